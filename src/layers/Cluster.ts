@@ -14,7 +14,6 @@ import {
 import { RpcServer } from "effect/rpc"
 import type { SocketServer } from "effect/socket"
 import { randomUUID } from "node:crypto"
-import type { DeploymentHealth } from "../domain/health/HealthChecks.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { clusterHealth } from "./cluster/ClusterHealth.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
@@ -26,6 +25,7 @@ import { AppConfig, type AppSettings } from "./config/AppConfig.ts"
 import { hasPeers } from "./config/NetworkConfig.ts"
 import { Database } from "./Database.ts"
 import { freePort } from "./FreePort.ts"
+import type { DeploymentHealth } from "./health/Readiness.ts"
 
 /**
  * All that there is to set, so that no variable of the environment changes any of it: runners that disagree, on how many

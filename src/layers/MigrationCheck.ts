@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { HealthContributors } from "../domain/health/HealthContributors.ts"
-import type { Check } from "../domain/health/ReadinessRules.ts"
 import { lookupSql } from "../domain/modules/LookupRepo.ts"
+import type { Check } from "../http/health/HealthApi.ts"
 import { ledgerOf } from "../plugins/kit/install/PluginTables.ts"
 import { AppConfig } from "./config/AppConfig.ts"
+import { HealthContributors } from "./health/HealthContributors.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 
 /** The number in `0007_name`. */

@@ -1,5 +1,5 @@
 import { Effect, Layer, Runtime } from "effect"
-import { Draining, type Farewell } from "../domain/health/Draining.ts"
+import { Draining, type Farewell } from "../http/server/Draining.ts"
 import { say } from "./EndOfProcess.ts"
 
 /** A process that was told to stop ends within 15 s whatever it waits for: a little less, for slow machines. */

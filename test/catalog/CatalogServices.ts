@@ -5,7 +5,7 @@ import { defaultRoles } from "../../src/domain/access/Role.ts"
 import { type CatalogDefaults, CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
-import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import { Tasks } from "../../src/domain/jobs/Task.ts"
 import { catalog } from "../../src/layers/modules/catalog.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 

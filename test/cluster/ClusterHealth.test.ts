@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import {
   MachineId,
+  Runner,
   RunnerAddress,
   RunnerStorage,
   ShardId,
@@ -10,11 +11,10 @@ import {
   Snowflake,
   SqlRunnerStorage
 } from "effect/cluster"
-import { Runner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import { DeploymentHealth } from "../../src/domain/health/HealthChecks.ts"
 import { clusterHealth } from "../../src/layers/cluster/ClusterHealth.ts"
 import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
+import { DeploymentHealth } from "../../src/layers/health/Readiness.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 

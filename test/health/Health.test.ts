@@ -1,8 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Health } from "../../src/domain/health/Health.ts"
-import { HealthRepo } from "../../src/domain/health/HealthRepo.ts"
+import { Health } from "../../src/http/health/HealthHttp.ts"
+import { HealthContributors } from "../../src/layers/health/HealthContributors.ts"
+import { HealthRepo } from "../../src/layers/health/HealthRepo.ts"
+import { DeploymentHealth, healthLayer, Readiness } from "../../src/layers/health/Readiness.ts"
 
 /** A database that counts how often it is asked, and answers as the test says once the gate is open. */
 const watched = () => {
@@ -17,7 +19,14 @@ const watched = () => {
     connections: Effect.succeed([]),
     relayLag: Effect.undefined
   })
-  return { state, gate, layer: Layer.provide(Health.layerOf("1.2.3"), Layer.succeed(HealthRepo, repo)) }
+  return {
+    state,
+    gate,
+    layer: healthLayer("1.2.3").pipe(
+      Layer.provide([Layer.succeed(HealthRepo, repo), Readiness.layerOf("1.2.3")]),
+      Layer.provide([HealthContributors.layer, Layer.succeed(DeploymentHealth, { look: Effect.never })])
+    )
+  }
 }
 
 const check = Effect.flatMap(Health, (health) => Effect.exit(health.check))

@@ -1,10 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../../src/domain/health/HealthChecks.ts"
-import { type Contribution, HealthContributors } from "../../src/domain/health/HealthContributors.ts"
-import { Readiness } from "../../src/domain/health/Readiness.ts"
-import { checkWait } from "../../src/domain/health/ReadinessRules.ts"
+import { type Contribution, HealthContributors } from "../../src/layers/health/HealthContributors.ts"
+import {
+  checkWait,
+  DeploymentHealth,
+  type HealthChecks,
+  HealthUnknown,
+  Readiness
+} from "../../src/layers/health/Readiness.ts"
 
 const whole: HealthChecks = {
   runners: ["a:1"],

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { HealthChecks } from "../../src/domain/health/HealthChecks.ts"
 import {
   allOk,
   complaints,
+  type HealthChecks,
   judge,
   longestWait,
   nothingCached,
   shardGrace
-} from "../../src/domain/health/ReadinessRules.ts"
+} from "../../src/layers/health/Readiness.ts"
 
 const shards = [1, 2, 3, 4]
 

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { Job, ProcessingOrder, Settlement } from "../../src/domain/jobs/Job.ts"
-import { JobClaimRepo } from "../../src/domain/jobs/JobClaimRepo.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
-import { JobSettleRepo } from "../../src/domain/jobs/JobSettleRepo.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
+import { JobClaimRepo } from "../../src/layers/jobs/JobClaimRepo.ts"
+import { JobSettleRepo } from "../../src/layers/jobs/JobSettleRepo.ts"
 import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const tasks = [

@@ -1,26 +1,20 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { jobClaimRepoLayer } from "../../src/domain/jobs/JobClaimRepo.ts"
-import { ConfiguredEngine, type JobEngine } from "../../src/domain/jobs/JobEngine.ts"
-import { jobEnqueueRepoLayer } from "../../src/domain/jobs/JobEnqueueRepo.ts"
-import { JobNotifier } from "../../src/domain/jobs/JobNotifier.ts"
 import { jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
-import { Jobs } from "../../src/domain/jobs/Jobs.ts"
-import { JobSettings, type JobSettingsValues } from "../../src/domain/jobs/JobSettings.ts"
-import { jobSettleRepoLayer } from "../../src/domain/jobs/JobSettleRepo.ts"
-import type { EnqueueOptions } from "../../src/domain/jobs/NewJob.ts"
-import type { Input } from "../../src/domain/jobs/NewJob.ts"
-import { queuedJobsLayer } from "../../src/domain/jobs/QueuedJobs.ts"
-import { schedulerTickRepoLayer } from "../../src/domain/jobs/SchedulerTickRepo.ts"
-import type { Task } from "../../src/domain/jobs/Task.ts"
-import { TaskRuns } from "../../src/domain/jobs/TaskRuns.ts"
-import { Tasks } from "../../src/domain/jobs/Tasks.ts"
-import { workerSlotRepoLayer } from "../../src/domain/jobs/WorkerSlotRepo.ts"
+import { type EnqueueOptions, type Input, JobRunner, Jobs } from "../../src/domain/jobs/Jobs.ts"
+import { type JobEngine, JobSettings, type JobSettingsValues } from "../../src/domain/jobs/JobSettings.ts"
+import { type Task, Tasks } from "../../src/domain/jobs/Task.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
-import { JobRunner } from "../../src/workflows/jobs/JobRunner.ts"
-import { JobSchedules } from "../../src/workflows/jobs/JobSchedules.ts"
-import { QueueClaims } from "../../src/workflows/jobs/QueueClaims.ts"
-import { registeredTasksLayer } from "../../src/workflows/jobs/RegisteredTasks.ts"
+import { jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
+import { jobEnqueueRepoLayer, schedulerTickRepoLayer } from "../../src/layers/jobs/JobEnqueueRepo.ts"
+import { JobNotifier } from "../../src/layers/jobs/JobNotifier.ts"
+import { jobRunnerLayer, registeredTasksLayer } from "../../src/layers/jobs/JobRunner.ts"
+import { JobSchedules } from "../../src/layers/jobs/JobSchedules.ts"
+import { jobSettleRepoLayer } from "../../src/layers/jobs/JobSettleRepo.ts"
+import { queuedJobsLayer } from "../../src/layers/jobs/QueuedJobs.ts"
+import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
+import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
+import { workerSlotRepoLayer } from "../../src/layers/jobs/WorkerSlotRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 export interface QueueOptions {
@@ -46,12 +40,11 @@ export const queueLayer = ({ database = TestDatabase, engine, settings = {}, tas
   const given = Layer.mergeAll(
     Tasks.layer,
     JobNotifier.layer,
-    JobSettings.layerOf(settings),
-    ConfiguredEngine.layerOf(engine),
+    JobSettings.layerOf({ ...settings, engine }),
     StoreSettings.layerOf({}),
     repos
   )
-  return Layer.mergeAll(JobRunner.layer, QueueClaims.layer, registeredTasksLayer, own).pipe(
+  return Layer.mergeAll(jobRunnerLayer, QueueClaims.layer, registeredTasksLayer, own).pipe(
     Layer.provideMerge(JobSchedules.layer),
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer)),
     Layer.provideMerge(given),

@@ -3,9 +3,9 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { JobClaimRepo, jobClaimRepoLayer } from "../../src/domain/jobs/JobClaimRepo.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
-import { QueueClaims } from "../../src/workflows/jobs/QueueClaims.ts"
+import { JobClaimRepo, jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
+import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** What a claim that begins at the first entry takes, in ms, and which claims there were. */

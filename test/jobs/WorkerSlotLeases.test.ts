@@ -1,9 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { WorkerSlotRepo } from "../../src/domain/jobs/WorkerSlotRepo.ts"
-import { WorkerLoopStarter } from "../../src/workflows/jobs/WorkerLoopStarter.ts"
-import { WorkerSlotLeases } from "../../src/workflows/jobs/WorkerSlotLeases.ts"
+import { WorkerLoopStarter } from "../../src/layers/jobs/JobNotifier.ts"
+import { WorkerSlotLeases, WorkerSlotRepo } from "../../src/layers/jobs/WorkerSlotRepo.ts"
 import { queueLayer } from "./Queue.ts"
 
 /** The leases of a process of its own, over this way to the table of slots. */

@@ -1,5 +1,5 @@
 import { newId } from "../../src/domain/ids/Id.ts"
-import type { EngineJob, EngineOutcome, EngineRegistration, JobEngine } from "../../src/domain/jobs/JobEngine.ts"
+import type { EngineJob, EngineOutcome, EngineRegistration, JobEngine } from "../../src/domain/jobs/JobSettings.ts"
 
 /** An engine with a runtime of its own, in memory: it does jobs when the test says so. */
 export const pushEngine = () => {

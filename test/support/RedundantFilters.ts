@@ -76,7 +76,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/inventory/OpenAllocationsRepo.ts#1",
     "src/domain/inventory/OpenAllocationsRepo.ts#2"
   ],
-  "it names its job": ["src/domain/jobs/JobSettleRepo.ts#0"]
+  "it names its job": ["src/layers/jobs/JobSettleRepo.ts#0"]
 }
 
 export const redundant: ReadonlySet<string> = new Set(Object.values(reasons).flat())

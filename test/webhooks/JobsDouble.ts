@@ -1,10 +1,8 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { Jobs } from "../../src/domain/jobs/Jobs.ts"
-import type { NewJob } from "../../src/domain/jobs/NewJob.ts"
-import { GiveUp, type TaskResult } from "../../src/domain/jobs/Task.ts"
-import { Tasks } from "../../src/domain/jobs/Tasks.ts"
+import { Jobs, type NewJob } from "../../src/domain/jobs/Jobs.ts"
+import { GiveUp, type TaskResult, Tasks } from "../../src/domain/jobs/Task.ts"
 import { promiseToolsOf, toolsOf } from "../../src/domain/modules/Handlers.ts"
 import { emptyServiceRegistry } from "../../src/domain/modules/ServiceRegistry.ts"
 

@@ -68,3 +68,17 @@ export interface FieldOrder {
  * `Array.prototype.sort`, must depend on the two jobs alone, and sees the 1,000 oldest runnable jobs.
  */
 export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)
+
+/** What one run of a queue did (contract, platform §12.1). */
+export interface RunCounts {
+  /** Jobs that succeeded. */
+  readonly processed: number
+  /** Jobs that failed for good. */
+  readonly failed: number
+  /** Jobs that failed and will be tried again. */
+  readonly retried: number
+  /** Jobs that were put aside for their key without a try. */
+  readonly released: number
+  /** Jobs reclaimed from dead workers. */
+  readonly reaped: number
+}

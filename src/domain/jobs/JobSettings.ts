@@ -1,5 +1,67 @@
-import { Context, Layer } from "effect"
-import type { ProcessingOrder } from "./Job.ts"
+import { Context, Effect, Layer } from "effect"
+import type { ProcessingOrder, RunCounts } from "./Job.ts"
+import type { Input } from "./Jobs.ts"
+import type { Task, Tasks } from "./Task.ts"
+
+/** A job for an engine, with the policies of its task applied. */
+export interface EngineJob {
+  readonly task: string
+  readonly input: Input
+  readonly organizationId: string
+  readonly queue: string
+  readonly delayMs: number
+  readonly maxAttempts: number
+  readonly concurrencyKey: string | null
+  readonly exclusive: boolean
+  readonly supersedes: boolean
+}
+
+/** A try of a job that an engine wants done. */
+export interface EngineCall {
+  readonly id: string
+  readonly task: string
+  readonly input: Input
+  readonly organizationId: string
+  /** From 1. */
+  readonly attempt: number
+  readonly maxAttempts: number
+}
+
+/** The outcome of a try; `retry` gives the milliseconds until the next one. */
+export type EngineOutcome =
+  | { readonly status: "succeeded"; readonly output: unknown }
+  | { readonly status: "failed"; readonly error: string }
+  | { readonly status: "retry"; readonly error: string; readonly delayMs: number }
+
+/** What an engine learns of the service when a process that runs jobs starts. */
+export interface EngineRegistration {
+  readonly tasks: ReadonlyArray<Task>
+  readonly processingOrder: ProcessingOrder
+  /** Runs the handler as the service would: as its organization, within its time limit. Never rejects. */
+  readonly run: (call: EngineCall) => Promise<EngineOutcome>
+}
+
+/**
+ * A queue that replaces the built-in one (`jobs.adapter`). The service drives a `pull` engine by `autorun` and the run
+ * route. An external runtime drives a `push` engine, which must not be combined with either.
+ */
+export interface JobEngine {
+  /** Takes jobs over; ids in their order. It cannot be part of a database transaction. */
+  readonly enqueue: (jobs: ReadonlyArray<EngineJob>) => Promise<ReadonlyArray<string>>
+  readonly register: (registration: EngineRegistration) => Promise<void> | void
+  readonly execution:
+    | {
+      readonly mode: "pull"
+      readonly run: (request: { readonly queue: string; readonly limit: number }) => Promise<RunCounts>
+    }
+    | { readonly mode: "push" }
+}
+
+/** Whether an external runtime drives the queue; a run request is then refused (409 over HTTP). */
+export const isPush = (engine: JobEngine | undefined): boolean => engine?.execution.mode === "push"
+
+/** Calls an engine; what it rejects with is a defect, as a failing statement of the built-in queue is. */
+export const askEngine = <A>(call: () => Promise<A> | A): Effect.Effect<A> => Effect.promise(async () => call())
 
 /** Job settings of this deployment. Times in milliseconds unless stated otherwise. */
 export interface JobSettingsValues {
@@ -26,6 +88,8 @@ export interface JobSettingsValues {
   readonly keepSucceededDays: number
   readonly keepFailedDays: number
   readonly order: ProcessingOrder
+  /** Replaces the built-in queue. */
+  readonly engine: JobEngine | undefined
   /** Queues with permanent slots, besides `default` and those of tasks. */
   readonly queues: ReadonlyArray<string>
 }
@@ -45,6 +109,7 @@ export const defaultJobSettings: JobSettingsValues = {
   keepSucceededDays: 7,
   keepFailedDays: 30,
   order: { field: "createdAt", direction: "asc" },
+  engine: undefined,
   queues: []
 }
 
@@ -53,3 +118,11 @@ export class JobSettings extends Context.Service<JobSettings, JobSettingsValues>
   static readonly layerOf = (settings: Partial<JobSettingsValues>): Layer.Layer<JobSettings> =>
     Layer.succeed(JobSettings, { ...defaultJobSettings, ...settings })
 }
+
+/** Where jobs go that name no queue. */
+export const defaultQueue = "default"
+
+/** Queues that always have a worker, with all slots under load; other queues have workers only while they have jobs. */
+export const standingQueues = (tasks: Tasks["Service"], { queues }: JobSettingsValues): ReadonlyArray<string> => [
+  ...new Set([defaultQueue, ...queues, ...tasks.all().flatMap(({ queue }) => queue ?? [])])
+]

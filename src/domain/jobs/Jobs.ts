@@ -1,6 +1,36 @@
-import { Context, type Effect } from "effect"
-import type { ValidationFailed } from "../errors/ApiErrors.ts"
-import type { EnqueueOptions, Input, NewJob } from "./NewJob.ts"
+import { Context, Data, Effect, Layer } from "effect"
+import { CurrentActor, isAnonymous } from "../access/Actor.ts"
+import { grants } from "../access/Permission.ts"
+import { Conflict, Forbidden, NotFound, Unauthorized, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { type PageOf, type PageRequest, pageSize } from "../paging/Paging.ts"
+import type { Job, RunCounts } from "./Job.ts"
+import { JobRecordRepo } from "./JobRecordRepo.ts"
+
+/** What a job is given: a JSON object. */
+export type Input = Readonly<Record<string, unknown>>
+
+/** Options of an enqueue (spec §2). */
+export interface EnqueueOptions {
+  /** The tenant of the job; must not be blank. */
+  readonly organizationId: string
+  /** Default: the task's queue, else `default`. */
+  readonly queue?: string
+  /** Milliseconds until the job may run. */
+  readonly delayMs?: number
+  /** Tries in all. Default: the task's policy, else 1. */
+  readonly maxAttempts?: number
+  /** Instead of the key that the task derives from the input. */
+  readonly concurrencyKey?: string
+  /** Instead of the task's own policy. */
+  readonly supersedes?: boolean
+}
+
+/** A job to be enqueued with others in one statement. */
+export interface NewJob {
+  readonly task: string
+  readonly input: Input
+  readonly options: EnqueueOptions
+}
 
 /**
  * Enqueues background jobs (spec §2 and §4). Inside of a caller's transaction the job is part of it: it exists exactly
@@ -16,3 +46,77 @@ export class Jobs extends Context.Service<Jobs, {
   /** Many at once, in one statement; all or none. Ids in their order. */
   readonly enqueueAll: (jobs: ReadonlyArray<NewJob>) => Effect.Effect<ReadonlyArray<string>, ValidationFailed>
 }>()("stoa/domain/jobs/Jobs") {}
+
+/** Jobs that failed for good, for the people of an organization (spec §4 Jobs). */
+export class FailedJobs extends Context.Service<FailedJobs, {
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<Job>, never, CurrentActor>
+  /** Restarts a failed job. 404 without it, 409 if it is not failed. */
+  readonly retry: (id: string) => Effect.Effect<Job, NotFound | Conflict, CurrentActor>
+}>()("stoa/domain/jobs/FailedJobs") {
+  static readonly layer = Layer.effect(
+    FailedJobs,
+    Effect.map(JobRecordRepo, (repo) => ({
+      list: repo.failed,
+      retry: Effect.fn("FailedJobs.retry")(function*(id: string) {
+        const again = yield* repo.retry(id)
+        if (again !== undefined) return again
+        const found = yield* repo.find(id)
+        if (found === undefined) return yield* NotFound.of("Job not found.")
+        return yield* Conflict.of(`Only failed jobs are tried again; this one is ${found.status}.`)
+      })
+    }))
+  )
+}
+
+/** Which queue to run, and how many jobs of it at most. */
+export interface RunRequest {
+  readonly queue: string
+  readonly limit: number
+}
+
+/** A task's schedule is no cron expression; one line that names both. */
+export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ readonly message: string }> {}
+
+/** One run of a queue for external drivers: the cron route, the command line, a server-side call (spec §4). */
+export class JobRunner extends Context.Service<JobRunner, {
+  /** 409 if an external runtime drives the deployment's engine. */
+  readonly run: (request: RunRequest) => Effect.Effect<RunCounts, Conflict | InvalidSchedule>
+}>()("stoa/domain/jobs/JobRunner") {}
+
+/** A run requested over HTTP. */
+export interface AskedRun {
+  readonly queue?: string | undefined
+  readonly limit?: string | ReadonlyArray<string> | undefined
+}
+
+/** Default number of jobs in a run (spec §8). */
+const ordinary = 10
+
+const numberOf = (sent: AskedRun["limit"]): number => {
+  const asked = Number(typeof sent === "string" ? sent : sent?.[0])
+  return asked >= 1 ? pageSize(sent) : sent === undefined || Number.isNaN(asked) ? ordinary : 1
+}
+
+/** Who may have a queue run, and how much of it (contract, platform §12.1). */
+export class JobRuns extends Context.Service<JobRuns, {
+  /** In production for `*:*` only: 401 without credentials, 403 with others. `limit` is clamped to 1 to 100. */
+  readonly run: (asked: AskedRun) => Effect.Effect<RunCounts, Unauthorized | Forbidden | Conflict, CurrentActor>
+}>()("stoa/domain/jobs/JobRuns") {
+  static readonly layerOf = (production: boolean) =>
+    Layer.effect(
+      JobRuns,
+      Effect.map(JobRunner, (runner) => ({
+        run: Effect.fn("JobRuns.run")(function*({ limit, queue }: AskedRun) {
+          const actor = yield* CurrentActor
+          if (production && !grants(actor.permissions, "*:*")) {
+            return yield* isAnonymous(actor) ? Unauthorized.of() : Forbidden.of("Job runner requires admin access")
+          }
+          return yield* Effect.catchTag(
+            runner.run({ queue: queue || "default", limit: numberOf(limit) }),
+            "InvalidSchedule",
+            (error) => Effect.die(error)
+          )
+        })
+      }))
+    )
+}

@@ -1,7 +1,7 @@
 import { type Context, Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
-import type { EnqueueOptions, Input } from "../jobs/NewJob.ts"
+import type { EnqueueOptions, Input } from "../jobs/Jobs.ts"
 import type { Database } from "./DatabaseRepo.ts"
 import type { CoreServices, RegisteredServices, ServiceRegistry } from "./ServiceRegistry.ts"
 

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
-import { Jobs } from "../jobs/Jobs.ts"
-import type { NewJob } from "../jobs/NewJob.ts"
+import { Jobs, type NewJob } from "../jobs/Jobs.ts"
 import { effectsOf } from "../orders/OrderStatus.ts"
 import { type OutsideTaxed, TaxNoticeRepo } from "./TaxNoticeRepo.ts"
 import { TaxSettings } from "./TaxSettings.ts"

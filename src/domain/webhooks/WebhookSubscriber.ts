@@ -1,7 +1,6 @@
 import { DateTime, Effect } from "effect"
 import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
-import { Jobs } from "../jobs/Jobs.ts"
-import type { NewJob } from "../jobs/NewJob.ts"
+import { Jobs, type NewJob } from "../jobs/Jobs.ts"
 import type { Dispatch } from "./WebhookDispatch.ts"
 import { WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
 import { anyEvent, WebhookEvents } from "./WebhookEvents.ts"

@@ -1,7 +1,51 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open } from "../../domain/access/AccessRule.ts"
-import { Healthy, Unhealthy } from "../../domain/health/HealthAnswer.ts"
-import { Ready, Unready } from "../../domain/health/Readiness.ts"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { Errors } from "../middleware/Errors.ts"
+import { RouteRate } from "../server/RouteRate.ts"
+
+/** The service can work (spec §4, GET /health). */
+export const Healthy = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
+
+/**
+ * 503: the process lives, but its database does not respond or it is shutting down (spec §4). The specification's
+ * shape, not the error envelope.
+ */
+export class Unhealthy extends Schema.Error<Unhealthy>("Unhealthy")({
+  status: Schema.Literal("error"),
+  version: Schema.String,
+  database: Schema.Literals(["unreachable", "closing"])
+}, { httpApiStatus: 503 }) {
+  readonly _tag = "Unhealthy"
+}
+
+/** A condition of readiness; `unknown` when it could not be checked. */
+export const Check = Schema.Struct({
+  status: Schema.Literals(["ok", "failing", "unknown"]),
+  /** One sentence for the operator, unless it is ok. */
+  message: Schema.optionalKey(Schema.String)
+})
+export type Check = typeof Check.Type
+
+const Body = {
+  version: Schema.String,
+  /** `database`, `runners`, `shards`, `messages`, `migrations` and the checks of modules. */
+  checks: Schema.StructWithRest(Schema.Struct({ database: Check, runners: Check, shards: Check, messages: Check }), [
+    Schema.Record(Schema.String, Check)
+  ])
+}
+
+/** The deployment works: it serves reads, and changes reach their entities (ARCHITECTURE §5). */
+export const Ready = Schema.Struct({ status: Schema.Literal("ready"), ...Body })
+
+/** 503: at least one check fails, and its message says why. Like health, not the error envelope. */
+export class Unready extends Schema.Error<Unready>("Unready")({
+  status: Schema.Literal("unready"),
+  ...Body
+}, { httpApiStatus: 503 }) {
+  readonly _tag = "Unready"
+}
 
 /** Whether this process can work (spec §4, documentation and health), and whether the deployment around it does. */
 export const HealthGroup = HttpApiGroup.make("health").add(
@@ -21,3 +65,20 @@ export const HealthGroup = HttpApiGroup.make("health").add(
       description: "Looks at the database, the runners, the owners of the shards and the age of waiting messages."
     }))
 )
+
+const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))
+
+/** The metrics of a process: for operators, since they tell how much a store sells (docs/operations.md). */
+export const MetricsGroup = HttpApiGroup.make("metrics").add(
+  HttpApiEndpoint.get("rootMetrics", "/metrics", { success: PrometheusText })
+    .annotate(Access, anyOf("metrics:read"))
+    .annotate(Storeless, true)
+    .annotate(RouteRate, "none")
+    .annotateMerge(OpenApi.annotations({ summary: "The same as /api/metrics" })),
+  HttpApiEndpoint.get("metrics", "/api/metrics", { success: PrometheusText })
+    .annotate(Access, anyOf("metrics:read"))
+    .annotate(Storeless, true)
+    .annotate(RouteRate, "none")
+    .annotateMerge(OpenApi.annotations({ summary: "Metrics of this process, in the text format of Prometheus" }))
+)
+  .middleware(Errors).middleware(AccessControl)

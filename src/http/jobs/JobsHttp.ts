@@ -1,8 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { FailedJobs } from "../../domain/jobs/FailedJobs.ts"
+import { FailedJobs, JobRuns } from "../../domain/jobs/Jobs.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
-import { JobRuns } from "../../workflows/jobs/JobRuns.ts"
 import { JobsGroup } from "./JobsApi.ts"
 
 /** Handlers of the routes that `JobsApi.ts` declares. */

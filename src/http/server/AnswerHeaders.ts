@@ -1,8 +1,8 @@
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Farewell } from "../../domain/health/Draining.ts"
 import type { Standing } from "../../domain/ratelimits/RateLimits.ts"
 import { cameInPlain, type ProxyTest } from "./ClientAddress.ts"
 import { corsHeaders, type OriginTest } from "./Cors.ts"
+import type { Farewell } from "./Draining.ts"
 import { secondsToWait, showsCredentials, standingHeaders } from "./RateLimiting.ts"
 
 /** What the headers of answers depend on in this deployment. */

@@ -1,8 +1,8 @@
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { ShardingConfig, Snowflake } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
-import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../../domain/health/HealthChecks.ts"
 import { lookupSql } from "../../domain/modules/LookupRepo.ts"
+import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
 import { lockNamespace, lockNumbers } from "./ShardLockNumbers.ts"
 
 /** A database that takes longer for a look does not count as answering. */

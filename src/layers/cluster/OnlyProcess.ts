@@ -1,6 +1,6 @@
 import { Effect, Layer, Schedule } from "effect"
 import { ShardId, Sharding, ShardingConfig } from "effect/cluster"
-import { DeploymentHealth } from "../../domain/health/HealthChecks.ts"
+import { DeploymentHealth } from "../health/Readiness.ts"
 
 const advice = "This process listens for no other one, so what they own it cannot reach. " +
   "Set STOA_RUNNER_HOST and STOA_RUNNER_PORT for every process of the deployment, or end the others."

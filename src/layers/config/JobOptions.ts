@@ -1,6 +1,5 @@
 import type { ProcessingOrder } from "../../domain/jobs/Job.ts"
-import { isPush, type JobEngine } from "../../domain/jobs/JobEngine.ts"
-import { defaultJobSettings, type JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
+import { defaultJobSettings, isPush, type JobEngine, type JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 
 /** What a deployment decides about its jobs (docs/jobs.md). Times in milliseconds unless they say otherwise. */
@@ -79,5 +78,6 @@ export const jobSettings = (options: JobOptions, environment: JobEnvironment): J
   keepSucceededDays: options.retentionDays?.succeeded ?? defaultJobSettings.keepSucceededDays,
   keepFailedDays: options.retentionDays?.failed ?? defaultJobSettings.keepFailedDays,
   order: options.processingOrder ?? defaultJobSettings.order,
+  engine: options.adapter,
   queues: options.queues ?? defaultJobSettings.queues
 })

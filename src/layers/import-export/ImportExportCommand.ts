@@ -14,11 +14,11 @@ import {
   isExternal,
   type Kind
 } from "../../domain/import-export/Kind.ts"
+import { JobRunner } from "../../domain/jobs/Jobs.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
-import { JobRunner } from "../../workflows/jobs/JobRunner.ts"
 import { loggingLayer, servicesApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { progressOn, type Screen } from "./Progress.ts"

@@ -1,6 +1,5 @@
 import { Effect, Layer } from "effect"
-import { Jobs } from "../../domain/jobs/Jobs.ts"
-import type { NewJob } from "../../domain/jobs/NewJob.ts"
+import { Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
 import type { Retries } from "../../domain/jobs/Task.ts"
 import { type Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"

@@ -1,40 +1,25 @@
 import { Effect, Layer } from "effect"
-import { FailedJobs } from "../../domain/jobs/FailedJobs.ts"
-import { jobClaimRepoLayer } from "../../domain/jobs/JobClaimRepo.ts"
-import { ConfiguredEngine } from "../../domain/jobs/JobEngine.ts"
-import { jobEnqueueRepoLayer } from "../../domain/jobs/JobEnqueueRepo.ts"
-import { JobNotifier } from "../../domain/jobs/JobNotifier.ts"
 import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
+import { FailedJobs, JobRuns } from "../../domain/jobs/Jobs.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { jobSettleRepoLayer } from "../../domain/jobs/JobSettleRepo.ts"
 import { migrations } from "../../domain/jobs/migrations.ts"
-import { queuedJobsLayer } from "../../domain/jobs/QueuedJobs.ts"
-import { schedulerTickRepoLayer } from "../../domain/jobs/SchedulerTickRepo.ts"
-import { TaskRuns } from "../../domain/jobs/TaskRuns.ts"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
-import { workerSlotRepoLayer } from "../../domain/jobs/WorkerSlotRepo.ts"
+import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { jobsHttp } from "../../http/jobs/JobsHttp.ts"
-import { engineDriverLayer } from "../../workflows/jobs/EngineDriver.ts"
-import { JobRunner } from "../../workflows/jobs/JobRunner.ts"
-import { JobRuns } from "../../workflows/jobs/JobRuns.ts"
-import { JobSchedules } from "../../workflows/jobs/JobSchedules.ts"
-import { QueueClaims } from "../../workflows/jobs/QueueClaims.ts"
-import { registeredTasksLayer } from "../../workflows/jobs/RegisteredTasks.ts"
-import { schedulesLayer } from "../../workflows/jobs/SchedulesDriver.ts"
-import { workerLoopLayer } from "../../workflows/jobs/WorkerLoop.ts"
-import { jobCyclesLayer } from "../../workflows/jobs/WorkerLoops.ts"
-import { WorkerLoopStarter } from "../../workflows/jobs/WorkerLoopStarter.ts"
-import { WorkerSlotLeases } from "../../workflows/jobs/WorkerSlotLeases.ts"
 import { AppConfig } from "../config/AppConfig.ts"
-import { jobNotificationsLayer } from "../jobs/JobNotifications.ts"
+import { jobClaimRepoLayer } from "../jobs/JobClaimRepo.ts"
+import { jobEnqueueRepoLayer, schedulerTickRepoLayer } from "../jobs/JobEnqueueRepo.ts"
+import { jobNotificationsLayer, JobNotifier, WorkerLoopStarter } from "../jobs/JobNotifier.ts"
+import { engineDriverLayer, jobRunnerLayer, registeredTasksLayer } from "../jobs/JobRunner.ts"
+import { JobSchedules, schedulesLayer } from "../jobs/JobSchedules.ts"
+import { jobSettleRepoLayer } from "../jobs/JobSettleRepo.ts"
+import { queuedJobsLayer } from "../jobs/QueuedJobs.ts"
+import { TaskRuns } from "../jobs/TaskRuns.ts"
+import { jobCyclesLayer, workerLoopLayer } from "../jobs/WorkerLoop.ts"
+import { QueueClaims } from "../jobs/WorkerSlot.ts"
+import { WorkerSlotLeases, workerSlotRepoLayer } from "../jobs/WorkerSlotRepo.ts"
 
-const settings = Layer.unwrap(
-  Effect.map(
-    AppConfig,
-    ({ deployment, jobs }) => Layer.merge(JobSettings.layerOf(jobs), ConfiguredEngine.layerOf(deployment.jobs?.adapter))
-  )
-)
+const settings = Layer.unwrap(Effect.map(AppConfig, ({ jobs }) => JobSettings.layerOf(jobs)))
 
 /** What `commerce.config.ts` adds to the tasks of the core. */
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
@@ -65,7 +50,7 @@ export const jobs = defineModule({
   permissions: [{ scope: "jobs:admin", description: "See failed jobs and have them tried again" }],
   migrations,
   services: Layer.mergeAll(routeAccess, FailedJobs.layer, registeredTasksLayer, ownTasks).pipe(
-    Layer.provideMerge(JobRunner.layer),
+    Layer.provideMerge(jobRunnerLayer),
     Layer.provideMerge(JobSchedules.layer),
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer, WorkerLoopStarter.layer)),
     Layer.provideMerge(Layer.mergeAll(repos, Tasks.layer, JobNotifier.layer, settings))

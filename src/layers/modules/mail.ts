@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { Tasks } from "../../domain/jobs/Task.ts"
 import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
 import { orderMailRepoLayer } from "../../domain/mail/OrderMailRepo.ts"
 import { orderMails } from "../../domain/mail/OrderMails.ts"

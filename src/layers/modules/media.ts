@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { Tasks } from "../../domain/jobs/Task.ts"
 import { ForeignPictureRepo } from "../../domain/media/ForeignPictureRepo.ts"
 import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
 import { Media } from "../../domain/media/Media.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tax/migrations.ts"
 import { TaxClasses } from "../../domain/tax/TaxClasses.ts"

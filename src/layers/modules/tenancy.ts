@@ -1,20 +1,18 @@
 import { Layer } from "effect"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
-import { Health } from "../../domain/health/Health.ts"
-import { healthRepoLayer } from "../../domain/health/HealthRepo.ts"
-import { Readiness } from "../../domain/health/Readiness.ts"
 import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.ts"
 import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { Organizations } from "../../domain/tenancy/Organizations.ts"
-import { healthHttp } from "../../http/health/HealthHttp.ts"
-import { metricsHttp } from "../../http/health/MetricsHttp.ts"
+import { healthHttp, metricsHttp } from "../../http/health/HealthHttp.ts"
+import { healthRepoLayer } from "../health/HealthRepo.ts"
+import { healthLayer, Readiness } from "../health/Readiness.ts"
 import { telemetryLayer } from "../telemetry/Telemetry.ts"
 import { version } from "../Version.ts"
 
-const health = Layer.mergeAll(Health.layerOf(version), telemetryLayer).pipe(
+const health = Layer.mergeAll(healthLayer(version), telemetryLayer).pipe(
   Layer.provideMerge(Readiness.layerOf(version)),
   Layer.provide(Layer.merge(healthRepoLayer, jobRecordRepoLayer))
 )

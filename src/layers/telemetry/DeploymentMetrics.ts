@@ -1,8 +1,8 @@
 import { Clock, Effect, Metric, Option } from "effect"
-import { HealthContributors, metricsOf } from "../../domain/health/HealthContributors.ts"
-import { HealthRepo } from "../../domain/health/HealthRepo.ts"
-import { type Assessment, Readiness } from "../../domain/health/Readiness.ts"
-import type { Check } from "../../domain/health/ReadinessRules.ts"
+import type { Check } from "../../http/health/HealthApi.ts"
+import { HealthContributors, metricsOf } from "../health/HealthContributors.ts"
+import { HealthRepo } from "../health/HealthRepo.ts"
+import { type Assessment, Readiness } from "../health/Readiness.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
 

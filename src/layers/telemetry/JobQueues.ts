@@ -1,7 +1,7 @@
 import { Effect, Metric } from "effect"
-import { HealthContributors } from "../../domain/health/HealthContributors.ts"
-import type { Check } from "../../domain/health/ReadinessRules.ts"
 import { JobRecordRepo, type QueueDepth } from "../../domain/jobs/JobRecordRepo.ts"
+import type { Check } from "../../http/health/HealthApi.ts"
+import { HealthContributors } from "../health/HealthContributors.ts"
 
 const depth = Metric.gauge("stoa_job_queue_depth", {
   description: "Jobs of a queue that wait and are not kept by their key, up to 10,000"

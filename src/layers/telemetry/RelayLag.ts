@@ -1,6 +1,6 @@
 import { Effect, Layer, Metric } from "effect"
-import { HealthContributors } from "../../domain/health/HealthContributors.ts"
-import { HealthRepo, healthRepoLayer } from "../../domain/health/HealthRepo.ts"
+import { HealthContributors } from "../health/HealthContributors.ts"
+import { HealthRepo, healthRepoLayer } from "../health/HealthRepo.ts"
 
 const waiting = Metric.gauge("stoa_outbox_waiting", {
   description: "Entries of the change log that have no place yet, at most 10,000"

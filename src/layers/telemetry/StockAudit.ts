@@ -1,6 +1,6 @@
 import { Effect, Layer, Metric } from "effect"
-import { HealthContributors } from "../../domain/health/HealthContributors.ts"
 import { StockAuditRepo } from "../../domain/inventory/StockAuditRepo.ts"
+import { HealthContributors } from "../health/HealthContributors.ts"
 
 const oversold = Metric.gauge("stoa_stock_oversold_levels", {
   description: "Stock levels with more reserved than on hand where nobody allowed it; anything but 0 is a fault"

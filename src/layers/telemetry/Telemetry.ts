@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { PrometheusExporter } from "../../domain/health/PrometheusExporter.ts"
+import { PrometheusExporter } from "../../http/health/HealthHttp.ts"
 import { deploymentMetrics } from "./DeploymentMetrics.ts"
 import { processMetrics } from "./ProcessMetrics.ts"
 

@@ -2,8 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { defineTask, GiveUp } from "../../domain/jobs/Task.ts"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { defineTask, GiveUp, Tasks } from "../../domain/jobs/Task.ts"
 import { ImportRuns, importTask } from "./ImportRuns.ts"
 
 const Input = Schema.Struct({ importId: Schema.String })

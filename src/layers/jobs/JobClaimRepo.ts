@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "./Job.ts"
-import { claimedOf, type ClaimedRow, jobColumns, jobOf, type JobRow } from "./JobRows.ts"
+import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "../../domain/jobs/Job.ts"
+import { claimedOf, type ClaimedRow, jobColumns, jobOf, type JobRow } from "../../domain/jobs/JobRecordRepo.ts"
 
 /** Who claims, and how much. */
 export interface Claim {
@@ -50,7 +50,7 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo, {
   readonly nextDue: (queue: string) => Effect.Effect<Date | undefined>
   /** Creates the index a claim order needs; does nothing for the default order. */
   readonly prepareOrder: (order: ProcessingOrder) => Effect.Effect<void>
-}>()("stoa/domain/jobs/JobClaimRepo") {}
+}>()("stoa/layers/jobs/JobClaimRepo") {}
 
 /** Organizations that a fair claim looks at. */
 const organizationsAtOnce = 64

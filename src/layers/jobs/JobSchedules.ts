@@ -1,11 +1,9 @@
-import { Clock, Context, Cron, Data, Effect, Layer, Result } from "effect"
-import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { SchedulerTickRepo } from "../../domain/jobs/SchedulerTickRepo.ts"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
+import { Clock, Context, Cron, Effect, Layer, Result } from "effect"
+import { InvalidSchedule, Jobs } from "../../domain/jobs/Jobs.ts"
+import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { Tasks } from "../../domain/jobs/Task.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-
-/** A task's schedule is no cron expression; one line that names both. */
-export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ readonly message: string }> {}
+import { SchedulerTickRepo } from "./JobEnqueueRepo.ts"
 
 /** Ticks missed for longer are skipped. */
 const forgottenMs = 86_400_000
@@ -43,7 +41,7 @@ export class JobSchedules extends Context.Service<JobSchedules, {
   readonly enqueueDue: Effect.Effect<number, InvalidSchedule>
   /** For ever, at each tick. */
   readonly run: Effect.Effect<never, InvalidSchedule>
-}>()("stoa/workflows/jobs/JobSchedules") {
+}>()("stoa/layers/jobs/JobSchedules") {
   static readonly layer = Layer.effect(
     JobSchedules,
     Effect.gen(function*() {
@@ -111,3 +109,14 @@ export class JobSchedules extends Context.Service<JobSchedules, {
     })
   )
 }
+
+/** Turns ticks of schedules into jobs in every process that drives the queues. A wrong schedule ends the start. */
+export const schedulesLayer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const schedules = yield* JobSchedules
+    const { autorun, engine } = yield* JobSettings
+    if (!autorun && engine === undefined) return
+    yield* schedules.enqueueDue
+    yield* Effect.forkScoped(schedules.run)
+  })
+)

@@ -1,15 +1,14 @@
-import { Clock, Context, Effect, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { EntityId, Sharding } from "effect/cluster"
 import { Workflow } from "effect/workflow"
 import { newId } from "../../domain/ids/Id.ts"
-import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { JobSettleRepo } from "../../domain/jobs/JobSettleRepo.ts"
-import { Tasks } from "../../domain/jobs/Tasks.ts"
-import { WorkerSlotRepo } from "../../domain/jobs/WorkerSlotRepo.ts"
-import { defaultQueue, standingQueues } from "./StandingQueues.ts"
-import { WorkerLoopStarter } from "./WorkerLoopStarter.ts"
+import { defaultQueue, JobSettings, standingQueues } from "../../domain/jobs/JobSettings.ts"
+import { Tasks } from "../../domain/jobs/Task.ts"
+import { JobClaimRepo } from "./JobClaimRepo.ts"
+import { WorkerLoopStarter } from "./JobNotifier.ts"
+import { JobSettleRepo } from "./JobSettleRepo.ts"
 import { runWorkerSlot } from "./WorkerSlot.ts"
-import { WorkerSlotLeases } from "./WorkerSlotLeases.ts"
+import { WorkerSlotLeases, WorkerSlotRepo } from "./WorkerSlotRepo.ts"
 
 /**
  * The durable loop of a slot of a queue (ARCHITECTURE §3, Jobs). It claims, runs and settles jobs for about a minute,
@@ -96,4 +95,40 @@ export const workerLoopLayer = WorkerLoop.toLayer(
     yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(cycle, token) : slots.close(cycle, token)
     yield* starter.start
   }, Effect.scoped)
+)
+
+/** How often a runner looks for loop runs that have not begun: after a start, or when their runner stopped. */
+const lookEvery = "2 seconds"
+
+/**
+ * Starts the worker loop of every required slot: the first one of each permanent queue, and the others of queues with
+ * enough work. Every runner does so: starting a run twice starts it once. Needs the loop's behaviour, so it depends on
+ * `workerLoopLayer`.
+ */
+export const jobCyclesLayer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const settings = yield* JobSettings
+    if (!settings.autorun) return
+    const slots = yield* WorkerSlotRepo
+    const tasks = yield* Tasks
+    const starter = yield* WorkerLoopStarter
+    yield* (yield* JobClaimRepo).prepareOrder(settings.order)
+
+    const look = Effect.gen(function*() {
+      starter.latch.closeUnsafe()
+      yield* slots.prepare(standingQueues(tasks, settings), yield* starter.takeWide, settings.slots)
+      yield* Effect.forEach(yield* slots.open, (cycle) => WorkerLoop.execute(cycle, { discard: true }), {
+        // Together, so that their requests are one statement.
+        concurrency: "unbounded",
+        discard: true
+      })
+    })
+    yield* Effect.addFinalizer(() => starter.stop)
+    yield* look.pipe(
+      Effect.catchCause((cause) => Effect.logWarning("cycles of jobs could not be started", cause)),
+      Effect.andThen(Effect.timeoutOption(starter.latch.await, lookEvery)),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
 )

@@ -1,14 +1,12 @@
 import { Effect, Layer, Result } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
-import { newId } from "../ids/Id.ts"
-import { isStorableObject } from "../text/Storable.ts"
-import { askEngine, ConfiguredEngine, type EngineJob } from "./JobEngine.ts"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { newId } from "../../domain/ids/Id.ts"
+import { Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
+import { askEngine, type EngineJob, JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { type Task, Tasks } from "../../domain/jobs/Task.ts"
+import { isStorableObject } from "../../domain/text/Storable.ts"
 import { JobEnqueueRepo, type NewJobRow } from "./JobEnqueueRepo.ts"
 import { JobNotifier } from "./JobNotifier.ts"
-import { Jobs } from "./Jobs.ts"
-import type { NewJob } from "./NewJob.ts"
-import type { Task } from "./Task.ts"
-import { Tasks } from "./Tasks.ts"
 
 /** Maximum length of a queue, task or key: all are indexed. */
 const maxNameLength = 255
@@ -101,7 +99,7 @@ export const queuedJobsLayer = Layer.effect(
     const repo = yield* JobEnqueueRepo
     const tasks = yield* Tasks
     const jobNotifier = yield* JobNotifier
-    const { engine } = yield* ConfiguredEngine
+    const { engine } = yield* JobSettings
 
     const write = Effect.fnUntraced(function*(jobs: ReadonlyArray<EngineJob>) {
       const rows = jobs.map(rowOf)

@@ -1,14 +1,103 @@
-import { Cause, Context, Data, Effect, Exit, Fiber, Layer, Option, Random } from "effect"
-import { CurrentActor, systemActor } from "../access/Actor.ts"
-import { promiseToolsOf, toolsOf } from "../modules/Handlers.ts"
-import { emptyServiceRegistry, ServiceRegistry } from "../modules/ServiceRegistry.ts"
-import { backoffAfter } from "./Backoff.ts"
-import type { ClaimedJob, Settlement } from "./Job.ts"
-import { measured } from "./JobMetrics.ts"
-import { JobSettings } from "./JobSettings.ts"
-import { errorText, outputText } from "./JobText.ts"
-import { GiveUp, type Task, type TaskCall, type TaskResult } from "./Task.ts"
-import { Tasks } from "./Tasks.ts"
+import { Cause, Clock, Context, Data, Effect, Exit, Fiber, Layer, Metric, Option, Random } from "effect"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import type { ClaimedJob, Settlement } from "../../domain/jobs/Job.ts"
+import { JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { GiveUp, type Retries, type Task, type TaskCall, type TaskResult, Tasks } from "../../domain/jobs/Task.ts"
+import { promiseToolsOf, toolsOf } from "../../domain/modules/Handlers.ts"
+import { emptyServiceRegistry, ServiceRegistry } from "../../domain/modules/ServiceRegistry.ts"
+
+/** What a task without back-off waits between two tries (contract, platform §12.2). */
+const fallback: NonNullable<Retries["backoff"]> = { type: "fixed", delay: 1_000 }
+
+/** Upper limit of a job's wait for its next try, also with exponential growth. */
+const longest = 7 * 86_400_000
+
+/**
+ * Milliseconds to wait after so many failed tries (spec §3): `delay`, or `delay` times the factor (default 2) to the
+ * power tries - 1. `random` in 0 to 1 spreads the wait by the task's jitter to either side.
+ */
+export const backoffAfter = (retries: Retries | undefined, tries: number, random: number): number => {
+  const { ceiling = longest, delay, factor = 2, jitter = 0, type } = retries?.backoff ?? fallback
+  const wait = type === "fixed" ? delay : delay * factor ** Math.min(tries - 1, 40)
+  return Math.round(Math.min(ceiling, longest, wait * (1 + jitter * (2 * random - 1))))
+}
+
+/** Maximum length of a job's error text. */
+const maxErrorLength = 10_000
+
+/** Half a surrogate pair or NUL as `JSON.stringify` writes them; neither fits into jsonb. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
+
+/** What `error` holds of a failure: its message, in a form that the database takes. */
+export const errorText = (error: unknown): string => {
+  const text = error instanceof Error ? error.message || error.name : toChange(error)
+  return text.replaceAll("\0", "").toWellFormed().slice(0, maxErrorLength).toWellFormed() ||
+    "It failed without a reason."
+}
+
+const toChange = (error: unknown): string => {
+  if (typeof error === "string") return error
+  try {
+    return JSON.stringify(error) ?? String(error)
+  } catch {
+    return String(error)
+  }
+}
+
+/** The JSON text of an output; null without output; undefined if it cannot be stored. */
+export const outputText = (output: unknown): string | null | undefined => {
+  try {
+    const text = JSON.stringify(output)
+    return text === undefined ? null : unstorable.test(text) ? undefined : text
+  } catch {
+    return undefined
+  }
+}
+
+const outcomes = { succeeded: "succeeded", pending: "retried", failed: "failed" } as const
+
+const runsOf = (task: string, outcome: string) =>
+  Metric.counter("stoa_job_runs_total", {
+    description: "Tries of jobs that ended in this process, by task and outcome: succeeded, retried or failed",
+    incremental: true,
+    attributes: { task, outcome }
+  })
+
+/**
+ * The metrics of a task, created once with fixed attributes: passing attributes on every update rebuilds the metric's
+ * key, which costs more than the rest of an empty job.
+ */
+const seriesOf = (task: string) => ({
+  duration: Metric.histogram("stoa_job_duration_seconds", {
+    description: "How long a try of a job took, by task",
+    boundaries: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300],
+    attributes: { task }
+  }),
+  succeeded: runsOf(task, outcomes.succeeded),
+  pending: runsOf(task, outcomes.pending),
+  failed: runsOf(task, outcomes.failed)
+})
+
+const known = new Map<string, ReturnType<typeof seriesOf>>()
+
+const series = (task: string) => {
+  const found = known.get(task) ?? seriesOf(task)
+  known.set(task, found)
+  return found
+}
+
+/** Counts a try of a registered task and how long it took; one that is cut off is no outcome. */
+export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.Effect<Settlement> =>
+  Effect.contextWith((services: Context.Context<never>) => {
+    const clock = Context.get(services, Clock.Clock)
+    const begun = clock.currentTimeMillisUnsafe()
+    return Effect.map(run, (settlement) => {
+      const of = series(task)
+      of.duration.updateUnsafe((clock.currentTimeMillisUnsafe() - begun) / 1_000, services)
+      of[settlement.status].updateUnsafe(1, services)
+      return settlement
+    })
+  })
 
 /** Runs handlers and translates their result for the job. */
 export class TaskRuns extends Context.Service<TaskRuns, {
@@ -17,7 +106,7 @@ export class TaskRuns extends Context.Service<TaskRuns, {
    * interruption of the fiber produces none.
    */
   readonly run: (job: ClaimedJob) => Effect.Effect<Settlement>
-}>()("stoa/domain/jobs/TaskRuns") {
+}>()("stoa/layers/jobs/TaskRuns") {
   static readonly layer = Layer.effect(
     TaskRuns,
     Effect.gen(function*() {

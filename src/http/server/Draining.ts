@@ -9,6 +9,6 @@ export interface Farewell {
 }
 
 /** The shutdown of this process. */
-export const Draining = Context.Reference<Farewell>("stoa/domain/health/Draining", {
+export const Draining = Context.Reference<Farewell>("stoa/http/server/Draining", {
   defaultValue: () => ({ begun: false, waitsFor: "" })
 })

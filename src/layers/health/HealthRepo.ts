@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../../domain/modules/LookupRepo.ts"
 
 /** Connections by state, as PostgreSQL names it: `active`, `idle in transaction`. */
 export interface Connections {
@@ -22,7 +22,7 @@ export class HealthRepo extends Context.Service<HealthRepo, {
   readonly connections: Effect.Effect<ReadonlyArray<Connections>>
   /** The backlog of the relay; undefined when the database does not respond. */
   readonly relayLag: Effect.Effect<RelayLag | undefined>
-}>()("stoa/domain/health/HealthRepo") {}
+}>()("stoa/layers/health/HealthRepo") {}
 
 const make = Effect.gen(function*() {
   const lookups = yield* lookupSql

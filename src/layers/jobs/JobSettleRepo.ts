@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import type { Settlement } from "./Job.ts"
+import type { Settlement } from "../../domain/jobs/Job.ts"
 
 /** Jobs reclaimed from dead workers. */
 export interface Reclaimed {
@@ -38,7 +38,7 @@ export class JobSettleRepo extends Context.Service<JobSettleRepo, {
    * the count.
    */
   readonly unpark: Effect.Effect<number>
-}>()("stoa/domain/jobs/JobSettleRepo") {}
+}>()("stoa/layers/jobs/JobSettleRepo") {}
 
 /** Error text of a job whose worker died. */
 const died = "The process that ran it ended before it did."

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { Check } from "./ReadinessRules.ts"
+import type { Check } from "../../http/health/HealthApi.ts"
 
 /** Health check and metrics of a module. */
 export interface Contribution {
@@ -16,7 +16,7 @@ export class HealthContributors extends Context.Service<HealthContributors, {
   /** Two contributors with one name stop the startup. */
   readonly register: (contribution: Contribution) => Effect.Effect<void>
   readonly all: () => ReadonlyArray<Contribution>
-}>()("stoa/domain/health/HealthContributors") {
+}>()("stoa/layers/health/HealthContributors") {
   static readonly layer = Layer.sync(HealthContributors, () => {
     const known = new Map<string, Contribution>()
     return {

@@ -1,0 +1,220 @@
+import { Clock, Context, Data, Effect, Layer, Option } from "effect"
+import { type Check, type Ready, Unhealthy, Unready } from "../../http/health/HealthApi.ts"
+import { Health } from "../../http/health/HealthHttp.ts"
+import { Draining } from "../../http/server/Draining.ts"
+import { checksOf, HealthContributors } from "./HealthContributors.ts"
+import { HealthRepo } from "./HealthRepo.ts"
+
+/** Result of one check of the deployment: its runners, their shards, and the delay of messages. */
+export interface HealthChecks {
+  /** Addresses of the runners whose last heartbeat is recent enough to count as alive. */
+  readonly runners: ReadonlyArray<string>
+  /** This process's address among them; undefined for a process that runs no entities. */
+  readonly self: string | undefined
+  /** Numbers of all shards of the deployment. */
+  readonly shards: ReadonlyArray<number>
+  /** Numbers of the shards that a live runner owns. */
+  readonly owned: ReadonlySet<number>
+  /** Time in ms since which the oldest due message waits for a runner; undefined without one. */
+  readonly waitingSince: number | undefined
+}
+
+/** The database did not return the state of the deployment in time. */
+export class HealthUnknown extends Data.TaggedError("VitalsUnknown")<{ readonly cause: unknown }> {}
+
+/** Checks the deployment in one statement of constant cost. */
+export class DeploymentHealth extends Context.Service<DeploymentHealth, {
+  readonly look: Effect.Effect<HealthChecks, HealthUnknown>
+}>()("stoa/layers/health/DeploymentHealth") {}
+
+/** The checks of every process. */
+export type Checks = {
+  /** The database responds. */
+  readonly database: Check
+  /** A runner is alive; in a process that runs entities: this one is among them. */
+  readonly runners: Check
+  /** Every shard has an owner. */
+  readonly shards: Check
+  /** No message waits too long for a runner. */
+  readonly messages: Check
+}
+
+/** The checks of the deployment and those of modules. */
+export type AllChecks = Checks & Readonly<Record<string, Check>>
+
+/** State that readiness keeps between checks. */
+export interface Cached {
+  /** The last check found all runners and shards healthy: only then does a shard without owner get a grace period. */
+  readonly settled: boolean
+  /** Shards without owner, and the time in ms of the check that first found it. */
+  readonly unowned: ReadonlyMap<number, number>
+}
+
+export const nothingCached: Cached = { settled: false, unowned: new Map() }
+
+/**
+ * Grace period of shards without owner, in ms: the maximum time of a fail-over (ARCHITECTURE §5). A dead process must
+ * not make all others unready.
+ */
+export const shardGrace = 10_000
+
+/** Maximum wait of a message for a runner, in ms (bars, fail-over). */
+export const longestWait = 30_000
+
+const ok: Check = { status: "ok" }
+const unknown: Check = { status: "unknown", message: "The database was not asked." }
+const failing = (message: string): Check => ({ status: "failing", message })
+
+/** The database could not be queried. Its restart also releases all locks, so shards get no grace period then. */
+export const unreachable: { readonly checks: Checks; readonly remembered: Cached } = {
+  checks: {
+    database: failing("The database does not answer."),
+    runners: unknown,
+    shards: unknown,
+    messages: unknown
+  },
+  remembered: nothingCached
+}
+
+const checkRunners = ({ runners, self }: HealthChecks): Check => {
+  if (runners.length === 0) return failing("No runner is alive.")
+  return self === undefined || runners.includes(self) ? ok : failing("This runner is not registered.")
+}
+
+const checkShards = (missing: number, all: number, late: boolean): Check => {
+  // Without any owner there is no fail-over to wait for: every change fails.
+  if (missing === all) return failing("No shard has an owner.")
+  return missing > 0 && late ? failing(`${missing} of ${all} shards have no owner.`) : ok
+}
+
+/**
+ * Whether the oldest item of a queue has waited too long at `now`; times in ms, undefined without one. Modules use it
+ * for their queues: `checkWait("A job", oldestDue, now)`.
+ */
+export const checkWait = (thing: string, since: number | undefined, now: number, longest = longestWait): Check =>
+  since !== undefined && now - since >= longest
+    ? failing(`${thing} has been waiting for a runner for more than ${longest / 1_000} s.`)
+    : ok
+
+/** Evaluates a check at `now` (ms) with the state of the previous checks. */
+export const judge = (
+  { settled, unowned }: Cached,
+  healthChecks: HealthChecks,
+  now: number
+): { readonly checks: Checks; readonly remembered: Cached } => {
+  const missing = healthChecks.shards.filter((shard) => !healthChecks.owned.has(shard))
+  const since = new Map(missing.map((shard) => [shard, unowned.get(shard) ?? now]))
+  const late = !settled || [...since.values()].some((first) => now - first >= shardGrace)
+  const runners = checkRunners(healthChecks)
+  const shards = checkShards(missing.length, healthChecks.shards.length, late)
+  return {
+    checks: { database: ok, runners, shards, messages: checkWait("A message", healthChecks.waitingSince, now) },
+    remembered: { settled: runners.status === "ok" && shards.status === "ok", unowned: since }
+  }
+}
+
+/** True when no check fails. */
+export const allOk = (checks: AllChecks): boolean => Object.values<Check>(checks).every(({ status }) => status === "ok")
+
+/** The messages of the checks that are not ok, as one line. */
+export const complaints = (checks: AllChecks): string =>
+  Object.values<Check>(checks).flatMap(({ message, status }) => status === "failing" ? [message] : []).join(" ")
+
+/** A process that is shutting down runs no further checks. */
+const stopping: AllChecks = {
+  database: { status: "unknown" },
+  runners: { status: "unknown" },
+  shards: { status: "unknown" },
+  messages: { status: "unknown" },
+  process: { status: "failing", message: "This process was told to stop." }
+}
+
+/** The result of a check and its state for the next one. */
+export interface Assessment {
+  /** None while the database cannot be queried. */
+  readonly healthChecks: Option.Option<HealthChecks>
+  readonly checks: AllChecks
+}
+
+/**
+ * Whether the deployment works, for `GET /api/ready` and the metrics. The database is queried at most once a second,
+ * for any number of callers.
+ */
+export class Readiness extends Context.Service<Readiness, {
+  readonly check: Effect.Effect<typeof Ready.Type, Unready>
+  readonly assess: Effect.Effect<Assessment>
+}>()("stoa/layers/health/Readiness") {
+  static readonly layerOf = (version: string) =>
+    Layer.effect(
+      Readiness,
+      Effect.gen(function*() {
+        const { look } = yield* DeploymentHealth
+        const contributions = yield* HealthContributors
+        const farewell = yield* Draining
+        let remembered = nothingCached
+        let wasReady: boolean | undefined
+
+        const tellChange = (checks: AllChecks) =>
+          Effect.suspend(() => {
+            const ready = allOk(checks)
+            if (ready === wasReady) return Effect.void
+            wasReady = ready
+            return ready ? Effect.logInfo("ready") : Effect.logWarning(`not ready: ${complaints(checks)}`)
+          })
+
+        const assess = Effect.gen(function*() {
+          const healthChecks = yield* Effect.tapError(
+            look,
+            ({ cause }) => Effect.logDebug("readiness is unknown", cause)
+          )
+            .pipe(
+              Effect.option
+            )
+          const now = yield* Clock.currentTimeMillis
+          const judged = Option.match(healthChecks, {
+            onNone: () => unreachable,
+            onSome: (found) => judge(remembered, found, now)
+          })
+          remembered = judged.remembered
+          const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
+          yield* tellChange(checks)
+          return { healthChecks, checks }
+        })
+
+        const latest = yield* Effect.cachedWithTTL(assess, "1 second")
+        return Readiness.of({
+          assess: latest,
+          check: Effect.suspend(() =>
+            farewell.begun
+              ? Effect.fail(new Unready({ status: "unready", version, checks: stopping }))
+              : Effect.flatMap(latest, ({ checks }) =>
+                allOk(checks)
+                  ? Effect.succeed({ status: "ready", version, checks } as const)
+                  : Effect.fail(new Unready({ status: "unready", version, checks })))
+          )
+        })
+      })
+    )
+}
+
+/** Health of this process, and of the deployment by `Readiness`. */
+export const healthLayer = (version: string) =>
+  Layer.effect(
+    Health,
+    Effect.gen(function*() {
+      const repo = yield* HealthRepo
+      const farewell = yield* Draining
+      const latest = yield* Effect.cachedWithTTL(repo.databaseAnswers, "1 second")
+      return Health.of({
+        alive: { status: "ok", version },
+        ready: (yield* Readiness).check,
+        check: Effect.suspend(() => {
+          if (farewell.begun) return Effect.fail(new Unhealthy({ status: "error", version, database: "closing" }))
+          return Effect.flatMap(latest, (answers) =>
+            answers
+              ? Effect.succeed({ status: "ok", version } as const)
+              : Effect.fail(new Unhealthy({ status: "error", version, database: "unreachable" })))
+        })
+      })
+    })
+  )

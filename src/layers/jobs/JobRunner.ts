@@ -1,0 +1,208 @@
+import { Cause, Data, Effect, Exit, Layer, Schema } from "effect"
+import { Conflict } from "../../domain/errors/ApiErrors.ts"
+import { newId } from "../../domain/ids/Id.ts"
+import type { ClaimedJob, RunCounts, Settlement } from "../../domain/jobs/Job.ts"
+import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
+import { JobRunner, type RunRequest } from "../../domain/jobs/Jobs.ts"
+import {
+  askEngine,
+  type EngineCall,
+  type EngineOutcome,
+  JobSettings,
+  standingQueues
+} from "../../domain/jobs/JobSettings.ts"
+import { defineTask, Tasks } from "../../domain/jobs/Task.ts"
+import { type Claim, type Claimed, JobClaimRepo } from "./JobClaimRepo.ts"
+import { JobNotifier } from "./JobNotifier.ts"
+import { JobSchedules } from "./JobSchedules.ts"
+import { JobSettleRepo } from "./JobSettleRepo.ts"
+import { makeJobWorker, now } from "./JobWorker.ts"
+import { errorText, TaskRuns } from "./TaskRuns.ts"
+
+/** Fewer are not shared out between organizations. */
+const shareable = 4
+
+/** Jobs of a run whose process dies are reclaimed when their lease ends. */
+export const jobRunnerLayer = Layer.effect(
+  JobRunner,
+  Effect.gen(function*() {
+    const claims = yield* JobClaimRepo
+    const settles = yield* JobSettleRepo
+    const schedules = yield* JobSchedules
+    const settings = yield* JobSettings
+    const { engine } = settings
+    const context = yield* Effect.context<JobSettleRepo | JobSettings | TaskRuns | JobNotifier>()
+    const jobNotifier = yield* JobNotifier
+    const shares = { after: "" }
+    let reapedAt = -Infinity
+
+    const reap = Effect.gen(function*() {
+      const at = yield* now
+      if (at - reapedAt < settings.reapMs) return 0
+      reapedAt = at
+      const { failed, pending } = yield* settles.reap
+      return pending + failed
+    })
+
+    const runOwn = Effect.fnUntraced(function*({ limit, queue }: RunRequest) {
+      yield* schedules.enqueueDue
+      const reaped = yield* reap
+      yield* settles.unpark
+      const claim = { queue, slot: `run-${newId()}`, token: newId(), leaseMs: settings.leaseMs, limit }
+      const hand = yield* makeJobWorker(queue, claim.token, yield* jobNotifier.latch(queue))
+      yield* Effect.forkScoped(hand.beat)
+      const released = yield* Effect.onInterrupt(
+        Effect.tap(takeInTurn(claims, settings, claim, hand.take, shares), hand.finish),
+        () => hand.release
+      )
+      return { ...hand.counts(), released, reaped }
+    }, Effect.scoped)
+
+    return JobRunner.of({
+      run: Effect.fn("JobRunner.run")(function*(request: RunRequest) {
+        if (engine === undefined) return yield* Effect.provideContext(runOwn(request), context)
+        const { execution } = engine
+        if (execution.mode === "push") {
+          return yield* Conflict.of("The jobs of this deployment are run by an engine of their own.")
+        }
+        return yield* askEngine(() => execution.run(request))
+      })
+    })
+  })
+)
+
+/**
+ * Claims as many jobs as the run can take, the last quarter from organizations that had none yet, and starts them. Jobs
+ * set aside for their key do not count: the next claim sees the jobs behind them. Returns how many were set aside.
+ */
+const takeInTurn = Effect.fnUntraced(function*(
+  claims: JobClaimRepo["Service"],
+  { order }: JobSettings["Service"],
+  claim: Claim,
+  begin: (jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void>,
+  shares: { after: string }
+) {
+  const served = new Set<string>()
+  let [left, released] = [claim.limit, 0]
+
+  const begun = Effect.fnUntraced(function*({ jobs, parked }: Claimed) {
+    left -= jobs.length
+    released += parked
+    for (const { organizationId } of jobs) served.add(organizationId)
+    yield* begin(jobs)
+    return parked
+  })
+  const takeDownTo = Effect.fnUntraced(function*(rest: number) {
+    let more = true
+    while (more && left > rest) more = (yield* begun(yield* claims.take({ ...claim, limit: left - rest }, order))) > 0
+  })
+
+  const share = claim.limit >= shareable ? claim.limit >> 2 : 0
+  yield* takeDownTo(share)
+  if (share > 0 && left === share) {
+    const found = yield* claims.takeFairly({ ...claim, limit: left }, shares.after, [...served])
+    shares.after = found.after
+    yield* begun(found)
+  }
+  yield* takeDownTo(0)
+  return released
+})
+
+/** Jobs of one poll of an engine's queue. */
+const atOnce = 100
+
+const Output = Schema.fromJsonString(Schema.Unknown)
+
+const outcomeOf = ({ delayMs, error, output, status }: Settlement): EngineOutcome =>
+  status === "succeeded"
+    ? { status, output: output === null ? null : Schema.decodeUnknownSync(Output)(output) }
+    : status === "failed"
+    ? { status, error: error ?? "" }
+    : { status: "retry", error: error ?? "", delayMs }
+
+/**
+ * Connects a deployment's engine to a process that runs jobs: it receives the tasks and how to run one, and the queues
+ * of a pull engine are polled, one poll at a time. Does nothing for the built-in queue.
+ */
+export const engineDriverLayer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const settings = yield* JobSettings
+    const { engine } = settings
+    if (engine === undefined) return
+    const runs = yield* TaskRuns
+    const tasks = yield* Tasks
+
+    const run = async ({ attempt, organizationId, task, ...call }: EngineCall): Promise<EngineOutcome> => {
+      const job = { ...call, organizationId, taskSlug: task, attempts: attempt, createdAt: new Date(0) }
+      const exit = await Effect.runPromiseExit(runs.run(job))
+      return Exit.isSuccess(exit) ? outcomeOf(exit.value) : {
+        status: "retry",
+        error: errorText(Cause.squash(exit.cause)),
+        delayMs: 0
+      }
+    }
+    yield* askEngine(() => engine.register({ tasks: tasks.all(), processingOrder: settings.order, run }))
+
+    const { execution } = engine
+    if (execution.mode === "push" || !settings.autorun) return
+    const look = (queue: string) =>
+      askEngine(() => execution.run({ queue, limit: atOnce })).pipe(
+        Effect.catchDefect((defect) => Effect.logWarning(`the queue ${queue} could not be run`, defect))
+      )
+    yield* Effect.forEach(standingQueues(tasks, settings), look, { discard: true }).pipe(
+      Effect.delay(settings.pollMs),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+)
+
+/** Reclaims jobs from dead workers on demand (contract, platform §12.2). The queue also does so automatically. */
+const reapStale = Tasks.add(Effect.map(JobSettleRepo, (repo) =>
+  defineTask({
+    slug: "jobs/reap-stale",
+    handler: () => Effect.map(repo.reap, ({ failed, pending }) => ({ output: { reapedCount: pending + failed } }))
+  })))
+
+const first = "00000000-0000-0000-0000-000000000000"
+
+/** Deletes jobs that ended long ago, oldest first, a thousand rows per statement. */
+const purgeEnded = Tasks.add(Effect.gen(function*() {
+  const repo = yield* JobRecordRepo
+  const { keepFailedDays: failed, keepSucceededDays: succeeded } = yield* JobSettings
+  return defineTask({
+    slug: "jobs/purge-ended",
+    schedule: "*/10 * * * *",
+    handler: Effect.fnUntraced(function*() {
+      let purgedCount = 0
+      for (let after: string | undefined = first; after !== undefined;) {
+        const purged: Effect.Success<ReturnType<typeof repo.purge>> = yield* repo.purge({ succeeded, failed }, after)
+        purgedCount += purged.removed
+        after = purged.next
+      }
+      return { output: { purgedCount } }
+    })
+  })
+}))
+
+/** Tasks of the queue itself (spec §2). */
+export const registeredTasksLayer = Layer.merge(reapStale, purgeEnded)
+
+/** The run did not come about; one line that says why. Exit code 1. */
+export class RunRefused extends Data.TaggedError("RunRefused")<{ readonly message: string }> {}
+
+/** `stoa jobs run`: one run of a queue in this process. Jobs that failed are no failure of the run. */
+export const runQueue = Effect.fnUntraced(function*(queue: string, limit: number) {
+  if (limit < 1 || limit > 100) return yield* new RunRefused({ message: "--limit must be from 1 to 100." })
+  const runner = yield* JobRunner
+  return yield* Effect.catchTag(
+    runner.run({ queue, limit }),
+    "Conflict",
+    ({ error }) => Effect.fail(new RunRefused({ message: error.message }))
+  )
+})
+
+/** What a run did, in one line. */
+export const tellRun = (queue: string, { failed, processed, reaped, released, retried }: RunCounts): string =>
+  `queue ${queue}: ${processed} succeeded, ${failed} failed, ${retried} to be tried again, ${released} released, ` +
+  `${reaped} taken from dead workers`
