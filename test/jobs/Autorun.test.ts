@@ -4,7 +4,7 @@ import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { waitFor } from "../support/waitFor.ts"
+import { enqueue, until } from "./Queue.ts"
 
 let ran: Array<unknown> = []
 let tries = 0
@@ -30,22 +30,17 @@ const withQueue = layer(testAppLayer({ tasks, jobs: { autorun: { intervalMs: 60_
   timeout: "60 seconds"
 })
 
-const enqueue = (task: string, options: object = {}, input = {}) =>
-  Effect.flatMap(Jobs, (jobs) => jobs.enqueue(task, input, { organizationId: "org_default", ...options }))
-
-const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
-
-// The poll comes once a minute: whatever is done here was told of, or its time was known.
+// The poll comes once a minute, so a notification or the time of a job has to start what is done here.
 withQueue("a service that drives its queues itself", (it) => {
-  it.effect("does a job as soon as it is enqueued, in whichever queue", () =>
+  it.effect("does a job as soon as it is enqueued, in any queue", () =>
     Effect.gen(function*() {
       ran = []
-      yield* enqueue("test/note", {}, { n: 1 })
+      yield* enqueue("test/note", { n: 1 })
       yield* until("the job", () => ran.includes(1))
       yield* enqueue("test/mail")
       yield* until("the job of the task's queue", () => ran.includes("mail"))
-      yield* enqueue("test/note", { queue: "nobody named it" }, { n: 2 })
-      yield* until("the job of a queue that nobody named before", () => ran.includes(2))
+      yield* enqueue("test/note", { n: 2 }, { queue: "not named before" })
+      yield* until("the job of a queue that was not named before", () => ran.includes(2))
     }))
 
   it.effect("hears of jobs that another process enqueues", () =>
@@ -62,7 +57,7 @@ withQueue("a service that drives its queues itself", (it) => {
   it.effect("does a delayed job when its time has come, and a failed one again after its wait", () =>
     Effect.gen(function*() {
       ran = []
-      yield* enqueue("test/note", { delayMs: 300 }, { n: 4 })
+      yield* enqueue("test/note", { n: 4 }, { delayMs: 300 })
       yield* enqueue("test/second-time")
       yield* until("the delayed job", () => ran.includes(4))
       yield* until("the third try", () => tries === 3)

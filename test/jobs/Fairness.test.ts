@@ -1,21 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
 import { JobClaimRepo, jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
 import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
 import { statementsOf } from "../pricing/Statements.ts"
-import { freshDatabase } from "../support/Postgres.ts"
-
-/** One connection, whose plans are made once without looking at the parameters, as those of the service are. */
-const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>
-  PgClient.layer({
-    url: Redacted.make(url),
-    maxConnections: 1,
-    startupOptions: "-c plan_cache_mode=force_generic_plan"
-  })))
+import { OneConnection } from "./Queue.ts"
 
 const Claims = QueueClaims.layer.pipe(
   Layer.provideMerge(Layer.merge(jobClaimRepoLayer, JobSettings.layerOf({}))),

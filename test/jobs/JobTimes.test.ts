@@ -6,37 +6,36 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import type { Input } from "../../src/domain/jobs/Jobs.ts"
-import { defineTask, type Retries, type Task } from "../../src/domain/jobs/Task.ts"
+import { defineTask, type Task } from "../../src/domain/jobs/Task.ts"
 import { JobClaimRepo } from "../../src/layers/jobs/JobClaimRepo.ts"
 import { JobSettleRepo } from "../../src/layers/jobs/JobSettleRepo.ts"
 import { backoffAfter } from "../../src/layers/jobs/TaskRuns.ts"
 import { runWorkerSlot } from "../../src/layers/jobs/WorkerSlot.ts"
-import { waitFor } from "../support/waitFor.ts"
-import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
-
-const waits = (retries: Retries | undefined, random = 0.5) => [1, 2, 3, 4].map((n) => backoffAfter(retries, n, random))
+import { countOf, enqueue, queueLayer, rowOf, run, until } from "./Queue.ts"
 
 describe("the wait before the next try", () => {
-  it("doubles from 5 s: 5 s, 10 s, 20 s, 40 s", () => {
-    const backoff = { type: "exponential", delay: 5_000 } as const
-    assert.deepStrictEqual(waits({ attempts: 5, backoff }), [5_000, 10_000, 20_000, 40_000])
-  })
-  it("is always the same when it is fixed, and one second when the task says nothing", () => {
-    assert.deepStrictEqual(waits({ attempts: 5, backoff: { type: "fixed", delay: 70 } }), [70, 70, 70, 70])
-    assert.deepStrictEqual(waits({ attempts: 5 }), [1_000, 1_000, 1_000, 1_000])
-    assert.deepStrictEqual(waits(undefined), [1_000, 1_000, 1_000, 1_000])
-  })
-  it("is never above its ceiling, spread or not", () => {
-    const backoff = { type: "exponential", delay: 5_000, ceiling: 12_000, jitter: 0.5 } as const
-    assert.deepStrictEqual(waits({ attempts: 5, backoff }, 1), [7_500, 12_000, 12_000, 12_000])
-  })
-  it("is spread by its jitter to both sides", () => {
-    const backoff = { type: "fixed", delay: 1_000, jitter: 0.2 } as const
-    assert.deepStrictEqual([0, 0.5, 1].map((random) => waits({ attempts: 2, backoff }, random)[0]), [800, 1_000, 1_200])
-  })
-  it("stays a number however many tries there were", () => {
-    const backoff = { type: "exponential", delay: 1_000 } as const
-    assert.strictEqual(backoffAfter({ attempts: 1e6, backoff }, 5_000, 0.5), 7 * 86_400_000)
+  const [exponential, fixed] = [
+    { type: "exponential", delay: 5_000 } as const,
+    { type: "fixed", delay: 1_000 } as const
+  ]
+  for (
+    const [what, backoff, random, expected] of [
+      ["doubles when it is exponential", exponential, 0.5, [5_000, 10_000, 20_000, 40_000]],
+      ["is always the same when it is fixed", { ...fixed, delay: 70 }, 0.5, [70, 70, 70, 70]],
+      ["is one second by default", undefined, 0.5, [1_000, 1_000, 1_000, 1_000]],
+      ["is at most its ceiling", { ...exponential, ceiling: 12_000, jitter: 0.5 }, 1, [7_500, 12_000, 12_000, 12_000]],
+      ["is shorter by its jitter", { ...fixed, jitter: 0.2 }, 0, [800, 800, 800, 800]],
+      ["is longer by its jitter", { ...fixed, jitter: 0.2 }, 1, [1_200, 1_200, 1_200, 1_200]]
+    ] as const
+  ) {
+    it(what, () => {
+      const retries = { attempts: 5, ...backoff && { backoff } }
+      assert.deepStrictEqual([1, 2, 3, 4].map((n) => backoffAfter(retries, n, random)), [...expected])
+    })
+  }
+  it("stays a number after any number of tries", () => {
+    assert.strictEqual(backoffAfter(undefined, 1, 0.5), 1_000)
+    assert.strictEqual(backoffAfter({ attempts: 1e6, backoff: exponential }, 5_000, 0.5), 7 * 86_400_000)
   })
 })
 
@@ -45,14 +44,16 @@ const tried: Array<{ readonly mark: unknown; readonly at: number }> = []
 
 const triedAt = (mark: string, since: number) => tried.filter((one) => one.mark === mark).map(({ at }) => at - since)
 
-/** A task whose jobs note their tries, and fail when they are told to. */
+/** A task whose jobs note their tries, and fail always or a number of times, by their input. */
 const noting = (slug: string, policies: Partial<Task> = {}) =>
   defineTask({
     slug,
     handler: ({ input, job }) =>
       Effect.gen(function*() {
         tried.push({ mark: input["mark"], at: yield* Clock.currentTimeMillis })
-        if (input["fails"] === true) return yield* Effect.fail(`try ${job.attemptNumber} of ${job.maxAttempts}`)
+        if (input["fails"] === true || job.attemptNumber <= Number(input["failures"] ?? 0)) {
+          return yield* Effect.fail(`try ${job.attemptNumber} of ${job.maxAttempts}`)
+        }
       }),
     ...policies
   })
@@ -81,35 +82,29 @@ const tasks = [
   })
 ]
 
-const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
-
 /** What a run of the queue came to: succeeded, failed, to be tried again. */
 const outcome = (queue: string, limit = 10) =>
   Effect.map(run(limit, queue), ({ failed, processed, retried }) => [processed, failed, retried])
 
 const nothing = [0, 0, 0]
 
+const ended = (id: string) =>
+  Effect.map(rowOf(id), ({ attempts, completed, error, status }) => [status, attempts, error, completed])
+
 it.layer(queueLayer({ tasks }))("by the clock", (it) => {
-  it.effect("a job is tried 5, 10 and 20 seconds after each failure, to the millisecond, and again when it is told to", () =>
+  it.effect("a job is tried 5, 10 and 20 seconds after each failure, to the millisecond, and again after a retry", () =>
     Effect.gen(function*() {
       const id = yield* enqueue("test/doubling", { mark: "doubling", fails: true }, { queue: "doubling" })
       const wholeSchedule = Effect.gen(function*() {
         assert.deepStrictEqual(yield* outcome("doubling"), [0, 0, 1])
         for (const [tries, wait] of [[1, 5_000], [2, 10_000], [3, 20_000]] as const) {
-          const { attempts, completed, error, status } = yield* rowOf(id)
-          assert.deepStrictEqual([status, attempts, error, completed], [
-            "pending",
-            tries,
-            `try ${tries} of 4`,
-            false
-          ])
+          assert.deepStrictEqual(yield* ended(id), ["pending", tries, `try ${tries} of 4`, false])
           yield* TestClock.adjust(wait - 1)
           assert.deepStrictEqual(yield* outcome("doubling"), nothing, "not before its time")
           yield* TestClock.adjust(1)
           assert.deepStrictEqual(yield* outcome("doubling"), tries === 3 ? [0, 1, 0] : [0, 0, 1])
         }
-        const { attempts, completed, error, status } = yield* rowOf(id)
-        assert.deepStrictEqual([status, attempts, error, completed], ["failed", 4, "try 4 of 4", true])
+        assert.deepStrictEqual(yield* ended(id), ["failed", 4, "try 4 of 4", true])
         yield* TestClock.adjust("1 hour")
         assert.deepStrictEqual(yield* outcome("doubling"), nothing, "not once more")
       })
@@ -122,6 +117,17 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       yield* Effect.provideService(records.retry(id), CurrentActor, systemActor("org_default"))
       yield* wholeSchedule
       assert.deepStrictEqual(triedAt("doubling", again), [0, 5_000, 15_000, 35_000])
+    }))
+
+  it.effect("a job ends with the first try that succeeds", () =>
+    Effect.gen(function*() {
+      const queue = "third"
+      const id = yield* enqueue("test/fixed", { mark: "third", failures: 2 }, { queue })
+      for (const expected of [[0, 0, 1], [0, 0, 1], [1, 0, 0], nothing]) {
+        assert.deepStrictEqual(yield* outcome(queue), expected)
+        yield* TestClock.adjust(70)
+      }
+      assert.deepStrictEqual(yield* ended(id), ["succeeded", 3, null, true])
     }))
 
   it.effect("a fixed wait is always the same, a task that says nothing waits a second, and the caller says how often", () =>
@@ -224,8 +230,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       }
       yield* TestClock.adjust("1 hour")
       assert.deepStrictEqual(yield* outcome(queue), nothing)
-      const { attempts, error, status } = yield* rowOf(id)
-      assert.deepStrictEqual([status, attempts, error], ["failed", 3, "The process that ran it ended before it did."])
+      assert.deepStrictEqual(yield* ended(id), ["failed", 3, "The process that ran it ended before it did.", true])
       assert.deepStrictEqual(tried.filter(({ mark }) => mark === "poison"), [])
     }))
 
@@ -256,7 +261,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
 it.layer(queueLayer({ tasks }))("a promise whose time is over", (it) => {
   const queue = "promises"
 
-  /** Two jobs of a key, of which the first is at work and is told that its five seconds are over. */
+  /** Two jobs of a key, of which the first is being processed and gets the signal that its five seconds are over. */
   const tooLong = Effect.fnUntraced(function*(mark: string) {
     const first = yield* enqueue("test/promise", { key: mark, mark }, { queue })
     yield* enqueue("test/exclusive", { key: mark, mark: `after ${mark}` }, { queue })

@@ -1,4 +1,5 @@
-import { Effect, Layer } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { type EnqueueOptions, type Input, JobRunner, Jobs } from "../../src/domain/jobs/Jobs.ts"
@@ -15,7 +16,8 @@ import { queuedJobsLayer } from "../../src/layers/jobs/QueuedJobs.ts"
 import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
 import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
 import { workerSlotRepoLayer } from "../../src/layers/jobs/WorkerSlotRepo.ts"
-import { TestDatabase } from "../support/Postgres.ts"
+import { freshDatabase, TestDatabase } from "../support/Postgres.ts"
+import { waitFor } from "../support/waitFor.ts"
 
 export interface QueueOptions {
   readonly tasks?: ReadonlyArray<Task>
@@ -34,7 +36,7 @@ const repos = Layer.mergeAll(
   schedulerTickRepoLayer
 )
 
-/** The queue with tasks of the test's over a database of its own; nobody drives it but the test. */
+/** The queue with the tasks of a test over a fresh database. Only the test runs it. */
 export const queueLayer = ({ database = TestDatabase, engine, settings = {}, tasks = [] }: QueueOptions) => {
   const own = Layer.effectDiscard(Effect.flatMap(Tasks, (all) => Effect.forEach(tasks, (task) => all.register(task))))
   const given = Layer.mergeAll(
@@ -88,3 +90,13 @@ export const countOf = (table: "commerce_jobs" | "job_keys") =>
     const [row] = yield* sql<{ n: number }>`select count(*)::int4 as n from ${sql(table)}`
     return row?.n ?? 0
   })
+
+/** One connection, whose plans are made once without looking at the parameters, as those of the service are. */
+export const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>
+  PgClient.layer({
+    url: Redacted.make(url),
+    maxConnections: 1,
+    startupOptions: "-c plan_cache_mode=force_generic_plan"
+  })))
+
+export const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))

@@ -4,130 +4,118 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
-import { defineTask, GiveUp } from "../../src/domain/jobs/Task.ts"
+import { defineTask, GiveUp, type Task } from "../../src/domain/jobs/Task.ts"
 import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const cyclic: { self?: object } = {}
 cyclic.self = cyclic
 
+const unstorable = "The task's output is not JSON that can be stored."
+const doesNothing = () => Effect.void
+
+/** A title, a handler, and the status, attempts, error and output of its job. */
+const outcomes: ReadonlyArray<
+  readonly [string, Task["handler"], readonly ["succeeded" | "failed", string | null, unknown]]
+> = [
+  ["stores the output of an effect", ({ input }) => Effect.succeed({ output: input }), ["succeeded", null, { a: 1 }]],
+  ["stores the output of a promise", async ({ input }) => ({ output: [input] }), ["succeeded", null, [{ a: 1 }]]],
+  ["stores null for a handler without output", doesNothing, ["succeeded", null, null]],
+  ["fails with a handler's error", () => Effect.fail("no such parcel"), ["failed", "no such parcel", null]],
+  ["fails with an error that has NUL in it", () => Effect.fail("a\0b"), ["failed", "ab", null]],
+  ["fails with a handler's defect", () => Effect.die(new Error("a mistake")), ["failed", "a mistake", null]],
+  ["fails when a handler throws", () => {
+    throw new Error("before anything")
+  }, ["failed", "before anything", null]],
+  ["fails when a promise is rejected", () => Promise.reject(new Error("rejected")), ["failed", "rejected", null]],
+  ["fails when a handler takes too long", () => Effect.never, ["failed", "The task took longer than 20 ms.", null]],
+  ["fails without another try when a handler gives up", () => Effect.fail(new GiveUp("the address is gone")), [
+    "failed",
+    "the address is gone",
+    null
+  ]],
+  ["fails when the output is cyclic", () => Effect.succeed({ output: cyclic }), ["failed", unstorable, null]],
+  ["fails when the output is a bigint", () => Effect.succeed({ output: 1n }), ["failed", unstorable, null]],
+  ["fails when the output has NUL in it", () => Effect.succeed({ output: "a\0b" }), ["failed", unstorable, null]]
+]
+
+const key = () => "the task's"
+
 const tasks = [
+  ...outcomes.map(([slug, handler]) => {
+    const retries = slug.includes("gives up") ? { retries: { attempts: 5 } } : {}
+    return defineTask({ slug, handler, ...retries, ...slug.includes("too long") ? { timeLimitMs: 20 } : {} })
+  }),
   defineTask({ slug: "test/echo", handler: ({ input }) => Effect.succeed({ output: input }) }),
-  defineTask({ slug: "test/promise", handler: async ({ input }) => ({ output: { recorded: input["text"] } }) }),
-  defineTask({ slug: "test/silent", handler: () => Effect.void }),
-  defineTask({ slug: "test/fails", handler: () => Effect.fail("no such parcel") }),
-  defineTask({ slug: "test/dies", handler: () => Effect.die(new Error("a mistake")) }),
-  defineTask({
-    slug: "test/throws",
-    handler: () => {
-      throw new Error("before anything")
-    }
-  }),
-  defineTask({ slug: "test/rejects", handler: () => Promise.reject(new Error("rejected")) }),
   defineTask({ slug: "test/interrupts", handler: () => Effect.interrupt }),
-  defineTask({ slug: "test/hangs", timeLimitMs: 20, handler: () => Effect.never }),
-  defineTask({ slug: "test/cyclic", handler: () => Effect.succeed({ output: cyclic }) }),
-  defineTask({ slug: "test/nul", handler: () => Effect.succeed({ output: "a\0b" }) }),
   defineTask({ slug: "test/refused", handler: () => Effect.succeed({ output: "refused" }) }),
-  defineTask({
-    slug: "test/gives-up",
-    retries: { attempts: 5 },
-    handler: () => Effect.fail(new GiveUp("the address is gone"))
-  }),
+  defineTask({ slug: "test/own", queue: "own", retries: { attempts: 3 }, concurrency: { key }, handler: doesNothing }),
   defineTask({
     slug: "test/actor",
-    handler: ({ ctx, job }) =>
-      Effect.map(CurrentActor, ({ organizationId, userId }) => ({
-        output: { organizationId, userId, ctx: ctx.organizationId, attempt: job.attemptNumber, of: job.maxAttempts }
+    handler: ({ ctx, input, job }) =>
+      Effect.map(CurrentActor, ({ organizationId, permissions, role, userId }) => ({
+        output: { input, organizationId, permissions, role, userId, ctx: ctx.organizationId, job }
       }))
   })
 ]
 
-const ended = (
-  of: { status: string; attempts: number; error: string | null; output: unknown }
-) => [of.status, of.attempts, of.error, of.output]
+const ended = Effect.fnUntraced(function*(id: string) {
+  const { attempts, error, output, status } = yield* rowOf(id)
+  return [status, attempts, error, output]
+})
 
 it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => {
-  for (
-    const [what, task, expected] of [
-      ["that succeeds keeps what its task returned", "test/echo", ["succeeded", 1, null, { a: 1 }]],
-      ["may be done by a promise", "test/promise", ["succeeded", 1, null, {}]],
-      ["need not return anything", "test/silent", ["succeeded", 1, null, null]],
-      ["that fails keeps the reason", "test/fails", ["failed", 1, "no such parcel", null]],
-      ["whose handler dies has failed", "test/dies", ["failed", 1, "a mistake", null]],
-      ["whose handler throws has failed", "test/throws", ["failed", 1, "before anything", null]],
-      ["whose promise is rejected has failed", "test/rejects", ["failed", 1, "rejected", null]],
-      ["whose handler takes too long has failed", "test/hangs", [
-        "failed",
-        1,
-        "The task took longer than 20 ms.",
-        null
-      ]],
-      ["that gives up is not tried again", "test/gives-up", ["failed", 1, "the address is gone", null]],
-      [
-        "whose output is no JSON has failed",
-        "test/cyclic",
-        ["failed", 1, "The task's output is not JSON that can be stored.", null]
-      ],
-      [
-        "whose output no database can hold has failed",
-        "test/nul",
-        ["failed", 1, "The task's output is not JSON that can be stored.", null]
-      ],
-      ["of a task that nobody knows has failed without a try", "test/unknown", [
-        "failed",
-        0,
-        "Unknown task slug: test/unknown",
-        null
-      ]]
-    ] as const
-  ) {
-    it.effect(what, () =>
+  for (const [task, , [status, error, output]] of outcomes) {
+    it.effect(`a run ${task}`, () =>
       Effect.gen(function*() {
         const id = yield* enqueue(task, { a: 1 })
         yield* run()
-        const row = yield* rowOf(id)
-        assert.deepStrictEqual(ended(row), [...expected])
-        assert.isTrue(row.completed)
+        assert.deepStrictEqual(yield* ended(id), [status, 1, error, output])
+        assert.isTrue((yield* rowOf(id)).completed)
       }))
   }
 
-  it.effect("whose handler interrupts itself has failed", () =>
+  it.effect("a job of an unknown task fails without a try", () =>
+    Effect.gen(function*() {
+      const id = yield* enqueue("test/unknown")
+      assert.strictEqual((yield* run()).failed, 1)
+      assert.deepStrictEqual(yield* ended(id), ["failed", 0, "Unknown task slug: test/unknown", null])
+      assert.isTrue((yield* rowOf(id)).completed)
+    }))
+
+  it.effect("a job whose handler interrupts itself fails", () =>
     Effect.gen(function*() {
       const id = yield* enqueue("test/interrupts")
       assert.strictEqual((yield* run()).failed, 1)
       assert.strictEqual((yield* rowOf(id)).status, "failed")
     }))
 
-  it.effect("whose end the database refuses does not keep the others from theirs", () =>
+  it.effect("a result that the database refuses does not keep others from being written", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`alter table commerce_jobs add constraint refusing check (output <> '"refused"')`
-      const refused = yield* enqueue("test/refused")
-      const echo = yield* enqueue("test/echo", { b: 2 })
+      const [refused, echo] = [yield* enqueue("test/refused"), yield* enqueue("test/echo", { b: 2 })]
       yield* run()
-      assert.deepStrictEqual(ended(yield* rowOf(echo)), ["succeeded", 1, null, { b: 2 }])
-      assert.deepStrictEqual(ended(yield* rowOf(refused)), [
-        "failed",
-        1,
-        "What the task returned could not be stored.",
-        null
-      ])
+      assert.deepStrictEqual(yield* ended(echo), ["succeeded", 1, null, { b: 2 }])
+      const error = "What the task returned could not be stored."
+      assert.deepStrictEqual(yield* ended(refused), ["failed", 1, error, null])
     }))
 
-  it.effect("is done by the service itself in the job's organization", () =>
+  it.effect("a handler acts as the service in the job's organization and gets its input and try", () =>
     Effect.gen(function*() {
-      const id = yield* enqueue("test/actor", {}, { organizationId: " org_other ", maxAttempts: 3 })
+      const id = yield* enqueue("test/actor", { a: 1 }, { organizationId: " org_other ", maxAttempts: 3 })
       yield* run()
       assert.deepStrictEqual((yield* rowOf(id)).output, {
+        input: { a: 1 },
         organizationId: "org_other",
+        permissions: ["*:*"],
+        role: "system",
         userId: "system:internal",
         ctx: "org_other",
-        attempt: 1,
-        of: 3
+        job: { id, attemptNumber: 1, maxAttempts: 3 }
       })
     }))
 
-  it.effect("is not there when the transaction it was enqueued in is rolled back", () =>
+  it.effect("a job is not there when the transaction it was enqueued in is rolled back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const before = yield* countOf("commerce_jobs")
@@ -138,20 +126,40 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       yield* run()
     }))
 
-  it.effect("of another queue is left alone", () =>
+  it.effect("a run leaves the jobs of other queues alone", () =>
     Effect.gen(function*() {
       yield* enqueue("test/echo", {}, { queue: "other" })
       assert.strictEqual((yield* run()).processed, 0)
       assert.strictEqual((yield* run(10, "other")).processed, 1)
     }))
 
-  it.effect("that makes no sense is refused, alone and among others", () =>
+  it.effect("an enqueue takes queue, tries and key from the task, unless the caller sets them", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const mine = { queue: "mine", maxAttempts: 2, concurrencyKey: "mine" }
+      for (
+        const [task, options, expected] of [
+          ["test/echo", {}, ["default", 1, null]],
+          ["test/own", {}, ["own", 3, "the task's"]],
+          ["test/own", mine, ["mine", 2, "mine"]]
+        ] as const
+      ) {
+        const id = yield* enqueue(task, {}, options)
+        const [row] = yield* sql`delete from commerce_jobs where id = ${id}::uuid and status = 'pending'
+          and attempts = 0 returning queue, max_attempts, concurrency_key`
+        assert.deepStrictEqual(Object.values(row ?? {}), [...expected])
+      }
+    }))
+
+  it.effect("an invalid enqueue is refused, alone and among others", () =>
     Effect.gen(function*() {
       const jobs = yield* Jobs
       const before = yield* countOf("commerce_jobs")
+      const good = { task: "test/echo", input: {}, options: { organizationId: "o" } }
       for (
         const options of [
-          { organizationId: " " },
+          { organizationId: "" },
+          { organizationId: " \t" },
           { organizationId: "o", maxAttempts: 0 },
           { organizationId: "o", maxAttempts: 1.5 },
           { organizationId: "o", delayMs: -1 },
@@ -161,15 +169,14 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
         ]
       ) {
         const error = yield* Effect.flip(jobs.enqueue("test/echo", {}, options))
-        assert.strictEqual(error._tag, "ValidationFailed", JSON.stringify(options))
-        const good = { task: "test/echo", input: {}, options: { organizationId: "o" } }
-        yield* Effect.flip(jobs.enqueueAll([good, { task: "test/echo", input: {}, options }]))
+        assert.strictEqual(error.error.code, "VALIDATION_FAILED", JSON.stringify(options))
+        yield* Effect.flip(jobs.enqueueAll([good, { ...good, options }]))
       }
       assert.strictEqual((yield* Effect.flip(enqueue("test/echo", { a: new Date() })))._tag, "ValidationFailed")
       assert.strictEqual(yield* countOf("commerce_jobs"), before)
     }))
 
-  it.effect("of the queue's own takes others from dead workers and tells how many", () =>
+  it.effect("jobs/reap-stale takes jobs from dead workers and returns how many", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       // Two of a dead worker, one with a try left, and one of a worker that lives.
@@ -185,13 +192,13 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       const own = yield* enqueue("jobs/reap-stale", {}, { queue: "own" })
       // The settings let a run itself look for dead workers once a minute, and the run before this one did.
       yield* run(10, "own")
-      assert.deepStrictEqual(ended(yield* rowOf(own)), ["succeeded", 1, null, { reapedCount: 2 }])
+      assert.deepStrictEqual(yield* ended(own), ["succeeded", 1, null, { reapedCount: 2 }])
       const rows = yield* Effect.forEach(ids, rowOf)
       assert.deepStrictEqual(rows.map(({ status }) => status), ["failed", "pending", "processing"])
       yield* sql`delete from commerce_jobs`
     }))
 
-  it.effect("of the queue's own removes others that ended long ago, however many", () =>
+  it.effect("jobs/purge-ended removes all jobs that ended long ago", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       // Ids carry the time of their creation.
@@ -208,7 +215,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       yield* insert("pending", 50)
       const own = yield* enqueue("jobs/purge-ended")
       yield* run()
-      assert.deepStrictEqual(ended(yield* rowOf(own)), ["succeeded", 1, null, { purgedCount: 1_502 }])
+      assert.deepStrictEqual(yield* ended(own), ["succeeded", 1, null, { purgedCount: 1_502 }])
       const left = yield* sql<
         { task: string }
       >`select task_slug as task from commerce_jobs where queue = 'old' order by 1`
@@ -216,7 +223,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
       yield* sql`delete from commerce_jobs`
     }))
 
-  it.effect("of many at once has its id in their order", () =>
+  it.effect("many jobs enqueued at once get their ids in their order", () =>
     Effect.gen(function*() {
       const jobs = yield* Jobs
       const all = Array.from({ length: 50 }, (_, n) => ({

@@ -1,6 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Effect, Latch, Layer, Redacted } from "effect"
+import { Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { ClaimedJob } from "../../src/domain/jobs/Job.ts"
@@ -9,15 +8,7 @@ import { JobSettleRepo, jobSettleRepoLayer } from "../../src/layers/jobs/JobSett
 import { makeJobWorker } from "../../src/layers/jobs/JobWorker.ts"
 import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
 import { statementsOf } from "../pricing/Statements.ts"
-import { freshDatabase } from "../support/Postgres.ts"
-
-/** One connection, whose plans are made once without looking at the parameters, as those of the service are. */
-const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>
-  PgClient.layer({
-    url: Redacted.make(url),
-    maxConnections: 1,
-    startupOptions: "-c plan_cache_mode=force_generic_plan"
-  })))
+import { OneConnection } from "./Queue.ts"
 
 /** How often a statement of this worker was under way at the same time as another one. */
 const met = { writing: false, times: 0, extended: 0 }

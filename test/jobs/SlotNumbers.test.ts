@@ -5,8 +5,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { runWorkerSlot } from "../../src/layers/jobs/WorkerSlot.ts"
 import { WorkerSlotRepo } from "../../src/layers/jobs/WorkerSlotRepo.ts"
-import { waitFor } from "../support/waitFor.ts"
-import { enqueue, queueLayer } from "./Queue.ts"
+import { enqueue, queueLayer, until } from "./Queue.ts"
 
 let begun = 0
 const open = Deferred.makeUnsafe<void>()
@@ -19,8 +18,6 @@ const held = defineTask({
       return Deferred.await(open)
     })
 })
-
-const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
 
 /** The slots that each queue has after a look. */
 const prepared = (standing: ReadonlyArray<string>, wide: ReadonlyArray<string> = []) =>

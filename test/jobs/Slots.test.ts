@@ -7,8 +7,7 @@ import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { runWorkerSlot } from "../../src/layers/jobs/WorkerSlot.ts"
 import { lineTo } from "../support/DatabaseLine.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { waitFor } from "../support/waitFor.ts"
-import { countOf, enqueue, queueLayer, rowOf } from "./Queue.ts"
+import { countOf, enqueue, queueLayer, rowOf, until } from "./Queue.ts"
 
 const begun = new Set<string>()
 const cutOff = new Set<string>()
@@ -47,8 +46,6 @@ const settling = (sql: SqlClient.SqlClient) =>
     sql<{ pid: number; at: string }>`select pid, query_start::text as at from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock' and query like 'with t as (select%'`
   )
-
-const until = (what: string, check: () => boolean) => Effect.promise(() => waitFor(what, check))
 
 const settings = { pollMs: 50, leaseMs: 300, drainMs: 200, concurrency: 5 }
 
