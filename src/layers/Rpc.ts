@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect"
 import { rpcAccessLayer } from "../http/rpc/RpcAccessLayer.ts"
 import { rpcRoutes } from "../http/rpc/RpcRoutes.ts"
-import { AskedTasks, rpcHandlers } from "../http/rpc/StoaRpcHandlers.ts"
+import { EnqueueableTasks, rpcHandlers } from "../http/rpc/StoaRpcHandlers.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 
-const askedTasks = Layer.effect(
-  AskedTasks,
+const enqueueableTasks = Layer.effect(
+  EnqueueableTasks,
   Effect.map(AppConfig, ({ deployment }) => {
     const own = new Set([...(deployment.tasks ?? []), ...(deployment.jobs?.tasks ?? [])].map(({ slug }) => slug))
     return { has: (slug: string) => own.has(slug) }
@@ -17,6 +17,6 @@ export const rpcLayer = Layer.unwrap(
   Effect.map(AppConfig, ({ tracing }) => rpcRoutes({ untraced: tracing === undefined }))
 )
   .pipe(
-    Layer.provide(Layer.provide(rpcHandlers, askedTasks)),
+    Layer.provide(Layer.provide(rpcHandlers, enqueueableTasks)),
     Layer.provide(rpcAccessLayer)
   )

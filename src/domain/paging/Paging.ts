@@ -14,8 +14,8 @@ export interface PageOf<A> {
   readonly total: number
 }
 
-/** A query parameter: absent, once, or several times. The first one counts. */
-type Sent = string | ReadonlyArray<string> | undefined
+/** A query parameter: absent, once, or several times, of which the first one counts; the number of an RPC payload. */
+type Sent = string | number | ReadonlyArray<string> | undefined
 
 /** The paging parameters of a request. */
 export interface SentPage {
@@ -24,7 +24,7 @@ export interface SentPage {
 }
 
 const whole = (sent: Sent): number => {
-  const value = Number(typeof sent === "string" ? sent : sent?.[0])
+  const value = Number(typeof sent === "object" ? sent[0] : sent)
   return Number.isFinite(value) ? Math.floor(value) : 0
 }
 

@@ -5,7 +5,7 @@ import { CurrentActor } from "../../domain/access/Actor.ts"
 import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { issuesOf } from "../../domain/text/Issues.ts"
 import { Actors } from "../access/Actors.ts"
-import { originOf, sendCookie } from "../middleware/AccessLayer.ts"
+import { actorOf, sendCookie } from "../middleware/AccessLayer.ts"
 import { AuthCaller } from "./AuthCaller.ts"
 
 const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
@@ -36,9 +36,9 @@ export const authCallerLayer = Layer.effect(
         // A read needs nobody's name: what the link of a mail changes is its user's, and better-auth itself gives a session
         // that is asked for its later end.
         const headers = request.method === "GET" ? Headers.empty : request.headers
-        const { credential: _, renewedCookie, ...found } = yield* actors.fromSession(headers)
-        if (renewedCookie !== undefined) yield* sendCookie(renewedCookie)
-        const answer = Effect.provideService(handler, CurrentActor, { ...found, ...originOf(request) })
+        const caller = yield* actors.fromSession(headers)
+        if (caller.renewedCookie !== undefined) yield* sendCookie(caller.renewedCookie)
+        const answer = Effect.provideService(handler, CurrentActor, actorOf(caller, request))
         return yield* Effect.catch(answer, (error) =>
           isOurs(error)
             ? inBothForms(error)

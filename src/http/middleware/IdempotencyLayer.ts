@@ -1,15 +1,12 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Storeless } from "../../domain/access/AccessRule.ts"
-import { CurrentActor } from "../../domain/access/Actor.ts"
 import { StillRunning } from "../../domain/errors/ApiErrors.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { BodyDigest, BodyKey, Idempotency, IdempotentChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
-import { fingerprint, keyInBody, keyScope, sentKey } from "./IdempotencyKey.ts"
+import { BodyDigest, BodyKey, Idempotency, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
+import { fingerprint, keyInBody, sentKey } from "./IdempotencyKey.ts"
 import { IdempotentExecution, type Kept } from "./IdempotentExecution.ts"
 import { givenAgain, stored } from "./StoredAnswer.ts"
 
-/** A running request is worth asking for again in a second (ARCHITECTURE invariant 4). */
+/** A client may ask again for a running request after a second (ARCHITECTURE invariant 4). */
 const withRetryAfter = (error: unknown) =>
   error instanceof StillRunning
     ? HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -22,18 +19,15 @@ const hasNoKey = (annotations: Context.Context<never>): boolean =>
   Context.getOrUndefined(annotations, NeverRepeated) === true
 
 const keep = (response: HttpServerResponse.HttpServerResponse): Kept => {
-  if (response.status < 300) return { _tag: "Remember", status: response.status, body: stored(response) }
+  if (response.status < 300) return { _tag: "Store", status: response.status, body: stored(response) }
   return response.status < 500 ? { _tag: "Release" } : { _tag: "Doubt" }
 }
 
-/** `Idempotency` over the keys that the database remembers. */
+/** `Idempotency` over the keys in the database. */
 export const idempotencyLayer = Layer.effect(
   Idempotency,
-  Effect.gen(function*() {
-    const { once } = yield* IdempotentExecution
-    const { defaultOrganizationId } = yield* StoreSettings
-
-    return Idempotency.of((handler, { endpoint }) =>
+  Effect.map(IdempotentExecution, ({ once }) =>
+    Idempotency.of((handler, { endpoint }) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
         if (request.method === "GET" || hasNoKey(endpoint.annotations)) return yield* handler
@@ -46,21 +40,11 @@ export const idempotencyLayer = Layer.effect(
         const body = Option.isSome(digest) ? digest.value : yield* Effect.catch(request.text, Effect.die)
         const key = inHeader ?? keyInBody(body)
         if (key === undefined) return yield* handler
-        const actor = yield* CurrentActor
-        // A request may change the organization that its caller acts in: where it is for none, the key is for none either.
-        const storeless = Context.getOrUndefined(endpoint.annotations, Storeless) === true
-        const change = {
-          key,
-          scope: keyScope(actor, request),
-          print: fingerprint(request.method, request.url, body),
-          repeatable: Context.getOrUndefined(endpoint.annotations, IdempotentChange) === true,
-          actor,
-          owner: storeless ? { ...actor, organizationId: defaultOrganizationId } : actor,
-          keep,
-          again: givenAgain
-        }
-        return yield* once(change, handler)
+        const print = fingerprint(request.method, request.url, body)
+        return yield* once(
+          { key, shown: request, print, annotations: endpoint.annotations, keep, again: givenAgain },
+          handler
+        )
       }).pipe(Effect.tapError(withRetryAfter))
-    )
-  })
+    ))
 )

@@ -1,8 +1,12 @@
 import { Cause, Context, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { createHmac } from "node:crypto"
-import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import { Storeless } from "../../domain/access/AccessRule.ts"
+import { CurrentActor } from "../../domain/access/Actor.ts"
 import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { IdempotentChange } from "./Idempotency.ts"
+import { keyScope, type Shown } from "./IdempotencyKey.ts"
 
 /** The same in every process. Keys that were used before it was changed are 422. */
 export class FingerprintSecret
@@ -11,30 +15,26 @@ export class FingerprintSecret
 
 /** What becomes of a key when its work gave this answer. */
 export type Kept =
-  | { readonly _tag: "Remember"; readonly status: number; readonly body: string }
+  | { readonly _tag: "Store"; readonly status: number; readonly body: string }
   /** Refused before anything was changed: the key is free again. */
   | { readonly _tag: "Release" }
-  /** Nobody knows what was changed. */
+  /** It is unknown what was changed. */
   | { readonly _tag: "Doubt" }
 
 /** A change under an `Idempotency-Key`. */
 export interface IdempotentRequest<Answer> {
   readonly key: string
-  /** Whose key it is (`keyScope`). */
-  readonly scope: string
+  readonly shown: Shown
   /** What makes two requests the same (`fingerprint`). */
   readonly print: string
-  /** All its changes bear the mark of the request (`IdempotentChange`). */
-  readonly repeatable: boolean
-  /** Who does the work, and in whose organization the key is remembered. */
-  readonly actor: Actor
-  readonly owner: Actor
+  /** Those of the route. */
+  readonly annotations: Context.Context<never>
   readonly keep: (answer: Answer) => Kept
-  /** A remembered answer, as it was. */
+  /** A stored answer, as it was. */
   readonly again: (status: number, body: string) => Answer
 }
 
-/** A refusal was decided before anything was changed. A defect, a silence or an interruption says nothing of that. */
+/** A refusal was decided before anything was changed. A defect, a timeout or an interruption says nothing of that. */
 const isRefusal = (cause: Cause.Cause<unknown>): boolean => {
   const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   return error !== undefined && !Cause.hasDies(cause) && !Cause.hasInterrupts(cause) &&
@@ -56,66 +56,70 @@ const inDoubt = (carriedOut: boolean) =>
 export class IdempotentExecution extends Context.Service<IdempotentExecution, {
   readonly once: <Answer, E, R>(
     change: IdempotentRequest<Answer>,
-    work: Effect.Effect<Answer, E, R | CurrentActor>
-  ) => Effect.Effect<Answer, E | StillRunning | Conflict | ValidationFailed, Exclude<R, CurrentActor>>
+    work: Effect.Effect<Answer, E, R>
+  ) => Effect.Effect<Answer, E | StillRunning | Conflict | ValidationFailed, R | CurrentActor>
 }>()("stoa/http/middleware/IdempotentExecution") {
   static readonly layer = Layer.effect(IdempotentExecution, Effect.suspend(() => makeIdempotentExecution))
 }
 
 const makeIdempotentExecution = Effect.gen(function*() {
   const keys = yield* IdempotencyKeys
+  const { defaultOrganizationId } = yield* StoreSettings
   const secret = Redacted.value(yield* FingerprintSecret)
   // A body may hold a password, and is short. A bare hash of it in the database could be guessed a billion times a second.
-  const encrypted = (print: string) => createHmac("sha256", secret).update(`idempotency ${print}`).digest("hex")
+  const hashed = (print: string) => createHmac("sha256", secret).update(`idempotency ${print}`).digest("hex")
   const scopeOfService = yield* Effect.scope
 
-  // What the work gave is the answer, also where the key cannot be let go: its lease runs out by itself.
-  const letGo = (giving: Effect.Effect<void, never, CurrentActor>) =>
-    Effect.catchCause(giving, (cause) => Effect.logWarning("an idempotency key waits for the end of its lease", cause))
+  // The work's result is the answer, also where the key cannot be released: its lease expires.
+  const settled = (settling: Effect.Effect<void, never, CurrentActor>) =>
+    Effect.catchCause(
+      settling,
+      (cause) => Effect.logWarning("an idempotency key waits for the end of its lease", cause)
+    )
 
-  const claimed = <Answer, E, R>(
-    { actor, keep, key, repeatable, scope }: IdempotentRequest<Answer>,
+  const claimed = Effect.fnUntraced(function*<Answer, E, R>(
+    { keep, key }: IdempotentRequest<Answer>,
+    scope: string,
     executionId: string,
-    work: Effect.Effect<Answer, E, R | CurrentActor>
-  ) => {
+    work: Effect.Effect<Answer, E, R>
+  ) {
     // One renewal that the database refuses must not be the last one.
     const renewing = Effect.forever(Effect.delay(Effect.ignoreCause(keys.renew(scope, key)), "2 seconds"))
-    const marking = Effect.provideService(work, CurrentActor, repeatable ? { ...actor, executionId } : actor)
-    return Effect.gen(function*() {
-      const answer = yield* Effect.andThen(Effect.forkScoped(renewing), marking).pipe(
-        Effect.scoped,
-        Effect.onError((cause) =>
-          letGo(isRefusal(cause) ? keys.release(scope, key, executionId) : keys.doubt(scope, key, executionId))
-        )
-      )
-      const kept = keep(answer)
-      if (kept._tag === "Remember") yield* keys.finish(scope, key, executionId, kept.status, kept.body)
-      // What broke inside of better-auth is an answer here, and says as little as a defect does.
-      else {yield* letGo(
-          kept._tag === "Release" ? keys.release(scope, key, executionId) : keys.doubt(scope, key, executionId)
-        )}
-      return answer
-    })
-  }
+    const release = settled(keys.release(scope, key, executionId))
+    const doubt = settled(keys.doubt(scope, key, executionId))
+    const answer = yield* Effect.andThen(Effect.forkScoped(renewing), work).pipe(
+      Effect.scoped,
+      Effect.onError((cause) => isRefusal(cause) ? release : doubt)
+    )
+    const kept = keep(answer)
+    if (kept._tag === "Store") yield* keys.finish(scope, key, executionId, kept.status, kept.body)
+    // What broke inside of better-auth is an answer here, and says as little as a defect does.
+    else yield* kept._tag === "Release" ? release : doubt
+    return answer
+  })
 
   return IdempotentExecution.of({
     once: Effect.fnUntraced(function*(change, work) {
-      const { again, key, owner, repeatable, scope } = change
-      const claim = yield* Effect.provideService(
-        keys.claim(scope, key, encrypted(change.print), repeatable),
-        CurrentActor,
-        owner
-      )
+      const { again, annotations, key, print, shown } = change
+      const actor = yield* CurrentActor
+      const scope = keyScope(actor, shown)
+      const repeatable = Context.getOrUndefined(annotations, IdempotentChange) === true
+      // A request may change the organization that its caller acts in: where it is for none, the key is for none either.
+      const storeless = Context.getOrUndefined(annotations, Storeless) === true
+      const owner = storeless ? { ...actor, organizationId: defaultOrganizationId } : actor
+      const claim = yield* Effect.provideService(keys.claim(scope, key, hashed(print), repeatable), CurrentActor, owner)
       if (claim._tag === "OtherRequest") {
         return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
       }
       if (claim._tag === "Running") return yield* StillRunning.of()
       if (claim._tag === "InDoubt") return yield* inDoubt(claim.carriedOut)
       if (claim._tag === "Done") return again(claim.status, claim.body)
-      // A client that hangs up ends its request. The work goes on: he comes again with the same key because he does
-      // not know what became of it, and freeing the key after something was written would write it twice.
-      const owned = Effect.provideService(claimed(change, claim.executionId, work), CurrentActor, owner)
-      return yield* Fiber.join(yield* Effect.forkIn(owned, scopeOfService))
+      const { executionId } = claim
+      const own = Effect.provideService(work, CurrentActor, repeatable ? { ...actor, executionId } : actor)
+      // A client that hangs up ends its request. The work goes on: the client repeats it with the same key because it does
+      // not know the outcome, and freeing the key after something was written would write it twice.
+      const working = Effect.provideService(claimed(change, scope, executionId, own), CurrentActor, owner)
+      return yield* Fiber.join(yield* Effect.forkIn(working, scopeOfService))
     })
   })
 })

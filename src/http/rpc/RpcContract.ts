@@ -1,10 +1,7 @@
-import { Context, Schema, SchemaGetter } from "effect"
+import { Schema, SchemaGetter } from "effect"
 import { RpcMiddleware } from "effect/rpc"
-import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import * as Errors from "../../domain/errors/ApiErrors.ts"
-import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
-import { RouteRate } from "../server/RouteRate.ts"
 
 /** Encodes an error with its tag: `Conflict` and `StillRunning` have the same body, and a call has no status. */
 const tagged = <Refusal extends { readonly _tag: string }, Encoded>(
@@ -18,33 +15,25 @@ const tagged = <Refusal extends { readonly _tag: string }, Encoded>(
     })
   )
 
-/** The errors of calls, as over HTTP (`ApiErrors.ts`). Another organization's record is `notFound`. */
-export const errors = {
-  notFound: tagged("NotFound", Errors.NotFound),
-  conflict: tagged("Conflict", Errors.Conflict),
-  invalid: tagged("ValidationFailed", Errors.ValidationFailed),
-  noTransition: tagged("InvalidTransition", Errors.InvalidTransition),
-  notCheckedOut: tagged("CheckoutFailed", Errors.CheckoutFailed),
-  unavailable: tagged("Unavailable", Errors.Unavailable),
-  forbidden: tagged("Forbidden", Errors.Forbidden),
-  unauthorized: tagged("Unauthorized", Errors.Unauthorized),
-  stillRunning: tagged("StillRunning", Errors.StillRunning)
-}
-
-/** What the middleware may refuse any call with. */
-const refusals = Schema.Union([
-  errors.unauthorized,
-  errors.forbidden,
-  errors.invalid,
-  errors.conflict,
-  errors.stillRunning,
-  errors.unavailable,
+/** What any call may fail with, as over HTTP (`ApiErrors.ts`). */
+export const refusal = Schema.Union([
+  tagged("Unauthorized", Errors.Unauthorized),
+  tagged("Forbidden", Errors.Forbidden),
+  tagged("ValidationFailed", Errors.ValidationFailed),
+  tagged("Conflict", Errors.Conflict),
+  tagged("StillRunning", Errors.StillRunning),
+  tagged("Unavailable", Errors.Unavailable),
   tagged("TooManyRequests", Errors.TooManyRequests),
   tagged("TwoFactorRequired", Errors.TwoFactorRequired),
   tagged("OrgResolutionFailed", Errors.OrgResolutionFailed)
 ])
-/** What the middleware may refuse any call with. */
-export type Refusal = typeof refusals.Type
+export type Refusal = typeof refusal.Type
+
+/** What a call that names a record may fail with. Another organization's record is `NotFound`. */
+export const failure = Schema.Union([refusal, tagged("NotFound", Errors.NotFound)])
+
+export const checkoutFailed = tagged("CheckoutFailed", Errors.CheckoutFailed)
+export const invalidTransition = tagged("InvalidTransition", Errors.InvalidTransition)
 
 /**
  * The middleware of every call (docs/clients.md): API key, permission, rate limits, idempotency. A client without a key
@@ -52,7 +41,7 @@ export type Refusal = typeof refusals.Type
  */
 export class RpcAccess
   extends RpcMiddleware.Service<RpcAccess, { provides: CurrentActor }>()("stoa/http/rpc/RpcAccess", {
-    error: refusals,
+    error: refusal,
     requiredForClient: true
   })
 {}
@@ -65,28 +54,3 @@ export const pageFields = { page: Schema.optional(whole(1_000_000)), limit: Sche
 /** A page of records, and how many there are in all. */
 export const pageOfRecords = <Record extends Schema.Top>(record: Record) =>
   Schema.Struct({ items: Schema.Array(record), page: Schema.Int, limit: Schema.Int, total: Schema.Int })
-
-/** Annotation of a call that changes something: it takes an `idempotency-key`. */
-export class Changes extends Context.Service<Changes, true>()("stoa/http/rpc/Changes") {}
-
-interface Route {
-  readonly method: string
-  readonly annotations: Context.Context<never>
-}
-
-const kept = [Access, IdempotentChange, OwnIdempotency, RouteRate]
-
-/** Takes access rule, rate limit and idempotency of a call from the route that does the same, so that they stay alike. */
-export const likeRoutes =
-  <Name extends string>(group: { readonly endpoints: Readonly<Record<Name, Route>> }) =>
-  (name: Name): Context.Context<never> => {
-    const { annotations, method } = group.endpoints[name]
-    const taken = Context.makeUnsafe<never>(
-      new Map([...annotations.mapUnsafe].filter(([key]) => kept.some((one) => one.key === key)))
-    )
-    return method === "GET" ? taken : Context.add(taken, Changes, true)
-  }
-
-/** Annotations of a change that no route makes: the permission it needs. */
-export const changeBy = (rule: AccessRule): Context.Context<Access | Changes> =>
-  Context.make(Access, rule).pipe(Context.add(Changes, true))

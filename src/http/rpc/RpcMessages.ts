@@ -8,7 +8,9 @@ import { StoaRpcs } from "./StoaRpcs.ts"
 /** Largest message in bytes, as of every request's body (spec §8). */
 export const maxMessageBytes = 1_048_576
 
-const Id = Schema.Union([Schema.Number, Schema.String.check(Schema.isMaxLength(64))])
+const text = (maximum: number) => Schema.String.check(Schema.isMaxLength(maximum))
+const absent = Schema.optional(Schema.Undefined)
+const Id = Schema.Union([Schema.Number, text(64)])
 
 const CallHeaders = Schema.Array(Schema.Tuple([Schema.String, Schema.String])).check(
   Schema.isMaxLength(50),
@@ -21,31 +23,25 @@ const call = {
   tag: Schema.String,
   headers: CallHeaders,
   // A caller that waits for no answer would not learn of a refusal.
-  isNotification: Schema.optional(Schema.Undefined),
-  discard: Schema.optional(Schema.Undefined)
-}
-
-const trace = {
-  traceId: Schema.String.check(Schema.isMaxLength(64)),
-  spanId: Schema.String.check(Schema.isMaxLength(32)),
-  sampled: Schema.Boolean
+  isNotification: absent,
+  discard: absent
 }
 
 const Message = Schema.Union([
-  Schema.Struct({ ...call, ...trace }),
-  Schema.Struct({ ...call, traceId: Schema.optional(Schema.Undefined), spanId: Schema.optional(Schema.Undefined) }),
+  Schema.Struct({ ...call, traceId: text(64), spanId: text(32), sampled: Schema.Boolean }),
+  Schema.Struct({ ...call, traceId: absent, spanId: absent }),
   Schema.Struct({ _tag: Schema.Literals(["Ack", "Interrupt"]), requestId: Id }),
   Schema.Struct({ _tag: Schema.Literals(["Ping", "Eof"]) })
 ])
 
 const isMessages = Schema.is(Schema.Array(Message))
 
-const isBatch = Schema.is(Schema.Union([Message, Schema.Array(Message).check(Schema.isMaxLength(100))]))
-
-const readJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const readBatch = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Union([Message, Schema.Array(Message).check(Schema.isMaxLength(100))]))
+)
 
 /** Whether the body of a request is one message or up to 100 of them. */
-export const holdsMessages = (body: string): boolean => Option.exists(readJson(body), isBatch)
+export const holdsMessages = (body: string): boolean => Option.isSome(readBatch(body))
 
 /**
  * A codec that decodes a payload that its schema refuses as the `ValidationFailed` for the middleware to answer: Effect
@@ -61,18 +57,15 @@ const unfailing = <S extends Schema.Top>(
   return Schema.Unknown.pipe(Schema.decodeTo(Schema.declare<S["Type"]>((_value): _value is S["Type"] => true), {
     decode: SchemaGetter.transformEffect((sent, options) => {
       const issue = check(sent, true)
+      if (issue !== undefined) return Effect.succeed(issue)
       // An absent payload is `null` in JSON.
-      return issue === undefined
-        ? Effect.catchEager(decode(sent ?? null, options), refused)
-        : Effect.succeed(issue)
+      return Effect.catchEager(decode(sent ?? null, options), refused)
     }),
     encode: SchemaGetter.transformEffect(SchemaParser.encodeUnknownEffect(codec))
   }))
 }
 
-const payloads: ReadonlySet<Schema.Top> = new Set(
-  [...StoaRpcs.requests.values()].map(({ payloadSchema }) => payloadSchema)
-)
+const payloads = new Set<Schema.Top>([...StoaRpcs.requests.values()].map(({ payloadSchema }) => payloadSchema))
 
 /** A serialization that refuses what is no message, and says of payloads what is wrong with them. */
 const checked = (serialization: RpcSerialization.RpcSerialization["Service"]) =>

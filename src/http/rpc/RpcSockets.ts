@@ -1,12 +1,11 @@
-import { Context, Effect, Layer, Metric, Option, Schedule, type Scope } from "effect"
+import { Context, Effect, Layer, Metric, Option, Schedule, type Scope, type Types } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Socket } from "effect/socket"
 import { IncomingMessage } from "node:http"
 import type { Socket as NodeSocket } from "node:net"
 import { envelope } from "../server/Failure.ts"
 import { addressSubject } from "../server/RateLimiting.ts"
-import { CurrentRequest } from "../server/RequestId.ts"
-import { type Connection, newConnection, RpcConnection } from "./RpcConnection.ts"
+import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 
 const defaultLimits = {
   /** Sockets in all; the next one is answered 503. */
@@ -30,6 +29,35 @@ const defaultLimits = {
 /** Limits of the WebSockets of one process. */
 export type SocketLimits = Readonly<typeof defaultLimits>
 
+/** What a call came over: a WebSocket, or one request over HTTP with one or more calls. */
+export interface Connection {
+  readonly kind: "socket" | "http"
+  readonly remoteAddress: HttpServerRequest.HttpServerRequest["remoteAddress"]
+  readonly facts: RequestFacts
+  /** Calls under way, without streams: those last as long as their reader wants. */
+  calls: number
+  streams: number
+  /** A valid key was shown. */
+  authenticated: boolean
+  /** The process is about to end: no new calls. */
+  draining: boolean
+}
+
+/** A connection on which no call was made yet. */
+export const newConnection = (
+  of: Pick<Connection, "kind" | "remoteAddress" | "facts">
+): Connection => ({ ...of, calls: 0, streams: 0, authenticated: false, draining: false })
+
+/** The connection of the current call. */
+export const RpcConnection = Context.Reference<Connection>("stoa/http/rpc/RpcConnection", {
+  defaultValue: () => newConnection({ kind: "http", remoteAddress: Option.none(), facts: {} })
+})
+
+/** What a stream waits for before its next page: each page counts as a request, and the stream waits for the limit. */
+export const PagePace = Context.Reference<Effect.Effect<void>>("stoa/http/rpc/PagePace", {
+  defaultValue: () => Effect.void
+})
+
 const openSockets = Metric.gauge("stoa_rpc_connections", { description: "Open WebSockets at /rpc" })
 
 interface OpenSocket {
@@ -42,16 +70,12 @@ interface OpenSocket {
   closedAt: number | undefined
 }
 
-type HttpEffect = Effect.Effect<
-  HttpServerResponse.HttpServerResponse,
-  never,
-  HttpServerRequest.HttpServerRequest | Scope.Scope
->
+export type HttpEffect<R = never> = Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled, R>
 
 /** Admits WebSockets at `/rpc` within limits, and ends them with the process. */
 export class RpcSockets extends Context.Service<RpcSockets, {
   /** Upgrades the current request, and serves the socket with `rpc` until it ends. */
-  readonly serve: (rpc: HttpEffect) => HttpEffect
+  readonly serve: (rpc: HttpEffect) => HttpEffect<HttpServerRequest.HttpServerRequest | Scope.Scope>
   /** Admits no more sockets, waits for the calls under way, and closes all. */
   readonly end: Effect.Effect<void>
 }>()("stoa/http/rpc/RpcSockets") {
@@ -64,21 +88,21 @@ const close = (open: OpenSocket, code: number, reason: string) => {
   return Effect.ignore(Effect.timeout(open.writer.write(new Socket.CloseEvent(code, reason)), 500))
 }
 
-/** The request, whose socket reads only while the client has room for more calls and takes its answers. */
+/** The request, whose socket reads only while the client may make more calls and takes its answers. */
 const restrained = (
   request: HttpServerRequest.HttpServerRequest,
   socket: Socket.Socket,
   open: OpenSocket,
   { callsPerConnection, unsentBytes }: SocketLimits
 ) => {
-  const room: Effect.Effect<void> = Effect.suspend(() =>
+  const ready: Effect.Effect<void> = Effect.suspend(() =>
     open.connection.calls < callsPerConnection && open.wire.writableLength <= unsentBytes
       ? Effect.void
-      : Effect.andThen(Effect.sleep("5 millis"), room)
+      : Effect.andThen(Effect.sleep("5 millis"), ready)
   )
   const reader = Effect.map(socket.reader, ({ pull, upgrade }) => ({
     upgrade,
-    pull: Effect.map(Effect.andThen(room, pull), (frames) => {
+    pull: Effect.map(Effect.andThen(ready, pull), (frames) => {
       open.heardAt = performance.now()
       return frames
     })
@@ -88,21 +112,16 @@ const restrained = (
 }
 
 const within = (ms: number, isSo: () => boolean) =>
-  Effect.sync(isSo).pipe(
-    Effect.repeat({ until: (so) => so, schedule: Schedule.spaced("10 millis") }),
-    Effect.timeoutOption(ms)
-  )
+  Effect.timeoutOption(Effect.repeat(Effect.sync(isSo), { until: Boolean, schedule: Schedule.spaced("10 millis") }), ms)
 
 const make = Effect.fnUntraced(function*(limits: SocketLimits) {
   const sockets = new Set<OpenSocket>()
   let ended = false
 
-  const unknownOf = (subject: string) =>
-    [...sockets].filter((one) => !one.connection.known && one.subject === subject).length
-
   const refusal = ({ headers }: HttpServerRequest.HttpServerRequest, subject: string) => {
     if (headers["upgrade"]?.toLowerCase() !== "websocket") return envelope(426, { upgrade: "websocket" })
-    if (unknownOf(subject) >= limits.unknownPerAddress) return envelope(429, { "retry-after": "10" })
+    const unknown = [...sockets].filter((one) => !one.connection.authenticated && one.subject === subject)
+    if (unknown.length >= limits.unknownPerAddress) return envelope(429, { "retry-after": "10" })
     return ended || sockets.size >= limits.connections ? envelope(503, { "retry-after": "1" }) : undefined
   }
 
@@ -115,14 +134,16 @@ const make = Effect.fnUntraced(function*(limits: SocketLimits) {
         // Deleted here too: a connection that was lost while it was upgraded has no `close` event any more.
         return Effect.sync(() => sockets.delete(open) && open.wire.destroy())
       }
-      if (!open.connection.known && now - open.since > limits.unknownMs) return close(open, 1008, "no key was shown")
+      if (!open.connection.authenticated && now - open.since > limits.unknownMs) {
+        return close(open, 1008, "no key was shown")
+      }
       return now - open.heardAt > limits.idleMs ? close(open, 1008, "nothing was sent") : Effect.void
     })
   const expireAll = Effect.suspend(() => Effect.forEach([...sockets], expire, { concurrency: "unbounded" }))
   yield* Effect.forkScoped(Effect.repeat(expireAll, Schedule.spaced("1 second")))
   yield* Metric.update(openSockets, 0)
 
-  const serve = (rpc: HttpEffect): HttpEffect =>
+  const serve = (rpc: HttpEffect) =>
     Effect.gen(function*() {
       const request = yield* HttpServerRequest.HttpServerRequest
       const subject = addressSubject(request)

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Option, Stream } from "effect"
 import { CurrentActor, currentOrganization } from "../../domain/access/Actor.ts"
 import { toCart } from "../../domain/carts/Cart.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
@@ -14,152 +14,128 @@ import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { FailedJobs, Jobs } from "../../domain/jobs/Jobs.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
+import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/paging/Paging.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { answerOf, checkoutKey } from "../checkout/CheckoutHttp.ts"
 import { toStoreEvent } from "../events/EventStream.ts"
 import { fingerprint } from "../middleware/IdempotencyKey.ts"
-import { RpcConnection } from "./RpcConnection.ts"
-import { allPages, askedPage } from "./RpcPages.ts"
-import { CartsRpc, CatalogRpc, CustomersRpc, EventsRpc, InventoryRpc, JobsRpc, OrdersRpc } from "./StoaRpcs.ts"
+import { PagePace, RpcConnection } from "./RpcSockets.ts"
+import { StoaRpcs } from "./StoaRpcs.ts"
+
+const streamPageSize = 100
+
+/**
+ * All records of a list, page by page, as fast as the caller takes them. A record that is added meanwhile moves the
+ * others down, so records of the previous page are not sent again.
+ */
+const allPages = <A extends { readonly id: string }, E, R>(
+  read: (page: PageRequest) => Effect.Effect<PageOf<A>, E, R>
+): Stream.Stream<A, E, R> =>
+  Stream.paginate(
+    { page: 1, sent: new Set<string>() },
+    Effect.fnUntraced(function*({ page, sent }) {
+      if (page > 1) yield* yield* PagePace
+      const { items } = yield* read({ page, limit: streamPageSize })
+      const next = { page: page + 1, sent: new Set(items.map(({ id }) => id)) }
+      return [
+        items.filter(({ id }) => !sent.has(id)),
+        items.length < streamPageSize ? Option.none() : Option.some(next)
+      ] as const
+    })
+  )
 
 const oldestFirst: EntitySort = { field: "createdAt", ascending: true }
-
-const catalogHandlers = CatalogRpc.toLayer(Effect.gen(function*() {
-  const catalog = yield* Catalog
-  const reads = yield* CatalogReads
-  return CatalogRpc.of({
-    "catalog.list": ({ include, limit, page, sort, ...filters }) =>
-      Effect.flatMap(
-        sortOf(sort),
-        (order) => reads.list({ ...filters, ...askedPage({ page, limit }), sort: order, include: includesOf(include) })
-      ),
-    "catalog.stream": ({ include, ...filters }) =>
-      allPages((page) => reads.list({ ...filters, ...page, sort: oldestFirst, include: includesOf(include) })),
-    "catalog.read": ({ idOrSlug, include }) => reads.get(idOrSlug, includesOf(include)),
-    "catalog.create": (entity) => catalog.create(entity),
-    "catalog.update": ({ change, id }) => catalog.update(id, change),
-    "catalog.remove": ({ id }) => catalog.remove(id),
-    "catalog.publish": ({ id }) => catalog.publish(id),
-    "catalog.archive": ({ id }) => catalog.archive(id),
-    "catalog.discontinue": ({ id }) => catalog.discontinue(id),
-    "catalog.readAttributes": ({ id, locale }) => reads.attributes(id, locale),
-    "catalog.setAttributes": ({ change, id, locale }) => catalog.setAttributes(id, locale, change)
-  })
-}))
-
-const inventoryHandlers = InventoryRpc.toLayer(Effect.gen(function*() {
-  const inventory = yield* Inventory
-  return InventoryRpc.of({
-    "inventory.check": ({ entityIds }) => inventory.available(entityIds),
-    "inventory.levels": ({ limit, page, ...filters }) => inventory.levels(filters, askedPage({ page, limit })),
-    "inventory.stream": (filters) => allPages((page) => inventory.levels(filters, page)),
-    "inventory.adjust": (adjustment) => inventory.adjust(adjustment),
-    "inventory.reserve": (units) => inventory.reserve(units),
-    "inventory.release": (units) => inventory.release(units),
-    "inventory.createWarehouse": (warehouse) => inventory.createWarehouse(warehouse),
-    "inventory.warehouses": (page) => inventory.warehouses(askedPage(page))
-  })
-}))
-
-const cartsHandlers = CartsRpc.toLayer(Effect.gen(function*() {
-  const carts = yield* Carts
-  const client = yield* CartClient
-  const checkouts = yield* Checkouts
-  return CartsRpc.of({
-    "carts.create": (cart) => carts.create(cart),
-    "carts.read": ({ id }) => Effect.map(carts.get(id), toCart),
-    "carts.addItem": ({ cartId, item }) => client.addItem(cartId, item),
-    "carts.setQuantity": ({ cartId, itemId, quantity }) => client.setQuantity(cartId, itemId, quantity),
-    "carts.removeItem": ({ cartId, itemId }) => client.removeItem(cartId, itemId),
-    // The fingerprint of the same request over HTTP, so that a repeat finds its order either way.
-    "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {
-      const { remoteAddress } = yield* RpcConnection
-      const key = yield* checkoutKey({ headers, remoteAddress }, request, yield* CurrentActor)
-      return answerOf(
-        yield* checkouts.start(request, fingerprint("POST", "/api/checkout", JSON.stringify(request)), key)
-      )
-    })
-  })
-}))
-
-const ordersHandlers = OrdersRpc.toLayer(Effect.gen(function*() {
-  const orders = yield* Orders
-  const fulfillments = yield* Fulfillments
-  const changes = yield* StatusChanges
-  return OrdersRpc.of({
-    "orders.list": ({ status, ...page }) => orders.list({ status }, askedPage(page)),
-    "orders.stream": ({ status }) => allPages((page) => orders.list({ status }, page)),
-    "orders.read": ({ idOrNumber }) => orders.get(idOrNumber),
-    "orders.changeStatus": ({ id, ...change }) => changes.change(id, change),
-    "orders.fulfillments": ({ id, ...page }) => fulfillments.ofOrder(id, askedPage(page))
-  })
-}))
-
-const customersHandlers = CustomersRpc.toLayer(Effect.gen(function*() {
-  const customers = yield* Customers
-  return CustomersRpc.of({
-    "customers.list": (page) => customers.list(askedPage(page)),
-    "customers.stream": () => allPages(customers.list),
-    "customers.create": (customer) => customers.create(customer),
-    "customers.read": ({ id }) => customers.get(id),
-    "customers.change": ({ change, id, metadataReplace }) =>
-      customers.change(id, change, metadataReplace === true ? "replace" : "merge")
-  })
-}))
-
-/** Tasks that a call may enqueue: those of the deployment. Tasks of the core act as the service on inputs that it made. */
-export class AskedTasks extends Context.Service<AskedTasks, { readonly has: (slug: string) => boolean }>()(
-  "stoa/http/rpc/AskedTasks"
-) {}
-
-const jobsHandlers = JobsRpc.toLayer(Effect.gen(function*() {
-  const failed = yield* FailedJobs
-  const jobs = yield* Jobs
-  const asked = yield* AskedTasks
-  return JobsRpc.of({
-    "jobs.enqueue": Effect.fnUntraced(function*({ input, task, ...options }) {
-      if (!asked.has(task)) {
-        return yield* ValidationFailed.of("task", "is no task of this deployment's own", "not_found")
-      }
-      const organizationId = yield* currentOrganization
-      return { id: yield* jobs.enqueue(task, input, { ...given(options), organizationId }) }
-    }),
-    "jobs.failed": (page) => failed.list(askedPage(page)),
-    "jobs.stream": () => allPages(failed.list),
-    "jobs.retry": ({ id }) => failed.retry(id)
-  })
-}))
 
 /** The options that were sent, without keys for those that were not. */
 const given = <Options extends object>(options: Options): { [Key in keyof Options]?: NonNullable<Options[Key]> } =>
   Object.assign({}, ...Object.entries(options).map(([key, value]) => value === undefined ? {} : { [key]: value }))
 
-const eventsHandlers = EventsRpc.toLayer(Effect.gen(function*() {
-  const events = yield* Events
-  const tailer = yield* EventTailer
-  return EventsRpc.of({
-    "events.list": ({ after = 0, limit, type }) =>
-      Effect.map(events.list({ after, type, limit: askedPage({ limit }).limit }), (batch) => ({
-        events: batch.events.map(toStoreEvent),
-        next: batch.next
-      })),
-    "events.tail": ({ after = 0, type }) =>
-      Stream.unwrap(tailer.follow(after)).pipe(
-        Stream.filter((event) => type === undefined || event.type === type),
-        Stream.map(toStoreEvent)
-      )
-  })
-}))
+/** Tasks that a call may enqueue: those of the deployment. Tasks of the core act as the service on inputs that it made. */
+export class EnqueueableTasks extends Context.Service<EnqueueableTasks, { readonly has: (slug: string) => boolean }>()(
+  "stoa/http/rpc/EnqueueableTasks"
+) {}
 
 /** Handlers of every call of `StoaRpcs`. */
-export const rpcHandlers = Layer.mergeAll(
-  catalogHandlers,
-  inventoryHandlers,
-  cartsHandlers,
-  ordersHandlers,
-  customersHandlers,
-  jobsHandlers,
-  eventsHandlers
-)
+export const rpcHandlers = StoaRpcs.toLayer({
+  "catalog.list": ({ include, limit, page, sort, ...filters }) =>
+    CatalogReads.use(Effect.fnUntraced(function*(reads) {
+      const query = { ...filters, ...pageOf({ page, limit }), sort: yield* sortOf(sort), include: includesOf(include) }
+      return yield* reads.list(query)
+    })),
+  "catalog.stream": ({ include, ...filters }) =>
+    allPages((page) =>
+      CatalogReads.use((reads) => reads.list({ ...filters, ...page, sort: oldestFirst, include: includesOf(include) }))
+    ),
+  "catalog.read": ({ idOrSlug, include }) => CatalogReads.use((reads) => reads.get(idOrSlug, includesOf(include))),
+  "catalog.create": (entity) => Catalog.use((catalog) => catalog.create(entity)),
+  "catalog.update": ({ change, id }) => Catalog.use((catalog) => catalog.update(id, change)),
+  "catalog.remove": ({ id }) => Catalog.use((catalog) => catalog.remove(id)),
+  "catalog.publish": ({ id }) => Catalog.use((catalog) => catalog.publish(id)),
+  "catalog.archive": ({ id }) => Catalog.use((catalog) => catalog.archive(id)),
+  "catalog.discontinue": ({ id }) => Catalog.use((catalog) => catalog.discontinue(id)),
+  "catalog.readAttributes": ({ id, locale }) => CatalogReads.use((reads) => reads.attributes(id, locale)),
+  "catalog.setAttributes": ({ change, id, locale }) =>
+    Catalog.use((catalog) => catalog.setAttributes(id, locale, change)),
+
+  "inventory.check": ({ entityIds }) => Inventory.use((inventory) => inventory.available(entityIds)),
+  "inventory.levels": ({ limit, page, ...filters }) =>
+    Inventory.use((inventory) => inventory.levels(filters, pageOf({ page, limit }))),
+  "inventory.stream": (filters) => allPages((page) => Inventory.use((inventory) => inventory.levels(filters, page))),
+  "inventory.adjust": (adjustment) => Inventory.use((inventory) => inventory.adjust(adjustment)),
+  "inventory.reserve": (units) => Inventory.use((inventory) => inventory.reserve(units)),
+  "inventory.release": (units) => Inventory.use((inventory) => inventory.release(units)),
+  "inventory.createWarehouse": (warehouse) => Inventory.use((inventory) => inventory.createWarehouse(warehouse)),
+  "inventory.warehouses": (page) => Inventory.use((inventory) => inventory.warehouses(pageOf(page))),
+
+  "carts.create": (cart) => Carts.use((carts) => carts.create(cart)),
+  "carts.read": ({ id }) => Carts.use((carts) => Effect.map(carts.get(id), toCart)),
+  "carts.addItem": ({ cartId, item }) => CartClient.use((client) => client.addItem(cartId, item)),
+  "carts.setQuantity": ({ cartId, itemId, quantity }) =>
+    CartClient.use((client) => client.setQuantity(cartId, itemId, quantity)),
+  "carts.removeItem": ({ cartId, itemId }) => CartClient.use((client) => client.removeItem(cartId, itemId)),
+  // The fingerprint of the same request over HTTP, so that a repeat finds its order either way.
+  "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {
+    const checkouts = yield* Checkouts
+    const { remoteAddress } = yield* RpcConnection
+    const key = yield* checkoutKey({ headers, remoteAddress }, request, yield* CurrentActor)
+    return answerOf(yield* checkouts.start(request, fingerprint("POST", "/api/checkout", JSON.stringify(request)), key))
+  }),
+
+  "orders.list": ({ status, ...page }) => Orders.use((orders) => orders.list({ status }, pageOf(page))),
+  "orders.stream": ({ status }) => allPages((page) => Orders.use((orders) => orders.list({ status }, page))),
+  "orders.read": ({ idOrNumber }) => Orders.use((orders) => orders.get(idOrNumber)),
+  "orders.changeStatus": ({ id, ...change }) => StatusChanges.use((changes) => changes.change(id, change)),
+  "orders.fulfillments": ({ id, ...page }) =>
+    Fulfillments.use((fulfillments) => fulfillments.ofOrder(id, pageOf(page))),
+
+  "customers.list": (page) => Customers.use((customers) => customers.list(pageOf(page))),
+  "customers.stream": () => allPages((page) => Customers.use((customers) => customers.list(page))),
+  "customers.create": (customer) => Customers.use((customers) => customers.create(customer)),
+  "customers.read": ({ id }) => Customers.use((customers) => customers.get(id)),
+  "customers.change": ({ change, id, metadataReplace }) =>
+    Customers.use((customers) => customers.change(id, change, metadataReplace === true ? "replace" : "merge")),
+
+  "jobs.enqueue": Effect.fnUntraced(function*({ input, task, ...options }) {
+    const jobs = yield* Jobs
+    if (!(yield* EnqueueableTasks).has(task)) {
+      return yield* ValidationFailed.of("task", "is no task of this deployment's own", "not_found")
+    }
+    const organizationId = yield* currentOrganization
+    return { id: yield* jobs.enqueue(task, input, { ...given(options), organizationId }) }
+  }),
+  "jobs.failed": (page) => FailedJobs.use((failed) => failed.list(pageOf(page))),
+  "jobs.stream": () => allPages((page) => FailedJobs.use((failed) => failed.list(page))),
+  "jobs.retry": ({ id }) => FailedJobs.use((failed) => failed.retry(id)),
+
+  "events.list": Effect.fnUntraced(function*({ after = 0, limit, type }) {
+    const { events, next } = yield* (yield* Events).list({ after, type, limit: pageSize(limit) })
+    return { events: events.map(toStoreEvent), next }
+  }),
+  "events.tail": ({ after = 0, type }) =>
+    Stream.unwrap(EventTailer.use((tailer) => tailer.follow(after))).pipe(
+      Stream.filter((event) => type === undefined || event.type === type),
+      Stream.map(toStoreEvent)
+    )
+})

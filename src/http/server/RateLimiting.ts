@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
 import { createHash } from "node:crypto"
+import { TooManyRequests } from "../../domain/errors/ApiErrors.ts"
 import { filesPath } from "../../domain/media/MediaSettings.ts"
 import { type RateLimit, RateLimits, type Standing, tighter } from "../../domain/ratelimits/RateLimits.ts"
 import { limitOf, type Rate, RateLimitSettings } from "../../domain/ratelimits/RateLimitSettings.ts"
@@ -23,19 +24,19 @@ export type AddressedRequest = Pick<Request, "remoteAddress">
 export class RateLimiting extends Context.Service<RateLimiting, {
   /** At the edge, before the request is worked on. False: it is to be refused. */
   readonly arrive: (request: Request, facts: RequestFacts) => Effect.Effect<boolean>
-  /** The caller of a route is known. False: the request is to be refused. */
+  /** Counts a request by its authenticated caller. */
   readonly identify: (
     request: AddressedRequest,
     facts: RequestFacts,
     caller: Caller,
     own: OwnRate | undefined
-  ) => Effect.Effect<boolean>
+  ) => Effect.Effect<void, TooManyRequests>
   /** Somebody tries a password of the account with this e-mail address. False: the request is to be refused. */
   readonly signIn: (facts: RequestFacts, email: string) => Effect.Effect<boolean>
   /** Somebody asks for a mail of a kind to this address. False: it is not to be sent, and he is told nothing of that. */
   readonly mail: (kind: string, email: string) => Effect.Effect<boolean>
-  /** Whoever shows nothing that opens anything is counted by his address. False: the request is to be refused. */
-  readonly outsider: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
+  /** Counts a request without valid credentials by its address. */
+  readonly outsider: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<void, TooManyRequests>
   /**
    * Whether credentials that nothing vouches for may be looked up for this address: not once so many that it showed were
    * worth nothing. False: the request is to be refused.
@@ -93,6 +94,8 @@ const subjectOf = (request: AddressedRequest, caller: Caller): string => {
 const emailSubject = (email: string): string =>
   `email:${createHash("sha256").update(email.trim().toLowerCase()).digest("hex")}`
 
+const orRefuse = Effect.flatMap((admitted: boolean) => admitted ? Effect.void : Effect.fail(TooManyRequests.of()))
+
 const makeRateLimiting = Effect.gen(function*() {
   const rates = yield* RateLimitSettings
   const limits = yield* RateLimits
@@ -144,9 +147,9 @@ const makeRateLimiting = Effect.gen(function*() {
   }
 
   const identify = (request: AddressedRequest, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
-    if (own === "none") return Effect.succeed(true)
+    if (own === "none") return Effect.void
     const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
-    return first === undefined ? Effect.succeed(true) : admit(facts, first, ...others)
+    return first === undefined ? Effect.void : orRefuse(admit(facts, first, ...others))
   }
 
   const leave = (request: Request, facts: RequestFacts, status: number) => {
@@ -170,7 +173,7 @@ const makeRateLimiting = Effect.gen(function*() {
 
   const guessed = (request: AddressedRequest) => Effect.asVoid(limits.admit(guesses(request)))
 
-  const outsider = (request: AddressedRequest, facts: RequestFacts) => admit(facts, apiByAddress(request))
+  const outsider = (request: AddressedRequest, facts: RequestFacts) => orRefuse(admit(facts, apiByAddress(request)))
 
   return RateLimiting.of({ arrive, identify, mail, signIn, outsider, mayGuess, guessed, leave })
 })
