@@ -62,7 +62,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, changeLogDays, providerEventDays, revisionDays } =
     yield* StoreSettings
-  const messages = cluster.sweep({ window: `${idempotencyHours} hours` }).pipe(
+  const messages = cluster.purge({ window: `${idempotencyHours} hours` }).pipe(
     Effect.map(({ messages, more, replies }) => more ? Math.max(rows, messages + replies) : messages + replies)
   )
   yield* Effect.forEach(

@@ -1,17 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Context, Deferred, Effect, Exit, Fiber, Latch, Metric, Scope } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Latch, Metric, Scope } from "effect"
 import * as Batcher from "../../src/domain/batching/Batcher.ts"
 
 /** A writer that records its batches and holds each one until the gate is open. */
-const recorded = (options: { readonly maxSize?: number; readonly open?: boolean } = {}) => {
-  const gate = Latch.makeUnsafe(options.open ?? true)
-  const batches: Array<ReadonlyArray<number>> = []
-  return {
-    gate,
-    batches,
-    make: Batcher.make<number, string, string>({
+const recorded = Effect.fnUntraced(
+  function*({ maxSize = 100, open = true }: { readonly maxSize?: number; readonly open?: boolean }) {
+    const gate = Latch.makeUnsafe(open)
+    const batches: Array<ReadonlyArray<number>> = []
+    const batcher = yield* Batcher.make<number, string, string>({
       name: "test",
-      maxSize: options.maxSize ?? 100,
+      maxSize,
       write: (items) =>
         Effect.sync(() => batches.push(items)).pipe(
           Effect.andThen(gate.await),
@@ -20,8 +18,9 @@ const recorded = (options: { readonly maxSize?: number; readonly open?: boolean 
           )
         )
     })
+    return { gate, batches, batcher }
   }
-}
+)
 
 const fork = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.forkChild(effect, { startImmediately: true })
 
@@ -31,8 +30,7 @@ const settle = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow,
 describe("Batcher", () => {
   it.effect("writes a lone item at once", () =>
     Effect.gen(function*() {
-      const { batches, make } = recorded()
-      const batcher = yield* make
+      const { batcher, batches } = yield* recorded({})
       assert.strictEqual(yield* batcher.submit(1), "wrote 1")
       assert.strictEqual(yield* batcher.submit(2), "wrote 2")
       assert.deepStrictEqual(batches, [[1], [2]])
@@ -40,8 +38,7 @@ describe("Batcher", () => {
 
   it.effect("writes together what came while the previous batch was being written", () =>
     Effect.gen(function*() {
-      const { batches, gate, make } = recorded({ open: false })
-      const batcher = yield* make
+      const { batcher, batches, gate } = yield* recorded({ open: false })
       const first = yield* fork(batcher.submit(1))
       yield* settle
       const others = yield* Effect.forEach([2, 3, 4], (item) => fork(batcher.submit(item)))
@@ -55,8 +52,7 @@ describe("Batcher", () => {
 
   it.effect("splits what waits into batches of the largest size, in order", () =>
     Effect.gen(function*() {
-      const { batches, make } = recorded({ maxSize: 2 })
-      const batcher = yield* make
+      const { batcher, batches } = yield* recorded({ maxSize: 2 })
       yield* Effect.forEach([1, 2, 3, 4, 5], batcher.submit, { concurrency: "unbounded" })
       assert.deepStrictEqual(batches.flat(), [1, 2, 3, 4, 5])
       assert.isTrue(batches.every((batch) => batch.length <= 2))
@@ -64,8 +60,7 @@ describe("Batcher", () => {
 
   it.effect("fails every item of a failed batch, counts it, and writes the next one", () =>
     Effect.gen(function*() {
-      const { make } = recorded()
-      const batcher = yield* make
+      const { batcher } = yield* recorded({})
       const failures = Metric.withAttributes(Batcher.batchFailures, { batcher: "test" })
       const before = (yield* Metric.value(failures)).count
       const exits = yield* Effect.forEach([12, 13, 14], (item) => Effect.exit(batcher.submit(item)), {
@@ -90,8 +85,7 @@ describe("Batcher", () => {
 
   it.effect("does not write an item whose caller was interrupted while it waited for its turn", () =>
     Effect.gen(function*() {
-      const { batches, gate, make } = recorded({ open: false })
-      const batcher = yield* make
+      const { batcher, batches, gate } = yield* recorded({ open: false })
       const first = yield* fork(batcher.submit(1))
       yield* settle
       const [left, stayed] = [yield* fork(batcher.submit(2)), yield* fork(batcher.submit(3))]
@@ -104,8 +98,7 @@ describe("Batcher", () => {
 
   it.effect("finishes a batch for the others when one of its callers is interrupted", () =>
     Effect.gen(function*() {
-      const { batches, gate, make } = recorded({ open: false })
-      const batcher = yield* make
+      const { batcher, batches, gate } = yield* recorded({ open: false })
       const callers = yield* Effect.forEach([1, 2], (item) => fork(batcher.submit(item)))
       yield* settle
       assert.deepStrictEqual(batches, [[1, 2]])
@@ -128,20 +121,17 @@ describe("Batcher", () => {
       assert.strictEqual(yield* Effect.provideService(batcher.submit(1), Colour, "caller"), "builder")
     }))
 
-  it.effect("interrupts whoever waits when its scope closes, and whoever comes later", () =>
+  it.effect("interrupts waiting callers when its scope closes, and later ones", () =>
     Effect.gen(function*() {
-      const { gate: _, make } = recorded({ open: false })
       const scope = yield* Scope.make()
-      const batcher = yield* Scope.provide(make, scope)
-      const exits = yield* Deferred.make<ReadonlyArray<Exit.Exit<string, string>>>()
+      const { batcher } = yield* Scope.provide(recorded({ open: false }), scope)
       const first = yield* fork(Effect.exit(batcher.submit(1)))
       yield* settle
       const second = yield* fork(Effect.exit(batcher.submit(2)))
       yield* settle
       yield* Scope.close(scope, Exit.void)
-      yield* Deferred.succeed(exits, [yield* Fiber.join(first), yield* Fiber.join(second)])
       const late = yield* Effect.exit(batcher.submit(3))
-      for (const exit of [...(yield* Deferred.await(exits)), late]) {
+      for (const exit of [yield* Fiber.join(first), yield* Fiber.join(second), late]) {
         assert.isTrue(exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause))
       }
     }))

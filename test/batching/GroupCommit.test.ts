@@ -38,21 +38,21 @@ const all = (run: (item: number) => Effect.Effect<number, SqlError.SqlError>, it
   Effect.forEach(items, (item) => Effect.exit(run(item)), { concurrency: "unbounded" })
 
 describe("group commit", () => {
-  it.effect("does what waits together, in one statement", () =>
+  it.effect("runs waiting items in one statement", () =>
     Effect.gen(function*() {
       const { alone, make, shared } = doubling(constraint)
       assert.deepStrictEqual(yield* all(yield* make, [1, 2, 3]), [2, 4, 6].map((done) => Exit.succeed(done)))
       assert.deepStrictEqual([shared, alone], [[[1, 2, 3]], []])
     }))
 
-  it.effect("does alone what the shared statement left undone", () =>
+  it.effect("runs an item alone that the shared statement skipped", () =>
     Effect.gen(function*() {
       const { alone, make } = doubling(constraint)
       assert.deepStrictEqual(yield* all(yield* make, [1, 0, 3]), [2, 0, 6].map((done) => Exit.succeed(done)))
       assert.deepStrictEqual(alone, [0])
     }))
 
-  it.effect("fails nobody for his neighbour whom the server refuses", () =>
+  it.effect("fails only the item that the server refuses", () =>
     Effect.gen(function*() {
       const { make } = doubling(constraint)
       const exits = yield* all(yield* make, [1, -1, 3])
@@ -60,7 +60,7 @@ describe("group commit", () => {
     }))
 
   for (const [name, failure] of [["its connection was lost", lost], ["the server cut it off", shutdown]] as const) {
-    it.effect(`repeats nothing after ${name}, since it may have been committed`, () =>
+    it.effect(`repeats nothing when ${name}, since it may have been committed`, () =>
       Effect.gen(function*() {
         const { alone, make } = doubling(failure)
         const exits = yield* all(yield* make, [1, -1])
@@ -69,7 +69,7 @@ describe("group commit", () => {
       }))
   }
 
-  it.effect("ends a statement that never comes back, and goes on with the next", () =>
+  it.effect("ends a statement that never returns, and continues with the next", () =>
     Effect.gen(function*() {
       const batcher = yield* Batcher.make<number, number, never>({
         name: "test",

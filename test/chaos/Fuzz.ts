@@ -18,7 +18,7 @@ layer(wholeDeployment, { excludeTestServices: true, timeout: "60 seconds" })(
         for (let store = 0; target.sent() < requests; store++) {
           const cast = yield* everyWay(target, `org_fuzz_${store}`)
           yield* fuzz(target, target.operations, Math.min(perStore, requests - target.sent()), cast)
-          // What is wrong once is wrong again: nobody waits for the rest.
+          // What is wrong once is wrong again, so stop here.
           assert.deepStrictEqual(report(target), [], `seed ${seed}, after ${target.sent()} requests`)
         }
         const unmet = target.operations.filter(({ name }) => !target.succeeded.has(name) && !neverSucceeding.has(name))

@@ -10,7 +10,7 @@ import { TestApp } from "../support/TestApp.ts"
 const most = Number(process.env["STOA_CHAOS_HAPPENINGS"] ?? happenings.length)
 const [part = 1, parts = 1] = (process.env["STOA_CHAOS_ORDERS"] ?? "1/1").split("/").map(Number)
 
-/** So many of them, drawn anew each time unless a seed is named: all of them, both ways, take about an hour on one core. */
+/** Size of a random sample, with a random seed unless one is set: all, both ways, take an hour on one core. */
 const sample = Number(process.env["STOA_CHAOS_SAMPLE"] ?? 0)
 const seed = Number(process.env["STOA_CHAOS_SEED"] ?? Date.now() % 1_000_000)
 

@@ -26,17 +26,17 @@ it.live(`${jobs} jobs on ${keys} exclusive keys while one of four runners is kil
     const { url } = yield* freshDatabase
     yield* noteRuns(url)
     const places = yield* Effect.forEach([1, 2, 3, 4], () => placeFor(jobRunner(url, handlerMs)), { concurrency: 4 })
-    yield* enqueueFrom(url, "test/keyed", jobs, keys)
+    yield* enqueueFrom(url, "test/exclusive", jobs, keys)
     const begun = performance.now()
     const seconds = () => (performance.now() - begun) / 1_000
-    const left = openJobs(url, "test/keyed")
+    const left = openJobs(url, "test/exclusive")
     let [kills, enqueued] = [0, jobs]
     /** More jobs while the kills so far prove too little. */
     const goesOn = Effect.gen(function*() {
       const open = yield* left
       if (open > 200 || kills >= mostKills) return open > 0
       if (kills >= leastKills && (yield* takeovers(url)).hits >= leastHits) return open > 0
-      yield* enqueueFrom(url, "test/keyed", 1_000, keys)
+      yield* enqueueFrom(url, "test/exclusive", 1_000, keys)
       enqueued += 1_000
       return true
     })

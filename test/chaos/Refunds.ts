@@ -4,7 +4,7 @@ import { moneyUnderKills } from "../support/RefundKills.ts"
 
 const kills = Number(process.env["STOA_CHAOS_KILLS"] ?? 25)
 
-/** Nobody makes the time pass here: what is left behind waits for its minute and the sweep. */
+/** Time is real: an abandoned refund waits for its minute and the scheduled job. */
 it.live(`${kills} kills amid captures, refunds and returns move no money twice and lose none`, () =>
   Effect.gen(function*() {
     const begun = performance.now()

@@ -4,11 +4,11 @@ import { relayUnderKills } from "../support/RelayKills.ts"
 
 const kills = Number(process.env["STOA_CHAOS_KILLS"] ?? 12)
 
-it.live(`${kills} kills of the relay in the middle of a batch leave no gap and tell nothing twice`, () =>
+it.live(`${kills} kills of the relay in the middle of a batch leave no gap and emit nothing twice`, () =>
   Effect.gen(function*() {
     const { by, entries, seconds, recorded } = yield* relayUnderKills(kills)
     console.log(
-      `${kills} kills in ${seconds.toFixed(0)} s: ${entries} entries, ${recorded} events told by ${by} places`
+      `${kills} kills in ${seconds.toFixed(0)} s: ${entries} entries, ${recorded} events emitted by ${by} processes`
     )
     assert.isAtLeast(recorded, 100)
     assert.strictEqual(by, 2)

@@ -12,7 +12,7 @@ const pieces = 100
 const buyAll = (carts: Parameters<typeof everybodyBuys>[0], round: number) =>
   everybodyBuys(carts, round, { atOnce: 200, wait: "60 seconds" })
 
-/** Checkouts that the desk has decided, either way. */
+/** Checkouts whose reservation was decided, either way. */
 const served = (url: string) =>
   onDatabase(
     url,
@@ -31,7 +31,7 @@ it.live(`${buyers} buyers on ${pieces} pieces buy exactly these while runners ar
     for (let round = 1; left.length > 0; round++) {
       const crowd = yield* Effect.forkChild(buyAll(left, round).pipe(Effect.provide(app)))
       for (let turn = 0; crowd.pollUnsafe() === undefined; turn = 1 - turn) {
-        // Once a random number more of buyers were served, or nobody is left to be.
+        // After a random number of further buyers was served, or all were.
         const wanted = (yield* served(url)) + 1 + Math.random() * 100
         yield* Effect.promise(() =>
           waitFor(

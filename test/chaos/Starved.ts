@@ -25,7 +25,7 @@ const lockSessions = (url: string) =>
         and a.datname = current_database() group by l.pid order by l.pid`
   )
 
-/** Looks at everything that a client is told. */
+/** Observes every answer to a client. */
 const seeing = (note: (answer: Answer) => void) =>
   Layer.effect(
     TestApp,

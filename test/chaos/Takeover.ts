@@ -25,7 +25,7 @@ it.live(`the jobs of a killed runner begin again within ${bar} seconds, ${kills}
     const places = yield* Effect.forEach([1, 2, 3], () => placeFor(jobRunner(url, 40)), { concurrency: 3 })
     for (let kill = 1; kill <= kills; kill++) {
       // Every runner has had the time to be given work, and nothing ends before the takeover has.
-      yield* enqueueFrom(url, "test/keyed", 5_000, keys)
+      yield* enqueueFrom(url, "test/exclusive", 5_000, keys)
       const wanted = (yield* runsOf(url)) + 200
       yield* Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(url)) >= wanted, 30_000))
       const place = yield* Effect.promise(() =>
@@ -49,7 +49,7 @@ it.live(`the jobs of a killed runner begin again within ${bar} seconds, ${kills}
     }`)
     yield* Effect.promise(() =>
       waitFor("all jobs", async () => {
-        return (await Effect.runPromise(openJobs(url, "test/keyed"))) === 0
+        return (await Effect.runPromise(openJobs(url, "test/exclusive"))) === 0
       }, 120_000)
     )
     yield* auditRuns(url, places)

@@ -22,7 +22,7 @@ import { aStore } from "../tenancy/Stores.ts"
 
 /*
  * Takes out every filter of organizations of every repository, one after the other, and looks whether a test sees it:
- * first what two stores see of each other over HTTP, then the tests of the repositories themselves. What nobody sees is
+ * first what two stores see of each other over HTTP, then the tests of the repositories themselves. What no test sees is
  * to be explained in test/support/RedundantFilters.ts. STOA_CHAOS_FILTERS=7/40 takes every 40th, beginning with the 7th, and
  * STOA_CHAOS_FILTERS=domain/tax,StaffRepo.ts#4 those whose names contain one of these texts.
  */
@@ -49,7 +49,7 @@ const nothing: Visibility = { where: "nowhere", sign: "" }
 /** Nothing is sent again while the walk lasts, or an hour of it would show what no filter did. */
 const appOn = (url: string) => testAppOn(url, { webhooks: { backoff: { baseSeconds: 43_200, jitter: 0 } } })
 
-/** Two stores in a database that nobody is connected to any more, with all that they see and are. */
+/** Two stores in a database without connections, with all that they see and are. */
 const street = Effect.gen(function*() {
   const { name, url } = yield* freshDatabase
   return yield* Effect.gen(function*() {
@@ -60,7 +60,7 @@ const street = Effect.gen(function*() {
     return { name, ours, theirs, ourView, theirRows: yield* footprintOf("org_theirs") }
   }).pipe(
     Effect.provide(appOn(url), { local: true }),
-    // A database is copied only while nobody is connected to it.
+    // A database is copied only while it has no connections.
     Effect.ensuring(closeClient(url))
   )
 })
@@ -114,10 +114,10 @@ const sound = new Set<string>()
 
 /** What the tests of tenants and of the module itself say without it; undecided where they say it of the whole thing. */
 const seenInside = Effect.fnUntraced(function*(mutant: string) {
-  const [, module = ""] = /^src\/domain\/(\w+)\//.exec(mutant) ?? []
+  const [, module = ""] = /^src\/(?:domain|layers)\/(\w+)\//.exec(mutant) ?? []
   // What modules write for imports and exports is tested with those.
   const importExport = mutant.includes("/import-export/") ? ["test/import-export/"] : []
-  const tests = ["test/tenancy/Twin", ...new Set([...importExport, `test/${module}/`])]
+  const tests = ["test/tenancy/TenantPair", ...new Set([...importExport, `test/${module}/`])]
   const run = yield* runMutant(mutant, tests)
   if (run.outcome === "passed") return nothing
   if (!sound.has(module) && (yield* runMutant("", tests)).outcome === "passed") sound.add(module)

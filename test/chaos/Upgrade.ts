@@ -60,7 +60,7 @@ it.live("five processes become the next version one by one under load, and this 
     yield* Fiber.join(crowd)
     yield* audit(url, "60 seconds")
     yield* auditConfirmed(url, recorded)
-    assert.deepStrictEqual([...recorded.refusals], [], "nobody was refused for it")
+    assert.deepStrictEqual([...recorded.refusals], [], "no request was refused for it")
     const missing = yield* onDatabase(
       url,
       (sql) => sql`select id from orders where status <> 'cancelled' and id not in (select order_id from receipts)`

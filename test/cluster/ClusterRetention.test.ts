@@ -1,20 +1,16 @@
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
-import { ClusterWorkflowEngine, RunnerHealth, Runners, Sharding, ShardingConfig } from "effect/cluster"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { DurableDeferred, Workflow } from "effect/workflow"
 import { ClusterRetention } from "../../src/layers/cluster/ClusterRetention.ts"
-import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { acknowledgement, answer, chunk, idOf, interrupt, nextId, request, type RequestFields } from "./Envelopes.ts"
-import { empty, grouped, Storage } from "./Storages.ts"
+import { aProcess } from "./Runners.ts"
+import { grouped, start, Storage, until } from "./Storages.ts"
 
 const day = 24 * 60 * 60 * 1000
 const window = { window: "7 days" } as const
-
-const start = Effect.tap(Storage, () => empty)
 
 /** Saves a request of the given age (ms), answered `answered` ms ago unless undefined. */
 const save = Effect.fnUntraced(function*(fields: RequestFields & { readonly answered?: number }, value?: unknown) {
@@ -43,59 +39,59 @@ const left = Effect.gen(function*() {
 const sorted = (...saved: ReadonlyArray<{ readonly envelope: { readonly requestId: string } }>) =>
   saved.map((one) => one.envelope.requestId).toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
 
+/** Starts with empty tables. */
+const retention = Effect.andThen(start, ClusterRetention)
+
 const layer = ClusterRetention.layer.pipe(Layer.provideMerge(grouped))
 
 // The real clock: the ids carry real times, and a test clock moved by decades would run every timer of the pool.
 it.layer(layer, { excludeTestServices: true })("ClusterRetention", (it) => {
   describe("for requests to entities", () => {
-    it.effect("removes those answered before the window and keeps the open and the recent ones", () =>
+    it.effect("removes requests answered before the window and keeps open and recent ones", () =>
       Effect.gen(function*() {
-        yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
         yield* save({ answered: 8 * day })
         const recent = yield* save({ age: 6 * day, answered: 6 * day })
         const answeredLately = yield* save({ answered: 6 * day })
         const open = yield* save({})
-        assert.deepStrictEqual(yield* retention.sweep(window), { messages: 1, replies: 1, more: false })
+        assert.deepStrictEqual(yield* purge(window), { messages: 1, replies: 1, more: false })
         assert.deepStrictEqual(yield* left, { ids: sorted(recent, answeredLately, open), replies: 2 })
       }))
 
-    it.effect("removes their chunks, acknowledgements and interrupts with them", () =>
+    it.effect("removes the chunks, acknowledgements and interrupts of a request with it", () =>
       Effect.gen(function*() {
-        const storage = yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
+        const storage = yield* Storage
         const saved = yield* save({})
         const part = chunk(saved, 0)
         yield* storage.saveReply(part)
         yield* storage.saveEnvelope(acknowledgement(saved, part))
         yield* storage.saveEnvelope(interrupt(saved))
         yield* storage.saveReply(answer(saved, "done", 8 * day))
-        assert.deepStrictEqual(yield* retention.sweep(window), { messages: 3, replies: 2, more: false })
+        assert.deepStrictEqual(yield* purge(window), { messages: 3, replies: 2, more: false })
         assert.deepStrictEqual(yield* left, { ids: [], replies: 0 })
       }))
 
-    it.effect("stops at its limit, says so, and goes on at the next sweep", () =>
+    it.effect("stops at its limit, says so, and continues at the next run", () =>
       Effect.gen(function*() {
-        yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
         for (let n = 0; n < 7; n++) yield* save({ answered: 8 * day })
         const options = { ...window, batch: 2, maxBatches: 3 }
-        assert.deepStrictEqual(yield* retention.sweep(options), { messages: 4, replies: 4, more: true })
-        assert.deepStrictEqual(yield* retention.sweep(options), { messages: 3, replies: 3, more: false })
-        assert.deepStrictEqual(yield* retention.sweep(options), { messages: 0, replies: 0, more: false })
+        assert.deepStrictEqual(yield* purge(options), { messages: 4, replies: 4, more: true })
+        assert.deepStrictEqual(yield* purge(options), { messages: 3, replies: 3, more: false })
+        assert.deepStrictEqual(yield* purge(options), { messages: 0, replies: 0, more: false })
       }))
 
-    it.effect("passes over a row that somebody else holds", () =>
+    it.effect("leaves a locked row for the next run", () =>
       Effect.gen(function*() {
-        yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
         const sql = yield* SqlClient.SqlClient
         const held = yield* save({ answered: 8 * day })
         yield* save({ answered: 8 * day })
         const other = yield* sql.reserve
         yield* other.executeRaw("begin", [])
         yield* other.executeRaw(`select id from cluster_messages where id = ${idOf(held)} for update`, [])
-        assert.deepStrictEqual(yield* retention.sweep(window), { messages: 1, replies: 1, more: false })
+        assert.deepStrictEqual(yield* purge(window), { messages: 1, replies: 1, more: false })
         yield* other.executeRaw("rollback", [])
         assert.deepStrictEqual((yield* left).ids, [idOf(held)])
       }))
@@ -106,7 +102,7 @@ it.layer(layer, { excludeTestServices: true })("ClusterRetention", (it) => {
         const sql = yield* SqlClient.SqlClient
         yield* sql`
           insert into cluster_messages (id, shard_id, entity_type, entity_id, kind, tag, payload, headers, processed, request_id)
-          select n, 'default:1', 'Desk', n, 0, 'book', '{}', '{}', true, n from generate_series(1, 20000) n`
+          select n, 'default:1', 'Block', n, 0, 'book', '{}', '{}', true, n from generate_series(1, 20000) n`
         yield* sql`analyze cluster_messages`
         const plan = yield* sql<{ "QUERY PLAN": string }>`
           explain (costs off) select id from cluster_messages m
@@ -118,23 +114,21 @@ it.layer(layer, { excludeTestServices: true })("ClusterRetention", (it) => {
   })
 
   describe("for workflow executions", () => {
-    it.effect("removes a finished one whole, its steps before its run", () =>
+    it.effect("removes a finished execution completely, its steps before its run", () =>
       Effect.gen(function*() {
-        yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
         const first = yield* save({ ...run("done"), answered: 8 * day }, { _tag: "Complete" })
         yield* save(step("done", "a/1"))
         yield* save(step("done", "b/1"))
-        const partly = yield* retention.sweep({ ...window, batch: 1, maxBatches: 2 })
+        const partly = yield* purge({ ...window, batch: 1, maxBatches: 2 })
         assert.deepStrictEqual(partly, { messages: 2, replies: 2, more: true })
         assert.deepStrictEqual((yield* left).ids, [idOf(first)])
-        assert.deepStrictEqual(yield* retention.sweep(window), { messages: 1, replies: 1, more: false })
+        assert.deepStrictEqual(yield* purge(window), { messages: 1, replies: 1, more: false })
       }))
 
-    it.effect("keeps every step of one that is open, was answered lately, or is suspended", () =>
+    it.effect("keeps every step of an execution that is open, suspended or was answered recently", () =>
       Effect.gen(function*() {
-        yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
         const kept = [
           yield* save(run("open")),
           yield* save(step("open", "a/1")),
@@ -143,23 +137,22 @@ it.layer(layer, { excludeTestServices: true })("ClusterRetention", (it) => {
           yield* save({ ...run("asleep"), answered: 9 * day }, { _tag: "Suspended" }),
           yield* save(step("asleep", "a/1"))
         ]
-        assert.deepStrictEqual(yield* retention.sweep(window), { messages: 0, replies: 0, more: false })
+        assert.deepStrictEqual(yield* purge(window), { messages: 0, replies: 0, more: false })
         assert.deepStrictEqual((yield* left).ids, sorted(...kept))
       }))
 
-    it.effect("keeps the steps of an open one whose key is stored as a hash", () =>
+    it.effect("keeps the steps of an open execution whose key is stored as a hash", () =>
       Effect.gen(function*() {
-        yield* start
-        const retention = yield* ClusterRetention
+        const { purge } = yield* retention
         const long = { entityType: `Workflow/${"o".repeat(130)}`, entityId: "e".repeat(200) }
         const kept = [yield* save({ ...run(""), ...long }), yield* save({ ...step("", "a/1"), ...long })]
-        assert.deepStrictEqual(yield* retention.sweep(window), { messages: 0, replies: 0, more: false })
+        assert.deepStrictEqual(yield* purge(window), { messages: 0, replies: 0, more: false })
         assert.deepStrictEqual((yield* left).ids, sorted(...kept))
       }))
   })
 })
 
-// Against the real engine, because the suspended reply and the parent's key are its own.
+// With the real engine, because it defines the suspended reply and the key of the parent.
 const Child = Workflow.make("Child", {
   payload: { id: Schema.String },
   success: Schema.String,
@@ -182,38 +175,20 @@ const Families = Layer.mergeAll(
   )
 )
 
-const engineOn = (url: string) => {
-  const config = ShardingConfig.layer({
-    shardsPerGroup: 4,
-    entityMessagePollInterval: 50,
-    refreshAssignmentsInterval: 50
-  })
-  return Families.pipe(
-    Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
-    Layer.provideMerge(Sharding.layer),
-    Layer.provideMerge(Runners.layerNoop),
-    Layer.provideMerge(ClusterStorage.layer(Redacted.make(url))),
-    Layer.provide(RunnerHealth.layerNoop),
-    Layer.provide(config),
+const engineOn = (url: string) =>
+  aProcess(url, Families).pipe(
     Layer.provideMerge(ClusterRetention.layer),
     Layer.provideMerge(PgClient.layer({ url: Redacted.make(url), maxConnections: 2 }))
-  )
-}
-
-const until = <A, R>(check: Effect.Effect<Option.Option<A>, never, R>) =>
-  Effect.flatMap(check, Effect.fromOption).pipe(
-    Effect.retry({ schedule: Schedule.spaced(10), times: 500 }),
-    Effect.orDie
   )
 
 /** Removes everything that was answered before this millisecond. */
 const cleanUpAll = Effect.gen(function*() {
   const now = Date.now()
   yield* until(Effect.sync(() => Date.now() > now ? Option.some(true) : Option.none()))
-  return yield* (yield* ClusterRetention).sweep({ window: 0 })
+  return yield* (yield* ClusterRetention).purge({ window: 0 })
 })
 
-it.live("a suspended execution survives every sweep with its finished child, and goes when it is done", () =>
+it.live("the retention keeps a suspended execution with its finished child, and removes both when it is done", () =>
   Effect.gen(function*() {
     const { url } = yield* freshDatabase
     yield* Effect.gen(function*() {

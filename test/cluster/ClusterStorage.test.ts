@@ -1,18 +1,7 @@
-import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Logger, Metric, Option, Redacted, Schedule, Schema } from "effect"
-import {
-  ClusterSchema,
-  ClusterWorkflowEngine,
-  Entity,
-  MessageStorage,
-  RunnerHealth,
-  Runners,
-  RunnerStorage,
-  Sharding,
-  ShardingConfig
-} from "effect/cluster"
+import { Effect, Fiber, Layer, Logger, Metric, Option, Redacted, Schema } from "effect"
+import { ClusterSchema, Entity, MessageStorage, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { SqlClient } from "effect/sql"
 import { DurableDeferred, Workflow } from "effect/workflow"
@@ -20,6 +9,8 @@ import * as Batcher from "../../src/domain/batching/Batcher.ts"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
 import { lookupsSpared } from "../../src/layers/cluster/GroupCommitBatches.ts"
 import { freshDatabase } from "../support/Postgres.ts"
+import { aProcess } from "./Runners.ts"
+import { until } from "./Storages.ts"
 
 const Order = Workflow.make("Order", {
   payload: { id: Schema.String, wait: Schema.Boolean },
@@ -34,37 +25,17 @@ const Orders = Order.toLayer(({ id, wait }) =>
   )
 )
 
-const NumberBlock = Entity.make("Desk", [
+const NumberBlock = Entity.make("NumberBlock", [
   Rpc.make("book", {
     payload: { key: Schema.String },
     success: Schema.String,
     primaryKey: ({ key }) => key
   }).annotate(ClusterSchema.Persisted, true)
 ])
-const StockEntities = NumberBlock.toLayer({ book: ({ payload }) => Effect.succeed(`booked ${payload.key}`) })
+const NumberBlocks = NumberBlock.toLayer({ book: ({ payload }) => Effect.succeed(`booked ${payload.key}`) })
 
-/** One process as the product assembles it, with few shards so that it starts at once. */
-const processOn = (url: string) => {
-  const config = ShardingConfig.layer({
-    shardsPerGroup: 8,
-    entityMessagePollInterval: 50,
-    refreshAssignmentsInterval: 50
-  })
-  return Layer.mergeAll(Orders, StockEntities).pipe(
-    Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
-    Layer.provideMerge(Sharding.layer),
-    Layer.provideMerge(Runners.layerNoop),
-    Layer.provideMerge(ClusterStorage.layer(Redacted.make(url))),
-    Layer.provide(RunnerHealth.layerNoop),
-    Layer.provide(config)
-  )
-}
+const processOn = (url: string) => aProcess(url, Layer.mergeAll(Orders, NumberBlocks))
 
-const until = <A, R>(check: Effect.Effect<Option.Option<A>, never, R>) =>
-  Effect.flatMap(check, Effect.fromOption).pipe(
-    Effect.retry({ schedule: Schedule.spaced(10), times: 500 }),
-    Effect.orDie
-  )
 const completed = (id: string) =>
   until(Effect.map(Order.poll(id), Option.filter((result) => result._tag === "Complete")))
 
@@ -85,9 +56,9 @@ describe("ClusterStorage", () => {
         assert.isAtLeast((yield* Metric.value(lookupsSpared)).count - before, 50)
         assert.strictEqual(yield* Order.execute({ id: "n0", wait: false }), "order n0")
         assert.strictEqual(runs.filter((id) => id === "n0").length, 1)
-        const desk = (yield* NumberBlock.client)("d1")
-        assert.strictEqual(yield* desk.book({ key: "1" }), "booked 1")
-        assert.strictEqual(yield* desk.book({ key: "1" }), "booked 1")
+        const block = (yield* NumberBlock.client)("d1")
+        assert.strictEqual(yield* block.book({ key: "1" }), "booked 1")
+        assert.strictEqual(yield* block.book({ key: "1" }), "booked 1")
       }).pipe(Effect.provide(processOn(url)))
     }))
 
@@ -137,7 +108,7 @@ describe("ClusterStorage", () => {
         ])
       )
       assert.deepStrictEqual(seen.map((row) => row.application_name), ["stoa-cluster-messages", "stoa-cluster-runners"])
-      // Not the value, which the throwaway server may have turned off for everybody, but who set it.
+      // Not the value, which the test server may have turned off for all, but who set it.
       const setting = (client: Layer.Layer<SqlClient.SqlClient, unknown>) =>
         Effect.gen(function*() {
           const sql = yield* SqlClient.SqlClient

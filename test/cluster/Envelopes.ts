@@ -30,7 +30,7 @@ export const nextId = (age = 0): string => {
 /** The text form of a test shard. */
 export const shardText = (id: number): string => ShardId.make("default", id).toString()
 
-export const address = (entityId: string, shard = 1, entityType = "Desk"): EntityAddress.EntityAddress =>
+export const address = (entityId: string, shard = 1, entityType = "Block"): EntityAddress.EntityAddress =>
   EntityAddress.make({
     shardId: ShardId.make("default", shard),
     entityType: EntityType.make(entityType),
@@ -39,7 +39,7 @@ export const address = (entityId: string, shard = 1, entityType = "Desk"): Entit
 
 /** The composed key the engine gives to the storage. */
 export const primaryKeyOf = (fields: RequestFields): string =>
-  [fields.entityType ?? "Desk", fields.entityId ?? "1", fields.tag ?? "book", fields.key ?? ""].join("/")
+  [fields.entityType ?? "Block", fields.entityId ?? "1", fields.tag ?? "book", fields.key ?? ""].join("/")
 
 type SaveOptions = Parameters<MessageStorage.Encoded["saveEnvelope"]>[0]
 
@@ -55,7 +55,7 @@ export const request = (
       requestId: id,
       address: {
         shardId: { group: "default", id: fields.shard ?? 1 },
-        entityType: fields.entityType ?? "Desk",
+        entityType: fields.entityType ?? "Block",
         entityId: fields.entityId ?? "1"
       },
       tag: fields.tag ?? "book",

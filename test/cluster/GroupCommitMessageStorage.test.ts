@@ -7,9 +7,7 @@ import { lookupsSpared } from "../../src/layers/cluster/GroupCommitBatches.ts"
 import * as GroupCommitMessageStorage from "../../src/layers/cluster/GroupCommitMessageStorage.ts"
 import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
 import { answer, claim, idOf, primaryKeyOf, request } from "./Envelopes.ts"
-import { empty, grouped, Storage } from "./Storages.ts"
-
-const start = Effect.tap(Storage, () => empty)
+import { grouped, start } from "./Storages.ts"
 
 const failuresOf = (batcher: string) =>
   Effect.map(Metric.value(Metric.withAttributes(Batcher.batchFailures, { batcher })), (state) => state.count)
@@ -33,7 +31,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.deepStrictEqual(yield* claim(storage), [])
       }))
 
-    it.effect("the look-ups of one moment with one statement, each with its own answer", () =>
+    it.effect("simultaneous look-ups with one statement, each with the right answer", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const sent = ["a", "b"].map((key) => request({ key }))
@@ -133,7 +131,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         // The composed key stays short enough for the batch; only the column refuses.
         const poison = sent[1]
         if (poison === undefined) return assert.fail("no poison")
-        sent[1] = { ...poison, primaryKey: "Desk/poison/book/1" }
+        sent[1] = { ...poison, primaryKey: "Block/poison/book/1" }
         const exits = yield* Effect.forEach(sent, (one) => Effect.exit(storage.saveEnvelope(one)), all)
         assert.deepStrictEqual(exits.map((exit) => exit._tag), ["Success", "Failure", "Success", "Success"])
         assert.strictEqual(yield* failuresOf("messages.save"), before + 1)
@@ -174,7 +172,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.strictEqual(Number(row?.n), 2)
         const open = request({ entityId: "open", key: "open" })
         yield* storage.saveEnvelope(open)
-        const poison = { ...request({ entityId: "p".repeat(300) }), primaryKey: "Desk/p/book/1" }
+        const poison = { ...request({ entityId: "p".repeat(300) }), primaryKey: "Block/p/book/1" }
         const results = yield* Effect.forEach([open, poison], (one) => Effect.exit(storage.saveEnvelope(one)), all)
         assert.deepStrictEqual(results.map((exit) => exit._tag === "Success" ? exit.value._tag : exit._tag), [
           "Success",

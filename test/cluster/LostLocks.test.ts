@@ -30,7 +30,7 @@ it.live(
       const begun = [yield* Deferred.make<void>(), yield* Deferred.make<void>()] as const
       const stopped = yield* Deferred.make<void>()
       let runs = 0
-      // Nobody but the runner ends it, and to let it finish takes as long as it may.
+      // Only the runner ends it, and waiting for its end would take as long as allowed.
       const errand = Errand.toLayer(() =>
         Effect.suspend(() => {
           const first = runs++ === 0

@@ -28,14 +28,14 @@ describe("an actor that dies", () => {
       assert.deepStrictEqual(delays.slice(-3), [10_000, 10_000, 10_000])
     }))
 
-  it.effect("does not wait for what others died of", () =>
+  it.effect("does not wait for the deaths of others", () =>
     Effect.gen(function*() {
       const die = yield* dying
       yield* Effect.forEach(Array.from({ length: 50 }), (_, n) => die(`other ${n % 5}`, n * 100))
       assert.strictEqual(yield* die("one", 5_000), 500)
     }))
 
-  it.effect("begins anew after a minute of life", () =>
+  it.effect("has the first delay again after it lived for a minute", () =>
     Effect.gen(function*() {
       const die = yield* dying
       yield* Effect.forEach(Array.from({ length: 12 }), (_, n) => die("one", n * 1_000))

@@ -17,7 +17,7 @@ const there = RunnerAddress.make("127.0.0.1", 1002)
 const shards = (...ids: ReadonlyArray<number>) => ids.map((id) => ShardId.make("default", id))
 const numbers = (held: ReadonlyArray<ShardId.ShardId>) => held.map((shardId) => shardId.id).sort((a, b) => a - b)
 
-/** A process: a client with its own sessions, and a storage over it. */
+/** A process: a client with separate sessions, and a storage over it. */
 const processOn = Effect.fnUntraced(function*(url: string, kind: "stock" | "session", advisory: boolean) {
   const storage = kind === "stock"
     ? SqlRunnerStorage.layerStorage({})
@@ -106,7 +106,7 @@ describe.each(
     }))
 })
 
-/** What a runner that vanished leaves behind: no session, and a lease nobody has refreshed for an hour. */
+/** What a runner that vanished leaves behind: no session, and a lease that was not refreshed for an hour. */
 const expire = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`update cluster_locks set acquired_at = now() - interval '1 hour' where address = ${"127.0.0.1:1001"}`
@@ -137,7 +137,7 @@ describe("the locks of a session", () => {
       assert.isUndefined(storage.tenure.of("default:1"))
     }))
 
-  it.live("are not taken anew before the runner was told of the loss", () =>
+  it.live("are not acquired again before the runner knows of the loss", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       const storage = yield* processOn(url, "session", true)
@@ -150,7 +150,7 @@ describe("the locks of a session", () => {
       assert.deepStrictEqual(numbers(yield* storage.acquire(here, shards(1, 3))), [1, 3])
     }))
 
-  it.live("are given back when whoever wanted them no longer waits", () =>
+  it.live("are released when the caller that wanted them is interrupted", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       const [mine, other] = [yield* processOn(url, "session", true), yield* processOn(url, "session", true)]

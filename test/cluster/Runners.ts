@@ -1,12 +1,25 @@
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
-import { ClusterWorkflowEngine, RunnerAddress, ShardingConfig } from "effect/cluster"
+import { ClusterWorkflowEngine, RunnerAddress, RunnerHealth, Runners, Sharding, ShardingConfig } from "effect/cluster"
 import type { WorkflowEngine } from "effect/workflow"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
 import { freePort } from "../../src/layers/FreePort.ts"
 
-/** A runner as a process of its own would be, with these workflows: own connections, own socket, own shards. */
+/** One process as the product assembles it, with few shards so that it starts at once. */
+export const aProcess = <E, R>(url: string, workflows: Layer.Layer<never, E, R>) =>
+  workflows.pipe(
+    Layer.provideMerge(ClusterWorkflowEngine.layer.pipe(Layer.provide(NodeCrypto.layer))),
+    Layer.provideMerge(Sharding.layer),
+    Layer.provideMerge(Runners.layerNoop),
+    Layer.provideMerge(ClusterStorage.layer(Redacted.make(url))),
+    Layer.provide(RunnerHealth.layerNoop),
+    Layer.provide(
+      ShardingConfig.layer({ shardsPerGroup: 8, entityMessagePollInterval: 50, refreshAssignmentsInterval: 50 })
+    )
+  )
+
+/** A runner with these workflows, with connections, a socket and shards as in a separate process. */
 export const aRunner = Effect.fnUntraced(
   function*(
     url: string,

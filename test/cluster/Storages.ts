@@ -1,5 +1,5 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Option, Schedule } from "effect"
 import type { MessageStorage } from "effect/cluster"
 import { SqlMessageStorage } from "effect/cluster"
 import { SqlClient } from "effect/sql"
@@ -21,9 +21,18 @@ export const stock = Layer.effect(Storage, SqlMessageStorage.makeEncodedStorage(
 /** The group-committing storage. */
 export const grouped = Layer.effect(Storage, GroupCommitMessageStorage.makeEncoded).pipe(Layer.provideMerge(below))
 
-/** Empties the message tables. */
-export const empty = Effect.gen(function*() {
+/** The storage, with empty tables. */
+export const start = Effect.tap(Storage, () => empty)
+
+const empty = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`delete from cluster_replies`
   yield* sql`delete from cluster_messages`
 })
+
+/** Repeats a question until it has an answer. */
+export const until = <A, R>(check: Effect.Effect<Option.Option<A>, never, R>) =>
+  Effect.flatMap(check, Effect.fromOption).pipe(
+    Effect.retry({ schedule: Schedule.spaced(10), times: 500 }),
+    Effect.orDie
+  )

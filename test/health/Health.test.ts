@@ -6,7 +6,7 @@ import { HealthContributors } from "../../src/layers/health/HealthContributors.t
 import { HealthRepo } from "../../src/layers/health/HealthRepo.ts"
 import { DeploymentHealth, healthLayer, Readiness } from "../../src/layers/health/Readiness.ts"
 
-/** A database that counts how often it is asked, and answers as the test says once the gate is open. */
+/** A database that counts its queries, and answers as set once the gate is open. */
 const watched = () => {
   const state = { asked: 0, answers: true }
   const gate = Latch.makeUnsafe(true)
@@ -31,7 +31,7 @@ const watched = () => {
 
 const check = Effect.flatMap(Health, (health) => Effect.exit(health.check))
 
-it.effect("a thousand strangers who ask for health cost one statement, and those of the next second one more", () => {
+it.effect("a thousand requests for health cost one statement, and those of the next second one more", () => {
   const { gate, layer, state } = watched()
   const crowd = Effect.forEach(Array.from({ length: 1_000 }), () => check, { concurrency: "unbounded" })
   return Effect.gen(function*() {

@@ -1,13 +1,19 @@
-import { assert, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type Contribution, HealthContributors } from "../../src/layers/health/HealthContributors.ts"
 import {
+  allOk,
   checkWait,
+  complaints,
   DeploymentHealth,
   type HealthChecks,
   HealthUnknown,
-  Readiness
+  judge,
+  longestWait,
+  nothingCached,
+  Readiness,
+  shardGrace
 } from "../../src/layers/health/Readiness.ts"
 
 const whole: HealthChecks = {
@@ -18,7 +24,7 @@ const whole: HealthChecks = {
   waitingSince: undefined
 }
 
-/** A deployment whose vitals the test sets. A look is counted, and takes until the gate is open. */
+/** A deployment whose state the test sets. A look is counted, and takes until the gate is open. */
 const watched = (contributions: ReadonlyArray<Contribution> = []) => {
   const state: { looks: number; found: HealthChecks | undefined } = { looks: 0, found: whole }
   const gate = Latch.makeUnsafe(false)
@@ -63,20 +69,20 @@ it.effect("a thousand probes cost one look, and those of the next second one mor
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a probe that hangs up does not spoil the look for the others", () => {
+it.effect("a probe that is interrupted does not end the look of the others", () => {
   const { gate, layer, state } = watched()
   return Effect.gen(function*() {
     const hanging = yield* Effect.forkChild(check)
-    const patient = yield* Effect.forkChild(check)
+    const waiting = yield* Effect.forkChild(check)
     yield* TestClock.adjust(0)
     yield* Fiber.interrupt(hanging)
     yield* gate.open
-    assert.strictEqual((yield* Fiber.join(patient)).status, "ready")
+    assert.strictEqual((yield* Fiber.join(waiting)).status, "ready")
     assert.strictEqual(state.looks, 1)
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("a database that is away fails its check, leaves the others unknown, and forgives nothing when it is back", () => {
+it.effect("a database that is away fails its check and leaves the others unknown, and shards get no time when it is back", () => {
   const { gate, layer, state } = watched()
   const answer = Effect.map(Effect.andThen(TestClock.adjust("2 seconds"), ask(gate, 1)), ([first]) => first)
   return Effect.gen(function*() {
@@ -99,7 +105,7 @@ it.effect("a database that is away fails its check, leaves the others unknown, a
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("what modules contribute counts, and one that breaks or takes too long keeps the others from nothing", () => {
+it.effect("checks of modules count, and one that fails or takes too long does not affect the others", () => {
   const state: { dueSince: number | undefined } = { dueSince: undefined }
   const jobs = Effect.map(Clock.currentTimeMillis, (now) => checkWait("A job", state.dueSince, now))
   const { gate, layer } = watched([
@@ -124,4 +130,70 @@ it.effect("what modules contribute counts, and one that breaks or takes too long
     const late = yield* Fiber.join(again)
     assert.strictEqual(late.checks["jobs"]?.message, "A job has been waiting for a runner for more than 30 s.")
   }).pipe(Effect.provide(layer))
+})
+
+const shards = [1, 2, 3, 4]
+
+type Looks = ReadonlyArray<readonly [now: number, found: Partial<HealthChecks>]>
+
+/** What fails at the last of these looks, each at its time in ms. */
+const after = (looks: Looks): string => {
+  let cached = nothingCached
+  let wrong = "no look"
+  for (const [now, found] of looks) {
+    const judged = judge(cached, { ...whole, shards, owned: new Set(shards), ...found }, now)
+    cached = judged.cached
+    wrong = complaints(judged.checks)
+    assert.strictEqual(allOk(judged.checks), wrong === "")
+  }
+  return wrong
+}
+
+const three = { owned: new Set([1, 2, 3]) }
+const others = { owned: new Set([2, 3, 4]) }
+const none = { owned: new Set<number>() }
+const [noRunner, noOwner] = ["No runner is alive.", "1 of 4 shards have no owner."]
+const waiting = { waitingSince: 1_000 }
+
+/** A sentence, and looks with what fails at the last of each. */
+const rules: ReadonlyArray<readonly [string, ...ReadonlyArray<readonly [expected: string, looks: Looks]>]> = [
+  ["a healthy deployment is ready", ["", [[0, {}]]]],
+  [
+    "a deployment is not ready without a live runner, and a runner not without itself among them",
+    [noRunner, [[0, { runners: [] }]]],
+    ["This runner is not registered.", [[0, { self: "b:2" }]]],
+    ["", [[0, { self: "a:1" }]]]
+  ],
+  [
+    "a shard without an owner has the time of a fail-over",
+    ["", [[0, {}], [1, three], [shardGrace, three]]],
+    [noOwner, [[0, {}], [1, three], [shardGrace + 1, three]]],
+    ["", [[0, {}], [1, three], [shardGrace, {}], [shardGrace + 1, three]]]
+  ],
+  [
+    "the time counts for each shard, so that runners can be replaced one after the other",
+    ["", [[0, {}], [1, three], [9_000, others], [18_000, others]]],
+    [noOwner, [[0, {}], [1, three], [9_000, others], [19_000, others]]]
+  ],
+  [
+    "a shard has no time before the deployment was healthy once, nor after it was unhealthy",
+    [noOwner, [[0, three]]],
+    [noOwner, [[0, {}], [1, { runners: [] }], [2, three]]],
+    ["No shard has an owner.", [[0, {}], [1, none]]],
+    [noOwner, [[0, {}], [1, none], [2, three]]],
+    ["", [[0, {}], [1, none], [2, {}], [3, three]]]
+  ],
+  [
+    "a message may wait for half a minute",
+    ["", [[999 + longestWait, waiting]]],
+    ["A message has been waiting for a runner for more than 30 s.", [[1_000 + longestWait, waiting]]]
+  ]
+]
+
+describe("readiness", () => {
+  for (const [title, ...cases] of rules) {
+    it(title, () => {
+      for (const [expected, looks] of cases) assert.strictEqual(after(looks), expected)
+    })
+  }
 })

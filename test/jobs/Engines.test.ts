@@ -21,7 +21,7 @@ const tasks = [
 ]
 
 layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "an engine with a runtime of its own",
+  "an engine with a separate runtime",
   (it) => {
     it.effect("gets the tasks and the jobs, and runs them with the service's handlers", () =>
       Effect.gen(function*() {
@@ -48,7 +48,7 @@ layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServ
   }
 )
 
-/** An engine that somebody else has to run, in memory, and every look at its queues. */
+/** An engine in memory that the service drives, and every poll of its queues. */
 const pullEngine = () => {
   const waiting: Array<EngineJob & { readonly id: string }> = []
   const looks: Array<string> = []
@@ -123,7 +123,7 @@ it.layer(pulled(true))("an engine that the service drives", (it) => {
       assert.strictEqual(pull.state.most, 1)
     }))
 
-  it.effect("is run for whoever asks, too, and counts for itself", () =>
+  it.effect("runs a queue on request, too, and returns its counts", () =>
     Effect.gen(function*() {
       yield* enqueue("test/echo", {}, { queue: "asked" })
       yield* enqueue("test/again", {}, { queue: "asked" })

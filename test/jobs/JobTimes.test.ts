@@ -182,7 +182,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       assert.deepStrictEqual(yield* round, [id])
     }))
 
-  it.effect("a job that waits for another try is superseded, and the new one keeps its own time", () =>
+  it.effect("a job that waits for another try is superseded, and the new one runs at the time set for it", () =>
     Effect.gen(function*() {
       const [queue, begun] = ["newest", yield* Clock.currentTimeMillis]
       yield* enqueue("test/newest", { key: "k", mark: "old", fails: true }, { queue })

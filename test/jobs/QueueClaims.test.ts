@@ -78,7 +78,7 @@ it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) 
       assert.isTrue(whole >= 4 && whole <= 6 && fair >= 4 && fair <= 6, `${whole} whole claims, ${fair} fair ones`)
     }))
 
-  it.effect("tells whoever finds nothing behind the last claim when he may look from the beginning", () =>
+  it.effect("a claim that finds nothing behind the last one knows when the next may start at the beginning", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`truncate commerce_jobs`

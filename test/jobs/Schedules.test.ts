@@ -9,7 +9,7 @@ import { queueLayer } from "./Queue.ts"
 const hourly = defineTask({ slug: "test/hourly", schedule: "0 * * * *", handler: () => Effect.void })
 const layerOf = queueLayer({ tasks: [hourly] })
 
-/** A process of its own over the same database. */
+/** Another process over the same database. */
 const another = Effect.map(
   Layer.build(Layer.fresh(JobSchedules.layer)),
   (context) => Effect.provideContext(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue), context)
@@ -23,7 +23,7 @@ const jobs = Effect.gen(function*() {
 })
 
 it.layer(layerOf)("a schedule", (it) => {
-  it.effect("is turned into one job per tick, by whichever process comes first", () =>
+  it.effect("becomes one job per tick, by the process that is first", () =>
     Effect.gen(function*() {
       const [a, b] = [yield* another, yield* another]
       yield* a
@@ -47,8 +47,8 @@ it.layer(layerOf)("a schedule", (it) => {
 
 const wrong = defineTask({ slug: "test/wrong", schedule: "every day", handler: () => Effect.void })
 
-it.layer(queueLayer({ tasks: [wrong] }))("a schedule that is none", (it) => {
-  it.effect("is told by the name of its task", () =>
+it.layer(queueLayer({ tasks: [wrong] }))("an invalid schedule", (it) => {
+  it.effect("ends with an error that names the task", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue))
       assert.strictEqual(

@@ -38,7 +38,7 @@ const obedient = defineTask({
 
 /**
  * Statements that write ends of jobs and wait for a row, and when they began. PostgreSQL shows a transaction the same
- * activity from its first look to its end, unless it is told to look anew.
+ * activity from its first look to its end, unless its snapshot is cleared.
  */
 const settling = (sql: SqlClient.SqlClient) =>
   Effect.andThen(
@@ -49,7 +49,7 @@ const settling = (sql: SqlClient.SqlClient) =>
 
 const settings = { pollMs: 50, leaseMs: 300, drainMs: 200, concurrency: 5 }
 
-/** A slot of the queue at work until it is told to stop. */
+/** A slot that works on the queue until it is stopped. */
 const aSlot = Effect.gen(function*() {
   open = yield* Deferred.make<void>()
   let mine = true
@@ -68,12 +68,20 @@ const aSlot = Effect.gen(function*() {
   }
 })
 
+/** A slot and a job that it runs. */
+const atWork = Effect.fnUntraced(function*(task: string) {
+  const slot = yield* aSlot
+  const id = yield* enqueue(task)
+  yield* until("the job to have begun", () => begun.has(id))
+  return { id, slot }
+})
+
+const removeJobs = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`delete from commerce_jobs`)
+
 it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTestServices: true })("a slot", (it) => {
   it.effect("that has to stop lets its jobs end", () =>
     Effect.gen(function*() {
-      const slot = yield* aSlot
-      const id = yield* enqueue("test/waits")
-      yield* until("the job to have begun", () => begun.has(id))
+      const { id, slot } = yield* atWork("test/waits")
       slot.tell()
       yield* Deferred.succeed(open, undefined)
       assert.strictEqual(yield* Fiber.join(slot.fiber), 1)
@@ -83,42 +91,33 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
 
   it.effect("gives back what does not end in time, without a try", () =>
     Effect.gen(function*() {
-      const slot = yield* aSlot
-      const id = yield* enqueue("test/waits")
-      yield* until("the job to have begun", () => begun.has(id))
+      const { id, slot } = yield* atWork("test/waits")
       yield* slot.stop
       assert.isTrue(cutOff.has(id))
       const row = yield* rowOf(id)
       assert.deepStrictEqual([row.status, row.attempts], ["pending", 0])
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`delete from commerce_jobs`
+      yield* removeJobs
     }))
 
   it.effect("gives a promise back when it has settled after its signal", () =>
     Effect.gen(function*() {
-      const slot = yield* aSlot
-      const id = yield* enqueue("test/obedient")
-      yield* until("the job to have begun", () => begun.has(id))
+      const { id, slot } = yield* atWork("test/obedient")
       slot.tell()
       yield* until("its signal", () => tidyUp !== undefined)
       for (let look = 0; look < 10; look++) assert.strictEqual((yield* rowOf(id)).status, "processing")
       tidyUp?.()
       yield* Effect.repeat(rowOf(id), { until: ({ status }) => status === "pending" })
       yield* slot.stop
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`delete from commerce_jobs`
+      yield* removeJobs
     }))
 
   it.effect("that is interrupted gives back what it holds", () =>
     Effect.gen(function*() {
-      const slot = yield* aSlot
-      const id = yield* enqueue("test/waits")
-      yield* until("the job to have begun", () => begun.has(id))
+      const { id, slot } = yield* atWork("test/waits")
       yield* Fiber.interrupt(slot.fiber)
       const row = yield* rowOf(id)
       assert.deepStrictEqual([row.status, row.attempts], ["pending", 0])
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`delete from commerce_jobs`
+      yield* removeJobs
     }))
 
   it.effect("does other jobs while slow ones are at work, and keeps their leases", () =>
@@ -142,9 +141,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
 
   it.effect("stops a job that somebody else has taken from it, and drops what it came to", () =>
     Effect.gen(function*() {
-      const slot = yield* aSlot
-      const id = yield* enqueue("test/waits")
-      yield* until("the job to have begun", () => begun.has(id))
+      const { id, slot } = yield* atWork("test/waits")
       const sql = yield* SqlClient.SqlClient
       yield* sql`update commerce_jobs set lease_token = gen_random_uuid(), slot = 'other' where id = ${id}::uuid`
       yield* until("the handler to be cut off", () => cutOff.has(id))
@@ -159,9 +156,7 @@ it.layer(queueLayer({ tasks: [waits], settings: { ...settings, leaseMs: 60_000 }
   (it) => {
     it.effect("keeps what has ended when it has to stop before that is written", () =>
       Effect.gen(function*() {
-        const slot = yield* aSlot
-        const id = yield* enqueue("test/waits")
-        yield* until("the job to have begun", () => begun.has(id))
+        const { id, slot } = yield* atWork("test/waits")
         const sql = yield* SqlClient.SqlClient
         const stopping = yield* sql.withTransaction(Effect.gen(function*() {
           yield* sql`select 1 from commerce_jobs where id = ${id}::uuid for update`

@@ -5,7 +5,7 @@ import { WorkerLoopStarter } from "../../src/layers/jobs/JobNotifier.ts"
 import { WorkerSlotLeases, WorkerSlotRepo } from "../../src/layers/jobs/WorkerSlotRepo.ts"
 import { queueLayer } from "./Queue.ts"
 
-/** The leases of a process of its own, over this way to the table of slots. */
+/** The leases of a separate process with this access to the table of slots. */
 const leasesOver = (slots: WorkerSlotRepo["Service"]) =>
   Layer.build(Layer.fresh(WorkerSlotLeases.layer.pipe(Layer.provide(WorkerLoopStarter.layer)))).pipe(
     Effect.provideService(WorkerSlotRepo, slots),
@@ -26,7 +26,7 @@ it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it
         assert.isTrue(cutOff?.isHeld())
         const other = yield* (yield* leasesOver(slots)).take(cycle, newId())
         assert.deepStrictEqual([cutOff?.isHeld(), other?.isHeld()], [false, true])
-        // Told by then, and not only when it asks.
+        // The lease reports its loss, too.
         yield* cutOff?.lost ?? Effect.die("no lease")
       }),
     20_000

@@ -27,7 +27,7 @@ it.live(
       const runner = jobRunner(url, 100)
       const alone = yield* placeFor(runner)
       // Several queues have enough slots for each of two runners to get some.
-      yield* enqueueFrom(url, "test/keyed", jobs, 20, 1_000, 4)
+      yield* enqueueFrom(url, "test/exclusive", jobs, 20, 1_000, 4)
       yield* Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(url)) >= 20, 20_000))
       // Slots that move to it let their jobs end: none runs a second time, as the audit below asks.
       const joining = yield* placeFor(runner)
@@ -41,7 +41,7 @@ it.live(
         yield* Effect.promise(() =>
           waitFor("more runs", async () =>
             await Effect.runPromise(runsOf(url)) >= wanted ||
-            await Effect.runPromise(openJobs(url, "test/keyed")) === 0, 20_000)
+            await Effect.runPromise(openJobs(url, "test/exclusive")) === 0, 20_000)
         )
         const place = places[kill % 2]
         assert.isDefined(place)
@@ -49,7 +49,7 @@ it.live(
         yield* place.replace
       }
       yield* Effect.promise(() =>
-        waitFor("all jobs", async () => (await Effect.runPromise(openJobs(url, "test/keyed"))) === 0, 40_000)
+        waitFor("all jobs", async () => (await Effect.runPromise(openJobs(url, "test/exclusive"))) === 0, 40_000)
       )
       yield* auditRuns(url, places)
       assert.isAtLeast((yield* takeovers(url)).cutOff, 1, "runs that the kills cut off")

@@ -34,14 +34,14 @@ it.live(
       yield* noteRuns(notes.url)
       const line = yield* lineTo(url)
       const cutOff = yield* noting(line.url, notes.url, handlerMs)
-      yield* enqueueFrom(url, "test/keyed", 4, 4)
+      yield* enqueueFrom(url, "test/exclusive", 4, 4)
       yield* notedRuns(notes.url, cutOff.pid)
       const other = yield* noting(url, notes.url, 100)
       // Slots that have moved to the new one by themselves are of no use here.
       yield* Effect.promise(() => waitFor("the runner to work", () => other.output().includes("runner ready")))
       yield* line.cut
       yield* Effect.promise(() =>
-        waitFor("all jobs", async () => await Effect.runPromise(openJobs(url, "test/keyed")) === 0, 60_000)
+        waitFor("all jobs", async () => await Effect.runPromise(openJobs(url, "test/exclusive")) === 0, 60_000)
       )
       assert.isTrue(cutOff.running())
       assert.isAbove(yield* runsOf(notes.url, other.pid), 0)
@@ -58,13 +58,13 @@ it.live(
       const notes = yield* freshDatabase
       yield* noteRuns(notes.url)
       const runners = yield* Effect.all([1, 2].map(() => noting(database.url, notes.url, 3_000)), { concurrency: 2 })
-      yield* enqueueFrom(database.url, "test/keyed", 60, 20, 1_000, 4)
+      yield* enqueueFrom(database.url, "test/exclusive", 60, 20, 1_000, 4)
       for (let crash = 0; crash < 2; crash++) {
         yield* notedRuns(notes.url)
         yield* database.crash
         yield* Effect.promise(() =>
           waitFor("the database to be back", () =>
-            Effect.runPromise(openJobs(database.url, "test/keyed")).then(() => true))
+            Effect.runPromise(openJobs(database.url, "test/exclusive")).then(() => true))
         )
         const before = yield* runsOf(notes.url)
         yield* Effect.promise(() =>
@@ -73,7 +73,7 @@ it.live(
         )
       }
       yield* Effect.promise(() =>
-        waitFor("all jobs", async () => await Effect.runPromise(openJobs(database.url, "test/keyed")) === 0, 90_000)
+        waitFor("all jobs", async () => await Effect.runPromise(openJobs(database.url, "test/exclusive")) === 0, 90_000)
       )
       for (const { running } of runners) assert.isTrue(running())
       assert.deepStrictEqual(yield* overlaps(notes.url), [])

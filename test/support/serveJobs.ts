@@ -40,7 +40,7 @@ const serve = Effect.gen(function*() {
     defineTask({
       slug,
       retries: { attempts: 1_000 },
-      concurrency: { key: (input) => String(input["key"]), exclusive: slug === "test/keyed" },
+      concurrency: { key: (input) => String(input["key"]), exclusive: slug === "test/exclusive" },
       handler: (call) => Effect.provideContext(Effect.orDie(noting(ms)(call)), context)
     })
   const tick = defineTask({ slug: "test/tick", schedule: "* * * * * *", handler: () => Effect.void })
@@ -59,7 +59,7 @@ const serve = Effect.gen(function*() {
       )
   })
   const settings = yield* readSettings({
-    tasks: [noted("test/keyed", spread), noted("test/slow", () => 2_000), tick, poison],
+    tasks: [noted("test/exclusive", spread), noted("test/slow", () => 2_000), tick, poison],
     jobs: { autorun: { intervalMs: 1_000 }, leaseMs: 15_000, reapIntervalMs: 1_000 }
   })
   return yield* Layer.launch(

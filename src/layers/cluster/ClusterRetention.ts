@@ -3,20 +3,20 @@ import { MachineId, Snowflake } from "effect/cluster"
 import type { SqlError } from "effect/sql"
 import { SqlClient } from "effect/sql"
 
-/** What one sweep removed, and whether it stopped at its limit with more left to remove. */
-export interface Swept {
+/** What was removed, and whether the run stopped at its limit with more left to remove. */
+export interface Purged {
   readonly messages: number
   readonly replies: number
   readonly more: boolean
 }
 
-/** How long answers are kept, and how much one sweep may remove. */
+/** How long answers are kept, and how much one run may remove. */
 export interface CleanUpOptions {
   /** The idempotency window: how long after its answer a repeated request still gets the stored one. */
   readonly window: Duration.Input
-  /** Requests per statement; 500 unless told. */
+  /** Requests per statement. Default 500. */
   readonly batch?: number | undefined
-  /** Statements per sweep; 100 unless told. */
+  /** Statements per run. Default 100. */
   readonly maxBatches?: number | undefined
 }
 
@@ -68,7 +68,7 @@ const make = Effect.gen(function*() {
       select (select count(*) from spent) as requests, (select max(id) from spent) as last,
         (select count(*) from messages) as messages, (select count(*) from replies) as replies`
 
-  const sweep = Effect.fn("ClusterRetention.sweep")(function*(options: CleanUpOptions) {
+  const purge = Effect.fn("ClusterRetention.purge")(function*(options: CleanUpOptions) {
     const batch = options.batch ?? 500
     const timestamp = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.window)
     // Ids carry their time, so the primary key is the index by age.
@@ -90,7 +90,7 @@ const make = Effect.gen(function*() {
     }
     return { messages, replies, more: false }
   })
-  return { sweep }
+  return { purge }
 })
 
 /**
@@ -103,7 +103,7 @@ const make = Effect.gen(function*() {
  * that sent it is still open, so the window must be longer than any workflow that relies on one.
  */
 export class ClusterRetention extends Context.Service<ClusterRetention, {
-  readonly sweep: (options: CleanUpOptions) => Effect.Effect<Swept, SqlError.SqlError>
+  readonly purge: (options: CleanUpOptions) => Effect.Effect<Purged, SqlError.SqlError>
 }>()("stoa/layers/cluster/ClusterRetention") {
   /** Over any client of the database that holds the cluster tables. */
   static readonly layer = Layer.effect(ClusterRetention, make)

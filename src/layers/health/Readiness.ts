@@ -66,14 +66,14 @@ const unknown: Check = { status: "unknown", message: "The database was not asked
 const failing = (message: string): Check => ({ status: "failing", message })
 
 /** The database could not be queried. Its restart also releases all locks, so shards get no grace period then. */
-export const unreachable: { readonly checks: Checks; readonly remembered: Cached } = {
+export const unreachable: { readonly checks: Checks; readonly cached: Cached } = {
   checks: {
     database: failing("The database does not answer."),
     runners: unknown,
     shards: unknown,
     messages: unknown
   },
-  remembered: nothingCached
+  cached: nothingCached
 }
 
 const checkRunners = ({ runners, self }: HealthChecks): Check => {
@@ -101,7 +101,7 @@ export const judge = (
   { settled, unowned }: Cached,
   healthChecks: HealthChecks,
   now: number
-): { readonly checks: Checks; readonly remembered: Cached } => {
+): { readonly checks: Checks; readonly cached: Cached } => {
   const missing = healthChecks.shards.filter((shard) => !healthChecks.owned.has(shard))
   const since = new Map(missing.map((shard) => [shard, unowned.get(shard) ?? now]))
   const late = !settled || [...since.values()].some((first) => now - first >= shardGrace)
@@ -109,7 +109,7 @@ export const judge = (
   const shards = checkShards(missing.length, healthChecks.shards.length, late)
   return {
     checks: { database: ok, runners, shards, messages: checkWait("A message", healthChecks.waitingSince, now) },
-    remembered: { settled: runners.status === "ok" && shards.status === "ok", unowned: since }
+    cached: { settled: runners.status === "ok" && shards.status === "ok", unowned: since }
   }
 }
 
@@ -151,7 +151,7 @@ export class Readiness extends Context.Service<Readiness, {
         const { look } = yield* DeploymentHealth
         const contributions = yield* HealthContributors
         const farewell = yield* Draining
-        let remembered = nothingCached
+        let cached = nothingCached
         let wasReady: boolean | undefined
 
         const tellChange = (checks: AllChecks) =>
@@ -173,9 +173,9 @@ export class Readiness extends Context.Service<Readiness, {
           const now = yield* Clock.currentTimeMillis
           const judged = Option.match(healthChecks, {
             onNone: () => unreachable,
-            onSome: (found) => judge(remembered, found, now)
+            onSome: (found) => judge(cached, found, now)
           })
-          remembered = judged.remembered
+          cached = judged.cached
           const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
           yield* tellChange(checks)
           return { healthChecks, checks }
