@@ -1,5 +1,6 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { NewShipment, ShipmentChange } from "../../domain/fulfillment/Shipment.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
@@ -39,3 +40,20 @@ export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** Where the signed links of bought files lead (docs/customers.md). The signature is the credential. */
+export const DownloadsGroup = HttpApiGroup.make("downloads").add(
+  HttpApiEndpoint.get("follow", "/api/downloads/:id", {
+    params: { id: Schema.String },
+    query: { expires: Schema.optional(Schema.String), signature: Schema.optional(Schema.String) },
+    success: HttpApiSchema.Empty(302)
+  })
+    .annotate(Access, open)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Fetch a bought file by its signed link",
+      description:
+        "Redirects to the file and counts a download. 404 for a link that was not signed, 403 for one that " +
+        "is too old or used up."
+    }))
+)
+  .middleware(Errors).middleware(AccessControl)

@@ -15,7 +15,7 @@ const Pdf = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "ap
 const reading = anyOf("orders:read", "orders:read:own")
 const params = { id: Uuid }
 
-/** Invoices and receipts of orders, for whoever may read the order (contract §4.4). */
+/** Invoices and receipts of orders, for callers who may read the order (contract §4.4). */
 export const InvoicesGroup = HttpApiGroup.make("invoices").add(
   HttpApiEndpoint.get("pdf", "/api/orders/:id/invoice.pdf", { params, success: Pdf })
     .annotate(Access, reading)

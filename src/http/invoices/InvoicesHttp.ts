@@ -5,7 +5,7 @@ import { type InvoiceFile, type InvoicePage, Invoices } from "../../domain/invoi
 import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
 import { InvoicesGroup } from "./InvoicesApi.ts"
 
-/** A page runs nothing and fetches nothing. That nobody between keeps it is said of every private answer. */
+/** The page may neither run scripts nor load anything. Every private response already forbids caching. */
 const headersOf = (fileName: string) => ({
   "content-disposition": `inline; filename="${fileName}"`,
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"

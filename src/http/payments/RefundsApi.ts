@@ -1,7 +1,9 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { CompensationFailure, CompensationStatus, Resolution } from "../../domain/payments/CompensationFailure.ts"
 import { RefundCap, RefundRecord } from "../../domain/payments/RefundRecord.ts"
 import { AmountRefund, RefundRequest } from "../../domain/payments/RefundRequest.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
@@ -59,8 +61,38 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Undo a refund that its provider has not heard of",
-      description: "409 when the provider was asked, or has given the money back: nobody can take it from the shopper."
+      description:
+        "409 when the provider was asked or has refunded the money: it cannot be taken back from the shopper."
     }))
 )
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+const failure = { params: { id: Uuid }, success: Data(CompensationFailure) }
+
+/** Steps about money that failed for good, for the operator (contract §3.8). */
+export const CompensationsGroup = HttpApiGroup.make("compensations").add(
+  HttpApiEndpoint.get("list", "/api/admin/compensation-failures", {
+    query: { ...pageQuery, status: Schema.optional(CompensationStatus) },
+    success: Page(CompensationFailure)
+  })
+    .annotateMerge(OpenApi.annotations({ summary: "List money steps that failed for good, the last one first" })),
+  HttpApiEndpoint.post("resolve", "/api/admin/compensation-failures/:id/resolve", {
+    ...failure,
+    payload: OptionalBody(Resolution)
+  })
+    .annotate(IdempotentChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Record that a failure was settled elsewhere",
+      description: "Moves no money. 409 when it is not open."
+    })),
+  HttpApiEndpoint.post("retry", "/api/admin/compensation-failures/:id/retry", failure)
+    .annotate(IdempotentChange, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "Ask the provider of a failed refund again",
+      description: "409 when it is not open, is no refund, or was given back otherwise meanwhile."
+    }))
+)
+  .annotateEndpoints(Access, anyOf("compensation:admin"))
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

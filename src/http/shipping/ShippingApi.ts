@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/ShippingQuote.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -10,6 +11,7 @@ import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const manage = anyOf("shipping:manage")
 const one = { id: Uuid }
@@ -66,5 +68,21 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
     .annotateMerge(OpenApi.annotations({ summary: "Delete a shipping rate; orders keep what they were shipped at" }))
 )
   .annotateEndpoints(Access, manage)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** What a shopper asks of shipping before the checkout (contract §3.4). */
+export const ShippingQuotesGroup = HttpApiGroup.make("shippingQuotes").add(
+  HttpApiEndpoint.post("quote", "/api/shipping/quotes", {
+    payload: ShippingQuoteRequest,
+    success: Data(ShippingQuote)
+  })
+    .annotate(Access, anyOf("cart:read", "cart:update"))
+    .annotate(OpensWithCartSecret, true)
+    .annotateMerge(OpenApi.annotations({
+      summary: "List the shipping rates that fit a cart and an address",
+      description: "Nothing is kept. 422 CHECKOUT_FAILED for an address that is not shipped to."
+    }))
+)
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { ShippingQuotes } from "../../domain/checkout/ShippingQuotes.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { ShippingRates } from "../../domain/shipping/ShippingRates.ts"
 import { ShippingZones } from "../../domain/shipping/ShippingZones.ts"
 import { deleted } from "../envelope/Envelope.ts"
-import { ShippingGroup } from "./ShippingApi.ts"
+import { ShippingGroup, ShippingQuotesGroup } from "./ShippingApi.ts"
 
-/** Handlers of the routes that `ShippingApi.ts` declares. */
 export const shippingHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(ShippingGroup),
   "shipping",
@@ -25,5 +25,14 @@ export const shippingHttp = HttpApiBuilder.group(
       changeRate: ({ params, payload }) => rates.change(params.id, payload),
       deleteRate: ({ params }) => Effect.as(rates.remove(params.id), deleted)
     })
+  })
+)
+
+export const shippingQuotesHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(ShippingQuotesGroup),
+  "shippingQuotes",
+  Effect.fnUntraced(function*(handlers) {
+    const quotes = yield* ShippingQuotes
+    return handlers.handleAll({ quote: ({ payload }) => quotes.quote(payload) })
   })
 )

@@ -8,8 +8,7 @@ import { shipmentRepoLayer } from "../../domain/fulfillment/ShipmentRepo.ts"
 import { Shipments } from "../../domain/fulfillment/Shipments.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { downloadsHttp } from "../../http/fulfillment/DownloadsHttp.ts"
-import { fulfillmentsHttp } from "../../http/fulfillment/FulfillmentsHttp.ts"
+import { downloadsHttp, fulfillmentsHttp } from "../../http/fulfillment/FulfillmentsHttp.ts"
 import { deliverDigital } from "../../workflows/fulfillment/DeliverDigital.ts"
 
 /** Handing goods over, what has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
