@@ -44,8 +44,8 @@ describe("shipping rates among 30,000", () => {
         const [rates, zones] = [yield* ShippingRateRepo, yield* ShippingZoneRepo]
         const [zone] = (yield* inStore(zones.list(page))).items
         const asked = [
-          [2, inStore(rates.list({}, page))],
-          [2, inStore(rates.list({ zoneId: zone?.id }, page))],
+          [2, inStore(rates.listOf({}, page))],
+          [2, inStore(rates.listOf({ zoneId: zone?.id }, page))],
           [2, inStore(zones.list(page))],
           [1, (yield* ShippingRuleRepo).rules("many-7")],
           [1, inStore((yield* BasketRepo).ofCart(newId()))]

@@ -22,11 +22,8 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/payments/RefundRetryRepo.ts#1",
     "src/domain/pricing/PriceModifierRepo.ts#0",
     "src/domain/promotions/PromotionRepo.ts#0",
-    "src/domain/shipping/ShippingRateRepo.ts#1",
-    "src/domain/shipping/ShippingZoneRepo.ts#1",
-    "src/domain/staff/StaffRepo.ts#4",
-    "src/domain/tax/TaxClassRepo.ts#2",
-    "src/domain/tax/TaxRateRepo.ts#1"
+    "src/domain/modules/RecordRepo.ts#2",
+    "src/domain/staff/StaffRepo.ts#4"
   ],
   "a part of the same statement has the row with the filter": [
     "src/domain/carts/CartLineRepo.ts#2",

@@ -3,7 +3,7 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { Destination } from "./Destination.ts"
 import { askAdapter, type RateAdapter } from "./RateAdapter.ts"
-import { ShippingRuleCache } from "./ShippingRuleCache.ts"
+import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
 import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
 import { ShippingSettings } from "./ShippingSettings.ts"
 
@@ -32,7 +32,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices, {
   static readonly layer = Layer.effect(
     ShippingPrices,
     Effect.gen(function*() {
-      const remembered = yield* ShippingRuleCache
+      const cache = yield* ShippingRuleCache
       const { adapter, adapterFallback, adapterTimeoutMs, configured, unserved } = yield* ShippingSettings
 
       const byConfiguration = (shipment: Shipment): ReadonlyArray<ShippingOption> => [
@@ -47,7 +47,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices, {
       }
 
       const ofZones = Effect.fnUntraced(function*(shipment: Shipment, to: Destination) {
-        const rules = yield* remembered.value
+        const rules = yield* cache.value
         if (rules.zones.length === 0) return byConfiguration(shipment)
         return yield* orUnserved(fittingRates(rules, shipment, to), shipment, to)
       })

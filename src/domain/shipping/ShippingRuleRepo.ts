@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { ShippingRuleSet } from "./ShippingRules.ts"
 
@@ -27,3 +28,13 @@ export const shippingRuleRepoLayer = Layer.effect(
     return ShippingRuleRepo.of({ rules })
   })
 )
+
+/** The zones and rates of the organization, cached in the process. */
+export class ShippingRuleCache extends Context.Service<ShippingRuleCache, OrganizationCache<ShippingRuleSet>>()(
+  "stoa/domain/shipping/ShippingRuleCache"
+) {
+  static readonly layer = Layer.effect(
+    ShippingRuleCache,
+    Effect.flatMap(ShippingRuleRepo, (repo) => organizationCache("shipping", repo.rules))
+  )
+}

@@ -1,6 +1,7 @@
-import { Result, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
+import type { NewRecord } from "../modules/RecordService.ts"
 import { issue, maybe, over, Priority, Time } from "../pricing/Bounds.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { comparable } from "./Destination.ts"
@@ -31,22 +32,22 @@ const Country = Schema.String.check(ofForm(/^([A-Za-z]{2}|\*)$/)).pipe(
 const Countries = Schema.Array(Country).check(Schema.isMinLength(1), Schema.isMaxLength(300))
 const States = Schema.Array(Text.check(Schema.isPattern(/\S/))).check(Schema.isMaxLength(300))
 
-const optional = {
+/** Body of a new zone; its name is unique in the organization. */
+export const NewShippingZone = Schema.Struct({
+  name: Text,
+  countries: Countries,
   states: maybe(States),
   priority: Schema.optional(Priority),
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
-}
-
-/** Body of a new zone; its name is unique in the organization. */
-export const NewShippingZone = Schema.Struct({ name: Text, countries: Countries, ...optional })
+})
 export type NewShippingZone = typeof NewShippingZone.Type
 
 /** Body of a change: any part of a new one; null empties a field. */
 export const ShippingZoneChange = Schema.Struct({
+  ...NewShippingZone.fields,
   name: Schema.optional(Text),
-  countries: Schema.optional(Countries),
-  ...optional
+  countries: Schema.optional(Countries)
 })
 export type ShippingZoneChange = typeof ShippingZoneChange.Type
 
@@ -54,44 +55,27 @@ export type ShippingZoneChange = typeof ShippingZoneChange.Type
 const statesOf = (sent: ReadonlyArray<string> | null): ReadonlyArray<string> | null =>
   sent === null || sent.length === 0 ? null : [...new Set(sent.map(comparable))]
 
-const checked = (draft: ShippingZone): Result.Result<ShippingZone, ValidationFailed> => {
-  const zone = { ...draft, countries: [...new Set(draft.countries)], states: statesOf(draft.states) }
-  return zone.states !== null && zone.countries.includes("*")
-    ? Result.fail(ValidationFailed.issues([issue("states", "need countries by name and not *")]))
-    : Result.succeed(zone)
-}
-
-/** The record a body describes; 422 when its parts contradict one another. */
-export const zoneOf = (
-  sent: NewShippingZone,
-  record: { readonly id: string; readonly organizationId: string; readonly now: Date }
-): Result.Result<ShippingZone, ValidationFailed> =>
-  checked({
-    id: record.id,
-    organizationId: record.organizationId,
-    name: sent.name,
-    countries: sent.countries,
-    states: sent.states ?? null,
-    priority: sent.priority ?? 100,
-    isActive: sent.isActive ?? true,
-    metadata: sent.metadata ?? {},
-    createdAt: record.now,
-    updatedAt: record.now
-  })
-
-/** The record after a change; the rules apply to the complete record, not only to the sent fields. */
+/** The zone after a change; 422 when its parts contradict one another. */
 export const changedZone = (
   before: ShippingZone,
-  sent: ShippingZoneChange,
-  now: Date
-): Result.Result<ShippingZone, ValidationFailed> =>
-  checked({
+  sent: ShippingZoneChange
+): Effect.Effect<ShippingZone, ValidationFailed> => {
+  const zone: ShippingZone = {
     ...before,
     name: sent.name ?? before.name,
-    countries: sent.countries ?? before.countries,
-    states: over(sent.states, before.states),
+    countries: [...new Set(sent.countries ?? before.countries)],
+    states: statesOf(over(sent.states, before.states)),
     priority: sent.priority ?? before.priority,
     isActive: sent.isActive ?? before.isActive,
-    metadata: over(sent.metadata, before.metadata) ?? {},
-    updatedAt: now
-  })
+    metadata: over(sent.metadata, before.metadata) ?? {}
+  }
+  return zone.states !== null && zone.countries.includes("*")
+    ? Effect.fail(ValidationFailed.issues([issue("states", "need countries by name and not *")]))
+    : Effect.succeed(zone)
+}
+
+const defaults = { states: null, priority: 100, isActive: true, metadata: {} }
+
+/** The zone of a body; 422 as for a change. */
+export const newZone = (sent: NewShippingZone, record: NewRecord): Effect.Effect<ShippingZone, ValidationFailed> =>
+  changedZone({ ...record, ...defaults, name: sent.name, countries: sent.countries }, sent)

@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** Every process forgets what it remembers of the organization's rules (`layers/access/AccessNotifications.ts`). */
+/** Every process drops its cache of the organization's rules (`layers/access/AccessNotifications.ts`). */
 const tells = (table: string) =>
   `create trigger ${table}_changed after insert or update or delete on ${table} for each row
     execute function tell_shipping()`
@@ -21,7 +21,7 @@ export const migrations = {
       metadata jsonb not null default '{}',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
-      -- What the key of the rates refers to: a rate lies in a zone of its own organization.
+      -- Referenced by the rates: a rate belongs to a zone of the same organization.
       unique (organization_id, id)
     )`,
     `create unique index shipping_zones_name on shipping_zones (organization_id, name)`,
@@ -44,7 +44,7 @@ export const migrations = {
       updated_at timestamptz not null default now(),
       check (max_subtotal >= min_subtotal),
       check (max_weight_grams >= min_weight_grams),
-      -- No cascade: a zone goes when nothing is priced in it any more.
+      -- No cascade: a zone with rates cannot be deleted.
       constraint shipping_rates_zone foreign key (organization_id, zone_id)
         references shipping_zones (organization_id, id)
     )`,

@@ -1,7 +1,8 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
 import { Uuid } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
+import type { NewRecord } from "../modules/RecordService.ts"
+import { maybe, over, Time } from "../pricing/Bounds.ts"
 import { StorableObject } from "../text/Storable.ts"
 
 /** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */
@@ -22,7 +23,6 @@ export const TaxClass = Schema.Struct({
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "TaxClass" })
-/** See the schema of the same name. */
 export type TaxClass = typeof TaxClass.Type
 
 /** Body of a new class; its name is unique in the organization. As the default it takes the place of the one before. */
@@ -33,7 +33,6 @@ export const NewTaxClass = Schema.Struct({
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxClass" })
-/** See the schema of the same name. */
 export type NewTaxClass = typeof NewTaxClass.Type
 
 /** Body of a change: absent fields stay; `metadata` is replaced completely, and null empties it. */
@@ -42,5 +41,21 @@ export const TaxClassChange = Schema.Struct({
   name: Schema.optional(TaxClassName),
   rateBps: Schema.optional(RateBps)
 }).annotate({ identifier: "TaxClassChange" })
-/** See the schema of the same name. */
 export type TaxClassChange = typeof TaxClassChange.Type
+
+/** The class after a change. */
+export const changedClass = (before: TaxClass, sent: TaxClassChange): Effect.Effect<TaxClass> =>
+  Effect.succeed({
+    ...before,
+    name: sent.name ?? before.name,
+    rateBps: sent.rateBps ?? before.rateBps,
+    isDefault: sent.isDefault ?? before.isDefault,
+    isActive: sent.isActive ?? before.isActive,
+    metadata: over(sent.metadata, before.metadata) ?? {}
+  })
+
+/** The class of a body. */
+export const newClass = (sent: NewTaxClass, record: NewRecord): Effect.Effect<TaxClass> => {
+  const { name, rateBps } = sent
+  return changedClass({ ...record, name, rateBps, isDefault: false, isActive: true, metadata: {} }, sent)
+}

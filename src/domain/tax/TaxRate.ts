@@ -1,6 +1,7 @@
-import { Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import { maybe, Priority, Time } from "../pricing/Bounds.ts"
+import type { NewRecord } from "../modules/RecordService.ts"
+import { maybe, over, Priority, Time } from "../pricing/Bounds.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { RateBps } from "./TaxClass.ts"
 
@@ -35,7 +36,6 @@ export const TaxRate = Schema.Struct({
   createdAt: Time,
   updatedAt: Time
 }).annotate({ identifier: "TaxRate" })
-/** See the schema of the same name. */
 export type TaxRate = typeof TaxRate.Type
 
 /**
@@ -51,7 +51,6 @@ export const NewTaxRate = Schema.Struct({
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxRate" })
-/** See the schema of the same name. */
 export type NewTaxRate = typeof NewTaxRate.Type
 
 /** Body of a change: absent fields stay, a null `state` applies the rate to the complete country. */
@@ -61,5 +60,26 @@ export const TaxRateChange = Schema.Struct({
   country: Schema.optional(Country),
   rateBps: Schema.optional(RateBps)
 }).annotate({ identifier: "TaxRateChange" })
-/** See the schema of the same name. */
 export type TaxRateChange = typeof TaxRateChange.Type
+
+/** The rate after a change. */
+export const changedRate = (before: TaxRate, sent: TaxRateChange): Effect.Effect<TaxRate> =>
+  Effect.succeed({
+    ...before,
+    name: sent.name ?? before.name,
+    country: sent.country ?? before.country,
+    state: over(sent.state, before.state),
+    rateBps: sent.rateBps ?? before.rateBps,
+    appliesToShipping: sent.appliesToShipping ?? before.appliesToShipping,
+    priority: sent.priority ?? before.priority,
+    isActive: sent.isActive ?? before.isActive,
+    metadata: over(sent.metadata, before.metadata) ?? {}
+  })
+
+const defaults = { state: null, appliesToShipping: true, priority: 100, isActive: true, metadata: {} }
+
+/** The rate of a body. */
+export const newRate = (sent: NewTaxRate, record: NewRecord): Effect.Effect<TaxRate> => {
+  const { country, name, rateBps } = sent
+  return changedRate({ ...record, ...defaults, country, name, rateBps }, sent)
+}

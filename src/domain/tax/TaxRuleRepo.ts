@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { TaxRules } from "./TaxRules.ts"
 
@@ -10,7 +10,7 @@ export class TaxRuleRepo extends Context.Service<TaxRuleRepo, {
 }>()("stoa/domain/tax/TaxRuleRepo") {}
 
 /** `TaxRuleRepo` over the database of the process. */
-export const taxRuleRepoLayer: Layer.Layer<TaxRuleRepo, never, SqlClient.SqlClient> = Layer.effect(
+export const taxRuleRepoLayer = Layer.effect(
   TaxRuleRepo,
   Effect.map(lookupSql, (lookup) =>
     TaxRuleRepo.of({
@@ -25,3 +25,13 @@ export const taxRuleRepoLayer: Layer.Layer<TaxRuleRepo, never, SqlClient.SqlClie
       }, Effect.orDie)
     }))
 )
+
+/** The active classes and rates of the organization, cached in the process. */
+export class TaxRuleCache
+  extends Context.Service<TaxRuleCache, OrganizationCache<TaxRules>>()("stoa/domain/tax/TaxRuleCache")
+{
+  static readonly layer = Layer.effect(
+    TaxRuleCache,
+    Effect.flatMap(TaxRuleRepo, (repo) => organizationCache("tax", repo.active))
+  )
+}

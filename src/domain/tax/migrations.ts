@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** Every process forgets what it remembers of the organization's rules (`layers/access/AccessNotifications.ts`). */
+/** Every process drops its cache of the organization's rules (`layers/access/AccessNotifications.ts`). */
 const tells = (table: string) =>
   `create trigger ${table}_changed after insert or update or delete on ${table} for each row
     execute function tell_tax()`
@@ -29,7 +29,7 @@ export const migrations = {
       name text not null,
       -- Code of a country in upper case.
       country text not null check (country ~ '^[A-Z]{2}$'),
-      -- Null: everywhere in the country where no state has rates of its own.
+      -- Null: everywhere in the country where no rate names the state.
       state text,
       rate_bps int not null check (rate_bps between 0 and 10000),
       applies_to_shipping boolean not null default true,

@@ -4,7 +4,7 @@ import { isRefundedInFull } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { transition } from "../../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
-import { TaxVoids } from "../../domain/tax/TaxVoids.ts"
+import { TaxVoids } from "../../domain/tax/TaxNotices.ts"
 
 /** Handles orders that are fully refunded (contract §4.1, §4.3). */
 export class FullRefunds extends Context.Service<FullRefunds, {

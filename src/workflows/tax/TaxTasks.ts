@@ -5,9 +5,8 @@ import { askOutside, OutsideFailed } from "../../domain/modules/OutsideService.t
 import type { Order } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import type { TaxAdapter, TaxedOrder } from "../../domain/tax/TaxAdapter.ts"
-import { reportTaxSlug, taxQueue, voidTaxSlug } from "../../domain/tax/TaxNotices.ts"
+import { isVoid, reportTaxSlug, taxQueue, voidTaxSlug } from "../../domain/tax/TaxNotices.ts"
 import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
-import { isVoid } from "../../domain/tax/TaxVoids.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
 

@@ -1,0 +1,70 @@
+import { DateTime, Effect } from "effect"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
+import { newId } from "../ids/Id.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { RecordRepo } from "./RecordRepo.ts"
+
+/** Management of one kind of record by staff. */
+export interface RecordService<A, New, Change, E> {
+  readonly get: (id: string) => Effect.Effect<A, NotFound, CurrentActor>
+  readonly list: (page: PageRequest) => Effect.Effect<PageOf<A>, never, CurrentActor>
+  readonly create: (sent: New) => Effect.Effect<A, E, CurrentActor>
+  /** Changes the sent fields only. */
+  readonly change: (id: string, sent: Change) => Effect.Effect<A, NotFound | E, CurrentActor>
+  readonly remove: (id: string) => Effect.Effect<void, NotFound | E, CurrentActor>
+}
+
+/** The fields that the service gives a new record. */
+export interface NewRecord {
+  readonly id: string
+  readonly organizationId: string
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+/** The rules of a kind of record. */
+export interface RecordRules<A, New, Change, E> {
+  /** Name of the record in errors. */
+  readonly name: string
+  readonly made: (sent: New, record: NewRecord) => Effect.Effect<A, E>
+  /** The record after a change: the rules apply to the complete record, not only to the sent fields. */
+  readonly changed: (before: A, sent: Change) => Effect.Effect<A, E>
+}
+
+/** `forget` empties a cache after each change: this process sees it with its response, the others a moment later. */
+export const recordService = <A extends NewRecord, New, Change, E, E2>(
+  { changed, made, name }: RecordRules<A, New, Change, E>,
+  repo: RecordRepo<A, E2>,
+  forget: Effect.Effect<void, never, CurrentActor>
+): RecordService<A, New, Change, E | E2> => {
+  const unknown = NotFound.of(`${name} not found.`)
+  const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+  return {
+    list: repo.list,
+    get: Effect.fn("RecordService.get")(function*(id: string) {
+      return (yield* repo.find(id)) ?? (yield* unknown)
+    }),
+    create: Effect.fn("RecordService.create")(function*(sent: New) {
+      const now = yield* clock
+      const organizationId = yield* currentOrganization
+      const record = yield* made(sent, { id: newId(), organizationId, createdAt: now, updatedAt: now })
+      yield* repo.insert(record)
+      yield* forget
+      return record
+    }),
+    change: Effect.fn("RecordService.change")(function*(id: string, sent: Change) {
+      const updatedAt = yield* clock
+      const record = yield* repo.change(
+        id,
+        (before) => Effect.map(changed(before, sent), (after) => ({ ...after, updatedAt }))
+      )
+      yield* forget
+      return record ?? (yield* unknown)
+    }),
+    remove: Effect.fn("RecordService.remove")(function*(id: string) {
+      if (!(yield* repo.remove(id))) return yield* unknown
+      yield* forget
+    })
+  }
+}
