@@ -20,20 +20,18 @@ export interface InvoiceFacts {
   readonly issued: IssuedInvoice | undefined
 }
 
-interface FactsRow {
-  readonly name: string | null
-  readonly email: string | null
-  readonly refunds: ReadonlyArray<{ readonly at: string; readonly amount: number }>
-  readonly number: bigint | null
-  readonly issued_at: Date | null
+/** An invoice as it is stored. */
+interface IssuedRow extends Omit<IssuedInvoice, "content"> {
   readonly content: unknown
 }
 
-interface IssuedRow {
-  readonly number: bigint
-  readonly issued_at: Date
-  readonly content: unknown
-}
+type FactsRow =
+  & Buyer
+  & { readonly refunds: ReadonlyArray<{ readonly at: string; readonly amount: number }> }
+  & (
+    | IssuedRow
+    | { readonly number: null }
+  )
 
 /** Invoices and the data they are built from. */
 export class InvoiceRepo extends Context.Service<InvoiceRepo, {
@@ -50,7 +48,9 @@ const ContentJson = Schema.toCodecJson(InvoiceContent)
 const decode = Schema.decodeUnknownSync(ContentJson)
 const encode = Schema.encodeSync(ContentJson)
 
-const toIssued = ({ content, issued_at: issuedAt, number }: IssuedRow): IssuedInvoice => ({
+const columns = `i.number, i.issued_at as "issuedAt", i.content`
+
+const toIssued = ({ content, issuedAt, number }: IssuedRow): IssuedInvoice => ({
   number,
   issuedAt,
   content: decode(content)
@@ -70,18 +70,15 @@ export const invoiceRepoLayer = Layer.effect(
               order by r.updated_at, r.id)
             from refunds r where r.order_id = o.id and r.organization_id = o.organization_id
               and r.status = 'completed' and r.amount > 0), '[]') as refunds,
-          i.number, i.issued_at, i.content
+          ${sql.literal(columns)}
         from orders o
         left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
         left join invoices i on i.order_id = o.id and i.organization_id = o.organization_id
         where o.id = ${orderId}::uuid and o.organization_id = ${yield* currentOrganization}`
-      const { content = null, issued_at: issuedAt = null, number = null } = row ?? {}
       const facts: InvoiceFacts = {
         buyer: { name: row?.name ?? null, email: row?.email ?? null },
         refunds: (row?.refunds ?? []).map(({ amount, at }) => ({ at: new Date(at), amount })),
-        issued: number === null || issuedAt === null
-          ? undefined
-          : toIssued({ number, issued_at: issuedAt, content })
+        issued: row === undefined || row.number === null ? undefined : toIssued(row)
       }
       return facts
     }, Effect.orDie)
@@ -102,17 +99,13 @@ export const invoiceRepoLayer = Layer.effect(
           moved as (
             update invoice_counters set last_number = last_number + 1
             where organization_id = ${organization} and exists (select 1 from made))
-          select * from made`
-          const [row] = made.length > 0 ? made : yield* sql<IssuedRow>`select * from invoices
+          select ${sql.literal(columns)} from made i`
+          const [row] = made.length > 0 ? made : yield* sql<IssuedRow>`select ${sql.literal(columns)} from invoices i
           where order_id = ${orderId}::uuid and organization_id = ${organization}`
           if (row === undefined) return yield* Effect.die(new Error(`The invoice of ${orderId} vanished.`))
           if (made.length > 0) {
-            const payload = {
-              orderId,
-              number: Number(row.number),
-              issuedAt: row.issued_at,
-              grandTotal: content.grandTotal
-            }
+            const { issuedAt, number } = row
+            const payload = { orderId, number: Number(number), issuedAt, grandTotal: content.grandTotal }
             yield* changeLogInsert(sql, actor, [
               { type: "invoices.create", entityType: "invoice", entityId: orderId, payload }
             ])

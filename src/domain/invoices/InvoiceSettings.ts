@@ -1,55 +1,24 @@
 import { Context, Layer } from "effect"
 
-/** What a deployment decides about its invoices and receipts (docs/orders.md). */
+/** A deployment's settings of invoices and receipts (docs/orders.md). */
 export interface InvoiceOptions {
   /** Name of the seller, shown at the top. */
   readonly sellerName: string
   /** Lines below the name: address, registration. */
   readonly sellerLines: ReadonlyArray<string>
-  /** Number of the seller's at the tax office. */
+  /** The seller's tax number. */
   readonly taxNumber: string | null
   /** Lines at the end: bank account, terms. */
   readonly notes: ReadonlyArray<string>
   /** Language tag of amounts, dates and words. */
   readonly locale: string
-  /** Words by language tag, in the place of the English ones. */
+  /** Words by language tag, instead of the English ones. */
   readonly words: Readonly<Record<string, Partial<InvoiceWords>>>
   /** TrueType files for PDF, for languages whose letters the built-in font lacks. */
   readonly fonts: { readonly regular: string; readonly bold: string } | null
 }
 
-/** The words on invoices and receipts. */
-export interface InvoiceWords {
-  readonly invoice: string
-  readonly receipt: string
-  readonly number: string
-  readonly date: string
-  readonly order: string
-  readonly ordered: string
-  readonly taxNumber: string
-  readonly billTo: string
-  readonly shipTo: string
-  readonly item: string
-  readonly quantity: string
-  readonly unitPrice: string
-  readonly discount: string
-  readonly tax: string
-  readonly amount: string
-  readonly subtotal: string
-  readonly shipping: string
-  readonly includedTax: string
-  readonly total: string
-  readonly taxes: string
-  readonly rate: string
-  readonly net: string
-  readonly payments: string
-  readonly paid: string
-  readonly refunded: string
-  readonly due: string
-  readonly page: string
-}
-
-const english: InvoiceWords = {
+const english = {
   invoice: "Invoice",
   receipt: "Receipt",
   number: "Number",
@@ -78,6 +47,9 @@ const english: InvoiceWords = {
   due: "Amount due",
   page: "Page"
 }
+
+/** The words on invoices and receipts, in one language. */
+export type InvoiceWords = { readonly [Word in keyof typeof english]: string }
 
 export const defaultInvoiceOptions: InvoiceOptions = {
   sellerName: "Stoa",

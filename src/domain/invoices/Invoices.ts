@@ -7,9 +7,14 @@ import { Orders } from "../orders/Orders.ts"
 import { contentOf } from "./InvoiceContent.ts"
 import { type InvoiceDocument, shown, type ShownDocument } from "./InvoiceDocument.ts"
 import { htmlOf } from "./InvoiceHtml.ts"
-import { InvoicePdf } from "./InvoicePdf.ts"
 import { InvoiceRepo } from "./InvoiceRepo.ts"
 import { InvoiceSettings, wordsOf } from "./InvoiceSettings.ts"
+
+/** Draws documents as PDF: an adapter to a library (`layers/invoices`). */
+export class InvoicePdf extends Context.Service<InvoicePdf, {
+  /** A document of A4 pages. */
+  readonly draw: (document: ShownDocument) => Effect.Effect<Uint8Array>
+}>()("stoa/domain/invoices/InvoicePdf") {}
 
 /** An invoice file: its name and content. */
 export interface InvoiceFile {

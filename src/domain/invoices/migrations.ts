@@ -11,7 +11,7 @@ export const migrations = {
       order_id uuid primary key references orders on delete restrict,
       organization_id text not null,
       number bigint not null check (number >= 1),
-      -- What the invoice said when it was issued; it goes on saying that.
+      -- Fixed when the invoice is issued.
       content jsonb not null,
       issued_at timestamptz not null default now(),
       unique (organization_id, number)

@@ -1,9 +1,9 @@
 import type { Fact, ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
 
-/** What is drawn on: a document of pdfkit's. */
+/** The pdfkit document to draw on. */
 export type Sheet = PDFKit.PDFDocument
 
-/** A font for words and one for what stands out. */
+/** Fonts of regular and of emphasized text. */
 export interface Fonts<A> {
   readonly regular: A
   readonly bold: A
@@ -37,7 +37,7 @@ const factColumns = (x: number, width: number): ReadonlyArray<Column> => [
   { x: x + width * 0.52, width: width * 0.48 }
 ]
 
-/** A pen that knows the sheet and where it stands on it. */
+/** The sheet with the current vertical position. */
 class Pen {
   y = left
   readonly sheet: Sheet
@@ -51,7 +51,7 @@ class Pen {
     this.sheet.font(strong ? "bold" : "regular").fontSize(size).fillColor(color)
   }
 
-  /** Height of a text in a column, as it is set now. */
+  /** Height of a text in a column, in the current font. */
   height(text: string, { width }: Column): number {
     return text === "" ? 0 : this.sheet.heightOfString(text, { width })
   }
@@ -60,7 +60,7 @@ class Pen {
     if (text !== "") this.sheet.text(text, x, y, { width, align })
   }
 
-  /** One text of a row must not run into the next: what is too wide is set smaller, down to what can be read. */
+  /** Shrinks a text that is wider than its column, so that it does not overlap the next; down to 5 points. */
   fit(text: string, column: Column, y: number, size: number, strong = false): void {
     let fitting = size
     this.set(fitting, strong)
@@ -75,7 +75,7 @@ class Pen {
     this.sheet.moveTo(x, y).lineTo(end, y).lineWidth(0.7).strokeColor(color).stroke()
   }
 
-  /** Goes to a new page when so much no longer fits; true when it did. */
+  /** Starts a new page if this height does not fit; true if it did. */
   need(height: number): boolean {
     if (this.y + height <= bottom) return false
     this.sheet.addPage()
@@ -162,7 +162,7 @@ const drawRows = (pen: Pen, { columns, rows }: ShownDocument) => {
     const titleHeight = pen.height(title, item)
     pen.set(7.5)
     const height = Math.max(12, titleHeight + pen.height(sku, item)) + 8
-    // The names of the columns stand on every page.
+    // Repeat the column names on every page.
     if (pen.need(height)) drawColumns(pen, columns, itemColumns)
     pen.set(9)
     pen.write(title, item, pen.y)
@@ -200,7 +200,7 @@ const drawTaxes = (pen: Pen, { columns, label, rows }: ShownDocument["taxes"]) =
 }
 
 const drawFoot = (pen: Pen, { notes, page, payments, taxes }: ShownDocument) => {
-  // Both halves begin on one page; the taller of them says where it goes on.
+  // Both halves start on one page; the taller one decides where the next part starts.
   pen.need(40 + 16 * Math.max(payments.facts.length, taxes.rows.length + 1))
   const top = pen.y
   drawTaxes(pen, taxes)
@@ -220,7 +220,7 @@ const drawFoot = (pen: Pen, { notes, page, payments, taxes }: ShownDocument) => 
   const { count, start } = pen.sheet.bufferedPageRange()
   for (let index = 0; index < count; index++) {
     pen.sheet.switchToPage(start + index)
-    // Below the margin a text would begin a page of its own.
+    // Text below the margin would start another page.
     pen.sheet.page.margins.bottom = 0
     pen.set(8, false, gray)
     pen.write(`${page} ${index + 1} / ${count}`, whole, 800, "right")

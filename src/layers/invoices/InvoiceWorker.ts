@@ -5,13 +5,13 @@ import Pdf from "pdfkit"
 import type { ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
 import { drawInvoice, type Fonts } from "./InvoiceSheet.ts"
 
-/** What is to be drawn, under a number that its answer bears. */
+/** A document to draw; the answer has the same id. */
 export interface DrawRequest {
   readonly id: number
   readonly document: ShownDocument
 }
 
-/** The bytes of a document, or why there are none. */
+/** The PDF, or the error. */
 export type DrawAnswer =
   | { readonly id: number; readonly pdf: Uint8Array }
   | { readonly id: number; readonly failure: string }

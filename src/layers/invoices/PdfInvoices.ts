@@ -1,8 +1,9 @@
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
 import type { ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
-import { InvoicePdf } from "../../domain/invoices/InvoicePdf.ts"
-import { InvoiceSettings } from "../../domain/invoices/InvoiceSettings.ts"
+import { InvoicePdf } from "../../domain/invoices/Invoices.ts"
+import { defaultInvoiceOptions, InvoiceSettings } from "../../domain/invoices/InvoiceSettings.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
 import type { Fonts } from "./InvoiceSheet.ts"
 import type { DrawAnswer, DrawRequest } from "./InvoiceWorker.ts"
 
@@ -11,7 +12,7 @@ interface Waiting {
   readonly failed: (error: Error) => void
 }
 
-/** A thread that draws one document after the other. It is started by the first one, as most processes draw none. */
+/** A thread that draws one document after the other, started by the first, because most processes draw none. */
 class DrawingThread {
   readonly #fonts: Fonts<string> | null
   readonly #waiting = new Map<number, Waiting>()
@@ -61,8 +62,8 @@ class DrawingThread {
 }
 
 /**
- * Invoices drawn with pdfkit by a thread of its own: a document takes a tenth of a second of reading fonts and setting
- * letters, in which the requests of everybody else would wait.
+ * Draws invoices with pdfkit in a separate thread: a document takes a tenth of a second of processor time, in which all
+ * requests would wait.
  */
 export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Layer.effect(
   InvoicePdf,
@@ -76,3 +77,10 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
     return { draw }
   })
 )
+
+/** The configured settings of invoices and their PDF adapter. Invoices use the language of mails by default. */
+export const invoiceAdapters = ({ deployment: { invoices = {}, storeName }, mail: { locale } }: AppSettings) =>
+  Layer.provideMerge(
+    pdfInvoices,
+    InvoiceSettings.layerOf({ sellerName: storeName ?? defaultInvoiceOptions.sellerName, locale, ...invoices })
+  )

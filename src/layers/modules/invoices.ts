@@ -5,7 +5,7 @@ import { migrations } from "../../domain/invoices/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { invoicesHttp } from "../../http/invoices/InvoicesHttp.ts"
 
-/** Invoices and receipts (docs/orders.md). Needs the settings and what draws PDF (`InvoiceAdapters.ts`). */
+/** Invoices and receipts (docs/orders.md). Needs the settings and what draws PDF (`PdfInvoices.ts`). */
 export const invoices = defineModule({
   id: "invoices",
   version: "1.0.0",
