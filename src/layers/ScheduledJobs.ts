@@ -5,7 +5,7 @@ import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
 import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
 import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
-import { ordersPerRun, UnconfirmedOrders } from "../workflows/payments/UnconfirmedOrders.ts"
+import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
 
 /** A failed sweep, whatever it failed with, is told and tried again at its next turn; it never ends the others. */
@@ -35,16 +35,16 @@ const scheduledJobs = Effect.gen(function*() {
   const carts = yield* CartRepo
   const holds = yield* HoldRepo
   const refunds = yield* RefundSettlement
-  const unconfirmed = yield* UnconfirmedOrders
+  const unpaid = yield* UnpaidOrders
   const statistics = yield* Statistics
   const all = [
     statistics.refresh.pipe(everySafely("statistics", "1 second")),
     whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500).pipe(
       everySafely("expired holds", "1 second")
     ),
-    whileFull(refunds.sweep, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
-    whileFull(captures.sweep, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
-    whileFull(unconfirmed.sweep, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
+    whileFull(refunds.startDue, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
+    whileFull(captures.startDue, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
+    whileFull(unpaid.cancelUnconfirmed, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds"))
   ]
   // Begun one after the other: the first statements of all at once would open a connection for each.

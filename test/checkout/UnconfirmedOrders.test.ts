@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvider.ts"
-import { UnconfirmedOrders } from "../../src/workflows/payments/UnconfirmedOrders.ts"
+import { UnpaidOrders } from "../../src/workflows/payments/UnpaidOrders.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -45,7 +45,7 @@ const timeIsOver = ({ id }: Unconfirmed) =>
     sql`update orders set payment_due_at = payment_due_at - interval '60 minutes' where id = ${id}::uuid`
   )
 
-const sweep = Effect.flatMap(UnconfirmedOrders, (unconfirmed) => unconfirmed.sweep)
+const cancelUnconfirmed = Effect.flatMap(UnpaidOrders, (unpaid) => unpaid.cancelUnconfirmed)
 
 const read = ({ id }: Unconfirmed) => api("GET", `/api/orders/${id}`, { as: asAdmin })
 
@@ -61,7 +61,7 @@ const money = (
   order: Answer
 ) => [order.at("data.status"), order.at("data.amountCaptured"), order.at("data.refundedTotal")]
 
-/** Waits until the order says so; voids are settled by a durable process behind the sweep. */
+/** Waits until the order says so; voids are settled by a durable process behind the job. */
 const until = Effect.fnUntraced(function*(what: string, order: Unconfirmed, is: (order: Answer) => boolean) {
   const context = yield* Effect.context<TestApp>()
   return yield* Effect.promise(() =>
@@ -87,7 +87,7 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
   it.effect("is left alone while its time runs", () =>
     Effect.gen(function*() {
       const order = yield* anUnconfirmedOrder()
-      yield* sweep
+      yield* cancelUnconfirmed
       assert.deepStrictEqual(money(yield* read(order)), ["pending", null, 0])
       assert.strictEqual(yield* stockAfter(order), 2)
     }))
@@ -101,7 +101,7 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
       })
       const order = yield* anUnconfirmedOrder({ promotionCodes: [code] })
       yield* timeIsOver(order)
-      yield* sweep
+      yield* cancelUnconfirmed
       assert.deepStrictEqual(money(yield* read(order)), ["cancelled", null, 0])
       assert.deepStrictEqual(yield* stockOf(order.entityId), { onHand: 5, reserved: 0 })
       const promotion = yield* api("PATCH", `/api/promotions/${made.text("data.id")}`, { as: asAdmin, body: {} })
@@ -123,7 +123,7 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
       const order = yield* anUnconfirmedOrder()
       yield* confirm(order)
       yield* timeIsOver(order)
-      yield* sweep
+      yield* cancelUnconfirmed
       assert.deepStrictEqual(money(yield* read(order)), ["confirmed", 2_000, 0])
       assert.strictEqual(cancels(order), 0)
     }))
@@ -133,7 +133,7 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
       const order = yield* anUnconfirmedOrder()
       yield* onDatabase((sql) => sql`update orders set amount_captured = 2000 where id = ${order.id}::uuid`)
       yield* timeIsOver(order)
-      yield* sweep
+      yield* cancelUnconfirmed
       assert.deepStrictEqual(money(yield* read(order)), ["pending", 2_000, 0])
       assert.strictEqual(yield* stockAfter(order), 2)
     }))
@@ -142,7 +142,11 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
     Effect.gen(function*() {
       const orders = yield* Effect.forEach(Array.from({ length: 10 }), () => anUnconfirmedOrder(), { concurrency: 4 })
       yield* Effect.forEach(orders, timeIsOver)
-      const [answers] = yield* Effect.all([Effect.forEach(orders, confirm, { concurrency: 10 }), sweep, sweep], {
+      const [answers] = yield* Effect.all([
+        Effect.forEach(orders, confirm, { concurrency: 10 }),
+        cancelUnconfirmed,
+        cancelUnconfirmed
+      ], {
         concurrency: 3
       })
       assert.deepStrictEqual(answers.map(({ status }) => status).filter((status) => status !== 200), [])
@@ -163,7 +167,7 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
     Effect.gen(function*() {
       const order = yield* anUnconfirmedOrder()
       yield* timeIsOver(order)
-      yield* sweep
+      yield* cancelUnconfirmed
       yield* untilVoided(order)
       assert.strictEqual((yield* confirm(order)).status, 200)
       const refunded = yield* until("the refund", order, (one) => one.at("data.refundedTotal") === 2_000)
@@ -185,13 +189,13 @@ withShoppers("an order whose shopper has to confirm the payment", (it) => {
       kept.add(stuck.id)
       yield* timeIsOver(stuck)
       yield* timeIsOver(other)
-      yield* sweep
+      yield* cancelUnconfirmed
       assert.strictEqual((yield* read(stuck)).at("data.status"), "pending")
       assert.strictEqual((yield* read(other)).at("data.status"), "cancelled")
-      assert.strictEqual(yield* sweep, 0)
+      assert.strictEqual(yield* cancelUnconfirmed, 0)
       kept.delete(stuck.id)
       yield* timeIsOver(stuck)
-      yield* sweep
+      yield* cancelUnconfirmed
       assert.strictEqual((yield* read(stuck)).at("data.status"), "cancelled")
     }))
 })

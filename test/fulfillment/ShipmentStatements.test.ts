@@ -3,8 +3,7 @@ import { it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
-import { Handover } from "../../src/domain/fulfillment/Handover.ts"
-import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
+import { handoverLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { Shipments } from "../../src/domain/fulfillment/Shipments.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
@@ -20,8 +19,8 @@ import { TestDatabase } from "../support/Postgres.ts"
 const shipments = Shipments.layer.pipe(
   Layer.provide(Orders.layer),
   Layer.provide(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, shipmentRepoLayer, Hooks.layerNone)),
-  Layer.provide(Layer.mergeAll(OrderStock.layer, Handover.layer)),
-  Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
+  Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 

@@ -3,8 +3,7 @@ import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
-import { Handover } from "../../src/domain/fulfillment/Handover.ts"
-import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
+import { handoverLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -27,8 +26,8 @@ const refundsOf = (order: BuiltOrder) =>
 
 describe("a transition of an order", () => {
   it.layer(orderStatusRepoLayer.pipe(
-    Layer.provide(Layer.mergeAll(OrderStock.layer, Handover.layer)),
-    Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
+    Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
+    Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer)),
     Layer.provideMerge(TestDatabase)
   ))((it) => {
     it.effect("cancelled: gives stock back, writes the refund of what was captured, stamps and announces it", () =>

@@ -56,7 +56,7 @@ const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
   })
   const found = Layer.mock(CaptureRepo, { takeDue: () => Effect.succeed(due) })
   const sweeper = Captures.layer.pipe(Layer.provide(Layer.mergeAll(engine, found, Layer.mock(OrderRepo, {}))))
-  const looked = yield* Effect.provide(Effect.flatMap(Captures, ({ sweep }) => sweep), sweeper)
+  const looked = yield* Effect.provide(Effect.flatMap(Captures, ({ startDue }) => startDue), sweeper)
   return { begun, looked }
 })
 

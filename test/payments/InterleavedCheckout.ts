@@ -7,7 +7,7 @@ import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { LateCapture } from "../../src/workflows/checkout/CaptureOrder.ts"
 import { AtFaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
-import { UnconfirmedOrders } from "../../src/workflows/payments/UnconfirmedOrders.ts"
+import { UnpaidOrders } from "../../src/workflows/payments/UnpaidOrders.ts"
 import { scriptedProvider } from "../checkout/ScriptedProvider.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
@@ -198,8 +198,8 @@ const timeOut = (it: Held) =>
     yield* Effect.orDie(
       sql`update orders set payment_due_at = payment_due_at - interval '60 minutes' where id = ${idOf(it)}::uuid`
     )
-    yield* (yield* UnconfirmedOrders).sweep
-    // The sweep of another sequence may have taken the order.
+    yield* (yield* UnpaidOrders).cancelUnconfirmed
+    // The job of another sequence may have taken the order.
     yield* eventually(
       "the end of an order that nobody pays",
       Effect.map(factsOf(it), ({ captured, status }) => status !== "pending" || captured !== null)

@@ -51,7 +51,7 @@ const report = (
 const voids = onDatabase((sql) =>
   Effect.map(
     sql<{ readonly n: number }>`select count(*)::int4 as n from cluster_messages
-      where entity_type = 'Workflow/VoidPayment' and payload::text like '%:unwanted:%'`,
+      where entity_type = 'Workflow/VoidPayment' and payload::text like '%:orphaned:%'`,
     ([row]) => row?.n ?? 0
   )
 )

@@ -6,8 +6,7 @@ import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
-import { Handover } from "../../src/domain/fulfillment/Handover.ts"
-import { handoverRepoLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
+import { handoverLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
@@ -84,8 +83,8 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
 
 const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
-  Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, Handover.layer)),
-  Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, undoCreateOrderRepoLayer, handoverRepoLayer)),
+  Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, handoverLayer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -242,8 +241,8 @@ describe("SettleRefund", () => {
         const { refund: fresh } = yield* calculateRefund()
         yield* sql`update refunds set next_attempt_at = now() where id = ${old.refundId}::uuid`
         yield* Effect.gen(function*() {
-          const { sweep } = yield* RefundSettlement
-          assert.strictEqual(yield* sweep, 1)
+          const { startDue } = yield* RefundSettlement
+          assert.strictEqual(yield* startDue, 1)
           const settled = yield* Effect.context<SqlClient.SqlClient>()
           const run = Effect.runPromiseWith(settled)
           yield* Effect.promise(() =>

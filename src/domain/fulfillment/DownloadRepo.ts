@@ -4,16 +4,6 @@ import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import type { Granted } from "./Download.ts"
 
-interface GrantedRow {
-  readonly line_id: string
-  readonly title: string
-  readonly fulfillment_id: string | null
-  readonly file: string | null
-  readonly remaining: number
-  readonly expires_at: Date | null
-  readonly valid: boolean
-}
-
 /** Files of digital order lines, and their download counts. */
 export class DownloadRepo extends Context.Service<DownloadRepo, {
   /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
@@ -33,19 +23,9 @@ const file = `(select u from (select coalesce(
     (select e.metadata->>'downloadUrl' from catalog_entities e
       where e.id = l.entity_id and e.organization_id = l.organization_id)) as u) named where u ~ '^https?://')`
 
-const left = "coalesce((f.metadata->>'maxDownloads')::int - (f.metadata->>'downloadCount')::int, 0)"
+const left = "greatest(0, coalesce((f.metadata->>'maxDownloads')::int - (f.metadata->>'downloadCount')::int, 0))"
 const until = "(f.metadata->>'downloadExpiresAt')::timestamptz"
 const valid = "o.status not in ('cancelled', 'refunded')"
-
-const toGranted = (row: GrantedRow): Granted => ({
-  lineItemId: row.line_id,
-  title: row.title,
-  fulfillmentId: row.fulfillment_id,
-  file: row.file,
-  remaining: Math.max(0, row.remaining),
-  expiresAt: row.expires_at,
-  valid: row.valid
-})
 
 /** `DownloadRepo` over the database of the process. */
 export const downloadRepoLayer = Layer.effect(
@@ -55,15 +35,15 @@ export const downloadRepoLayer = Layer.effect(
       const organization = yield* currentOrganization
       const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${organization}
         and l.entity_type = 'digitalDownload'`
-      const [rows, counted] = yield* Effect.all([
-        sql<GrantedRow>`select l.id as line_id, l.title, f.id as fulfillment_id, ${sql.literal(file)} as file,
-            ${sql.literal(left)} as remaining, ${sql.literal(until)} as expires_at, ${sql.literal(valid)} as valid
+      const [items, counted] = yield* Effect.all([
+        sql<Granted>`select l.id as "lineItemId", l.title, f.id as "fulfillmentId", ${sql.literal(file)} as file,
+            ${sql.literal(left)} as remaining, ${sql.literal(until)} as "expiresAt", ${sql.literal(valid)} as valid
           from order_lines l join orders o on o.id = l.order_id
           left join fulfillments f on f.order_line_id = l.id and f.organization_id = l.organization_id
           where ${where} order by l.position limit ${page.limit} offset ${offsetOf(page)}`,
         sql<{ readonly count: bigint }>`select count(*) as count from order_lines l where ${where}`
       ], { concurrency: "unbounded" })
-      return { ...page, items: rows.map(toGranted), total: Number(counted[0]?.count ?? 0) }
+      return { ...page, items, total: Number(counted[0]?.count ?? 0) }
     }, Effect.orDie)
 
     const take = Effect.fn("DownloadRepo.take")(function*(fulfillmentId: string, now: Date) {

@@ -1,11 +1,9 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
-
-const Time = Schema.Date.annotate({ format: "date-time" })
+import { Time } from "../pricing/Bounds.ts"
 
 /** How goods reach the customer (contract §5). */
 export const FulfillmentType = Schema.Literals(["physical", "digital-download", "digital-access", "internal-transfer"])
-/** See the schema of the same name. */
 export type FulfillmentType = typeof FulfillmentType.Type
 
 /** Status of a fulfillment. */
@@ -18,7 +16,6 @@ export const FulfillmentStatus = Schema.Literals([
   "cancelled",
   "failed"
 ])
-/** See the schema of the same name. */
 export type FulfillmentStatus = typeof FulfillmentStatus.Type
 
 /** An order line in a fulfillment: `id` is the order line's, title and sku are those of the purchase. */

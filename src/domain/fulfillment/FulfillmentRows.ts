@@ -1,30 +1,38 @@
-import { Option, Schema } from "effect"
-import { DigitalGrant, type Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
+import { Option, Schema, Struct } from "effect"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { DigitalGrant, Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
+
+type Required = "id" | "orderId" | "type" | "status" | "createdAt" | "updatedAt"
+type Nullable =
+  | "carrier"
+  | "trackingNumber"
+  | "trackingUrl"
+  | "estimatedDelivery"
+  | "shippedAt"
+  | "deliveredAt"
+  | "customerId"
+  | "metadata"
 
 /** A row of `fulfillments` with the customer of its order and its lines, as `fulfillmentColumns` reads it. */
-export interface FulfillmentRow {
-  readonly id: string
-  readonly order_id: string
-  readonly type: Fulfillment["type"]
-  readonly status: Fulfillment["status"]
-  readonly carrier: string | null
-  readonly tracking_number: string | null
-  readonly tracking_url: string | null
-  readonly estimated_delivery: Date | null
-  readonly shipped_at: Date | null
-  readonly delivered_at: Date | null
-  readonly metadata: unknown
-  readonly details: Readonly<Record<string, unknown>> | null
-  readonly created_at: Date
-  readonly updated_at: Date
-  readonly customer_id: string | null
-  readonly lines: ReadonlyArray<FulfillmentLine & { readonly entity_id: string; readonly entity_type: string }>
-}
+export type FulfillmentRow =
+  & Pick<Fulfillment, Required>
+  & { readonly [Field in Nullable]: Exclude<Fulfillment[Field], undefined> | null }
+  & {
+    readonly grant: unknown
+    readonly lines: ReadonlyArray<FulfillmentLine & { readonly entityId: string; readonly entityType: string }>
+  }
+
+const { entityId: _id, entityType: _type, lineItems: _lines, ...stored } = Struct.omit(
+  Fulfillment.fields,
+  Struct.keys(DigitalGrant.fields)
+)
 
 /** The columns of a record, from `fulfillments f` joined with its order `o`: an SQL text. */
-export const fulfillmentColumns = `f.*, o.customer_id,
+export const fulfillmentColumns = `${
+  columnsOf(stored, "f", { customerId: "o.customer_id", metadata: "f.details" })
+}, f.metadata as "grant",
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
-      'quantity', fl.quantity, 'entity_id', l.entity_id, 'entity_type', l.entity_type) order by l.position)
+      'quantity', fl.quantity, 'entityId', l.entity_id, 'entityType', l.entity_type) order by l.position)
     from fulfillment_lines fl join order_lines l on l.id = fl.order_line_id
     where fl.fulfillment_id = f.id and fl.organization_id = f.organization_id), '[]') as lines`
 
@@ -36,34 +44,27 @@ export const grantOf = (fulfillment: Fulfillment) =>
 
 const readGrant = Schema.decodeUnknownOption(DigitalGrant)
 
-/** An object with the key, or without it for a missing value: absent rather than null (contract §5). */
-export const given = <const Key extends string, A>(
-  key: Key,
-  value: A | null | undefined
-): { readonly [K in Key]?: A } =>
-  // A computed key widens to string; the object has exactly this key or none.
-  (value === null || value === undefined ? {} : { [key]: value }) as { readonly [K in Key]?: A }
+/** The fields that have a value: absent rather than null (contract §5). */
+export const present = <A extends object>(
+  fields: A
+): { readonly [Field in keyof A]?: Exclude<A[Field], null | undefined> } =>
+  // The entries lose the types of the fields.
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
+    readonly [Field in keyof A]?: Exclude<A[Field], null | undefined>
+  }
 
 export const toFulfillment = (row: FulfillmentRow): Fulfillment => {
-  const only = row.lines.length === 1 ? row.lines[0] : undefined
+  const { createdAt, grant, id, lines, orderId, status, type, updatedAt, ...optional } = row
+  const only = lines.length === 1 ? lines[0] : undefined
   return {
-    id: row.id,
-    orderId: row.order_id,
-    type: row.type,
-    status: row.status,
-    lineItems: row.lines.map(({ id, quantity, sku, title }) => ({ id, title, sku, quantity })),
-    ...given("carrier", row.carrier),
-    ...given("trackingNumber", row.tracking_number),
-    ...given("trackingUrl", row.tracking_url),
-    ...given("estimatedDelivery", row.estimated_delivery),
-    ...given("shippedAt", row.shipped_at),
-    ...given("deliveredAt", row.delivered_at),
-    ...given("customerId", row.customer_id),
-    ...given("entityType", only?.entity_type),
-    ...given("entityId", only?.entity_id),
-    ...Option.getOrElse(readGrant(row.metadata), () => ({})),
-    ...given("metadata", row.details),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at
+    id,
+    orderId,
+    type,
+    status,
+    lineItems: lines.map(({ id, quantity, sku, title }) => ({ id, title, sku, quantity })),
+    ...present({ ...optional, entityType: only?.entityType, entityId: only?.entityId }),
+    ...Option.getOrElse(readGrant(grant), () => ({})),
+    createdAt,
+    updatedAt
   }
 }

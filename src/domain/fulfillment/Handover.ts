@@ -1,11 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
-import { HandoverRepo } from "./HandoverRepo.ts"
 
 /**
  * Fulfillments of a status change, for the module that changes the status. Joins the caller's transaction, which must
- * have locked the order.
+ * have locked the order. Each method sends at most two statements, for any number of lines.
  */
 export class Handover extends Context.Service<Handover, {
   /**
@@ -15,9 +14,4 @@ export class Handover extends Context.Service<Handover, {
   readonly rest: (orderId: string) => Effect.Effect<void, never, CurrentActor>
   /** Fulfilled units that are still in stock: those of digital goods with stock. */
   readonly unshelved: (orderId: string) => Effect.Effect<ReadonlyArray<StockDemand>, never, CurrentActor>
-}>()("stoa/domain/fulfillment/Handover") {
-  static readonly layer = Layer.effect(
-    Handover,
-    Effect.map(HandoverRepo, ({ rest, unshelved }) => ({ rest, unshelved }))
-  )
-}
+}>()("stoa/domain/fulfillment/Handover") {}

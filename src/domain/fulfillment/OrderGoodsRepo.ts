@@ -1,13 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { FulfillableLine, OrderGoods } from "./OrderGoods.ts"
-
-interface GoodsRow {
-  readonly status: OrderGoods["status"]
-  readonly paid: boolean
-  readonly customer_id: string | null
-  readonly lines: ReadonlyArray<FulfillableLine>
-}
+import type { OrderGoods } from "./OrderGoods.ts"
 
 /** Units of each order line in fulfillments that were not cancelled, by `order_line_id`: an SQL fragment. */
 const covered = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
@@ -23,7 +16,8 @@ export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderI
 /** The goods of an order, in one statement; undefined when the organization has no such order. */
 export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   Effect.map(
-    sql<GoodsRow>`select o.status, o.amount_captured is not null or o.grand_total = 0 as paid, o.customer_id,
+    sql<OrderGoods>`select o.id as "orderId", o.status, o.amount_captured is not null or o.grand_total = 0 as paid,
+        o.customer_id as "customerId",
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
             'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'quantity', l.quantity,
             'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
@@ -31,10 +25,7 @@ export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderI
           from order_lines l left join (${covered(sql, organization, orderId)}) c on c.order_line_id = l.id
           where l.order_id = o.id and l.organization_id = o.organization_id), '[]') as lines
       from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
-    ([row]): OrderGoods | undefined =>
-      row === undefined
-        ? undefined
-        : { orderId, status: row.status, paid: row.paid, customerId: row.customer_id, lines: row.lines }
+    ([goods]) => goods
   )
 
 /**

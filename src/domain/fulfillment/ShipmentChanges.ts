@@ -1,8 +1,9 @@
 import { Result } from "effect"
 import { InvalidTransition } from "../errors/ApiErrors.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
+import { over } from "../pricing/Bounds.ts"
 import type { Fulfillment, FulfillmentStatus } from "./Fulfillment.ts"
-import { given } from "./FulfillmentRows.ts"
+import { present } from "./FulfillmentRows.ts"
 import { lineStatus, type OrderGoods } from "./OrderGoods.ts"
 import type { ShipmentChange } from "./Shipment.ts"
 import { type CoveredLine, sendable } from "./ShipmentRules.ts"
@@ -38,9 +39,6 @@ const ways: { readonly [From in FulfillmentStatus]: ReadonlyArray<FulfillmentSta
   cancelled: []
 }
 
-const over = <A>(sent: A | null | undefined, before: A | undefined): A | undefined =>
-  sent === undefined ? before : sent ?? undefined
-
 const recordOf = (before: Fulfillment, change: ShipmentChange, status: FulfillmentStatus, now: Date): Fulfillment => {
   const { carrier, deliveredAt, estimatedDelivery, shippedAt, trackingNumber, trackingUrl, updatedAt: _, ...kept } =
     before
@@ -48,13 +46,15 @@ const recordOf = (before: Fulfillment, change: ShipmentChange, status: Fulfillme
   return {
     ...kept,
     status,
-    ...given("carrier", over(change.carrier, carrier)),
-    ...given("trackingNumber", over(change.trackingNumber, trackingNumber)),
-    ...given("trackingUrl", over(change.trackingUrl, trackingUrl)),
-    ...given("estimatedDelivery", over(change.estimatedDelivery, estimatedDelivery)),
-    // A second attempt after a failure gets a new shipping time.
-    ...given("shippedAt", sent && status === "shipped" ? now : shippedAt ?? (sent ? now : undefined)),
-    ...given("deliveredAt", sent && status === "delivered" ? now : deliveredAt),
+    ...present({
+      carrier: over<string | null | undefined>(change.carrier, carrier),
+      trackingNumber: over<string | null | undefined>(change.trackingNumber, trackingNumber),
+      trackingUrl: over<string | null | undefined>(change.trackingUrl, trackingUrl),
+      estimatedDelivery: over<Date | null | undefined>(change.estimatedDelivery, estimatedDelivery),
+      // A second attempt after a failure gets a new shipping time.
+      shippedAt: sent && status === "shipped" ? now : shippedAt ?? (sent ? now : undefined),
+      deliveredAt: sent && status === "delivered" ? now : deliveredAt
+    }),
     updatedAt: now
   }
 }

@@ -81,11 +81,12 @@ export const shipmentRepoLayer = Layer.effect(
     })
 
     const stored = Effect.fnUntraced(function*(organization: string, orderId: string, fulfillmentId: string) {
-      const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}
+      const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}, f.taken
         from fulfillments f join orders o on o.id = f.order_id
         where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
       if (row === undefined) return yield* NotFound.of("Fulfillment not found.")
-      return { record: toFulfillment(row), taken: row.taken }
+      const { taken, ...fulfillment } = row
+      return { record: toFulfillment(fulfillment), taken }
     })
 
     const written = Effect.fnUntraced(

@@ -1,10 +1,10 @@
-import { Result } from "effect"
+import { Result, Struct } from "effect"
 import { InvalidTransition, type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
 import type { OrderStatus } from "../orders/OrderStatus.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
-import { given } from "./FulfillmentRows.ts"
+import { present } from "./FulfillmentRows.ts"
 import { type FulfillableLine, lineStatus, openUnits, type OrderGoods } from "./OrderGoods.ts"
 import type { NewShipment } from "./Shipment.ts"
 
@@ -98,16 +98,14 @@ const recordOf = (
     type: request.type ?? "physical",
     status,
     lineItems: taken.map(({ line: { id, sku, title }, quantity }) => ({ id, title, sku, quantity })),
-    ...given("carrier", request.carrier),
-    ...given("trackingNumber", request.trackingNumber),
-    ...given("trackingUrl", request.trackingUrl),
-    ...given("estimatedDelivery", request.estimatedDelivery),
-    ...given("shippedAt", status === "shipped" || status === "delivered" ? now : undefined),
-    ...given("deliveredAt", status === "delivered" ? now : undefined),
-    ...given("customerId", goods.customerId),
-    ...given("entityType", only?.entityType),
-    ...given("entityId", only?.entityId),
-    ...given("metadata", request.metadata),
+    ...present({
+      ...Struct.pick(request, ["carrier", "trackingNumber", "trackingUrl", "estimatedDelivery", "metadata"]),
+      shippedAt: status === "shipped" || status === "delivered" ? now : undefined,
+      deliveredAt: status === "delivered" ? now : undefined,
+      customerId: goods.customerId,
+      entityType: only?.entityType,
+      entityId: only?.entityId
+    }),
     createdAt: now,
     updatedAt: now
   }

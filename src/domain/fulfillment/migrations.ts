@@ -15,12 +15,12 @@ export const migrations = {
       estimated_delivery timestamptz,
       shipped_at timestamptz,
       delivered_at timestamptz,
-      -- The line that this one was made for by the service itself: there is one for each, however often it is made.
+      -- The digital line it delivers: at most one for each, even if the delivery repeats.
       order_line_id uuid unique references order_lines on delete cascade,
       metadata jsonb not null default '{}',
-      -- What whoever made it wrote down about it; the service reads nothing of it.
+      -- Remarks of its creator; the service does not read them.
       details jsonb,
-      -- Units that left the shelf with it, by sellable and warehouse: a shipment that comes to nothing puts them back there.
+      -- Units it took from stock, by sellable and warehouse: a cancelled shipment puts them back there.
       taken jsonb not null default '[]',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()

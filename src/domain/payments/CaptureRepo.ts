@@ -38,30 +38,22 @@ export class CaptureRepo extends Context.Service<CaptureRepo, {
   readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<DueCapture>>
 }>()("stoa/domain/payments/CaptureRepo") {}
 
-interface DueRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly amount: bigint
-  readonly refusals: number
-  readonly ended: boolean
-}
-
 interface OrderRow {
   readonly status: string
-  readonly grand_total: bigint
-  readonly amount_captured: bigint | null
+  readonly grandTotal: number
+  readonly captured: boolean
   readonly authorized: boolean
   readonly waits: boolean
 }
 
 const refusalOf = (row: OrderRow | undefined, amount: number | undefined) => {
   if (row === undefined) return NotFound.of("Order not found.")
-  if (row.amount_captured !== null) return Conflict.of("The payment of this order was captured already.")
+  if (row.captured) return Conflict.of("The payment of this order was captured already.")
   if (row.status === "cancelled" || row.status === "refunded") return Conflict.of(`The order is ${row.status}.`)
   if (!row.authorized) return Conflict.of("The order has no payment that could be captured.")
   if (row.waits) return Conflict.of("The shopper has yet to confirm the payment.")
-  if ((amount ?? 0) > Number(row.grand_total)) {
-    return ValidationFailed.of("amount", `is more than the ${row.grand_total} that were authorized`)
+  if ((amount ?? 0) > row.grandTotal) {
+    return ValidationFailed.of("amount", `is more than the ${row.grandTotal} that were authorized`)
   }
   return Conflict.of("The order is being captured with another amount.")
 }
@@ -76,22 +68,22 @@ export const captureRepoLayer = Layer.effect(
       const actor = yield* CurrentActor
       const wanted = sql`coalesce(${amount ?? null}::bigint, o.grand_total)`
       const [claimed] = yield* Effect.orDie(
-        sql<{ readonly capture_amount: bigint; readonly capture_refusals: number }>`with claimed as (
+        sql<ClaimedCapture>`with claimed as (
           update orders o set capture_amount = ${wanted}, capture_due_at = now() + interval '1 minute',
             updated_at = now()
           where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} and o.amount_captured is null
             and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
             and o.payment_provider is not null and o.payment_due_at is null and ${wanted} between 1 and o.grand_total
             and (o.capture_amount is null or o.capture_amount = ${wanted})
-          returning o.capture_amount, o.capture_refusals)${idempotencyRecord(sql, actor, "claimed")}
+          returning o.capture_amount::float8 as amount, o.capture_refusals as refusals)${
+          idempotencyRecord(sql, actor, "claimed")
+        }
           select * from claimed`
       )
-      if (claimed !== undefined) {
-        return { amount: Number(claimed.capture_amount), refusals: claimed.capture_refusals }
-      }
+      if (claimed !== undefined) return claimed
       const [row] = yield* Effect.orDie(
-        sql<OrderRow>`select status, grand_total, amount_captured, payment_due_at is not null as waits,
-            payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
+        sql<OrderRow>`select status, grand_total::float8 as "grandTotal", amount_captured is not null as captured,
+            payment_due_at is not null as waits, payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
           from orders where id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
       )
       return yield* refusalOf(row, amount)
@@ -106,20 +98,13 @@ export const captureRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const takeDue = Effect.fn("CaptureRepo.takeDue")(function*(limit: number) {
-      const rows = yield* sql<DueRow>`update orders
+      return yield* sql<DueCapture>`update orders
         set capture_due_at = case when amount_captured is null and status not in ('cancelled', 'refunded')
           then now() + interval '10 minutes' end
         where id = any(array(select id from orders where capture_due_at <= now() order by capture_due_at
           limit ${limit} for update skip locked))
-        returning id, organization_id, capture_amount as amount, capture_refusals as refusals,
-          capture_due_at is null as ended`
-      return rows.map(({ amount, ended, id, organization_id: organizationId, refusals }) => ({
-        orderId: id,
-        organizationId,
-        amount: Number(amount),
-        refusals,
-        ended
-      }))
+        returning id as "orderId", organization_id as "organizationId", capture_amount::float8 as amount,
+          capture_refusals as refusals, capture_due_at is null as ended`
     }, Effect.orDie)
 
     return CaptureRepo.of({ claim, release, takeDue })

@@ -1,8 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Time } from "../pricing/Bounds.ts"
 import { FreeText } from "../text/Storable.ts"
-
-const Time = Schema.Date.annotate({ format: "date-time" })
 
 /** refund_failed: money that did not go back. void_failed: an authorization that may still be open. */
 export const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])

@@ -58,7 +58,7 @@ export interface PendingCapture {
 const received: EventReceipt = { duplicate: false, refund: null, capture: null, absent: null }
 
 /** How often a transition is recomputed after a concurrent request changed the order. */
-const rounds = 3
+const maxAttempts = 3
 
 const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderId: string): ReceivedEvent => ({
   provider: adapter.providerId,
@@ -176,23 +176,20 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
       const fulfillments = yield* Fulfillments
       const apply = applier({ orders, events, refunds: yield* RefundRepo })
 
-      /** A repeated event starts the capture again: the process that claimed it may have died before capturing. */
-      const noteCapturable = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
+      /**
+       * Records an event that changes nothing by itself: staff see it in the order's timeline. A repeated event starts
+       * the capture again, because the process that claimed it may have died before capturing.
+       */
+      const note = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
         const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
-        const waits = order.amountCaptured === null && order.status !== "cancelled"
+        const waits = isCapturableEvent(verified) && order.amountCaptured === null && order.status !== "cancelled"
         const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
         return { ...received, duplicate: first === undefined, capture }
       })
 
-      /** No action follows automatically; the event appears in the order's timeline for staff. */
-      const noteForPerson = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
-        const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
-        return { ...received, duplicate: first === undefined }
-      })
-
       const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
         const { id, orderId } = verified.event
-        for (let round = 0; round < rounds; round++) {
+        for (let attempt = 0; attempt < maxAttempts; attempt++) {
           const stored = orderId !== null && isUuid(orderId) ? yield* orders.find(orderId) : undefined
           if (stored === undefined || !concerns(verified, stored)) {
             yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
@@ -201,11 +198,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents, {
           }
           // Both errors mean the order changed between read and write: read again.
           const receipt = yield* Effect.catchTag(
-            request !== undefined
-              ? apply(verified, stored, request)
-              : isCapturableEvent(verified)
-              ? noteCapturable(verified, stored)
-              : noteForPerson(verified, stored),
+            request === undefined ? note(verified, stored) : apply(verified, stored, request),
             ["Conflict", "InvalidTransition"],
             () => Effect.undefined
           )

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Result } from "effect"
+import { Context, Effect, Layer, type Result, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
@@ -63,12 +63,7 @@ interface Writing {
 
 const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
   const { decided, lines, orderId, reason, refundId, released } = writing
-  const recorded = lines.map(({ amount, lineItemId, quantity, restocked }) => ({
-    lineItemId,
-    quantity,
-    amount,
-    restocked
-  }))
+  const recorded = lines.map(Struct.pick(["lineItemId", "quantity", "amount", "restocked"]))
   return sql`with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb)
         as i("lineItemId" uuid, quantity int, value bigint, amount bigint, restock boolean, restocked int)),
@@ -104,11 +99,11 @@ export const refundCalculationRepoLayer = Layer.effect(
     const stock = yield* RefundedStock
     const projections = yield* orderProjections
 
-    const inTransaction: RefundCalculationRepo["Service"]["write"] = Effect.fnUntraced(
+    const write: RefundCalculationRepo["Service"]["write"] = Effect.fn("RefundCalculationRepo.write")(
       function*(orderId, reason, decide) {
         const actor = yield* CurrentActor
-        yield* Effect.orDie(lockMoney(sql, actor.organizationId, orderId))
-        const order = yield* Effect.orDie(readRefundable(sql, actor.organizationId, orderId))
+        yield* lockMoney(sql, actor.organizationId, orderId)
+        const order = yield* readRefundable(sql, actor.organizationId, orderId)
         if (order === undefined) return yield* NotFound.of("Order not found.")
         const decided = yield* Effect.fromResult(decide(order))
         const unsent = decided.lines.filter((line) => line.unsent > 0)
@@ -123,18 +118,14 @@ export const refundCalculationRepoLayer = Layer.effect(
         )
         const refundId = newId()
         const lines = restocked(decided.lines, back)
-        yield* Effect.orDie(insert(sql, actor, { refundId, orderId, reason, decided, lines, released }))
+        yield* insert(sql, actor, { refundId, orderId, reason, decided, lines, released })
         yield* updateProjections(projections, orderId)
         return { refundId, settled: decided.amount === 0 }
-      }
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", (error) => Effect.die(error))
     )
 
-    return RefundCalculationRepo.of({
-      write: Effect.fn("RefundCalculationRepo.write")((orderId, reason, decide) =>
-        sql.withTransaction(inTransaction(orderId, reason, decide)).pipe(
-          Effect.catchTag("SqlError", (error) => Effect.die(error))
-        )
-      )
-    })
+    return RefundCalculationRepo.of({ write })
   })
 )

@@ -1,8 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
-
-const Time = Schema.Date.annotate({ format: "date-time" })
-const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
+import { Amount, Time } from "../pricing/Bounds.ts"
 
 /**
  * pending: waiting for the provider. completed: the money is refunded. failed: the provider refused for good. undone:

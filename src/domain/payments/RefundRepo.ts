@@ -6,23 +6,7 @@ import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { type OrderProjections, orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import type { PendingRefund, Refund } from "./Refund.ts"
-
-interface RefundRow {
-  readonly id: string
-  readonly order_id: string
-  readonly amount: bigint
-  readonly reason: string
-  readonly status: Refund["status"]
-  readonly refusals: number
-  readonly payment_intent_id: string | null
-  readonly payment_provider: string | null
-}
-
-interface DueRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly restarts: number
-}
+import { lockMoney } from "./RefundableRepo.ts"
 
 /**
  * The refund ledger. The transaction of the status change writes rows; this repository settles them. The order's
@@ -74,21 +58,12 @@ export const refundRepoLayer = Layer.effect(
     const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
       const organization = yield* currentOrganization
       const [row] = yield* sql<
-        RefundRow
-      >`select r.id, r.order_id, r.amount, r.reason, r.status, r.refusals, o.payment_intent_id,
-          o.payment_provider
+        Refund
+      >`select r.id, r.order_id as "orderId", r.amount::float8 as amount, r.reason, r.status,
+          r.refusals, o.payment_intent_id as "intentId", o.payment_provider as provider
         from refunds r join orders o on o.id = r.order_id
         where r.id = ${refundId}::uuid and r.organization_id = ${organization}`
-      return row === undefined ? undefined : {
-        id: row.id,
-        orderId: row.order_id,
-        amount: Number(row.amount),
-        reason: row.reason,
-        status: row.status,
-        refusals: row.refusals,
-        intentId: row.payment_intent_id,
-        provider: row.payment_provider
-      }
+      return row
     }, Effect.orDie)
 
     const complete = Effect.fn("RefundRepo.complete")(
@@ -127,13 +102,12 @@ export const refundRepoLayer = Layer.effect(
     }, Effect.orDie)
 
     const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
-      const rows = yield* sql<DueRow>`
+      return yield* sql<PendingRefund>`
         update refunds set attempts = attempts + 1,
           next_attempt_at = now() + make_interval(secs => least(3600, 60 * power(2, least(attempts, 10))))
         where id = any(array(select id from refunds where status = 'pending' and next_attempt_at <= now()
           order by next_attempt_at limit ${limit} for update skip locked))
-        returning id, organization_id, restarts`
-      return rows.map((row) => ({ refundId: row.id, organizationId: row.organization_id, restarts: row.restarts }))
+        returning id as "refundId", organization_id as "organizationId", restarts`
     }, Effect.orDie)
 
     return RefundRepo.of({ find, send, complete, takeDue, ...makeReported(sql, projections) })
@@ -153,13 +127,9 @@ const lateCapture = {
 
 /** Handles reports by the provider: late captures, and refunds made outside this service. */
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
-  /** A separate statement, so that the next one sees every refund decided or settled before it. */
-  const lockOrder = (orderId: string, organization: string) =>
-    sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
-
   const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: string, captured: number) {
     const actor = yield* CurrentActor
-    yield* lockOrder(orderId, actor.organizationId)
+    yield* lockMoney(sql, actor.organizationId, orderId)
     const rows = yield* sql<{ readonly id: string }>`with paid as (
         update orders set amount_captured = ${captured}::bigint, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
@@ -180,7 +150,7 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
   const recordExternal = Effect.fn("RefundRepo.recordExternal")(
     function*(orderId: string, total: number | null, reference: string) {
       const actor = yield* CurrentActor
-      yield* lockOrder(orderId, actor.organizationId)
+      yield* lockMoney(sql, actor.organizationId, orderId)
       const rows = yield* sql<{ readonly amount: bigint }>`with due as (
           select o.id, least(coalesce(${total}::bigint, o.amount_captured, 0), coalesce(o.amount_captured, 0)) - o.refunded_total
               - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint

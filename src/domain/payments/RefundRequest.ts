@@ -5,7 +5,7 @@ import { FreeText } from "../text/Storable.ts"
 /** More than 0 minor units of the order's currency. */
 const Amount = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
 
-const Reason = FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "Why; the provider is told it." })
+const Reason = FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "Why; it is passed to the provider." })
 
 /** An amount that is given back; absent: everything that is left (contract §4.4). */
 export const AmountRefund = Schema.Struct({

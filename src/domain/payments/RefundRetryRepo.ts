@@ -20,27 +20,27 @@ export class RefundRetryRepo extends Context.Service<RefundRetryRepo, {
   readonly retry: (failureId: string) => Effect.Effect<PendingRefund, NotFound | Conflict, CurrentActor>
 }>()("stoa/domain/payments/RefundRetryRepo") {}
 
-interface FailedRow {
+interface Failed {
   readonly status: string
-  readonly order_id: string | null
-  readonly refund_id: string | null
-  readonly amount: bigint
-  readonly shipping_value: bigint
+  readonly orderId: string | null
+  readonly refundId: string | null
+  readonly amount: number
+  readonly shipping: number
   readonly lines: ReadonlyArray<{ readonly id: string; readonly quantity: number; readonly value: number }>
 }
 
 const readFailed = (sql: SqlClient.SqlClient, actor: Actor, failureId: string) =>
-  sql<FailedRow>`select f.status, f.order_id, f.refund_id, coalesce(r.amount, 0) as amount,
-      coalesce(r.shipping_value, 0) as shipping_value,
+  sql<Failed>`select f.status, f.order_id as "orderId", f.refund_id as "refundId",
+      coalesce(r.amount, 0)::float8 as amount, coalesce(r.shipping_value, 0)::float8 as shipping,
       coalesce((select jsonb_agg(jsonb_build_object('id', l.order_line_id, 'quantity', l.quantity, 'value', l.value))
         from refund_lines l where l.refund_id = r.id), '[]') as lines
     from compensation_failures f left join refunds r on r.id = f.refund_id
     where f.id = ${failureId}::uuid and f.organization_id = ${actor.organizationId}`
 
 /** Whether what the refund accounts for is still there to be refunded. */
-const fits = (order: RefundableOrder, { amount, lines, shipping_value: shipping }: FailedRow): boolean => {
+const fits = (order: RefundableOrder, { amount, lines, shipping }: Failed): boolean => {
   const known = new Map(order.lines.map((line) => [line.id, line]))
-  return Number(amount) <= capOf(order) && Number(shipping) <= order.shippingTotal - order.refundedShipping &&
+  return amount <= capOf(order) && shipping <= order.shippingTotal - order.refundedShipping &&
     lines.every(({ id, quantity, value }) => {
       const line = known.get(id)
       return line !== undefined && quantity <= line.quantity - line.refundedQuantity &&
@@ -49,7 +49,7 @@ const fits = (order: RefundableOrder, { amount, lines, shipping_value: shipping 
 }
 
 /** Units that the refund releases from the order's hold again. */
-const unsentOf = (order: RefundableOrder, { lines }: FailedRow) =>
+const unsentOf = (order: RefundableOrder, { lines }: Failed) =>
   order.lines.flatMap(({ id, sellable, unsent }) => {
     const quantity = Math.min(unsent, lines.find((line) => line.id === id)?.quantity ?? 0)
     return quantity === 0 ? [] : [{ sellable, quantity }]
@@ -88,35 +88,35 @@ export const refundRetryRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const stock = yield* RefundedStock
 
-    const inTransaction = Effect.fnUntraced(function*(failureId: string) {
-      const actor = yield* CurrentActor
-      const [seen] = yield* readFailed(sql, actor, failureId)
-      if (seen === undefined) return yield* NotFound.of("Compensation failure not found.")
-      const { order_id: orderId, refund_id: refundId } = seen
-      if (orderId === null || refundId === null) {
-        return yield* Conflict.of("This step cannot be begun anew here. See to it at the provider, then resolve it.")
-      }
-      yield* lockMoney(sql, actor.organizationId, orderId)
-      const [failed] = yield* readFailed(sql, actor, failureId)
-      const order = yield* readRefundable(sql, actor.organizationId, orderId)
-      if (failed === undefined || order === undefined || failed.status !== "open") {
-        return yield* Conflict.of("Somebody has seen to this failure already.")
-      }
-      if (!fits(order, failed)) {
-        return yield* Conflict.of("Its units or its money have been given back otherwise. Resolve it.")
-      }
-      const released = yield* stock.release(orderId, unsentOf(order, failed))
-      const [begun] = yield* begin(sql, actor, failureId, refundId, released)
-      if (begun === undefined) return yield* Conflict.of("The refund is not failed any more.")
-      return { refundId, organizationId: actor.organizationId, restarts: begun.restarts }
-    })
+    const retry = Effect.fn("RefundRetryRepo.retry")(
+      function*(failureId: string) {
+        const actor = yield* CurrentActor
+        const [seen] = yield* readFailed(sql, actor, failureId)
+        if (seen === undefined) return yield* NotFound.of("Compensation failure not found.")
+        const { orderId, refundId } = seen
+        if (orderId === null || refundId === null) {
+          return yield* Conflict.of(
+            "This step cannot be started again here. See to it at the provider, then resolve it."
+          )
+        }
+        yield* lockMoney(sql, actor.organizationId, orderId)
+        const [failed] = yield* readFailed(sql, actor, failureId)
+        const order = yield* readRefundable(sql, actor.organizationId, orderId)
+        if (failed === undefined || order === undefined || failed.status !== "open") {
+          return yield* Conflict.of("Somebody has seen to this failure already.")
+        }
+        if (!fits(order, failed)) {
+          return yield* Conflict.of("Its units or its money have been given back otherwise. Resolve it.")
+        }
+        const released = yield* stock.release(orderId, unsentOf(order, failed))
+        const [begun] = yield* begin(sql, actor, failureId, refundId, released)
+        if (begun === undefined) return yield* Conflict.of("The refund is not failed any more.")
+        return { refundId, organizationId: actor.organizationId, restarts: begun.restarts }
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", (error) => Effect.die(error))
+    )
 
-    return RefundRetryRepo.of({
-      retry: Effect.fn("RefundRetryRepo.retry")((failureId: string) =>
-        sql.withTransaction(inTransaction(failureId)).pipe(
-          Effect.catchTag("SqlError", (error) => Effect.die(error))
-        )
-      )
-    })
+    return RefundRetryRepo.of({ retry })
   })
 )

@@ -107,27 +107,32 @@ export const refundReversalRepoLayer = Layer.effect(
       return rows.length > 0
     })
 
-    const fail = Effect.fn("RefundReversalRepo.fail")((refundId: string, failure: RefundFailure) =>
-      sql.withTransaction(Effect.gen(function*() {
+    const fail = Effect.fn("RefundReversalRepo.fail")(
+      function*(refundId: string, failure: RefundFailure) {
         const actor = yield* CurrentActor
         // Lock the order's row before its refunds, the order of all writers of its money.
         const [of] = yield* sql<{ readonly order_id: string }>`select order_id from refunds
           where id = ${refundId}::uuid and organization_id = ${actor.organizationId}`
         if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.order_id)
         return yield* ended(yield* failStatement(sql, actor, refundId, failure))
-      })).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+      },
+      sql.withTransaction,
+      Effect.orDie
     )
 
-    const undo = Effect.fn("RefundReversalRepo.undo")((orderId: string, refundId: string) =>
-      sql.withTransaction(Effect.gen(function*() {
+    const undo = Effect.fn("RefundReversalRepo.undo")(
+      function*(orderId: string, refundId: string) {
         const actor = yield* CurrentActor
         yield* lockMoney(sql, actor.organizationId, orderId)
         if (yield* ended(yield* undoStatement(sql, actor, orderId, refundId))) return
         const [found] = yield* sql<{ readonly status: string }>`select status from refunds where id = ${refundId}::uuid
           and order_id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
         return yield* stays(found?.status)
-      })).pipe(Effect.catchTag("SqlError", (error) => Effect.die(error)))
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", (error) => Effect.die(error))
     )
+
     return RefundReversalRepo.of({ fail, undo })
   })
 )

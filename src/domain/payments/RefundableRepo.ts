@@ -2,39 +2,16 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { RefundableOrder } from "./RefundShares.ts"
 
-interface RefundableRow {
-  readonly currency: string
-  readonly captured: bigint
-  readonly uncaptured: boolean
-  readonly refunded_total: bigint
-  readonly pending: bigint
-  readonly shipping_total: bigint
-  readonly refunded_shipping: bigint
-  readonly tax_included: boolean
-  readonly lines: RefundableOrder["lines"]
-}
-
-const toRefundable = (row: RefundableRow): RefundableOrder => ({
-  currency: row.currency,
-  captured: Number(row.captured),
-  uncaptured: row.uncaptured,
-  refunded: Number(row.refunded_total),
-  pending: Number(row.pending),
-  shippingTotal: Number(row.shipping_total),
-  refundedShipping: Number(row.refunded_shipping),
-  taxIncluded: row.tax_included,
-  lines: row.lines
-})
-
 /**
  * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
  * marked fulfilled has no unsent units, even if fulfillments record fewer.
  */
 export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
-  sql<RefundableRow>`select o.currency, coalesce(o.amount_captured, 0) as captured, o.refunded_total, o.shipping_total,
+  sql<RefundableOrder>`select o.currency, coalesce(o.amount_captured, 0)::float8 as captured,
+      o.refunded_total::float8 as refunded, o.shipping_total::float8 as "shippingTotal",
       o.payment_intent_id is not null and o.amount_captured is null as uncaptured,
-      o.refunded_shipping, o.tax_included,
-      coalesce((select sum(r.amount) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::bigint
+      o.refunded_shipping::float8 as "refundedShipping", o.tax_included as "taxIncluded",
+      coalesce((select sum(r.amount) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::float8
         as pending,
       coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'sellable', coalesce(l.variant_id, l.entity_id),
           'quantity', l.quantity, 'refundedQuantity', l.refunded_quantity, 'refundedValue', l.refunded_value,
@@ -48,7 +25,7 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
         ) sent on sent.order_line_id = l.id
         where l.order_id = o.id), '[]') as lines
     from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`.pipe(
-    Effect.map(([row]) => row === undefined ? undefined : toRefundable(row))
+    Effect.map(([row]) => row)
   )
 
 /**

@@ -21,7 +21,7 @@ export const migrations = {
       released_stock jsonb not null default '[]',
       -- Since when the provider may know of it; from then on it cannot be undone.
       sent_at timestamptz,
-      -- How often it was begun anew, and how often its provider has refused it: each refusal ends one key.
+      -- How often it was restarted, and how often its provider has refused it: each refusal ends one key.
       restarts int not null default 0,
       refusals int not null default 0,
       undone_at timestamptz,
@@ -48,14 +48,14 @@ export const migrations = {
     // concurrent refunds sees the first. A no-key lock suffices: a full one would deadlock with the share lock of the
     // foreign key.
     `create function refunds_within_capture() returns trigger language plpgsql as $$
-    declare room bigint;
+    declare remaining bigint;
     begin
       perform 1 from orders where id = new.order_id for no key update;
       select coalesce(o.amount_captured, 0) - o.refunded_total - coalesce((select sum(r.amount) from refunds r
-          where r.order_id = o.id and r.status = 'pending'), 0) into room
+          where r.order_id = o.id and r.status = 'pending'), 0) into remaining
         from orders o where o.id = new.order_id;
-      if room < 0 then
-        raise exception 'order % would give back % more than was captured', new.order_id, -room
+      if remaining < 0 then
+        raise exception 'order % would give back % more than was captured', new.order_id, -remaining
           using errcode = 'check_violation', constraint = 'refunds_within_capture';
       end if;
       return null;

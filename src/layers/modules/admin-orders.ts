@@ -16,7 +16,7 @@ import { timelineRepoLayer } from "../../domain/orders/TimelineRepo.ts"
 import { adminOrdersHttp } from "../../http/orders/AdminOrdersHttp.ts"
 import { orderRecordsHttp } from "../../http/orders/OrderRecordsHttp.ts"
 import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
-import { staleCleanup } from "../../workflows/payments/StaleOrders.ts"
+import { staleCleanup } from "../../workflows/payments/UnpaidOrders.ts"
 
 /**
  * What staff does with orders beside their status (docs/orders.md): quotes, orders that are written, their lines before

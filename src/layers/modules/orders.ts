@@ -1,8 +1,7 @@
 import { Layer } from "effect"
 import { undoCreateOrderRepoLayer } from "../../domain/checkout/UndoCreateOrderRepo.ts"
 import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
-import { Handover } from "../../domain/fulfillment/Handover.ts"
-import { handoverRepoLayer } from "../../domain/fulfillment/HandoverRepo.ts"
+import { handoverLayer } from "../../domain/fulfillment/HandoverRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsModels } from "../../domain/orders/analytics.ts"
 import { customerOrderRepoLayer } from "../../domain/orders/CustomerOrderRepo.ts"
@@ -48,7 +47,7 @@ export const orders = defineModule({
         )
       ),
       Layer.provide(undoCreateOrderRepoLayer),
-      Layer.provide(Layer.provide(Handover.layer, handoverRepoLayer))
+      Layer.provide(handoverLayer)
     ),
   actors: orderEntityLayer,
   routes: ordersHttp

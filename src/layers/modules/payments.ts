@@ -19,8 +19,7 @@ import { RefundRequests } from "../../workflows/payments/RefundRequests.ts"
 import { RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
 import { settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
-import { UnconfirmedOrders } from "../../workflows/payments/UnconfirmedOrders.ts"
-import { UnpaidCancellation } from "../../workflows/payments/UnpaidCancellation.ts"
+import { UnpaidOrders } from "../../workflows/payments/UnpaidOrders.ts"
 
 /** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
 export const payments = defineModule({
@@ -29,8 +28,7 @@ export const payments = defineModule({
   requires: ["inventory", "orders", "fulfillment"],
   permissions: [{ scope: "compensation:admin", description: "See to steps about money that failed for good" }],
   migrations,
-  services: Layer.mergeAll(StatusChanges.layer, UnconfirmedOrders.layer, RefundRequests.layer).pipe(
-    Layer.provideMerge(UnpaidCancellation.layer),
+  services: Layer.mergeAll(StatusChanges.layer, UnpaidOrders.layer, RefundRequests.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         RefundSettlement.layer,

@@ -1,13 +1,13 @@
 import { Effect, Layer } from "effect"
-import { type PaymentAdapter, PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { type PaymentAdapter, PaymentAdapters, PaymentDeclined } from "../../domain/payments/PaymentAdapter.ts"
+import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import { testMethods, testProvider } from "./TestProvider.ts"
-import { unconfiguredProvider } from "./UnconfiguredProvider.ts"
 
-/** What a deployment says about payments. */
+/** The payment configuration of a deployment. */
 export interface PaymentOptions {
   readonly production: boolean
-  /** Providers of the deployment's own. */
+  /** Custom providers. */
   readonly adapters: ReadonlyArray<PaymentAdapter>
   readonly stripe?: ReadonlyArray<StripeAccount>
   /** Id of the default one; absent: the first. */
@@ -16,7 +16,21 @@ export interface PaymentOptions {
   readonly testWebhookSecret?: string | undefined
 }
 
-/** Stripe's library is large, and read only by a process that has an account. */
+const message = "No payment provider is configured."
+
+const decline = (code: PaymentDeclined["code"]) => Effect.fail(new PaymentDeclined({ code, message }))
+
+/** Used in production without a provider: every payment fails, with the reason. */
+const unconfiguredProvider: PaymentAdapter = {
+  providerId: "none",
+  authorize: () => decline("PAYMENT_INTENT_CREATE_FAILED"),
+  capture: () => decline("PAYMENT_CAPTURE_FAILED"),
+  cancel: () => decline("PAYMENT_CANCEL_FAILED"),
+  refund: () => decline("PAYMENT_REFUND_FAILED"),
+  verifyWebhook: () => Effect.fail(new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message }))
+}
+
+/** Stripe's library is large and only loaded with an account. */
 const stripeProviders = (accounts: ReadonlyArray<StripeAccount>) =>
   accounts.length === 0
     ? Effect.succeed([])
@@ -26,8 +40,8 @@ const stripeProviders = (accounts: ReadonlyArray<StripeAccount>) =>
     )
 
 /**
- * The providers of this deployment: its own adapters, its Stripe accounts and, outside production, the test provider. The
- * default is the one that it names, else the first (contract §3.1).
+ * The providers of this deployment: custom adapters, Stripe accounts and, outside production, the test provider. The
+ * default is the configured one, else the first (contract §3.1).
  */
 export const paymentProviders = (options: PaymentOptions): Layer.Layer<PaymentAdapters> =>
   Layer.unwrap(Effect.map(stripeProviders(options.stripe ?? []), (stripe) => {

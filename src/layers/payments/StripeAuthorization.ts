@@ -12,14 +12,14 @@ const noAnswer = Effect.fail(
   new PaymentUnknown({ message: "The payment provider gave no answer that can be used." })
 )
 
-/** What is asked of Stripe; the same for the same request, or it would refuse the repeated key. */
+/** The same parameters for the same request: Stripe refuses a repeated key with others. */
 const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeAccount) => {
   const params: Stripe.PaymentIntentCreateParams = {
     amount: units,
     currency: request.currency.toLowerCase(),
     capture_method: "manual",
     metadata: { ...request.metadata },
-    // Without a token the shopper chooses his instrument with the client secret, in Stripe's own form.
+    // Without a token the shopper chooses an instrument with the client secret, in Stripe's form.
     ...request.paymentMethodToken === null
       ? { automatic_payment_methods: { enabled: true } }
       : returnUrl === undefined
@@ -38,18 +38,18 @@ const paramsOf = (request: PaymentRequest, units: number, { returnUrl }: StripeA
   return params
 }
 
-/** Stripe forgets a key after a day at the earliest; an hour is left for clocks that differ. */
+/** Stripe keeps a key for at least a day; one hour less allows for clock differences. */
 const keyLifeMs = 23 * 3_600_000
 
-/** When a key was made, in milliseconds: ours are UUIDs of version 7, which begin with that. */
+/** Creation time of a key in milliseconds: our keys are UUIDs of version 7, which begin with it. */
 const madeAt = (key: string): number | undefined =>
   isUuid(key) && key.charAt(14) === "7" ? Number.parseInt(key.replaceAll("-", "").slice(0, 12), 16) : undefined
 
-/** Sets an amount aside, once per key, however often and however late it is asked for. */
+/** Authorizes an amount once per key, no matter how often and how late it is called. */
 export const authorizer = (client: StripeClient, account: StripeAccount) => {
   const refused = refusalOf("PAYMENT_INTENT_CREATE_FAILED")
 
-  /** The payment of a key that cannot be asked with: one that Stripe has forgotten, or took for another request. */
+  /** Finds the payment of a key that Stripe has dropped or used for another request. */
   const lookUp = Effect.fnUntraced(
     function*(key: string, absent: Effect.Effect<never, PaymentDeclined | PaymentUnknown>) {
       const found = isUuid(key) ? yield* Effect.catch(client.ofCheckout(key), refused) : undefined
@@ -65,7 +65,7 @@ export const authorizer = (client: StripeClient, account: StripeAccount) => {
       return yield* lookUp(key, Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message })))
     }
     return yield* client.create(paramsOf(request, units, account), key).pipe(
-      // The answer of the first time: the shopper may have confirmed since, or the payment been cancelled.
+      // A replayed answer is the first one: the shopper may have confirmed since, or the payment been cancelled.
       Effect.flatMap(({ replayed, value }) => replayed ? client.retrieve(value.id) : Effect.succeed(value)),
       Effect.catch((failure) => {
         const only = failure.kind === "reused" || failure.kind === "silent" && failure.replayed

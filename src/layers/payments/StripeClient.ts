@@ -3,7 +3,7 @@ import Stripe from "stripe"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import { failureOf, isReplayed, type StripeFailure } from "./StripeFailure.ts"
 
-/** The version of Stripe's interface that this code was written against; an update of the library asks for a look. */
+/** The version of Stripe's API that this code was written against; check it when the library is updated. */
 const apiVersion = "2026-10-28.endive"
 
 /** Calls of Stripe's that this service needs, as effects that fail with a `StripeFailure`. */
@@ -29,24 +29,24 @@ export interface StripeClient {
   readonly refundsOf: (intentId: string) => Effect.Effect<ReadonlyArray<Stripe.Refund>, StripeFailure>
 }
 
-/** `replayed`: Stripe gave the answer of an earlier request with this key, and things may be different since. */
+/** `replayed`: Stripe repeated the answer to an earlier request with this key; the state may have changed since. */
 export interface Answered<A> {
   readonly value: A
   readonly replayed: boolean
 }
 
-/** While the same request is at work already, as after a time-out of ours, its answer is waited for under the same key. */
+/** Waits for the answer under the same key while an earlier request with it is still running, as after our time-out. */
 const asking = <A>(ask: () => Promise<A>): Effect.Effect<A, StripeFailure> =>
   Effect.tryPromise({ try: ask, catch: failureOf }).pipe(
     Effect.retry({ times: 20, schedule: Schedule.spaced("500 millis"), while: ({ kind }) => kind === "busy" })
   )
 
 /**
- * The answer to a call that Stripe's own order of states keeps from happening twice. Stripe remembers breakdowns of its
- * own and refusals because of a state under a key as well, for a day; what it only remembered is asked for anew, under
- * another key. What a bank said stands.
+ * The answer to a call that Stripe's own order of states keeps from happening twice. For a day Stripe also replays, under
+ * the same key, its breakdowns and refusals because of a state, so a replayed failure is asked again under another key.
+ * A bank's answer is final.
  */
-const anew = <A>(ask: (key: string) => Promise<A>, key: string): Effect.Effect<A, StripeFailure> =>
+const retryReplayed = <A>(ask: (key: string) => Promise<A>, key: string): Effect.Effect<A, StripeFailure> =>
   Effect.catchIf(
     asking(() => ask(key)),
     ({ kind, replayed }) => replayed && kind !== "card",
@@ -64,8 +64,8 @@ const address = (apiUrl: string | undefined): Stripe.StripeConfig => {
 }
 
 /**
- * Stripe's own library, for one account. It repeats nothing by itself, except once what met a connection that had been
- * closed; every unsafe call carries a key, so that is harmless. Durable processes do the repeating.
+ * Stripe's own library, for one account. It does not retry, except once on a connection that had been closed; every
+ * unsafe call carries a key, so that is harmless. Durable processes retry.
  */
 export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount): StripeClient => {
   const stripe = new Stripe(Redacted.value(secretKey), {
@@ -88,12 +88,12 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount): S
         ({ data }) => data[0]
       ),
     capture: (intentId, units, key) =>
-      anew(
+      retryReplayed(
         (idempotencyKey) => stripe.paymentIntents.capture(intentId, { amount_to_capture: units }, { idempotencyKey }),
         key
       ),
     cancel: (intentId, key) =>
-      anew((idempotencyKey) => stripe.paymentIntents.cancel(intentId, {}, { idempotencyKey }), key),
+      retryReplayed((idempotencyKey) => stripe.paymentIntents.cancel(intentId, {}, { idempotencyKey }), key),
     refund: (params, idempotencyKey) => asking(() => stripe.refunds.create(params, { idempotencyKey })),
     refundsOf: (intentId) =>
       Effect.map(asking(() => stripe.refunds.list({ payment_intent: intentId, limit: 100 })), ({ data }) => data)

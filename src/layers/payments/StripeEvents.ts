@@ -11,7 +11,7 @@ const units = Schema.optional(Schema.NullOr(Schema.Int))
 const Named = Schema.Struct({ orderId: text, organizationId: text })
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
 
-/** What is read of an event. Endpoints have versions of their own, so only what is needed has to be as we know it. */
+/** The fields read from an event. Endpoints have their own API versions, so only these fields are validated. */
 const EventBody = Schema.fromJsonString(Schema.Struct({
   id: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
   type: Schema.NonEmptyString.check(Schema.isMaxLength(255)),
@@ -33,11 +33,11 @@ const readEvent = Schema.decodeUnknownEffect(EventBody)
 
 type EventObject = typeof EventBody.Type["data"]["object"]
 
-/** The payment that the object is, or belongs to. */
+/** Id of the payment that the object is or belongs to. */
 const intentOf = ({ id, object, payment_intent: intent }: EventObject): string =>
   (object === "payment_intent" ? id : typeof intent === "string" ? intent : intent?.id) ?? ""
 
-/** What was taken where it was taken, what has been given back in all where it was given back, else what it is about. */
+/** The captured amount of a success, the total refunded of a refund, else the amount of the object. */
 const unitsOf = (type: string, object: EventObject) => {
   if (type === "charge.refunded") return object.amount_refunded
   return type === "payment_intent.succeeded" ? object.amount_received ?? object.amount : object.amount
@@ -45,7 +45,7 @@ const unitsOf = (type: string, object: EventObject) => {
 
 const verification = (message: string) => new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message })
 
-/** Whether one of the secrets signed this body lately; the comparison is the library's. */
+/** Whether one of the secrets signed this body recently. */
 const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: string, signature: string): boolean =>
   webhookSecrets.some((secret) => {
     try {
@@ -56,7 +56,7 @@ const isSigned = ({ toleranceSeconds, webhookSecrets }: StripeAccount, rawBody: 
     }
   })
 
-/** Disputes and refunds do not say whose payment they are about, so the payment is asked; without an answer nobody is named. */
+/** Disputes and refunds do not name the order, so it is read from the payment; without an answer there is none. */
 const namedBy = (client: StripeClient, type: string, object: EventObject): Effect.Effect<typeof Named.Type> =>
   type.startsWith("charge.dispute.") || type === "refund.failed"
     ? client.retrieve(intentOf(object)).pipe(
@@ -66,8 +66,8 @@ const namedBy = (client: StripeClient, type: string, object: EventObject): Effec
     : Effect.succeed(object.metadata ?? {})
 
 /**
- * Checks `Stripe-Signature` over the raw body against each of the account's secrets, of which there are two while one
- * replaces the other, and reads the event (contract §11).
+ * Checks `Stripe-Signature` over the raw body against each of the account's secrets (two during a rotation), and reads
+ * the event (contract §11).
  */
 export const verifyStripeEvent = (account: StripeAccount, client: StripeClient): PaymentAdapter["verifyWebhook"] =>
   Effect.fn("StripeProvider.verifyWebhook")(function*(headers, rawBody) {

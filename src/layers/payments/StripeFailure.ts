@@ -3,9 +3,9 @@ import Stripe from "stripe"
 import { PaymentDeclined, PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
 
 /**
- * What a refusal by Stripe means. `busy`: another request with the same key is being worked on. `card`: the bank said no
- * and the message is for the shopper. `invalid`: Stripe said no. `reused`: the key has been used with other parameters.
- * `silent`: no answer, or none that tells anything about the money.
+ * What a failure at Stripe means. `busy`: another request with the same key is running. `card`: the bank declined, and
+ * the message is for the shopper. `invalid`: Stripe refused. `reused`: the key was used with other parameters. `silent`:
+ * no answer, or one that says nothing about the money.
  */
 export type FailureKind = "busy" | "card" | "invalid" | "reused" | "silent"
 
@@ -13,10 +13,10 @@ export type FailureKind = "busy" | "card" | "invalid" | "reused" | "silent"
 export class StripeFailure extends Data.TaggedError("StripeFailure")<{
   readonly kind: FailureKind
   readonly message: string
-  /** Stripe's own word for it, and its name of the request; for the log. */
+  /** Stripe's error code and request id, for the log. */
   readonly code: string
   readonly requestId: string
-  /** Stripe remembered this answer from an earlier request with the same key. */
+  /** Stripe repeated its answer to an earlier request with the same key. */
   readonly replayed: boolean
 }> {}
 
@@ -54,8 +54,8 @@ export const failureOf = (error: unknown): StripeFailure =>
     })
 
 /**
- * The refusal that our side knows. Only the words of a bank reach the shopper; anything else may name accounts, keys or
- * parameters, and is told in the log.
+ * Translates a failure. Only a bank's message reaches the shopper; others may name accounts, keys or parameters and are
+ * only logged.
  */
 export const refusalOf = (code: PaymentDeclined["code"]) =>
   Effect.fnUntraced(function*(failure: StripeFailure) {

@@ -3,15 +3,15 @@ import type { IntentStatus, PaymentIntent } from "../../domain/payments/PaymentA
 import { fromStripe } from "./StripeMoney.ts"
 
 /**
- * Stripe's states in ours. A payment that has no instrument yet, or whose shopper has to prove himself, waits for him;
- * so does one that the bank is still thinking about, since its end comes as an event as well.
+ * Maps Stripe's states. A payment without an instrument or without the shopper's authentication requires action; so does
+ * one that the bank is processing, since its result also comes as an event.
  */
 const statusOf = (status: Stripe.PaymentIntent.Status): IntentStatus => {
   const known: ReadonlyArray<IntentStatus> = ["requires_capture", "succeeded", "canceled"]
   return known.find((one) => one === status) ?? "requires_action"
 }
 
-/** A payment of Stripe's as our side knows it; amounts in minor units of its currency. */
+/** A payment with amounts in minor units of its currency. */
 export const intentOf = (intent: Stripe.PaymentIntent): PaymentIntent => ({
   id: intent.id,
   status: statusOf(intent.status),
@@ -22,14 +22,14 @@ export const intentOf = (intent: Stripe.PaymentIntent): PaymentIntent => ({
 })
 
 /**
- * Stripe makes no payment of nothing, and an order may cost nothing: that is authorized and captured here, under an id
- * that follows from the key.
+ * Stripe has no payments of 0, but an order may cost nothing: it is authorized and captured here, under an id derived
+ * from the key.
  */
 export const freeId = (key: string): string => `free_${key}`
-/** Whether a payment is one of nothing. */
+/** Whether this is the id of a payment of 0. */
 export const isFree = (intentId: string): boolean => intentId.startsWith("free_")
 
-/** A payment of nothing in that status. */
+/** A payment of 0 in this status. */
 export const free = (id: string, currency: string, status: IntentStatus): PaymentIntent => ({
   id,
   status,

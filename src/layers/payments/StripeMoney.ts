@@ -14,8 +14,8 @@ const exponents = (currency: string) => {
 }
 
 /**
- * Minor units as Stripe counts them; none when it cannot take the amount to the unit: a fraction of an ariary, or the
- * last digit of a currency with three decimals, which has to be 0 there. Nothing is rounded.
+ * Minor units as Stripe counts them; none when Stripe cannot represent the amount: a fraction of an ariary, or a last
+ * digit other than 0 of a currency with three decimals. Nothing is rounded.
  */
 export const toStripe = (amount: number, currency: string): Option.Option<number> => {
   const { ours, theirs } = exponents(currency)
@@ -26,7 +26,7 @@ export const toStripe = (amount: number, currency: string): Option.Option<number
   return Number.isSafeInteger(units) ? Option.some(units) : Option.none()
 }
 
-/** The other way: minor units of the currency. Less than one of them does not count. */
+/** The reverse: minor units of the currency, rounded down. */
 export const fromStripe = (units: number, currency: string): number => {
   const { ours, theirs } = exponents(currency)
   return Math.floor(units * 10 ** Math.max(0, ours - theirs) / 10 ** Math.max(0, theirs - ours))

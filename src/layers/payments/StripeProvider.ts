@@ -15,11 +15,11 @@ import { toStripe } from "./StripeMoney.ts"
 
 const unknown = (message: string) => Effect.fail(new PaymentUnknown({ message }))
 
-/** Most payments whose currency is remembered; one that is not costs a call. */
+/** Maximum number of payments whose currency is cached; a miss costs a call. */
 const maxCached = 10_000
 
-/** Amounts are told in the currency's own units, and later calls name the payment alone. */
-const rememberCurrencies = (client: StripeClient) => {
+/** Amounts are sent in units of the currency, but later calls only name the payment. */
+const currencyCache = (client: StripeClient) => {
   const known = new Map<string, string>()
   return {
     note: ({ currency, id }: PaymentIntent) => {
@@ -36,9 +36,9 @@ const rememberCurrencies = (client: StripeClient) => {
   }
 }
 
-type Currencies = ReturnType<typeof rememberCurrencies>
+type Currencies = ReturnType<typeof currencyCache>
 
-/** A refusal is believed when the payment itself agrees: it may have been taken or cancelled by an earlier try. */
+/** Reads the payment after a refusal: an earlier try may have captured or cancelled it. */
 const stateAfter = Effect.fnUntraced(function*(
   client: StripeClient,
   intentId: string,
@@ -73,7 +73,7 @@ const capturer = (client: StripeClient, { currencyOf }: Currencies): PaymentAdap
 const canceller = (client: StripeClient): PaymentAdapter["cancel"] => {
   const refused = refusalOf("PAYMENT_CANCEL_FAILED")
 
-  /** All that is left of a payment that was taken; nothing may be left. */
+  /** Refunds what is left of a captured payment, if anything. */
   const refundIntent = (intentId: string, key: string) =>
     client.refund({ payment_intent: intentId, metadata: { idempotencyKey: key } }, key).pipe(
       Effect.asVoid,
@@ -102,7 +102,7 @@ const refunder = (client: StripeClient, { currencyOf }: Currencies): PaymentAdap
       const currency = yield* currencyOf(intentId)
       const units = toStripe(amount, currency)
       if (Option.isNone(units)) return yield* new PaymentDeclined({ code, message: "The amount cannot be given back." })
-      // Attempts go on for longer than Stripe remembers a key, and a second refund would be another one.
+      // Attempts continue for longer than Stripe keeps a key, and then a second call would be a second refund.
       const earlier = (yield* client.refundsOf(intentId)).find(({ metadata }) => metadata?.["idempotencyKey"] === key)
       const refund = earlier ?? (yield* client.refund({
         payment_intent: intentId,
@@ -120,11 +120,11 @@ const refunder = (client: StripeClient, { currencyOf }: Currencies): PaymentAdap
 
 /**
  * A Stripe account as payment provider (contract §3.7): PaymentIntents with manual capture. Every unsafe call carries
- * its key; what Stripe forgets of keys after a day is found by the payment's own state and metadata.
+ * its key; after Stripe has dropped a key, the payment's state and metadata replace it.
  */
 export const stripeProvider = (account: StripeAccount): PaymentAdapter => {
   const client = stripeClient(account)
-  const currencies = rememberCurrencies(client)
+  const currencies = currencyCache(client)
   const authorize = authorizer(client, account)
   return {
     providerId: account.id,

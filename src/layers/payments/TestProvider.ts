@@ -19,8 +19,8 @@ export const testMethods: ReadonlyMap<string, string> = new Map([
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24)
 
 /**
- * Everything a test payment is stands in its id, which follows from the idempotency key: whichever process is asked,
- * and however often, it is the same payment, and nothing has to be remembered.
+ * The id, derived from the idempotency key, contains the complete payment: every process gives the same answers, and
+ * nothing has to be stored.
  */
 const intentPattern = /^pi_test_(ok|nocapture)_([a-z]{3})_(\d{1,16})_[0-9a-f]{24}$/
 
@@ -137,8 +137,8 @@ const verifyWebhook = (secret: string): PaymentAdapter["verifyWebhook"] =>
   })
 
 /**
- * The built-in provider `test`: always pays, but for the methods that say otherwise (contract §3.1). It asks no shopper
- * for anything, so `requires_action` never comes from it. `webhookSecret` signs its events; empty: none is accepted.
+ * The built-in provider `test`: always pays, except for the methods that fail (contract §3.1). It never requires action
+ * of a shopper. `webhookSecret` signs its events; empty: none is accepted.
  */
 export const testProvider = (options: { readonly webhookSecret: string }): PaymentAdapter => ({
   providerId: "test",

@@ -34,7 +34,7 @@ export class Captures extends Context.Service<Captures, {
    * Scheduled job: starts claimed captures whose process died before it started them. Gives the number of captures it
    * looked at, at most 100. A running capture is not started twice.
    */
-  readonly sweep: Effect.Effect<number>
+  readonly startDue: Effect.Effect<number>
 }>()("stoa/workflows/checkout/Captures") {
   static readonly layer = Layer.effect(
     Captures,
@@ -66,13 +66,13 @@ export class Captures extends Context.Service<Captures, {
           Effect.catchCause((cause) => Effect.logWarning(`the capture of order ${orderId} could not be started`, cause))
         )
 
-      const sweep = Effect.gen(function*() {
+      const startDue = Effect.gen(function*() {
         const due = yield* captures.takeDue(capturesPerRun)
         yield* Effect.forEach(due.filter(({ ended }) => !ended), start, { discard: true })
         return due.length
-      }).pipe(Effect.withSpan("Captures.sweep"))
+      }).pipe(Effect.withSpan("Captures.startDue"))
 
-      return { capture, sweep }
+      return { capture, startDue }
     })
   )
 }

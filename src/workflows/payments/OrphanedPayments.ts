@@ -18,7 +18,7 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments, {
    * checkout, however late it was captured. Ignores orders that never belonged to this organization, because other
    * deployments can share the provider account.
    */
-  readonly meet: (absent: AbsentOrder) => Effect.Effect<void, Conflict>
+  readonly resolve: (absent: AbsentOrder) => Effect.Effect<void, Conflict>
 }>()("stoa/workflows/payments/OrphanedPayments") {
   static readonly layer = Layer.effect(
     OrphanedPayments,
@@ -45,12 +45,12 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments, {
           customerId,
           paymentMethodToken: null,
           metadata: { orderId, organizationId },
-          idempotencyKey: `${orderId}:unwanted:${intentId}`
+          idempotencyKey: `${orderId}:orphaned:${intentId}`
         }
         yield* VoidPayment.execute({ providerId: provider, request, intentId }, { discard: true })
       }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
-      const meet: OrphanedPayments["Service"]["meet"] = Effect.fn("OrphanedPayments.meet")(function*(absent) {
+      const resolve: OrphanedPayments["Service"]["resolve"] = Effect.fn("OrphanedPayments.resolve")(function*(absent) {
         const [hold] = yield* Effect.provideService(
           reservations.holds([absent.orderId]),
           CurrentActor,
@@ -61,7 +61,7 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments, {
         if (absent.holdsMoney && hold.pricing !== "null") yield* voidPayment(absent, hold)
       })
 
-      return { meet }
+      return { resolve }
     })
   )
 }

@@ -20,7 +20,7 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
    * Scheduled job: starts due refunds that were not started, or whose start failed, at most 100 per call. Returns the
    * count.
    */
-  readonly sweep: Effect.Effect<number>
+  readonly startDue: Effect.Effect<number>
 }>()("stoa/workflows/payments/RefundSettlement") {
   static readonly layer = Layer.effect(
     RefundSettlement,
@@ -41,7 +41,7 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
         return ended._tag === "Some"
       })
 
-      const sweep = Effect.gen(function*() {
+      const startDue = Effect.gen(function*() {
         const abandoned = yield* refunds.takeDue(refundsPerRun)
         // A refund that cannot be started must not block the others.
         const safely = (refund: PendingRefund) =>
@@ -51,9 +51,9 @@ export class RefundSettlement extends Context.Service<RefundSettlement, {
           )
         yield* Effect.forEach(abandoned, safely, { discard: true })
         return abandoned.length
-      }).pipe(Effect.withSpan("RefundSettlement.sweep"))
+      }).pipe(Effect.withSpan("RefundSettlement.startDue"))
 
-      return { settle, start, sweep }
+      return { settle, start, startDue }
     })
   )
 }

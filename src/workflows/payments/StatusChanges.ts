@@ -41,7 +41,7 @@ export class StatusChanges extends Context.Service<StatusChanges, {
       const orders = yield* OrderRepo
       const statuses = yield* Orders
       const events = yield* PaymentEvents
-      const unwanted = yield* OrphanedPayments
+      const orphaned = yield* OrphanedPayments
       const settlement = yield* RefundSettlement
       const settings = yield* StoreSettings
       const unconfirmed = yield* UnconfirmedOrderRepo
@@ -76,7 +76,7 @@ export class StatusChanges extends Context.Service<StatusChanges, {
       const receive: StatusChanges["Service"]["receive"] = Effect.fn("StatusChanges.receive")(
         function*(headers, rawBody) {
           const receipt = yield* events.receive(headers, rawBody)
-          if (receipt.absent !== null) yield* unwanted.meet(receipt.absent)
+          if (receipt.absent !== null) yield* orphaned.resolve(receipt.absent)
           if (receipt.refund !== null) yield* settlement.start(receipt.refund)
           if (receipt.capture !== null) yield* startCapture(receipt.capture)
           return receipt

@@ -1,0 +1,110 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { defineTask } from "../../domain/jobs/Task.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
+import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { StaleOrderRepo } from "../../domain/orders/StaleOrderRepo.ts"
+import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { RefundSettlement } from "./RefundSettlement.ts"
+
+/** Maximum number of orders one run or page cancels. */
+export const ordersPerRun = 100
+
+/** An order that was not paid in time. */
+export interface UnpaidOrder {
+  readonly orderId: string
+  readonly organizationId: string
+}
+
+/** Cancels orders whose payment deadline has passed, so that they do not hold stock forever. */
+export class UnpaidOrders extends Context.Service<UnpaidOrders, {
+  /**
+   * Cancels orders as a manual cancellation does: hooks, history, event, stock, promotion usage and cart, and a void of
+   * the authorization. Only from `pending` and only before any capture: an order paid or confirmed at that moment
+   * stays. A failed cancellation is logged and does not block the others. Returns how many were cancelled.
+   */
+  readonly cancelAll: (orders: ReadonlyArray<UnpaidOrder>, reason: string) => Effect.Effect<number>
+  /**
+   * Scheduled job: cancels orders whose shopper did not confirm the payment in time, at most 100 per call. Returns how
+   * many were checked.
+   */
+  readonly cancelUnconfirmed: Effect.Effect<number>
+}>()("stoa/workflows/payments/UnpaidOrders") {
+  static readonly layer = Layer.effect(
+    UnpaidOrders,
+    Effect.gen(function*() {
+      const orders = yield* Orders
+      const statuses = yield* OrderStatusRepo
+      const settlement = yield* RefundSettlement
+      const unconfirmed = yield* UnconfirmedOrderRepo
+
+      const cancel = ({ orderId, organizationId }: UnpaidOrder, reason: string) =>
+        // As the provider's events do.
+        orders.changeStatus(
+          orderId,
+          { status: "cancelled", source: "payment", reason, unpaid: true },
+          statuses.transition
+        ).pipe(
+          Effect.tap(({ refundId }) =>
+            refundId === null ? Effect.void : settlement.start({ refundId, organizationId })
+          ),
+          Effect.as(1),
+          Effect.catchTag(
+            ["Conflict", "InvalidTransition"],
+            () => Effect.as(Effect.logDebug(`order ${orderId} was confirmed or cancelled meanwhile`), 0)
+          ),
+          Effect.catchCause((cause) =>
+            Effect.as(Effect.logWarning(`order ${orderId} could not be cancelled`, cause), 0)
+          ),
+          Effect.provideService(CurrentActor, systemActor(organizationId))
+        )
+
+      const cancelAll = Effect.fn("UnpaidOrders.cancelAll")(
+        function*(due: ReadonlyArray<UnpaidOrder>, reason: string) {
+          const ended = yield* Effect.forEach(due, (order) => cancel(order, reason), { concurrency: 4 })
+          return ended.reduce((sum, one) => sum + one, 0)
+        }
+      )
+
+      const cancelUnconfirmed = Effect.gen(function*() {
+        const due = yield* unconfirmed.takeDue(ordersPerRun)
+        yield* cancelAll(due.filter(({ paid }) => !paid), "payment_not_confirmed")
+        return due.length
+      }).pipe(Effect.withSpan("UnpaidOrders.cancelUnconfirmed"))
+
+      return { cancelAll, cancelUnconfirmed }
+    })
+  )
+}
+
+const first = "00000000-0000-0000-0000-000000000000"
+
+/**
+ * Task `orders/stale-cleanup` (contract §4.4): every hour, cancels pending orders unpaid for `orders.staleHours`.
+ * `cancelUnconfirmed` ends those that wait for a payment confirmation, and drafts never expire. Each order is tried once
+ * per run, so that one that cannot be cancelled does not keep the run going forever.
+ */
+export const staleCleanup = Effect.gen(function*() {
+  const repo = yield* StaleOrderRepo
+  const unpaid = yield* UnpaidOrders
+  const { staleOrderHours } = yield* StoreSettings
+  return defineTask({
+    slug: "orders/stale-cleanup",
+    schedule: "7 * * * *",
+    concurrency: { key: () => "orders/stale-cleanup", supersedes: true },
+    handler: Effect.fnUntraced(function*() {
+      let cancelledCount = 0
+      for (let after: string | undefined = staleOrderHours === 0 ? undefined : first; after !== undefined;) {
+        const due: Effect.Success<ReturnType<typeof repo.older>> = yield* repo.older(
+          staleOrderHours,
+          after,
+          ordersPerRun
+        )
+        cancelledCount += yield* unpaid.cancelAll(due, "not_paid")
+        after = due.length === ordersPerRun ? due.at(-1)?.orderId : undefined
+      }
+      return { output: { cancelledCount } }
+    })
+  })
+})
