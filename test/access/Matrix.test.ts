@@ -2,7 +2,8 @@ import { assert, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { endpoints } from "../../src/http/docs/Docs.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { type Answer, api, testAppLayer } from "../support/TestApp.ts"
+import { api, testAppLayer } from "../support/TestApp.ts"
+import { isEmpty } from "../tenancy/OtherTenants.ts"
 import { asks, filled, namesIn, type Probe, reads, refusedAnyway, writes } from "../tenancy/Probes.ts"
 import { aStore, type Store } from "../tenancy/Stores.ts"
 import { aKey, signIn } from "./People.ts"
@@ -68,10 +69,6 @@ const visitorOf = Effect.fnUntraced(
 
 const ask = ({ body, method, path }: Probe, { headers }: Visitor) =>
   api(method, path, { headers, ...(body === undefined ? {} : { body }) })
-
-/** A list without any record and without any stock. */
-const isEmpty = (answer: Answer): boolean =>
-  answer.status === 200 && !/"id":|:[1-9]/.test(JSON.stringify(answer.at("data")))
 
 /** What a visitor is answered about his store's records, and then about another's: `200/404`, `200/none`. */
 const columnOf = Effect.fnUntraced(function*(kind: Kind, theirs: Store) {

@@ -117,7 +117,7 @@ const seenInside = Effect.fnUntraced(function*(mutant: string) {
   const [, module = ""] = /^src\/(?:domain|layers)\/(\w+)\//.exec(mutant) ?? []
   // What modules write for imports and exports is tested with those.
   const importExport = mutant.includes("/import-export/") ? ["test/import-export/"] : []
-  const tests = ["test/tenancy/TenantPair", ...new Set([...importExport, `test/${module}/`])]
+  const tests = ["test/tenancy/Repos", ...new Set([...importExport, `test/${module}/`])]
   const run = yield* runMutant(mutant, tests)
   if (run.outcome === "passed") return nothing
   if (!sound.has(module) && (yield* runMutant("", tests)).outcome === "passed") sound.add(module)

@@ -7,7 +7,7 @@ import { MediaLinkRepo } from "../../src/domain/media/MediaLinkRepo.ts"
 import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { elsewhere, here, openElsewhere } from "../tenancy/Anonymous.ts"
+import { asAnother as elsewhere, asOwner as here, openAnother as openElsewhere } from "../tenancy/AnotherTenant.ts"
 
 const Repos = Layer.mergeAll(MediaLinkRepo.layer, MediaRepo.layer, MediaFileRepo.layer, MediaRemovalRepo.layer).pipe(
   Layer.provideMerge(TestDatabase)
@@ -129,7 +129,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
         values (${entity}::uuid, 'org_default', 'product', ${entity}, 'active', true)`
       yield* sql`insert into entity_media (organization_id, entity_id, media_asset_id, role)
-        values ('org_elsewhere', ${entity}::uuid, ${id}::uuid, 'primary')`
+        values ('org_another', ${entity}::uuid, ${id}::uuid, 'primary')`
       const page = { page: 1, limit: 9 }
       const seen = Effect.gen(function*() {
         const [found, record] = [yield* here(media.find(id)), yield* here(media.record(id))]
@@ -145,7 +145,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
       // A variant in another organization's name is none of the entity's.
       yield* sql`insert into variants (id, organization_id, entity_id, combination)
-        values (${variantId}::uuid, 'org_elsewhere', ${entity}::uuid, 'x')`
+        values (${variantId}::uuid, 'org_another', ${entity}::uuid, 'x')`
       const onVariant = { entityId: entity, mediaAssetId: id, role: "gallery", variantId } as const
       const refused = { entity: true, variant: false, asset: true, attached: false }
       assert.deepStrictEqual(yield* here(links.attach(onVariant)), refused)

@@ -1,6 +1,6 @@
 /**
- * Filters of organizations that no test can see the absence of, because another one says the same, by what says it
- * (docs/invariants.md). Whoever walks through all filters adds what he finds, and takes out what shows by now.
+ * Filters of organizations whose absence no test can see, because something else guards the same, by what that is
+ * (docs/invariants.md). `npm run chaos -- --project filters` compares this list with what it finds.
  */
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [

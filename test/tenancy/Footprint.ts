@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 
 /** Tables of the deployment, not of a tenant; `search_stale` holds ids within one transaction only. */
@@ -10,39 +11,47 @@ interface Table {
   readonly owned: boolean
 }
 
-/** Every table, and whether its rows say whose they are. */
-export const tables = onDatabase((sql) =>
-  sql<Table>`select t.table_name as name, exists (select 1 from information_schema.columns c
+const allTables = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) =>
+    sql<Table>`select t.table_name as name, exists (select 1 from information_schema.columns c
       where c.table_schema = t.table_schema and c.table_name = t.table_name and c.column_name = 'organization_id') as owned
     from information_schema.tables t where t.table_schema = 'public' order by 1`
 )
 
-/** Tables of tenants that do not say whose their rows are; there should be none. */
+const inApp = <A, E>(body: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  onDatabase((sql) => Effect.provideService(Effect.orDie(body), SqlClient.SqlClient, sql))
+
+/** Every table, and whether its rows have an organization. */
+export const tables = inApp(allTables)
+
+/** Tables of tenants without an organization; there should be none. */
 export const ownerless = Effect.map(
   tables,
   (all) => all.filter(({ name, owned }) => !owned && !common.test(name)).map(({ name }) => name)
 )
 
-/** Waits until every entry of the change log has its place: nothing changes by itself any more. */
+/** Waits until every entry of the change log has its position: nothing changes by itself any more. */
 export const changeLogAtRest = onDatabase((sql) =>
   Effect.repeat(sql`select 1 from outbox_events where position is null limit 1`, {
     until: (waiting) => waiting.length === 0
   })
 )
 
-/** All rows of an organization as text, by table: two footprints are equal when nothing of it has changed. */
-export const footprintOf = Effect.fnUntraced(function*(organization: string) {
-  yield* changeLogAtRest
-  const owned = (yield* tables).filter(({ owned }) => owned)
-  const rows = yield* onDatabase((sql) =>
-    Effect.forEach(owned, ({ name }) =>
-      Effect.map(
-        sql<{ row: string }>`select t::text as row from ${
-          sql(name)
-        } t where organization_id = ${organization} order by 1`,
-        // The scheduler enqueues this task every minute, beside every test.
-        (found) => found.filter(({ row }) => !row.includes(",catalog/publish-due,")).map(({ row }) => `${name}: ${row}`)
-      ))
-  )
+/** All rows of an organization as text, by table. */
+export const rowsOf = Effect.fnUntraced(function*(organization: string) {
+  const sql = yield* SqlClient.SqlClient
+  const owned = (yield* allTables).filter(({ owned }) => owned)
+  const rows = yield* Effect.forEach(owned, ({ name }) =>
+    Effect.map(
+      sql<{ row: string }>`select t::text as row from ${
+        sql(name)
+      } t where organization_id = ${organization} order by 1`,
+      // The scheduler enqueues this task every minute, beside every test.
+      (found) => found.filter(({ row }) => !row.includes(",catalog/publish-due,")).map(({ row }) => `${name}: ${row}`)
+    ))
   return rows.flat()
 })
+
+/** The same of a running service: two footprints are equal when nothing of the organization has changed. */
+export const footprintOf = (organization: string) => Effect.andThen(changeLogAtRest, inApp(rowsOf(organization)))

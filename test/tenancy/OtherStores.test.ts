@@ -7,9 +7,9 @@ import { otherTenants, ownAffairs } from "./OtherTenants.ts"
 import { asks, files, nameless, reads, refusedAnyway, writes } from "./Probes.ts"
 
 withApp("two stores in one database", (it) => {
-  it.effect("every route is either asked about another store's records or names none", () =>
+  it.effect("every route is sent another tenant's ids or names no record", () =>
     Effect.sync(() => {
-      // Whose users, sessions and memberships those are is asked in test/auth.
+      // Users, sessions and memberships: test/auth.
       const ofStores = endpoints().filter(({ path }) => !path.startsWith("/api/auth/"))
       const unasked = ofStores.filter((route) =>
         ![...reads, ...files, ...writes, refusedAnyway].some((one) => asks(one, route))
@@ -17,14 +17,14 @@ withApp("two stores in one database", (it) => {
       assert.sameMembers(unasked.map(({ method, path }) => `${method} ${path}`), [...nameless])
     }))
 
-  it.effect("every table of a tenant says whose its rows are", () =>
+  it.effect("every table of tenants has an organization in each row", () =>
     Effect.map(ownerless, (tables) => assert.deepStrictEqual(tables, [])))
 
-  it.effect("neither sees nor touches the other, by whichever id it asks", () =>
+  it.effect("neither store reads or changes the other, by any id in any request", () =>
     Effect.gen(function*() {
       const { leaks, ours, theirs } = yield* otherTenants
       assert.deepStrictEqual(leaks, [])
-      // The same requests are good ones: with records of their own store they are done, and change nothing beside it.
+      // The same requests with records of their own store succeed, and change nothing of the other store.
       assert.deepStrictEqual(yield* ownAffairs(theirs, ours), [])
     }))
 })

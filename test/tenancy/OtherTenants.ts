@@ -2,32 +2,29 @@ import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, TestApp } from "../support/TestApp.ts"
+import { rowsLocked } from "./AnotherTenant.ts"
 import { changeLogAtRest, footprintOf } from "./Footprint.ts"
 import { askerOf, files, filled, namesIn, type Probe, reads, type RecordName, refusedAnyway, writes } from "./Probes.ts"
 import { aStore, type Store } from "./Stores.ts"
-import { rowsAreTaken } from "./Taken.ts"
 
-/** Sends a request as whoever of a store makes it. */
-export const send = (probe: Probe, store: Store) =>
-  api(probe.method, probe.path, {
-    as: askerOf(probe, store),
-    ...(probe.body === undefined ? {} : { body: probe.body })
-  })
+const send = (probe: Probe, store: Store) => {
+  const { body, method, path } = filled(probe, store)
+  return api(method, path, { as: askerOf(probe, store), ...body && { body } })
+}
 
 /** A request and its answer, in one line. */
-export const recorded = ({ method, path }: Probe, about: string, { body, status }: Answer) =>
+const recorded = ({ method, path }: Probe, about: string, { body, status }: Answer) =>
   `${method} ${path} ${about}: ${status} ${JSON.stringify(body)}`
 
-/** An answer without any record and without any stock. */
+/** Whether an answer has neither records nor stock. */
 export const isEmpty = (answer: Answer): boolean =>
   answer.status === 200 && !/"id":|:[1-9]/.test(JSON.stringify(answer.at("data")))
 
-/** The names of all records of a store. */
+/** The names of all records of a store: all keys but those of its actors. */
 const names = ({ as: _, buyer: __, ...records }: Store): ReadonlyArray<RecordName> =>
-  // Every other key of a store names a record.
   Object.keys(records) as ReadonlyArray<RecordName>
 
-/** Looks for a sign that stores are not apart: one line, or nothing. */
+/** Looks for a sign that tenants are not isolated: one line, or nothing. */
 export type Look = Effect.Effect<string | undefined, never, TestApp>
 
 /** All signs that looks find, in their order. */
@@ -35,9 +32,7 @@ const allOf = (looks: ReadonlyArray<Look>) =>
   Effect.map(Effect.all(looks), (found) => found.filter((sign) => sign !== undefined))
 
 const reading = (probe: Probe, store: Store) =>
-  Effect.map(send(filled(probe, store), store), (answer) => {
-    return { path: probe.path, status: answer.status, body: answer.body }
-  })
+  Effect.map(send(probe, store), ({ body, status }) => ({ path: filled(probe, store).path, status, body }))
 
 /** What a store reads of itself, request by request. */
 export const viewOf = Effect.fnUntraced(function*(store: Store) {
@@ -45,10 +40,17 @@ export const viewOf = Effect.fnUntraced(function*(store: Store) {
   return yield* Effect.forEach(reads, (probe) => reading(probe, store))
 })
 
-/** All files of a store. */
+/** All exports of a store. */
 const filesOf = (store: Store) => Effect.forEach(files, (probe) => reading(probe, store))
 
-/** Are the files of a store other ones than before, or do they name a record of another one? */
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** The records of another store that an answer names. */
+const namesOthers = (text: string, store: Store, other: Store) =>
+  names(other).filter((name) => text.includes(other[name]) && other[name] !== store[name])
+    .map((name) => `it reads the other's ${name}`)
+
+/** Whether the exports of a store differ from before, or name a record of another store. */
 const otherFiles = (
   store: Store,
   other: Store,
@@ -61,65 +63,57 @@ const otherFiles = (
       : `${changed.path} reads otherwise`
   })
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-
-/** Does a store read otherwise than it did before? */
+/** Whether a store reads something else than before. */
 export const otherwise = (store: Store, before: Effect.Success<ReturnType<typeof viewOf>>): ReadonlyArray<Look> =>
   reads.map((probe, at) =>
-    Effect.map(reading(probe, store), (now) => isSame(now, before[at]) ? undefined : `${probe.path} reads otherwise`)
+    Effect.map(
+      reading(probe, store),
+      (now) => isSame(now, before[at]) ? undefined : `${now.path} reads otherwise`
+    )
   )
 
-/** The answer to a request with an id of another store, unless it waits for somebody there. */
-const outsidersId = Effect.fnUntraced(function*(probe: Probe, name: RecordName, ours: Store, theirs: Store) {
-  const sent = yield* send(filled(probe, { ...ours, [name]: theirs[name] }), ours).pipe(
-    Effect.timeoutOption("5 seconds")
-  )
-  if (Option.isNone(sent)) return `${probe.method} ${probe.path} with their ${name} waits for somebody`
+/** Sends a request with an id of another store, which must be answered without waiting for that store. */
+const withIdOf = Effect.fnUntraced(function*(probe: Probe, name: RecordName, store: Store, other: Store) {
+  const sent = yield* send(probe, { ...store, [name]: other[name] }).pipe(Effect.timeoutOption("5 seconds"))
+  if (Option.isNone(sent)) return `${probe.method} ${probe.path} with their ${name} waits for a lock`
   const answer = sent.value
   return [404, 422].includes(answer.status) || isEmpty(answer)
     ? undefined
     : recorded(probe, `with their ${name}`, answer)
 })
 
-/** Asks as one store about everything, with every id of another one in turn. */
-export const outsidersIds = (ours: Store, theirs: Store): ReadonlyArray<Look> =>
+/** All requests of a store, with every id of another store in turn. */
+export const outsidersIds = (store: Store, other: Store): ReadonlyArray<Look> =>
   [...reads, ...writes, refusedAnyway].flatMap((probe) =>
-    namesIn(probe, ours).filter((name) => ours[name] !== theirs[name]).map((name) =>
-      outsidersId(probe, name, ours, theirs)
-    )
+    namesIn(probe, store).filter((name) => store[name] !== other[name])
+      .map((name) => withIdOf(probe, name, store, other))
   )
 
-/** Does it while somebody of an organization is at all of its rows. */
+/** Does it while all rows of an organization are locked. */
 export const whileTaken = <A>(organization: string, body: Effect.Effect<A, never, TestApp>) =>
   Effect.flatMap(TestApp, (app) =>
     onDatabase((sql) =>
-      rowsAreTaken(organization).pipe(
+      rowsLocked(organization).pipe(
         Effect.provideService(SqlClient.SqlClient, sql),
         Effect.andThen(Effect.provideService(body, TestApp, app)),
         Effect.scoped
       )
     ))
 
-/** Are the rows of an organization other ones than before? */
+/** Whether the rows of an organization differ from before. */
 export const touched = (organization: string, before: ReadonlyArray<string>): Look =>
   Effect.map(footprintOf(organization), (now) => {
     const [changed] = [...now.filter((row) => !before.includes(row)), ...before.filter((row) => !now.includes(row))]
     return changed === undefined ? undefined : `rows of ${organization} were changed: ${changed}`
   })
 
-/** Does an answer to a store name a record of another one? */
-const namesOthers = (text: string, store: Store, other: Store) =>
-  names(other).filter((name) => text.includes(other[name]) && other[name] !== store[name])
-    .map((name) => `it reads the other's ${name}`)
-
-/** Does a store read anything of another one? */
+/** Whether a store reads anything of another store. */
 export const readsOf = (store: Store, other: Store): Look =>
   Effect.map(viewOf(store), (view) => namesOthers(JSON.stringify(view), store, other)[0])
 
 /**
- * Opens two stores side by side and asks as the first one about everything, with every id of the second one in turn, while
- * somebody there is at all of its rows. Gives what one saw or touched of the other, which should be nothing, and the
- * stores.
+ * Opens two stores and sends all requests of the first one, with every id of the second one in turn, while all rows of the
+ * second one are locked. Gives the stores and what one read or changed of the other, which should be nothing.
  */
 export const otherTenants = Effect.gen(function*() {
   const ours = yield* aStore("org_ours")
@@ -134,30 +128,27 @@ export const otherTenants = Effect.gen(function*() {
   const beside = yield* allOf([touched("org_ours", ourRows), ...otherwise(ours, before), readsOf(theirs, ours)])
 
   const theirRows = yield* footprintOf("org_theirs")
-  const pried = yield* whileTaken("org_theirs", allOf(outsidersIds(ours, theirs)))
+  const read = yield* whileTaken("org_theirs", allOf(outsidersIds(ours, theirs)))
   const left = yield* allOf([touched("org_theirs", theirRows), otherFiles(ours, theirs, ourFiles)])
-  return { leaks: [...failed, ...beside, ...pried, ...left], ours, theirs }
+  return { leaks: [...failed, ...beside, ...read, ...left], ours, theirs }
 })
 
-/**
- * Does a request of a store about records of its own go wrong, or name one of another store? They are made one after the
- * other.
- */
+/** Whether a request of a store about its own records fails or names a record of another store, one after the other. */
 export const ownRequests = (store: Store, other: Store): ReadonlyArray<Look> => [
   ...writes.map((probe) =>
-    Effect.map(send(filled(probe, store), store), (answer) => {
-      if (answer.status >= 300) return recorded(probe, "with its own", answer)
+    Effect.map(send(probe, store), (answer) => {
+      if (answer.status >= 300) return recorded(probe, "with own records", answer)
       const [named] = namesOthers(JSON.stringify(answer.body), store, other)
       return named === undefined ? undefined : recorded(probe, named, answer)
     })
   ),
   Effect.map(
-    send(filled(refusedAnyway, store), store),
-    (sold) => sold.status === 409 ? undefined : recorded(refusedAnyway, "of something sold", sold)
+    send(refusedAnyway, store),
+    (sold) => sold.status === 409 ? undefined : recorded(refusedAnyway, "of a sold entity", sold)
   )
 ]
 
-/** What goes wrong when a store makes every request about records of its own beside another one. */
+/** What goes wrong when a store sends every request about its own records beside another store. */
 export const ownAffairs = Effect.fnUntraced(function*(store: Store, other: Store) {
   const { organizationId = "" } = other.as
   const before = yield* footprintOf(organizationId)

@@ -1,6 +1,6 @@
 import type { Store } from "./Stores.ts"
 
-/** The name of a record of a store, as it stands in braces in a request. */
+/** The name of a record of a store, in braces in a request. */
 export type RecordName = Exclude<keyof Store, "as" | "buyer">
 
 /** A request about records of a store, which its path and body name in braces. */
@@ -8,7 +8,7 @@ export interface Probe {
   readonly method: string
   readonly path: string
   readonly body: Readonly<Record<string, unknown>> | undefined
-  /** Asked by the store's customer about himself, and not by its administrator. */
+  /** Sent by the customer of the store about their own records; else by the administrator. */
   readonly own?: boolean
 }
 
@@ -31,7 +31,7 @@ const figures = (
     filters: Object.entries(only).map(([member, id]) => ({ member, operator: "equals", values: [id] }))
   })
 
-/** Where the zone of a store is. */
+/** An address in the zone of a store. */
 const anAddressInside = { line1: "1 Main St", city: "Austin", state: "TX", postalCode: "78701", country: "US" }
 
 const everything = "attributes,variants,categories,brands,inventory,pricing,optionTypes,customFields"
@@ -153,13 +153,17 @@ export const reads: ReadonlyArray<Probe> = [
   figures(["Orders.count"], ["Orders.id"], { "Orders.id": "{order}" })
 ]
 
-/** Everything a store has, as files. They are noted in its change log, so that reading one changes what the audit reads. */
+/** Exports of a store. They are recorded in its change log, so that an export changes what the audit reads. */
 export const files: ReadonlyArray<Probe> = ["catalog", "categories", "brands", "prices", "stock", "customers", "orders"]
   .map((kind) => probe("GET", `/api/exports/${kind}`))
 
 const entity = "/api/catalog/entities/{entity}"
 const category = "/api/catalog/categories/{category}"
 const field = "/api/admin/entity-field-definitions/{field}"
+
+/** A variant, and the entity that it is of, as most bodies name them. */
+const item = { entityId: "{entity}", variantId: "{variant}" }
+const off = { name: "Off", type: "percentage_discount", value: 5 }
 
 /** Every route that writes to a record or names one, in an order in which a store can do them one after the other. */
 export const writes: ReadonlyArray<Probe> = [
@@ -190,58 +194,21 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", `${entity}/brands/{brand}`),
   probe("PATCH", "/api/media/{medium}", { alt: "Changed" }),
   probe("POST", "/api/media/attach", { entityId: "{entity}", mediaAssetId: "{looseMedium}", role: "gallery" }),
-  probe("POST", "/api/media/attach", {
-    entityId: "{entity}",
-    variantId: "{variant}",
-    mediaAssetId: "{medium}",
-    role: "primary"
-  }),
+  probe("POST", "/api/media/attach", { ...item, mediaAssetId: "{medium}", role: "primary" }),
   probe("POST", "/api/media/detach", { entityId: "{entity}", mediaAssetId: "{looseMedium}" }),
-  probe("POST", "/api/media/detach", { entityId: "{entity}", variantId: "{variant}", mediaAssetId: "{medium}" }),
+  probe("POST", "/api/media/detach", { ...item, mediaAssetId: "{medium}" }),
   probe("DELETE", "/api/media/{medium}"),
   probe("POST", "/api/pricing/prices", { entityId: "{entity}", currency: "USD", amount: 5 }),
-  probe("POST", "/api/pricing/prices", {
-    entityId: "{entity}",
-    variantId: "{variant}",
-    currency: "USD",
-    amount: 5
-  }),
-  probe("POST", "/api/pricing/modifiers", {
-    name: "Off",
-    type: "percentage_discount",
-    value: 5,
-    entityId: "{entity}",
-    variantId: "{variant}"
-  }),
-  probe("POST", "/api/pricing/modifiers", {
-    name: "Off",
-    type: "percentage_discount",
-    value: 5,
-    variantId: "{variant}"
-  }),
+  probe("POST", "/api/pricing/prices", { ...item, currency: "USD", amount: 5 }),
+  probe("POST", "/api/pricing/modifiers", { ...off, ...item }),
+  probe("POST", "/api/pricing/modifiers", { ...off, variantId: "{variant}" }),
   probe("PATCH", "/api/pricing/modifiers/{modifier}", { value: 6 }),
   probe("PATCH", "/api/pricing/modifiers/{modifier}", { entityId: "{entity}", value: 7 }),
   probe("PATCH", "/api/promotions/{promotion}", { name: "Changed" }),
-  probe("POST", "/api/inventory/adjust", {
-    entityId: "{entity}",
-    variantId: "{variant}",
-    warehouseId: "{warehouse}",
-    type: "restock",
-    quantity: 1
-  }),
-  probe("POST", "/api/inventory/reserve", {
-    entityId: "{entity}",
-    variantId: "{variant}",
-    warehouseId: "{warehouse}",
-    quantity: 1,
-    orderId: "A-1"
-  }),
-  probe("POST", "/api/inventory/release", {
-    // The thing that was reserved: a variant, else an entity. Beside a variant the entity is not looked at.
-    entityId: "{variant}",
-    quantity: 1,
-    orderId: "{order}"
-  }),
+  probe("POST", "/api/inventory/adjust", { ...item, warehouseId: "{warehouse}", type: "restock", quantity: 1 }),
+  probe("POST", "/api/inventory/reserve", { ...item, warehouseId: "{warehouse}", quantity: 1, orderId: "A-1" }),
+  // The reserved sellable: a variant, else an entity.
+  probe("POST", "/api/inventory/release", { entityId: "{variant}", quantity: 1, orderId: "{order}" }),
   probe("PATCH", "/api/shipping/zones/{zone}", { priority: 7 }),
   probe("POST", "/api/shipping/rates", { zoneId: "{zone}", name: "Another", currency: "USD", amount: 900 }),
   probe("PATCH", "/api/shipping/rates/{rate}", { zoneId: "{zone}", amount: 501 }),
@@ -249,7 +216,7 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/carts", { currency: "USD", customerId: "{customer}" }),
   probe("PATCH", "/api/carts/{cart}/items/{item}", { quantity: 4 }),
   probe("DELETE", "/api/carts/{cart}/items/{item}"),
-  probe("POST", "/api/carts/{cart}/items", { entityId: "{entity}", variantId: "{variant}", quantity: 1 }),
+  probe("POST", "/api/carts/{cart}/items", { ...item, quantity: 1 }),
   probe("POST", "/api/checkout", { cartId: "{cart}", paymentMethodId: "test", currency: "USD" }),
   probe("PATCH", "/api/orders/{order}/status", { status: "confirmed" }),
   probe("POST", "/api/orders/{order}/fulfillments", { lineItems: [{ orderLineItemId: "{orderLine}", quantity: 1 }] }),
@@ -263,17 +230,8 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/orders/{order}/invoice/email", { to: "ann@home.example" }),
   probe("PATCH", "/api/orders/{order}/status", { status: "cancelled" }),
   probe("POST", "/api/orders/quote", { currency: "USD", cartId: "{cart}" }),
-  probe("POST", "/api/orders", {
-    currency: "USD",
-    lineItems: [{ entityId: "{entity}", variantId: "{variant}", quantity: 1 }]
-  }),
-  probe("POST", "/api/orders/{draft}/line-items", {
-    entityId: "{entity}",
-    variantId: "{variant}",
-    quantity: 1,
-    isCustomPrice: true,
-    unitPrice: 7
-  }),
+  probe("POST", "/api/orders", { currency: "USD", lineItems: [{ ...item, quantity: 1 }] }),
+  probe("POST", "/api/orders/{draft}/line-items", { ...item, quantity: 1, isCustomPrice: true, unitPrice: 7 }),
   probe("PATCH", "/api/orders/{draft}/line-items/{draftLine}", { quantity: 2 }),
   probe("DELETE", "/api/orders/{draft}/line-items/{draftLine}"),
   probe("POST", "/api/orders/{draft}/notes", { text: "Again." }),
@@ -315,10 +273,10 @@ export const writes: ReadonlyArray<Probe> = [
   probe("POST", "/api/imports/{upload}/cancel")
 ]
 
-/** Something that was sold is never deleted, so this is refused by its own store too. */
+/** A sold entity is never deleted, so the owner gets a refusal too. */
 export const refusedAnyway = probe("DELETE", entity)
 
-/** Routes that name no record. A provider's event says itself whose order it is about (Webhook.test.ts). */
+/** Routes that name no record. The event of a provider names its order itself (Webhook.test.ts). */
 export const nameless: ReadonlySet<string> = new Set([
   "GET /api/health",
   "GET /api/ready",
@@ -327,12 +285,12 @@ export const nameless: ReadonlySet<string> = new Set([
   "GET /metrics",
   "GET /api/metrics",
   "GET /api/jobs/run",
-  // They are about whoever asks; see ErasureHttp.test.ts.
+  // About the caller: ErasureHttp.test.ts.
   "GET /api/me/export",
   "DELETE /api/me",
-  // Its signature says which file it is; it is asked in DownloadsHttp.test.ts.
+  // The signature names the file: DownloadsHttp.test.ts.
   "GET /api/downloads/:id",
-  // Who may follow an address of a file is asked in FilesHttp.test.ts.
+  // FilesHttp.test.ts.
   "GET /api/media/files/:year/:name",
   "POST /api/media/upload",
   "POST /api/jobs/run",
@@ -354,12 +312,12 @@ export const nameless: ReadonlySet<string> = new Set([
   "POST /api/me/addresses",
   "GET /api/admin/permissions",
   "GET /api/admin/staff/roles",
-  // A user is nobody's: he may be a member of several organizations (Staff.test.ts).
+  // A user may be a member of several organizations: Staff.test.ts.
   "POST /api/admin/staff",
   "POST /api/admin/staff/invitations"
 ])
 
-/** Does the probe ask this route? Its path is written with a colon before each parameter. */
+/** Whether the probe is a request to the route, whose path has a colon before each parameter. */
 export const asks = ({ method, path }: Probe, route: { readonly method: string; readonly path: string }): boolean =>
   method === route.method &&
   new RegExp(`^${route.path.replace(/:[^/]+/g, "[^/]+")}$`).test(path.split("?")[0] ?? "")
@@ -379,5 +337,5 @@ export const filled = ({ body, path, ...probe }: Probe, store: Store): Probe => 
   return { ...probe, path: fill(path), body: body && JSON.parse(fill(JSON.stringify(body))) }
 }
 
-/** Who asks: the store's customer about himself, else its administrator. */
+/** The sender of a probe. */
 export const askerOf = ({ own }: Probe, { as, buyer }: Store): Store["as"] => own === true ? buyer : as

@@ -7,7 +7,7 @@ import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
 
-/** The store that a request names; a broken request breaks it. */
+/** The store that a request names; fails for `broken`. */
 const storeResolver = (request: Request) => {
   const store = request.headers.get("x-store-id")
   if (store === "broken") throw new Error("no answer")
@@ -44,7 +44,7 @@ lenient("a deployment that resolves stores", (it) => {
       }
     }))
 
-  it.effect("leaves members, and keys of a store, where they belong", () =>
+  it.effect("keeps members and keys of a store in their store, whichever store they name", () =>
     Effect.gen(function*() {
       yield* openStore("org_m")
       const member = yield* signIn({ role: "owner" })
@@ -55,7 +55,7 @@ lenient("a deployment that resolves stores", (it) => {
       assert.strictEqual(yield* storeOf({ ...key.headers, ...where("org_default") }), "org_m")
     }))
 
-  it.effect("gives nobody rights in a store by its name alone", () =>
+  it.effect("grants no rights in a store to a request that only names it", () =>
     Effect.gen(function*() {
       yield* openStore("org_r")
       const owner = yield* signIn({ role: "owner", organization: "org_r" })
@@ -67,7 +67,7 @@ lenient("a deployment that resolves stores", (it) => {
       refused(yield* orders({}), 401, "UNAUTHORIZED", "a visitor")
     }))
 
-  it.effect("finds a store that was opened after somebody asked for it", () =>
+  it.effect("finds a store that was opened after a request for it", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* storeOf(where("org_late")), "org_default")
       yield* openStore("org_late")
@@ -81,7 +81,7 @@ const strict = layer(
 )
 
 strict("a deployment that is strict about stores", (it) => {
-  it.effect("refuses whoever names none, an unknown one, or breaks the resolver", () =>
+  it.effect("refuses a request that names no store, an unknown one, or breaks the resolver", () =>
     Effect.gen(function*() {
       yield* openStore("org_a")
       const shopper = yield* signIn()
@@ -94,7 +94,7 @@ strict("a deployment that is strict about stores", (it) => {
       }
     }))
 
-  it.effect("serves members and keys without asking", () =>
+  it.effect("serves members and keys without the resolver", () =>
     Effect.gen(function*() {
       const [member, key] = [yield* signIn({ role: "staff" }), yield* aKey({ role: "staff" })]
       for (const headers of [member.bearer, key.headers]) {
@@ -102,7 +102,7 @@ strict("a deployment that is strict about stores", (it) => {
       }
     }))
 
-  it.effect("answers what belongs to no store: health, metrics, documents, sign-in and events of providers", () =>
+  it.effect("serves routes of no store: health, metrics, documents, sign-in and events of providers", () =>
     Effect.gen(function*() {
       const { url } = yield* TestApp
       for (const path of ["/api/health", "/api/ready", "/health/live", "/api/doc", "/api/reference"]) {
@@ -118,42 +118,68 @@ strict("a deployment that is strict about stores", (it) => {
     }))
 })
 
-describe("settings of access that cannot be used", () => {
-  type Auth = NonNullable<DeploymentConfig["auth"]>
+const ofItsOwn = layer(testAppLayer({ store: { defaultOrganizationId: "acme", defaultCurrency: "EUR" } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})
+
+ofItsOwn("a deployment that names its organization", (it) => {
+  it.effect("creates the organization at the first start and writes to it", () =>
+    Effect.gen(function*() {
+      const headers = { "x-api-key": "dev-admin-key" }
+      const entity = yield* api("POST", "/api/catalog/entities", { headers, body: { type: "product", slug: "mug" } })
+      assert.deepStrictEqual([entity.status, entity.at("data.organizationId")], [201, "acme"])
+      const category = yield* api("POST", "/api/catalog/categories", { headers, body: { slug: "mug" } })
+      const cart = yield* api("POST", "/api/carts", { body: { currency: "EUR" } })
+      assert.deepStrictEqual([category.status, cart.status, cart.at("data.organizationId")], [201, 201, "acme"])
+    }))
+})
+
+describe("the settings of stores and access", () => {
   const scope = { prefix: "wh_", permissions: { orders: ["read"] } }
-  const wrong: ReadonlyArray<readonly [auth: Auth, name: string]> = [
-    [{ strictOrgResolution: true }, "auth.strictOrgResolution=\"true\""],
-    [{ defaultOrganizationId: "a b" }, "auth.defaultOrganizationId=\"a b\""],
-    [{ roles: { editor: ["*:read"] } }, "auth.roles.editor=\"*:read\""],
-    [{ roles: { editor: { permissions: ["catalog update"] } } }, "auth.roles.editor=\"catalog update\""],
-    [{ roles: { "a,b": [] } }, "auth.roles=\"a,b\""],
-    [{ customerPermissions: [""] }, "auth.customerPermissions=\"\""],
-    [{ apiKeys: { defaultPermissions: [":"] } }, "auth.apiKeys.defaultPermissions=\":\""],
-    [{ apiKeyScopes: { default: scope } }, "auth.apiKeyScopes=\"default\""],
-    [{ apiKeyScopes: { a: { ...scope, prefix: "stoa_x_" } } }, "auth.apiKeyScopes.a.prefix=\"stoa_x_\""],
-    [{ apiKeyScopes: { a: scope, b: scope } }, "auth.apiKeyScopes.a.prefix=\"wh_\""],
-    [
-      { apiKeyScopes: { a: { ...scope, permissions: { "*": ["read"] } } } },
-      "auth.apiKeyScopes.a.permissions=\"*:read\""
-    ],
-    [{ apiKeyScopes: { a: { ...scope, keyExpiration: 0 } } }, "auth.apiKeyScopes.a.keyExpiration=\"0\""],
-    [
-      { apiKeyScopes: { a: { ...scope, rateLimit: { timeWindow: 0, maxRequests: 1 } } } },
-      "auth.apiKeyScopes.a.rateLimit="
-    ]
+  const access = (auth: NonNullable<DeploymentConfig["auth"]>) => ({ auth })
+  const scopes = (one: object) => access({ apiKeyScopes: { a: { ...scope, ...one } } })
+  const wrong: ReadonlyArray<readonly [config: DeploymentConfig, name: string]> = [
+    [{ store: { defaultCurrency: "EURO" } }, "store.defaultCurrency=\"EURO\""],
+    [{ store: { defaultCurrency: "XXX" } }, "store.defaultCurrency=\"XXX\""],
+    [{ store: { defaultCurrency: "eur" } }, "store.defaultCurrency=\"eur\""],
+    [{ store: { defaultOrganizationId: "" } }, "store.defaultOrganizationId=\"\""],
+    [{ store: { defaultOrganizationId: "a b" } }, "store.defaultOrganizationId=\"a b\""],
+    [{ store: { defaultOrganizationId: "o".repeat(65) } }, "store.defaultOrganizationId="],
+    [access({ strictOrgResolution: true }), "auth.strictOrgResolution=\"true\""],
+    [access({ defaultOrganizationId: "a b" }), "auth.defaultOrganizationId=\"a b\""],
+    [access({ roles: { editor: ["*:read"] } }), "auth.roles.editor=\"*:read\""],
+    [access({ roles: { editor: { permissions: ["catalog update"] } } }), "auth.roles.editor=\"catalog update\""],
+    [access({ roles: { "a,b": [] } }), "auth.roles=\"a,b\""],
+    [access({ customerPermissions: [""] }), "auth.customerPermissions=\"\""],
+    [access({ apiKeys: { defaultPermissions: [":"] } }), "auth.apiKeys.defaultPermissions=\":\""],
+    [access({ apiKeyScopes: { default: scope } }), "auth.apiKeyScopes=\"default\""],
+    [access({ apiKeyScopes: { a: scope, b: scope } }), "auth.apiKeyScopes.a.prefix=\"wh_\""],
+    [scopes({ prefix: "stoa_x_" }), "auth.apiKeyScopes.a.prefix=\"stoa_x_\""],
+    [scopes({ permissions: { "*": ["read"] } }), "auth.apiKeyScopes.a.permissions=\"*:read\""],
+    [scopes({ keyExpiration: 0 }), "auth.apiKeyScopes.a.keyExpiration=\"0\""],
+    [scopes({ rateLimit: { timeWindow: 0, maxRequests: 1 } }), "auth.apiKeyScopes.a.rateLimit="]
   ]
 
-  for (const [auth, name] of wrong) {
-    it.effect(`${name} ends the start with a line that names it`, () =>
+  for (const [config, name] of wrong) {
+    it.effect(`end the start with a line that names ${name}`, () =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(readSettings({ auth }))
+        const error = yield* Effect.flip(readSettings(config))
         assert.include(error.message, name)
         assert.match(error.message, /is not allowed: expected .+\.$/)
       }))
   }
 
-  it.effect("are refused, and usable ones are not", () =>
+  it.effect("end the start when they name two default organizations", () =>
     Effect.gen(function*() {
+      const two = readSettings({ store: { defaultOrganizationId: "a" }, auth: { defaultOrganizationId: "b" } })
+      assert.include((yield* Effect.flip(two)).message, "auth.defaultOrganizationId")
+    }))
+
+  it.effect("are read when they are usable", () =>
+    Effect.gen(function*() {
+      const store = { defaultCurrency: "JPY", defaultOrganizationId: "org-1_A" }
+      assert.deepStrictEqual((yield* readSettings({ store })).deployment.store, store)
       const { access } = yield* readSettings({
         auth: {
           roles: { staff: ["orders:*"], manager: { permissions: ["catalog:read:unpublished", "*:*"] } },
@@ -162,14 +188,9 @@ describe("settings of access that cannot be used", () => {
         }
       })
       assert.deepStrictEqual([access.strictOrgResolution, access.defaultOrganizationId], [true, "acme"])
-      assert.deepStrictEqual(access.roles["staff"], ["orders:*"])
-      assert.deepStrictEqual(access.roles["manager"], ["catalog:read:unpublished", "*:*"])
-      assert.deepStrictEqual(access.roles["owner"], ["*:*"])
-    }))
-
-  it.effect("include one default organization under two names", () =>
-    Effect.gen(function*() {
-      const two = readSettings({ store: { defaultOrganizationId: "a" }, auth: { defaultOrganizationId: "b" } })
-      assert.include((yield* Effect.flip(two)).message, "auth.defaultOrganizationId")
+      assert.deepStrictEqual(
+        [access.roles["staff"], access.roles["manager"], access.roles["owner"]],
+        [["orders:*"], ["catalog:read:unpublished", "*:*"], ["*:*"]]
+      )
     }))
 })

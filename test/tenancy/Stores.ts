@@ -5,77 +5,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 
-/** A store with one record of everything, as the ids that name them; `as` is its administrator. */
-export interface Store {
-  readonly as: typeof asAdmin
-  /** Its customer, who has bought something. */
-  readonly buyer: typeof asAdmin
-  readonly entity: string
-  readonly optionType: string
-  readonly optionValue: string
-  readonly variant: string
-  readonly category: string
-  /** A category above it. */
-  readonly parent: string
-  readonly brand: string
-  /** A picture that the entity shows, and one that nothing does. */
-  readonly medium: string
-  readonly looseMedium: string
-  /** A custom field of the entity's type, which it has a value of. */
-  readonly field: string
-  readonly price: string
-  readonly modifier: string
-  readonly promotion: string
-  readonly warehouse: string
-  readonly zone: string
-  readonly rate: string
-  /** A zone in which nothing is priced. */
-  readonly emptyZone: string
-  readonly customer: string
-  /** An address of the customer. */
-  readonly address: string
-  /** A note about the customer, and a group that nobody is in. */
-  readonly interaction: string
-  readonly group: string
-  /** A class of tax that nothing is of, and a rate of a region. */
-  readonly taxClass: string
-  readonly taxRate: string
-  /** An open cart of nobody in particular, so that any staff may serve it, with a line in it. */
-  readonly cart: string
-  readonly item: string
-  /** A paid order with a promotion, stock reserved by hand beside its own, and a fulfillment. */
-  readonly order: string
-  readonly orderNumber: string
-  /** The line of it, of which three units were bought and one is on its way in this fulfillment. */
-  readonly orderLine: string
-  readonly parcel: string
-  /** A paid order without a past, its line, and a refund of it that its provider has not heard of. */
-  readonly refundable: string
-  readonly refundableLine: string
-  readonly refund: string
-  /** An order that was only authorized. */
-  readonly authorized: string
-  /** Two money steps that failed for good: one to be begun anew, one to be settled otherwise. */
-  readonly failure: string
-  readonly otherFailure: string
-  /** An order that staff wrote, with two lines, which nobody has paid; one of its lines, and a note about it. */
-  readonly draft: string
-  readonly draftLine: string
-  readonly note: string
-  /** A webhook endpoint, and an attempt to deliver an event to it. */
-  readonly endpoint: string
-  readonly delivery: string
-  /** A background job that failed. */
-  readonly job: string
-  /** An API key of the role staff. */
-  readonly apiKey: string
-  /** An import that waits for somebody to work on it, with a record that was refused. */
-  readonly upload: string
-  /** A member with the role staff. */
-  readonly member: string
-}
-
-/** A body that the API must accept; the id of what it made. */
+/** A request that the API must accept, and its answer. */
 const make = Effect.fnUntraced(function*(as: typeof asAdmin, path: string, body: object) {
   const made = yield* api("POST", path, { as, body })
   if (made.status >= 300) {
@@ -84,7 +14,7 @@ const make = Effect.fnUntraced(function*(as: typeof asAdmin, path: string, body:
   return made
 })
 
-/** A customer's purchase of three units with the store's promotion. */
+/** A customer's purchase of three units with the promotion of the store. */
 const buy = Effect.fnUntraced(function*(as: typeof asAdmin, item: object) {
   const cart = yield* make(as, "/api/carts", { currency: "USD" })
   const cartId = cart.text("data.id")
@@ -99,7 +29,7 @@ const buy = Effect.fnUntraced(function*(as: typeof asAdmin, item: object) {
   }
 })
 
-/** What the catalog of a store has: slugs, names and codes are the same in every store. */
+/** The catalog of a store; slugs, names and codes are the same in every store. The category is below `parent`. */
 const aCatalog = Effect.fnUntraced(function*(as: typeof asAdmin) {
   const graded = { entityType: "product", name: "grade", kind: "text", isFilterable: true }
   const field = (yield* make(as, "/api/admin/entity-field-definitions", graded)).text("data.id")
@@ -134,7 +64,7 @@ export const anAddress = {
   isDefault: true
 }
 
-/** A webhook endpoint whose host nobody finds, and a delivery that failed for that. */
+/** A webhook endpoint whose host does not exist, and a delivery that failed for that. */
 const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization: string) {
   const sent = { url: "https://receiver.invalid/hook", events: ["orders.create"] }
   const endpoint = (yield* make(as, "/api/webhooks", sent)).text("data.id")
@@ -151,7 +81,7 @@ const anEndpoint = Effect.fnUntraced(function*(as: typeof asAdmin, organization:
   return { endpoint, delivery }
 })
 
-/** Two pictures without files; whose they are is asked before those are. */
+/** Two pictures without files: one of the entity, and one of no entity. */
 const media = Effect.fnUntraced(function*(organization: string, entity: string) {
   const [medium, looseMedium] = [randomUUID(), randomUUID()]
   yield* onDatabase((sql) =>
@@ -188,29 +118,19 @@ const anUpload = Effect.fnUntraced(function*(organization: string) {
 const aMember = Effect.fnUntraced(function*(organization: string) {
   const id = randomUUID()
   yield* onDatabase((sql) =>
-    sql`with somebody as (insert into users (name, email) values ('Member', ${`${id}@example.com`}) returning id)
+    sql`with added as (insert into users (name, email) values ('Member', ${`${id}@example.com`}) returning id)
       insert into members (id, organization_id, user_id, role)
-      select ${id}::uuid, ${organization}, id, 'staff' from somebody`
+      select ${id}::uuid, ${organization}, id, 'staff' from added`
   )
   return id
 })
 
-/** Orders beside the one that was bought, whose money is still to be moved. */
+/** A paid order with a pending refund, an authorized order, and two failed money steps: one to retry, one to resolve. */
 const moneyOf = Effect.fnUntraced(function*(organizationId: string) {
-  const paid = yield* onDatabase((sql) =>
-    Effect.provideService(
-      buildOrder({ organizationId, orderNumber: "ORD-2020-900001", lines: [{ quantity: 9 }] }),
-      SqlClient.SqlClient,
-      sql
-    )
-  )
-  const authorized = yield* onDatabase((sql) =>
-    Effect.provideService(
-      buildOrder({ organizationId, orderNumber: "ORD-2020-900002", captured: null }),
-      SqlClient.SqlClient,
-      sql
-    )
-  )
+  const build = (spec: Parameters<typeof buildOrder>[0]) =>
+    onDatabase((sql) => Effect.provideService(buildOrder({ organizationId, ...spec }), SqlClient.SqlClient, sql))
+  const paid = yield* build({ orderNumber: "ORD-2020-900001", lines: [{ quantity: 9 }] })
+  const authorized = yield* build({ orderNumber: "ORD-2020-900002", captured: null })
   const [refund, failed, failure, otherFailure] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
   yield* onDatabase((sql) =>
     sql`with ledger as (insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
@@ -224,7 +144,11 @@ const moneyOf = Effect.fnUntraced(function*(organizationId: string) {
   return { refundable: paid.id, refundableLine, refund, authorized: authorized.id, failure, otherFailure }
 })
 
-/** Fills an organization with one record of everything; `buyer` is the user who bought something. */
+/**
+ * Fills an organization with one record of each kind and gives their ids. `as` is its administrator, `buyer` its customer
+ * with a paid order. The cart has no customer, so that staff may change it; nothing is priced in `emptyZone`; the draft is
+ * an unpaid order that staff wrote, with two lines.
+ */
 export const aStore = Effect.fnUntraced(function*(organization: string, buyer = "buyer") {
   yield* onDatabase((sql) =>
     sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, ${organization})
@@ -275,7 +199,7 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
     lineItems: [{ ...item, quantity: 1 }, { ...item, quantity: 1, isCustomPrice: true, unitPrice: 5 }]
   })
   const noted = yield* make(as, `/api/orders/${written.text("data.id")}/notes`, { text: "Noted." })
-  const store: Store = {
+  return {
     as,
     draft: written.text("data.id"),
     draftLine: written.text("data.lineItems.1.id"),
@@ -306,5 +230,6 @@ export const aStore = Effect.fnUntraced(function*(organization: string, buyer = 
     parcel,
     ...bought
   }
-  return store
 })
+
+export type Store = Effect.Success<ReturnType<typeof aStore>>

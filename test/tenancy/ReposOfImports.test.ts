@@ -14,7 +14,7 @@ import { MediaBatchRepo } from "../../src/domain/media/MediaBatchRepo.ts"
 import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
 import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { elsewhere, here, openElsewhere, outsider } from "./Anonymous.ts"
+import { asAnother, asOwner, openAnother, whileLocked } from "./AnotherTenant.ts"
 
 const Repos = Layer.provideMerge(importExportRepos, TestDatabase)
 
@@ -35,7 +35,7 @@ const refusing: Work = (rows) =>
     afterCommit: Effect.void
   })
 
-/** Rows of ours, each of which refers to the one before; then the same again in the other store's name, below ours. */
+/** Rows that refer to one another; those of another tenant are below the owner's. */
 const things = (store: string, name: string): ReadonlyArray<string> => {
   const id = (what: string) => `md5('${what}')::uuid`
   const own = (what: string) => `md5('${what}${name}')::uuid`
@@ -83,8 +83,8 @@ const things = (store: string, name: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Rows of ours that name what will be the other store's: a name of it must not show. */
-const strays: ReadonlyArray<string> = [
+/** Rows of the owner that name records of another tenant, whose names must not show. */
+const crossing: ReadonlyArray<string> = [
   `insert into prices (id, organization_id, entity_id, variant_id, customer_group_id, currency, amount)
     values (md5('price3')::uuid, 'org_default', md5('entity')::uuid, md5('variant2')::uuid, md5('group2')::uuid::text,
       'USD', 3)`,
@@ -92,23 +92,23 @@ const strays: ReadonlyArray<string> = [
     values (md5('level3')::uuid, 'org_default', md5('entity')::uuid, md5('house2')::uuid, md5('entity')::uuid)`,
   `insert into order_lines (id, organization_id, order_id, position, entity_id, variant_id, entity_type, title, quantity,
       unit_price, total_price)
-    values (md5('line3')::uuid, 'org_default', md5('order')::uuid, 3, md5('entity-twin')::uuid, md5('variant3')::uuid,
+    values (md5('line3')::uuid, 'org_default', md5('order')::uuid, 3, md5('entity-other')::uuid, md5('variant3')::uuid,
       'product', 'T', 1, 1, 1)`,
   `insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
       shipping_total, discount_total, grand_total)
-    values (md5('order3')::uuid, 'org_default', 'N3', md5('customer-twin')::uuid, 'pending', 'USD', 1, 0, 0, 0, 1)`
+    values (md5('order3')::uuid, 'org_default', 'N3', md5('customer-other')::uuid, 'pending', 'USD', 1, 0, 0, 0, 1)`
 ]
 
-/** The other store's, which those of ours name; the variant has no SKU, but options. */
+/** Records of another tenant that rows of the owner name; the variant has no SKU, but options. */
 const named: ReadonlyArray<string> = [
   `insert into variants (id, organization_id, entity_id, combination)
-    values (md5('variant3')::uuid, 'org_elsewhere', md5('entity-twin')::uuid, '3')`,
-  `insert into entity_media values ('org_elsewhere', md5('entity-twin')::uuid, null, md5('asset2')::uuid, 'gallery', 0,
+    values (md5('variant3')::uuid, 'org_another', md5('entity-other')::uuid, '3')`,
+  `insert into entity_media values ('org_another', md5('entity-other')::uuid, null, md5('asset2')::uuid, 'gallery', 0,
     now())`,
-  `insert into variant_option_values values ('org_elsewhere', md5('variant3')::uuid, md5('value2')::uuid)`
+  `insert into variant_option_values values ('org_another', md5('variant3')::uuid, md5('value2')::uuid)`
 ]
 
-/** Records that have the others, each in a store of its own. */
+/** Records that the others belong to. */
 const roots = (store: string, name: string): ReadonlyArray<string> => [
   `insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
     values (md5('entity${name}')::uuid, '${store}', 'product', 'e${name}', 'active', true)`,
@@ -125,30 +125,30 @@ const roots = (store: string, name: string): ReadonlyArray<string> => [
 
 const written = Effect.fnUntraced(function*(statements: ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient
-  // Past the keys and triggers that would not have rows of two stores hang together.
+  // Past the keys and triggers that keep rows of two organizations apart.
   yield* sql.withTransaction(Effect.andThen(
     sql`set local session_replication_role = replica`,
     Effect.forEach(statements, (text) => sql.unsafe(text))
   ))
 })
 
-/** All that our files would hold. */
+/** Everything that files of an organization contain. */
 const filesOf = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const catalog = yield* CatalogPageRepo
   const pages = yield* ExportRepo
   const [media, groups] = [yield* MediaBatchRepo, yield* GroupImportRepo]
-  const [ours] = yield* sql<{ readonly id: string }>`select md5('entity')::uuid as id`
+  const [own] = yield* sql<{ readonly id: string }>`select md5('entity')::uuid as id`
   const assets = yield* sql<{ readonly id: string }>`select id from media_assets`
   const state = yield* (yield* CatalogStateRepo).read([{
     slug: "e",
     categories: ["c1", "c2"],
     brands: ["b1", "b2"],
     variants: [{ sku: "sku2" }]
-  }, { slug: "e-twin" }])
+  }, { slug: "e-other" }])
   const fields = yield* (yield* FieldStateRepo).read([
     { type: "product", fields: { f1: "e" } },
-    { type: "product", fields: { f1: "e-twin" } }
+    { type: "product", fields: { f1: "e-other" } }
   ])
   return JSON.stringify({
     fields: [[...fields.definitions], [...fields.referables], [...fields.owners]],
@@ -156,67 +156,74 @@ const filesOf = Effect.gen(function*() {
     references: yield* catalog.references,
     locales: yield* catalog.locales,
     state: [[...state.entities], [...state.categories], [...state.brands], [...state.skus]],
-    media: yield* media.attachedTo([ours?.id ?? ""]),
-    showing: [...yield* media.showing(["e", "e-twin"])],
+    media: yield* media.attachedTo([own?.id ?? ""]),
+    showing: [...yield* media.showing(["e", "e-other"])],
     assets: [...yield* media.known(assets.map(({ id }) => id))],
     pages: yield* Effect.forEach(
       ["categories", "brands", "prices", "stock", "customers", "orders"] as const,
       (kind) => pages.page(kind, exportStart(kind), 9)
     ),
-    numbers: [...(yield* (yield* OrderBatchRepo).read(["N", "N-twin"], [])).orders],
+    numbers: [...(yield* (yield* OrderBatchRepo).read(["N", "N-other"], [])).orders],
     brands: [...yield* groups.brands(["b1", "b2"])],
     categories: [...(yield* groups.categories([{ slug: "c1" }, { slug: "c2" }])).bySlug]
   })
 })
 
-/** The services in front of these repositories look first, and so would hide a repository that does not. */
-it.layer(Repos, { excludeTestServices: true })("files of another organization, asked past their services", (it) => {
-  it.effect("hold what is its own, also where rows of one store hang on those of another", () =>
+it.layer(Repos, { excludeTestServices: true })("repositories of imports and exports", (it) => {
+  it.effect("read the rows of one organization, also where rows of one refer to those of another", () =>
     Effect.gen(function*() {
-      yield* openElsewhere
-      yield* written([...roots("org_default", ""), ...things("org_default", "1"), ...strays])
-      const alone = yield* here(filesOf)
+      yield* openAnother
+      yield* written([...roots("org_default", ""), ...things("org_default", "1"), ...crossing])
+      const alone = yield* asOwner(filesOf)
       assert.notInclude(alone, `"sku2"`)
-      yield* written([...roots("org_elsewhere", "-twin"), ...things("org_elsewhere", "2"), ...named])
-      assert.strictEqual(yield* here(filesOf), alone)
-      const theirs = yield* elsewhere(filesOf)
-      assert.include(theirs, "e-twin")
+      yield* written([...roots("org_another", "-other"), ...things("org_another", "2"), ...named])
+      assert.strictEqual(yield* asOwner(filesOf), alone)
+      const theirs = yield* asAnother(filesOf)
+      assert.include(theirs, "e-other")
       for (const own of [`"slug":"e"`, `"c1"`]) assert.notInclude(theirs, own)
     }))
 
-  it.effect("are read while the other one is at all of its rows", () =>
+  it.effect("do not wait for locked rows of another tenant", () =>
     Effect.gen(function*() {
-      const [catalog, groups] = [yield* CatalogStateRepo, yield* GroupImportRepo]
-      const state = yield* outsider(catalog.read([{ slug: "e", categories: ["c1"], brands: ["b1"] }]))
-      assert.deepStrictEqual([state.entities.size, state.categories.size, state.brands.size], [0, 0, 0])
-      assert.strictEqual((yield* outsider(groups.categories([{ slug: "c1" }]))).bySlug.size, 0)
-      const fields = yield* outsider((yield* FieldStateRepo).read([{ type: "product", fields: { f2: "e" } }]))
-      assert.strictEqual(fields.referables.size, 0)
-      assert.strictEqual((yield* outsider(groups.brands(["b1"]))).size, 0)
+      const { brands, categories } = yield* GroupImportRepo
+      const read = Effect.all([
+        CatalogStateRepo.use((repo) =>
+          Effect.map(
+            repo.read([{ slug: "e", categories: ["c1"], brands: ["b1"] }]),
+            (state) => state.entities.size + state.categories.size + state.brands.size
+          )
+        ),
+        Effect.map(categories([{ slug: "c1" }]), ({ bySlug }) => bySlug.size),
+        FieldStateRepo.use((repo) =>
+          Effect.map(repo.read([{ type: "product", fields: { f2: "e" } }]), ({ referables }) => referables.size)
+        ),
+        Effect.map(brands(["b1"]), ({ size }) => size)
+      ])
+      assert.deepStrictEqual(yield* whileLocked("org_default", asAnother(read)), [0, 0, 0, 0])
     }))
 
-  it.effect("are neither received, read, worked on nor ended here", () =>
+  it.effect("neither receive, read, process nor end an import of another tenant", () =>
     Effect.gen(function*() {
-      yield* openElsewhere
+      yield* openAnother
       const [imports, batches, refusals] = [yield* ImportRepo, yield* BatchRepo, yield* RefusalRepo]
-      const id = yield* here(imports.begin(options))
-      assert.isFalse(yield* elsewhere(imports.stage(id, 0, [row], 2)))
-      yield* elsewhere(imports.discard(id))
-      assert.isTrue(yield* here(imports.stage(id, 0, [row], 2)))
-      assert.isUndefined(yield* elsewhere(imports.queue(id, null, "hash")))
-      assert.isDefined(yield* here(imports.queue(id, "key", "hash")))
-      const foreign = yield* elsewhere(imports.begin(options))
-      // The same key of another store is another key.
-      assert.isFalse((yield* elsewhere(imports.queue(foreign, "key", "other")))?.earlier)
-      const again = yield* elsewhere(imports.queue(yield* elsewhere(imports.begin(options)), "key", "other"))
-      assert.deepStrictEqual([again?.earlier, again?.record.id], [true, foreign])
-      assert.isUndefined(yield* elsewhere(imports.find(id)))
-      assert.isUndefined(yield* elsewhere(imports.actorOf(id)))
-      assert.isUndefined(yield* elsewhere(batches.next(id, 9, refusing)))
-      assert.isUndefined(yield* elsewhere(imports.end(id, "cancelled", null)))
-      const done = yield* here(batches.next(id, 9, refusing))
+      const id = yield* asOwner(imports.begin(options))
+      assert.isFalse(yield* asAnother(imports.stage(id, 0, [row], 2)))
+      yield* asAnother(imports.discard(id))
+      assert.isTrue(yield* asOwner(imports.stage(id, 0, [row], 2)))
+      assert.isUndefined(yield* asAnother(imports.queue(id, null, "hash")))
+      assert.isDefined(yield* asOwner(imports.queue(id, "key", "hash")))
+      const theirs = yield* asAnother(imports.begin(options))
+      // The same key of another tenant is another key.
+      assert.isFalse((yield* asAnother(imports.queue(theirs, "key", "other")))?.earlier)
+      const again = yield* asAnother(imports.queue(yield* asAnother(imports.begin(options)), "key", "other"))
+      assert.deepStrictEqual([again?.earlier, again?.record.id], [true, theirs])
+      assert.isUndefined(yield* asAnother(imports.find(id)))
+      assert.isUndefined(yield* asAnother(imports.actorOf(id)))
+      assert.isUndefined(yield* asAnother(batches.next(id, 9, refusing)))
+      assert.isUndefined(yield* asAnother(imports.end(id, "cancelled", null)))
+      const done = yield* asOwner(batches.next(id, 9, refusing))
       assert.deepInclude(done?.record, { state: "completed", refused: 1 })
-      assert.lengthOf(yield* here(refusals.after(id, 0, 9)), 1)
-      assert.lengthOf(yield* elsewhere(refusals.after(id, 0, 9)), 0)
+      assert.lengthOf(yield* asOwner(refusals.after(id, 0, 9)), 1)
+      assert.lengthOf(yield* asAnother(refusals.after(id, 0, 9)), 0)
     }))
 })

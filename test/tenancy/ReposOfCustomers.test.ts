@@ -1,0 +1,246 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiKeyRepo, apiKeyRepoLayer } from "../../src/domain/access/ApiKeyRepo.ts"
+import { AuditRepo, auditRepoLayer } from "../../src/domain/audit/AuditRepo.ts"
+import { MembershipRepo, membershipRepoLayer } from "../../src/domain/auth/MembershipRepo.ts"
+import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
+import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
+import { AddressRepo, addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
+import { CustomerGroupRepo, customerGroupRepoLayer } from "../../src/domain/customers/CustomerGroupRepo.ts"
+import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
+import { ErasureRepo, erasureRepoLayer } from "../../src/domain/customers/ErasureRepo.ts"
+import { GroupMemberRepo, groupMemberRepoLayer } from "../../src/domain/customers/GroupMemberRepo.ts"
+import type { Interaction } from "../../src/domain/customers/Interaction.ts"
+import { InteractionRepo, interactionRepoLayer } from "../../src/domain/customers/InteractionRepo.ts"
+import { OrderRecordRepo, orderRecordRepoLayer } from "../../src/domain/customers/OrderRecordRepo.ts"
+import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { JobRecordRepo, jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
+import { CustomerOrderRepo, customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import {
+  answersApart,
+  asAnother,
+  asOwner,
+  insert,
+  isFound,
+  leavesOut,
+  lengthOf,
+  openAnother,
+  type Question,
+  shown,
+  tagOf
+} from "./AnotherTenant.ts"
+import { rowsOf } from "./Footprint.ts"
+
+const Repos = Layer.mergeAll(
+  addressRepoLayer,
+  apiKeyRepoLayer,
+  auditRepoLayer,
+  customerCartRepoLayer,
+  customerGroupRepoLayer,
+  customerOrderRepoLayer,
+  customerRepoLayer,
+  downloadRepoLayer,
+  erasureRepoLayer,
+  groupMemberRepoLayer,
+  interactionRepoLayer,
+  jobRecordRepoLayer,
+  membershipRepoLayer,
+  orderRecordRepoLayer
+).pipe(Layer.provideMerge(TestDatabase))
+
+const page = { page: 1, limit: 9 }
+const at = new Date("2026-01-01")
+const address = { type: "shipping", first_name: "a", last_name: "b", line1: "c", city: "d", country: "e" }
+const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city: "x", country: "x" } as const
+
+/** A customer with an address, a note, a group, an order with a file, and a cart; a key and a failed job of the store. */
+const aCustomer = Effect.gen(function*() {
+  yield* openAnother
+  const sql = yield* SqlClient.SqlClient
+  const [id, group, note] = [newId(), newId(), newId()]
+  const [addressId, cart, key, job] = [newId(), newId(), newId(), newId()]
+  yield* insert("customers", { id, user_id: id, first_name: "Ann" })
+  yield* insert("customer_addresses", { id: addressId, customer_id: id, is_default: true, ...address })
+  yield* insert("customer_groups", { id: group, name: group })
+  yield* insert("customer_group_members", { group_id: group, customer_id: id })
+  yield* insert("customer_interactions", { id: note, customer_id: id, kind: "call", notes: "x" })
+  const order = yield* buildOrder({ customerId: id })
+  yield* sql`update order_lines set entity_type = 'digitalDownload' where order_id = ${order.id}::uuid`
+  yield* insert("carts", {
+    id: cart,
+    customer_id: id,
+    status: "active",
+    currency: "USD",
+    secret_hash: "h",
+    expires_at: at
+  })
+  yield* insert("api_keys", { id: key, name: "a key", key, reference_id: "org_default", role: "staff" })
+  yield* insert("commerce_jobs", { id: job, task_slug: "test/none", status: "failed", completed_at: at })
+  return { id, address: addressId, group, note, key, job, cart, order: order.id }
+})
+
+type Records = Effect.Success<typeof aCustomer>
+
+const aNote = (customerId: string): Interaction => ({
+  id: newId(),
+  organizationId: "org_default",
+  customerId,
+  kind: "call",
+  notes: "x",
+  relatedEntityId: null,
+  metadata: {},
+  createdBy: null,
+  createdAt: at,
+  updatedAt: at
+})
+
+const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> = [
+  ["addresses", ({ id }) => AddressRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
+  ["carts", ({ id }) => CustomerCartRepo.use((repo) => lengthOf(repo.of(id, 9))), 0, 1],
+  ["groups", () => CustomerGroupRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
+  ["a group", ({ group }) => CustomerGroupRepo.use((repo) => isFound(repo.find(group))), false, true],
+  ["members", ({ group }) => GroupMemberRepo.use((repo) => shown(repo.list(group, page))), [0, 0], [1, 1]],
+  ["notes", ({ id }) => InteractionRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
+  ["spending", ({ id }) => CustomerOrderRepo.use((repo) => lengthOf(repo.spent(id))), 0, 1],
+  ["files", ({ order }) => DownloadRepo.use((repo) => shown(repo.ofOrder(order, page))), [0, 0], [1, 1]],
+  ["customers", () => CustomerRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
+  ["a customer", ({ id }) => CustomerRepo.use((repo) => isFound(repo.find(id))), false, true],
+  ["groups of a customer", ({ id }) => CustomerRepo.use((repo) => lengthOf(repo.groupsOf(id))), 0, 1],
+  ["a key", ({ key }) => ApiKeyRepo.use((repo) => isFound(repo.find(key))), false, true],
+  ["failed jobs", () => JobRecordRepo.use((repo) => shown(repo.failed(page))), [0, 0], [1, 1]],
+  ["a job", ({ job }) => JobRecordRepo.use((repo) => isFound(repo.find(job))), false, true],
+  [
+    "a new address",
+    ({ id }) => AddressRepo.use((repo) => repo.add(addressOf(newId(), id, { ...sent, isDefault: true }))),
+    "no such customer",
+    "added"
+  ],
+  ["a new note", ({ id }) => InteractionRepo.use((repo) => repo.insert(aNote(id))), false, true],
+  [
+    "a changed note",
+    ({ id, note }) => InteractionRepo.use((repo) => isFound(repo.change(id, note, (one) => ({ ...one, notes: "y" })))),
+    false,
+    true
+  ],
+  ["no note", ({ id, note }) => InteractionRepo.use((repo) => repo.remove(id, note)), false, true],
+  [
+    "a changed group",
+    ({ group }) =>
+      CustomerGroupRepo.use((repo) => isFound(repo.change(group, (one) => ({ ...one, description: "y" })))),
+    false,
+    true
+  ],
+  [
+    "a changed customer",
+    ({ id }) => CustomerRepo.use((repo) => isFound(repo.change(id, (one) => ({ ...one, phone: "1" })))),
+    false,
+    true
+  ],
+  // The order is still open.
+  ["an erasure", ({ id }) => ErasureRepo.use((repo) => tagOf(repo.erase(id, at))), "Nobody", "Open"],
+  [
+    "no member",
+    ({ group, id }) => GroupMemberRepo.use((repo) => tagOf(repo.set(group, id, false))),
+    "Unknown",
+    "Changed"
+  ],
+  ["no group", ({ group }) => CustomerGroupRepo.use((repo) => repo.remove(group)), false, true],
+  ["no address", ({ address, id }) => AddressRepo.use((repo) => repo.remove(id, address)), false, true],
+  ["a job again", ({ job }) => JobRecordRepo.use((repo) => isFound(repo.retry(job))), false, true],
+  ["no key", ({ key }) => ApiKeyRepo.use((repo) => repo.remove(key)), false, true]
+]
+
+it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys, members and jobs", (it) => {
+  it.effect("answer another tenant nothing of the owner's records and change none", () =>
+    Effect.flatMap(aCustomer, (customer) => answersApart(customer, questions)))
+
+  it.effect("erase a person without the rows of another tenant under the same ids, and without waiting for its orders", () =>
+    Effect.gen(function*() {
+      const { cart, group, id, order } = yield* aCustomer
+      const sql = yield* SqlClient.SqlClient
+      const another = { organization_id: "org_another", customer_id: id }
+      const money = { currency: "USD", subtotal: 1, tax_total: 0, shipping_total: 0, discount_total: 0, grand_total: 1 }
+      yield* insert("orders", { id: newId(), order_number: "N1", status: "pending", ...money, ...another })
+      yield* insert("carts", {
+        id: newId(),
+        status: "checking_out",
+        currency: "USD",
+        secret_hash: "h",
+        expires_at: at,
+        ...another
+      })
+      for (const table of ["customer_addresses", "customer_interactions", "customer_group_members"]) {
+        yield* sql`update ${sql(table)} set organization_id = 'org_another' where customer_id = ${id}::uuid`
+      }
+      yield* sql`update orders set status = 'fulfilled' where id = ${order}::uuid`
+      yield* sql`update order_lines set organization_id = 'org_another', metadata = '{"for": "Ann"}'
+        where order_id = ${order}::uuid`
+      const ofOrder = { organization_id: "org_another", id: newId(), order_id: order }
+      yield* insert("order_notes", { ...ofOrder, text: "Ann", visibility: "internal", author_name: "Staff" })
+      yield* insert("refunds", { ...ofOrder, amount: 1, reason: "Ann sent it back", status: "completed" })
+      const line = { cart_id: cart, entity_id: newId(), quantity: 1, unit_price_snapshot: 5, currency: "USD" }
+      yield* insert("cart_lines", { organization_id: "org_another", id: newId(), notes: "for Ann", ...line })
+      const before = yield* rowsOf("org_another")
+      assert.strictEqual(before.length, 9)
+      const left = GroupMemberRepo.use((repo) => tagOf(repo.set(group, id, false)))
+      assert.strictEqual(yield* asOwner(left), "Unchanged")
+      assert.strictEqual(yield* asOwner(ErasureRepo.use((repo) => tagOf(repo.erase(id, at)))), "Erased")
+      assert.deepStrictEqual(yield* rowsOf("org_another"), before)
+      const recorded = yield* sql`select before from outbox_events where entity_id = ${id} and type = 'customers.erase'`
+      assert.deepStrictEqual(recorded, [{ before: { addresses: 0, interactions: 0, orders: 1, carts: 1 } }])
+    }))
+
+  it.effect("export no note about an order of another tenant, nor one that another tenant wrote", () =>
+    Effect.gen(function*() {
+      for (const table of ["orders", "order_notes"]) {
+        const { id, order } = yield* aCustomer
+        const note = { id: newId(), order_id: order, text: "Ann", visibility: "customer", author_name: "Staff" }
+        yield* insert("order_notes", note)
+        const notes = OrderRecordRepo.use((repo) => Effect.map(repo.of(id, 9), (all) => all.notes.length))
+        yield* leavesOut(notes, 1, [table, "id", table === "orders" ? order : note.id, 0])
+      }
+    }))
+
+  it.effect("count no address of another tenant towards the limit of a customer", () =>
+    Effect.gen(function*() {
+      const { id } = yield* aCustomer
+      const theirs = { organization_id: "org_another", customer_id: id, ...address }
+      yield* insert("customer_addresses", ...Array.from({ length: maxAddresses }, () => ({ id: newId(), ...theirs })))
+      assert.strictEqual(yield* asOwner(AddressRepo.use((repo) => repo.add(addressOf(newId(), id, sent)))), "added")
+    }))
+
+  it.effect("count no entry of another tenant's change log that has no position yet", () =>
+    Effect.gen(function*() {
+      yield* openAnother
+      const group = { id: newId(), organizationId: "org_another", name: "VIP", description: null, metadata: {} }
+      yield* asAnother(CustomerGroupRepo.use((repo) => repo.insert({ ...group, createdAt: at, updatedAt: at })))
+      const listed = AuditRepo.use((repo) => shown(repo.list({}, { page: 1, limit: 100 })))
+      const [own = 0, total = 0] = yield* asOwner(listed)
+      assert.isAbove(own, 0)
+      assert.strictEqual(total, own)
+      assert.deepStrictEqual(yield* asAnother(listed), [1, 1])
+    }))
+
+  it.effect("read the role that a member has in each organization", () =>
+    Effect.gen(function*() {
+      yield* openAnother
+      const sql = yield* SqlClient.SqlClient
+      const [both, one] = [newId(), newId()]
+      for (const id of [both, one]) {
+        yield* sql`insert into users (id, name, email) values (${id}::uuid, 'Ann', ${`${id}@example.com`})`
+      }
+      yield* insert(
+        "members",
+        { user_id: both, role: "staff" },
+        { user_id: both, role: "owner", organization_id: "org_another" },
+        { user_id: one, role: "admin" }
+      )
+      const { roleOf } = yield* MembershipRepo
+      const roles = [roleOf(both, "org_default"), roleOf(both, "org_another"), roleOf(one, "org_another")]
+      assert.deepStrictEqual(yield* Effect.all(roles), ["staff", "owner", undefined])
+    }))
+})

@@ -1,0 +1,229 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { currentOrganization } from "../../src/domain/access/Actor.ts"
+import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
+import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
+import { FulfillmentRepo, fulfillmentRepoLayer } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
+import { lockOrder, readGoods, unshelvedUnits } from "../../src/domain/fulfillment/OrderGoodsRepo.ts"
+import { ShipmentRepo, shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
+import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
+import { CaptureRepo, captureRepoLayer } from "../../src/domain/payments/CaptureRepo.ts"
+import { RefundCalculationRepo, refundCalculationRepoLayer } from "../../src/domain/payments/RefundCalculationRepo.ts"
+import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
+import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundReversalRepo, refundReversalRepoLayer } from "../../src/domain/payments/RefundReversalRepo.ts"
+import { buildOrder } from "../support/OrderBuilder.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+import {
+  answersApart,
+  asOwner,
+  insert,
+  isFound,
+  leavesOut,
+  lengthOf,
+  openAnother,
+  type Question,
+  shown
+} from "./AnotherTenant.ts"
+
+const Repos = Layer.mergeAll(
+  captureRepoLayer,
+  createOrderRepoLayer,
+  downloadRepoLayer,
+  fulfillmentRepoLayer,
+  refundCalculationRepoLayer,
+  refundRecordRepoLayer,
+  refundRepoLayer,
+  refundReversalRepoLayer,
+  shipmentRepoLayer
+).pipe(
+  // No request gets as far as the stock.
+  Layer.provide(Layer.merge(Layer.mock(OrderStock, {}), Layer.mock(RefundedStock, {}))),
+  Layer.provideMerge(TestDatabase)
+)
+
+const page = { page: 1, limit: 20 }
+const at = new Date("2026-01-01")
+
+/** A shipment of all units of an order. */
+const aShipment = Effect.fnUntraced(function*(order: { readonly id: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const id = newId()
+  yield* insert("fulfillments", { id, order_id: order.id, type: "physical", status: "shipped" })
+  yield* sql`insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+    select 'org_default', ${id}::uuid, id, quantity from order_lines where order_id = ${order.id}::uuid`
+  return id
+})
+
+/** Orders of the owner: paid and shipped with a pending refund, taken off the shelf, not captured, cancelled. */
+const someOrders = Effect.gen(function*() {
+  yield* openAnother
+  const [paid, refund] = [yield* buildOrder(), newId()]
+  yield* insert("refunds", { id: refund, order_id: paid.id, amount: 500, reason: "damaged", status: "pending" })
+  return {
+    paid,
+    refund,
+    shipment: yield* aShipment(paid),
+    taken: yield* buildOrder({ lines: [{ quantity: 3, fulfillmentStatus: "fulfilled" }] }),
+    open: yield* buildOrder({ captured: null }),
+    cancelled: yield* buildOrder({ captured: null, status: "cancelled" }),
+    digital: yield* buildOrder()
+  }
+})
+
+type Records = Effect.Success<typeof someOrders>
+
+/** Asks a function that takes the organization. */
+const inOrganization = <A, E>(
+  ask: (sql: SqlClient.SqlClient, organization: string) => Effect.Effect<A, E>
+) =>
+  Effect.flatMap(
+    Effect.all([SqlClient.SqlClient, currentOrganization]),
+    ([sql, organization]) => ask(sql, organization)
+  )
+
+const delivered = ({ digital }: Records) => ({
+  id: newId(),
+  orderId: digital.id,
+  type: "digital-access",
+  status: "fulfilled",
+  lineItems: [{ id: digital.lines[0]?.id ?? "", title: "A thing", sku: null, quantity: 1 }],
+  createdAt: at,
+  updatedAt: at
+} as const)
+
+const forbidden = () => Effect.die(new Error("A rule was asked about another tenant's order."))
+
+const forbiddenRule = () => {
+  throw new Error("A rule was asked about another tenant's order.")
+}
+
+const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> = [
+  ["shipments", ({ paid }) => FulfillmentRepo.use((repo) => shown(repo.ofOrder(paid.id, page))), [0, 0], [1, 1]],
+  [
+    "goods",
+    ({ paid }) => inOrganization((sql, organization) => isFound(readGoods(sql, organization, paid.id))),
+    false,
+    true
+  ],
+  [
+    "units off the shelf",
+    ({ taken }) => inOrganization((sql, organization) => lengthOf(unshelvedUnits(sql, organization, taken.id))),
+    0,
+    1
+  ],
+  [
+    "a lock",
+    ({ paid }) => inOrganization((sql, organization) => lengthOf(lockOrder(sql, organization, paid.id))),
+    0,
+    1
+  ],
+  [
+    "a changed shipment",
+    ({ paid, shipment }) => ShipmentRepo.use((repo) => isFound(repo.change(paid.id, shipment, () => Effect.undefined))),
+    "NotFound",
+    true
+  ],
+  ["a shipment", ({ paid }) => ShipmentRepo.use((repo) => repo.make(paid.id, forbidden, Effect.void)), "NotFound"],
+  [
+    "digital goods",
+    (of) => FulfillmentRepo.use((repo) => lengthOf(repo.deliver(of.digital.id, [delivered(of)]))),
+    0,
+    1
+  ],
+  ["a refund", ({ refund }) => RefundRepo.use((repo) => isFound(repo.find(refund))), false, true],
+  ["a refund record", ({ refund }) => RefundRecordRepo.use((repo) => isFound(repo.find(refund))), false, true],
+  ["refunds", ({ paid }) => RefundRecordRepo.use((repo) => isFound(repo.ofOrder(paid.id, page))), false, true],
+  ["a refundable order", ({ paid }) => RefundRecordRepo.use((repo) => isFound(repo.refundable(paid.id))), false, true],
+  ["a payment", ({ paid }) => CreateOrderRepo.use((repo) => repo.settle(paid.id, "pi_other", 1)), undefined],
+  ["a late payment", ({ cancelled }) => RefundRepo.use((repo) => repo.returnLate(cancelled.id, 1_000)), null],
+  [
+    "a new refund",
+    ({ paid }) => RefundCalculationRepo.use((repo) => repo.write(paid.id, "r", forbiddenRule)),
+    "NotFound"
+  ],
+  [
+    "a refund elsewhere",
+    ({ paid }) => RefundRepo.use((repo) => repo.recordExternal(paid.id, paid.grandTotal, "ref")),
+    0
+  ],
+  ["a completed refund", ({ refund }) => RefundRepo.use((repo) => repo.complete(refund, "ref")), false],
+  [
+    "a failed refund",
+    ({ refund }) => RefundReversalRepo.use((repo) => repo.fail(refund, { message: "no", refused: true })),
+    false
+  ],
+  ["an undone refund", ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)), "NotFound"],
+  ["a sent refund", ({ refund }) => RefundRepo.use((repo) => repo.send(refund)), false, true],
+  ["a capture", ({ open }) => CaptureRepo.use((repo) => Effect.asVoid(repo.claim(open.id, 5))), "NotFound", undefined]
+]
+
+/** Once the refund is sent and the capture claimed. */
+const later: typeof questions = [
+  ["an undone refund", ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)), "NotFound"],
+  ["a released capture", ({ open }) => CaptureRepo.use((repo) => repo.release(open.id, 0)), undefined]
+]
+
+it.layer(Repos, { excludeTestServices: true })("repositories of goods and money", (it) => {
+  it.effect("answer another tenant nothing of the owner's goods and money and change none", () =>
+    Effect.gen(function*() {
+      const orders = yield* someOrders
+      yield* answersApart(orders, questions)
+      yield* answersApart(orders, later)
+    }))
+
+  it.effect("count nothing towards an order that is in another tenant's name", () =>
+    Effect.gen(function*() {
+      yield* openAnother
+      const order = yield* buildOrder({ lines: [{ quantity: 3, fulfillmentStatus: "fulfilled" }] })
+      const shipment = yield* aShipment(order)
+      const covered = inOrganization((sql, organization) =>
+        Effect.map(readGoods(sql, organization, order.id), (read) => read?.lines.map((one) => one.covered))
+      )
+      yield* leavesOut(covered, [3], ["fulfillments", "order_id", order.id, [0]], [
+        "order_lines",
+        "order_id",
+        order.id,
+        []
+      ])
+      const change = ShipmentRepo.use((repo) => Effect.flip(repo.change(order.id, shipment, forbidden)))
+      assert.strictEqual((yield* asOwner(change))._tag, "NotFound")
+      yield* insert("refunds", { id: newId(), order_id: order.id, amount: 5, reason: "r", status: "pending" })
+      const refunds = RefundRecordRepo.use((repo) =>
+        Effect.map(repo.ofOrder(order.id, page), (all) => all?.items.length)
+      )
+      yield* leavesOut(refunds, 1, ["refunds", "order_id", order.id, 0])
+    }))
+
+  it.effect("grant no file that another tenant keeps under the same ids", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const order = yield* buildOrder()
+      const entity = order.lines[0]?.entityId ?? ""
+      const [variant, fulfillment] = [newId(), newId()]
+      const metadata = (file: string) => JSON.stringify({ downloadUrl: file })
+      yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)
+        values (${entity}::uuid, 'org_default', 'digitalDownload', ${entity}, 'active', true,
+          ${metadata("https://files.example/entity")}::jsonb)`
+      yield* sql`insert into variants (id, organization_id, entity_id, combination, metadata) values (${variant}::uuid,
+        'org_default', ${entity}::uuid, ${variant}, ${metadata("https://files.example/variant")}::jsonb)`
+      yield* sql`update order_lines set entity_type = 'digitalDownload', variant_id = ${variant}::uuid
+        where order_id = ${order.id}::uuid`
+      yield* sql`insert into fulfillments (id, organization_id, order_id, order_line_id, type, status)
+        select ${fulfillment}::uuid, 'org_default', order_id, id, 'digital-download', 'fulfilled' from order_lines
+        where order_id = ${order.id}::uuid`
+      const granted = DownloadRepo.use((repo) =>
+        Effect.map(repo.ofOrder(order.id, page), ({ items }) => items.map((one) => [one.file, one.fulfillmentId]))
+      )
+      yield* leavesOut(
+        granted,
+        [["https://files.example/variant", fulfillment]],
+        ["variants", "id", variant, [["https://files.example/entity", fulfillment]]],
+        ["catalog_entities", "id", entity, [[null, fulfillment]]],
+        ["fulfillments", "id", fulfillment, [[null, null]]]
+      )
+    }))
+})
