@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { AuthPurgeRepo } from "../domain/auth/AuthPurgeRepo.ts"
+import { AuthRepo } from "../domain/auth/AuthRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { RevisionRepo } from "../domain/catalog/revisions/RevisionRepo.ts"
 import { ChangeLogPurgeRepo } from "../domain/events/ChangeLogPurgeRepo.ts"
@@ -57,7 +57,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   ])
   const limits = yield* RateLimitRepo
   const revisions = yield* RevisionRepo
-  const auth = yield* AuthPurgeRepo
+  const auth = yield* AuthRepo
   const media = yield* MediaRemovals
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, changeLogDays, providerEventDays, revisionDays } =

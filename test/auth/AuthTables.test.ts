@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuthPurgeRepo, authPurgeRepoLayer } from "../../src/domain/auth/AuthPurgeRepo.ts"
+import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
 import { authModels } from "../../src/layers/auth/AuthModels.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { wantedTables } from "./AdapterTables.ts"
@@ -45,7 +45,7 @@ const ours: ReadonlySet<string> = new Set([
   "users.vendor_role"
 ])
 
-layer(Layer.provideMerge(authPurgeRepoLayer, TestDatabase))("the tables of authentication", (it) => {
+layer(Layer.provideMerge(authRepoLayer, TestDatabase))("the tables of authentication", (it) => {
   it.effect("have every column that this version of better-auth writes, as it writes it", () =>
     Effect.gen(function*() {
       const there = new Map((yield* columns).map((column) => [`${column.table}.${column.name}`, column]))
@@ -85,7 +85,7 @@ layer(Layer.provideMerge(authPurgeRepoLayer, TestDatabase))("the tables of authe
   it.effect("are swept of what has run out, some rows at a time", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { purgeSessions, purgeVerifications } = yield* AuthPurgeRepo
+      const { purgeSessions, purgeVerifications } = yield* AuthRepo
       yield* sql`insert into users (name, email) values ('Ada', 'ada@example.com')`
       yield* sql`insert into sessions (token, user_id, expires_at)
         select n::text, (select id from users), now() + (n - 3) * interval '1 hour' from generate_series(1, 5) n`

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiKeyRepo, apiKeyRepoLayer } from "../../src/domain/access/ApiKeyRepo.ts"
 import { AuditRepo, auditRepoLayer } from "../../src/domain/audit/AuditRepo.ts"
-import { MembershipRepo, membershipRepoLayer } from "../../src/domain/auth/MembershipRepo.ts"
+import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
 import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
 import { AddressRepo, addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
@@ -39,6 +39,7 @@ const Repos = Layer.mergeAll(
   addressRepoLayer,
   apiKeyRepoLayer,
   auditRepoLayer,
+  authRepoLayer,
   customerCartRepoLayer,
   customerGroupRepoLayer,
   customerOrderRepoLayer,
@@ -48,7 +49,6 @@ const Repos = Layer.mergeAll(
   groupMemberRepoLayer,
   interactionRepoLayer,
   jobRecordRepoLayer,
-  membershipRepoLayer,
   orderRecordRepoLayer
 ).pipe(Layer.provideMerge(TestDatabase))
 
@@ -141,7 +141,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     true
   ],
   // The order is still open.
-  ["an erasure", ({ id }) => ErasureRepo.use((repo) => tagOf(repo.erase(id, at))), "Nobody", "Open"],
+  ["an erasure", ({ id }) => ErasureRepo.use((repo) => tagOf(repo.erase(id, at))), "Unknown", "Open"],
   [
     "no member",
     ({ group, id }) => GroupMemberRepo.use((repo) => tagOf(repo.set(group, id, false))),
@@ -239,7 +239,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
         { user_id: both, role: "owner", organization_id: "org_another" },
         { user_id: one, role: "admin" }
       )
-      const { roleOf } = yield* MembershipRepo
+      const { roleOf } = yield* AuthRepo
       const roles = [roleOf(both, "org_default"), roleOf(both, "org_another"), roleOf(one, "org_another")]
       assert.deepStrictEqual(yield* Effect.all(roles), ["staff", "owner", undefined])
     }))

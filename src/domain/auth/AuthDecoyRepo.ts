@@ -41,7 +41,7 @@ export const authDecoyRepoLayer = Layer.effect(
     const newAccount = Effect.suspend(() => {
       const id = randomUUID()
       return Effect.andThen(
-        made("users", { id, name: "Nobody", email: `${id}@nobody.invalid` }),
+        made("users", { id, name: "Decoy", email: `${id}@decoy.invalid` }),
         made("user_accounts", { account_id: id, provider_id: "credential", user_id: id, password: hash })
       )
     })

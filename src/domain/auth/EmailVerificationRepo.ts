@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { insertRecorded, recordedChange } from "./AuthChangeLogRepo.ts"
-import { SessionRepo } from "./SessionRepo.ts"
+import { AuthRepo } from "./AuthRepo.ts"
 
 /** A user whose address may be verified. */
 export interface Unproven {
@@ -33,22 +33,20 @@ export const emailVerificationRepoLayer = Layer.effect(
   EmailVerificationRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const { endAll } = yield* SessionRepo
-
-    const removed = Effect.fnUntraced(function*(table: "user_accounts" | "two_factors" | "api_keys", userId: string) {
-      const actor = yield* CurrentActor
-      const owned = table === "api_keys" ? sql`reference_id = ${userId}` : sql`user_id = ${userId}::uuid`
-      yield* sql`with r as (delete from ${sql(table)} where ${owned} returning *)${
-        recordedChange(sql, actor, table, "deleted")
-      } select 1`
-    })
+    const { endKeys, endSessions } = yield* AuthRepo
 
     const startAfresh = Effect.fnUntraced(function*(userId: string, password: string) {
-      for (const table of ["user_accounts", "two_factors", "api_keys"] as const) yield* removed(table, userId)
+      const actor = yield* CurrentActor
+      for (const table of ["user_accounts", "two_factors"]) {
+        yield* sql`with r as (delete from ${sql(table)} where user_id = ${userId}::uuid returning *)${
+          recordedChange(sql, actor, table, "deleted")
+        } select 1`
+      }
+      yield* endKeys(userId)
       // A pending link to a provider names its user in the stored value.
       yield* sql`delete from verifications where strpos(value, ${userId}) > 0`
       const account = { account_id: userId, provider_id: "credential", user_id: userId, password }
-      yield* insertRecorded(sql, yield* CurrentActor, "user_accounts", account)
+      yield* insertRecorded(sql, actor, "user_accounts", account)
     })
 
     return EmailVerificationRepo.of({
@@ -69,7 +67,7 @@ export const emailVerificationRepoLayer = Layer.effect(
             recordedChange(sql, actor, "users", "updated")
           } select 1 from r`
           if (verified.length === 0) return false
-          yield* endAll(userId)
+          yield* endSessions(userId)
           if (afresh) yield* startAfresh(userId, newPassword)
           return true
         },

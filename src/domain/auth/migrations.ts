@@ -6,7 +6,7 @@ import { statements } from "../modules/StatementsRepo.ts"
  * (or of a membership's user), `o` and the id of an organization. Never a token. Other modules with cached tables use
  * the channel too, with a prefix and a colon.
  */
-const tell = (name: string, payload: string) =>
+const notify = (name: string, payload: string) =>
   `create function ${name}() returns trigger language plpgsql as $$
   begin
     perform pg_notify('auth_changed', ${payload});
@@ -30,7 +30,7 @@ export const migrations = {
       email_verified boolean not null default false,
       image text,
       two_factor_enabled boolean default false,
-      -- Whose vendor he acts for, and the hash of his PIN at a point of sale; set by plugins, never by the user.
+      -- The vendor that the user acts for, and the hash of a PIN at a point of sale; set by plugins, never by the user.
       vendor_id text,
       pos_operator_pin text,
       vendor_role text,
@@ -151,12 +151,12 @@ export const migrations = {
     `create index api_keys_reference on api_keys (reference_id)`,
     `create index api_keys_config on api_keys (config_id)`,
     `create index api_keys_organization on api_keys (organization_id, created_at desc)`,
-    tell("tell_session", sessionKey),
-    `create trigger sessions_updated after update on sessions for each row execute function tell_session()`,
+    notify("notify_session", sessionKey),
+    `create trigger sessions_updated after update on sessions for each row execute function notify_session()`,
     // Expired rows had no effect any more, so their removal, often of many, sends no notification.
     `create trigger sessions_deleted after delete on sessions for each row when (old.expires_at > now())
-      execute function tell_session()`,
-    tell("tell_api_key", "'k' || old.key"),
+      execute function notify_session()`,
+    notify("notify_api_key", "'k' || old.key"),
     // Counting uses does not change the permissions of a key.
     `create trigger api_keys_updated after update on api_keys for each row when (
         (old.key, old.reference_id, old.organization_id, old.role, old.enabled, old.expires_at, old.permissions,
@@ -164,15 +164,15 @@ export const migrations = {
         is distinct from
         (new.key, new.reference_id, new.organization_id, new.role, new.enabled, new.expires_at, new.permissions,
           new.metadata, new.config_id, new.name))
-      execute function tell_api_key()`,
-    `create trigger api_keys_deleted after delete on api_keys for each row execute function tell_api_key()`,
-    tell("tell_user", "'u' || old.id"),
-    `create trigger users_changed after update or delete on users for each row execute function tell_user()`,
-    tell("tell_member", "'u' || case when tg_op = 'INSERT' then new.user_id else old.user_id end"),
+      execute function notify_api_key()`,
+    `create trigger api_keys_deleted after delete on api_keys for each row execute function notify_api_key()`,
+    notify("notify_user", "'u' || old.id"),
+    `create trigger users_changed after update or delete on users for each row execute function notify_user()`,
+    notify("notify_member", "'u' || case when tg_op = 'INSERT' then new.user_id else old.user_id end"),
     `create trigger members_changed after insert or update or delete on members for each row
-      execute function tell_member()`,
-    tell("tell_organization", "'o' || case when tg_op = 'INSERT' then new.id else old.id end"),
+      execute function notify_member()`,
+    notify("notify_organization", "'o' || case when tg_op = 'INSERT' then new.id else old.id end"),
     `create trigger organizations_changed after insert or update or delete on organizations for each row
-      execute function tell_organization()`
+      execute function notify_organization()`
   )
 }

@@ -8,7 +8,7 @@ export const migrations = {
       slug text not null unique,
       name text not null,
       logo text,
-      -- JSON as text, written and read by whoever manages the organization.
+      -- JSON as text, for those who manage the organization.
       metadata text,
       created_at timestamptz not null default now()
     )`,
@@ -16,7 +16,7 @@ export const migrations = {
     `create table idempotency_keys (
       organization_id text not null,
       scope text not null,
-      -- Digest of the key; the answer is sealed under the key itself, which is nowhere.
+      -- Digest of the key; the response is encrypted with the key itself, which is not stored.
       key_digest text not null,
       request_hash text not null,
       execution_id uuid not null,
@@ -28,8 +28,7 @@ export const migrations = {
       primary key (organization_id, scope, key_digest)
     )`,
     `create index idempotency_keys_age on idempotency_keys (created_at)`,
-    // Marks a change of a request with an idempotency key, in the statement that makes the change, so that it happens
-    // once.
+    // Records a change of a request with an idempotency key, in the statement of the change, so that it happens once.
     `create table idempotency_records (
       organization_id text not null,
       execution_id uuid not null,

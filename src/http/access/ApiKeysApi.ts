@@ -10,7 +10,7 @@ import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const mayManage = anyOf("api-keys:manage", "staff:manage")
 
-/** Keys of an organization for whoever manages them (contract, platform §4, §23.14). `stoa api-key` does the same. */
+/** API keys of an organization (contract, platform §4, §23.14). `stoa api-key` does the same. */
 export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
   HttpApiEndpoint.post("createKey", "/api/admin/api-keys", {
     payload: NewApiKey,
@@ -19,10 +19,10 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
     .annotate(Access, mayManage)
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
-      summary: "Make an API key of the organization",
+      summary: "Create an API key of the organization",
       description:
-        "Of a role or of a scope of the deployment, one of both. The answer shows the key; no other answer " +
-        "does. 403 when it may more than the caller, and where keys are switched off."
+        "With either a role or a scope of the deployment. The answer shows the key; no other answer does. 403 when it " +
+        "has more permissions than the caller, and where keys are disabled."
     })),
   HttpApiEndpoint.get("listKeys", "/api/admin/api-keys", { query: pageQuery, success: Page(ApiKey) })
     .annotate(Access, mayManage)
@@ -31,7 +31,7 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
     .annotate(Access, mayManage)
     .annotateMerge(OpenApi.annotations({
       summary: "Revoke an API key",
-      description: "At once and in every process. 403 when its role may more than the caller."
+      description: "At once and in every process. 403 when its role has more permissions than the caller."
     }))
 )
   .annotate(ParseOptions, allIssues)

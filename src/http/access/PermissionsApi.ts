@@ -5,10 +5,10 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
 
-/** What roles can be given (contract, platform §14). */
+/** The permissions that roles can have (contract, platform §14). */
 export const PermissionsGroup = HttpApiGroup.make("permissions").add(
   HttpApiEndpoint.get("list", "/api/admin/permissions", { success: Data(Permissions) })
     .annotate(Access, anyOf("staff:manage", "admin"))
-    .annotateMerge(OpenApi.annotations({ summary: "All permissions there are, by module and plugin" }))
+    .annotateMerge(OpenApi.annotations({ summary: "List all permissions by module and plugin" }))
 )
   .middleware(Errors).middleware(AccessControl)

@@ -9,7 +9,7 @@ import { authFailures as error } from "./AuthFailures.ts"
 import { AuthUser, Done, Redirect, SignedUp, VerifyEmail } from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
-/** An address of mail; whether it is one, better-auth says. */
+/** An e-mail address; better-auth checks its form. */
 const Email = ShortText
 const optionalText = Schema.optional(Reference)
 const password = Schema.String.check(Schema.isMinLength(8), Schema.isMaxLength(128))
@@ -55,7 +55,7 @@ const LinkedAccount = Schema.Struct({
   updatedAt: Schema.Date.annotate({ format: "date-time" })
 }).annotate({ identifier: "LinkedAccount" })
 
-/** What a provider has its form say, as RFC 6749 names it, and who the user is where that is said once. */
+/** Fields of a provider's form (RFC 6749), with the user where the provider sends one. */
 const ProviderForm = Schema.Struct({
   code: optionalText,
   state: optionalText,
@@ -66,47 +66,48 @@ const ProviderForm = Schema.Struct({
   device_id: optionalText
 }).pipe(HttpApiSchema.asFormUrlEncoded())
 
-/** The browser is sent on. */
+/** A redirect of the browser. */
 const Moved = HttpApiSchema.Empty(302)
 
 const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 
-/** A link of a mail never ends on JSON: what is wrong with it stands on a page too. */
+/** A link of a mail never ends on JSON: its errors are pages too. */
 const pageErrors = [...error, Page.pipe(HttpApiSchema.status(400)), Page.pipe(HttpApiSchema.status(401))] as const
 
-/** One's own record, passwords, verified addresses and social sign-in (contract, platform §3). */
+/** The user's record, passwords, verified addresses and social sign-in (contract, platform §3). */
 export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   HttpApiEndpoint.post("updateUser", "/api/auth/update-user", { payload: UserChange, success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Change one's name or picture" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Change the user's name or picture" })),
   HttpApiEndpoint.post("changePassword", "/api/auth/change-password", {
     payload: PasswordChange,
     success: SignedUp,
     error
   })
     .annotateMerge(OpenApi.annotations({
-      summary: "Change one's password",
-      description: "With `revokeOtherSessions` every session ends, this one is replaced, and `token` is the new one's."
+      summary: "Change the password",
+      description:
+        "With `revokeOtherSessions` every session ends, this one is replaced, and `token` is that of the new one."
     })),
   HttpApiEndpoint.post("changeEmail", "/api/auth/change-email", {
     payload: Schema.Struct({ newEmail: Email, callbackURL: optionalText }),
     success: Done,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Change one's address; not offered (400)" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Change the e-mail address; not offered (400)" })),
   HttpApiEndpoint.post("deleteUser", "/api/auth/delete-user", {
     payload: Schema.Struct({ password: optionalText, token: optionalText, callbackURL: optionalText }),
     success: Done,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Delete one's account; not offered (404)" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Delete the account; not offered (404)" })),
   HttpApiEndpoint.post("requestPasswordReset", "/api/auth/request-password-reset", {
     payload: Schema.Struct({ email: Email, redirectTo: optionalText }),
     success: Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
     error
   })
     .annotateMerge(OpenApi.annotations({
-      summary: "Have a link mailed that sets a new password",
-      description: "The answer is the same for addresses that nobody has."
+      summary: "Send a mail with a link that sets a new password",
+      description: "The answer is the same for addresses without an account."
     })),
   HttpApiEndpoint.get("resetPasswordLink", "/api/auth/reset-password/:token", {
     params: { token: Schema.String },
@@ -115,7 +116,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     error
   })
     .annotateMerge(
-      OpenApi.annotations({ summary: "The link of the mail: leads to the page that asks for a password" })
+      OpenApi.annotations({ summary: "The link of the mail: redirects to the page that asks for a password" })
     ),
   HttpApiEndpoint.post("resetPassword", "/api/auth/reset-password", {
     payload: Schema.Struct({ newPassword: password, token: optionalText }),
@@ -124,14 +125,14 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   })
     .annotateMerge(OpenApi.annotations({
       summary: "Set a new password with the token of a mail",
-      description: "The token lasts an hour and serves once. All sessions of the user end."
+      description: "The token is valid for an hour and once. All sessions of the user end."
     })),
   HttpApiEndpoint.post("sendVerificationEmail", "/api/auth/send-verification-email", {
     payload: Schema.Struct({ email: Email, callbackURL: optionalText }),
     success: Done,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Have the link mailed once more that verifies an address" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Send the mail with the link that verifies an address again" })),
   HttpApiEndpoint.get("openVerification", "/api/auth/verify-email", {
     query: { token: optionalText, callbackURL: optionalText, organizationId: optionalText },
     success: Page,
@@ -139,7 +140,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
   })
     .annotateMerge(OpenApi.annotations({
       summary: "The link of the mail: a page with a button that verifies the address",
-      description: "Opening it changes nothing. A page of the shop's own can take its place (`auth.verificationPage`)."
+      description: "Opening it changes nothing. A page of the shop can replace it (`auth.verificationPage`)."
     })),
   HttpApiEndpoint.post("verifyEmail", "/api/auth/verify-email", {
     payload: VerifyEmail,
@@ -151,8 +152,8 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     .annotateMerge(OpenApi.annotations({
       summary: "Verify an address with the token of a mail",
       description: "Ends all sessions of the user. Unless the browser that signed up sends it, with its cookie, " +
-        "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and takes the place of everything that gave access " +
-        "before: passwords, linked accounts, second factors and keys. A form is answered with a page."
+        "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and replaces everything that gave access before: " +
+        "passwords, linked accounts, second factors and keys. A form is answered with a page."
     })),
   HttpApiEndpoint.post("signInSocial", "/api/auth/sign-in/social", {
     payload: SocialSignIn,
@@ -160,9 +161,9 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     error
   })
     .annotate(NeverRepeated, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Begin to sign in with an account of a provider" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Begin a sign-in with an account of a provider" })),
   HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Where a provider sends the browser back to" })),
+    .annotateMerge(OpenApi.annotations({ summary: "The address to which a provider sends the browser back" })),
   HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", {
     params: provider,
     payload: ProviderForm,
@@ -173,11 +174,11 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     .annotate(TakesForm, true)
     .annotateMerge(OpenApi.annotations({ summary: "The same for providers that send a form" })),
   HttpApiEndpoint.get("error", "/api/auth/error", { success: Page, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Says what went wrong where no page of the shop was named" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Shows what failed where no page of the shop was named" })),
   HttpApiEndpoint.get("listAccounts", "/api/auth/list-accounts", { success: Schema.Array(LinkedAccount), error })
-    .annotateMerge(OpenApi.annotations({ summary: "List the ways in which one can sign in" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the user's sign-in methods" })),
   HttpApiEndpoint.post("linkSocial", "/api/auth/link-social", { payload: SocialSignIn, success: Redirect, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Add an account of a provider to one's own" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Add an account of a provider as sign-in method" })),
   HttpApiEndpoint.post("unlinkAccount", "/api/auth/unlink-account", {
     payload: Schema.Struct({
       accountId: ShortText.annotate({ description: "The `id` that list-accounts shows." }),
@@ -186,7 +187,7 @@ export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
     success: Done,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Remove a way to sign in; the last one stays" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Remove a sign-in method; the last one stays" }))
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)

@@ -9,7 +9,7 @@ import { AuthApiKey, Succeeded } from "./AuthRecords.ts"
 
 const optionalText = Schema.optional(ShortText)
 
-/** What keys can be put in order by; better-auth fails at a field that it does not know. */
+/** Sort fields; better-auth fails with an unknown one. */
 const sortBy = Schema.optional(
   Schema.Literals(["name", "createdAt", "updatedAt", "expiresAt", "lastRequest", "enabled"])
 )
@@ -20,10 +20,10 @@ const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).anno
 })
 
 const unchosen = Schema.optional(
-  AnyJson.annotate({ description: "Not its user's to choose: 400 `SERVER_ONLY_PROPERTY`." })
+  AnyJson.annotate({ description: "Cannot be chosen by the user: 400 `SERVER_ONLY_PROPERTY`." })
 )
 
-/** What better-auth refuses by name when a page asks for it: dropped, it would make another key than was asked for. */
+/** Fields that better-auth refuses by name: without them it would create another key than requested. */
 const serverOnly = {
   permissions: unchosen,
   remaining: unchosen,
@@ -35,7 +35,7 @@ const serverOnly = {
   userId: unchosen
 }
 
-/** API keys of the signed-in user, for who may manage them (`api-keys:manage`; contract, platform §4). */
+/** API keys of the signed-in user, with the permission `api-keys:manage` (contract, platform §4). */
 export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
   HttpApiEndpoint.post("create", "/api/auth/api-key/create", {
     payload: Schema.Struct({
@@ -50,9 +50,9 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     error
   })
     .annotateMerge(OpenApi.annotations({
-      summary: "Make an API key",
+      summary: "Create an API key",
       description: "The answer shows the key; no other answer does. `expiresIn` is in seconds, from a day to a year. " +
-        "`configId` names a scope of the deployment's; metadata only where it allows them."
+        "`configId` names a scope of the deployment; metadata only where it allows them."
     })),
   HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
     query: { limit: optionalText, offset: optionalText, sortBy, sortDirection },
@@ -64,13 +64,13 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     }),
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "List one's API keys" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the user's API keys" })),
   HttpApiEndpoint.get("get", "/api/auth/api-key/get", {
     query: { id: optionalText, configId: optionalText },
     success: AuthApiKey,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Read one of one's API keys" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Read an API key of the user" })),
   HttpApiEndpoint.post("update", "/api/auth/api-key/update", {
     payload: Schema.Struct({
       keyId: ShortText,
@@ -82,13 +82,13 @@ export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
     success: AuthApiKey,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Rename an API key, or switch it on or off" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Rename, enable or disable an API key" })),
   HttpApiEndpoint.post("delete", "/api/auth/api-key/delete", {
     payload: Schema.Struct({ keyId: ShortText, configId: optionalText }),
     success: Succeeded,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Delete an API key; it is refused from now on" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Delete an API key, which is invalid from then on" }))
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)

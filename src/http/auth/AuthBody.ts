@@ -6,10 +6,10 @@ import { issuesOf } from "../../domain/text/Issues.ts"
 /** Annotation of an endpoint that takes a form in place of JSON, as pages without scripts send it. */
 export class TakesForm extends Context.Service<TakesForm, true>()("stoa/http/auth/TakesForm") {}
 
-/** What is needed of a declared endpoint to read its body. */
+/** The parts of an endpoint that are needed to read its body. */
 export type DeclaredBody = Pick<HttpApiEndpoint.Top, "payload" | "query" | "annotations">
 
-/** A body that is refused, in the words of better-auth (contract, platform §3). */
+/** A refused body, with the codes of better-auth (contract, platform §3). */
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
   status: Schema.Literals([400, 415]),
   code: Schema.String,
@@ -23,11 +23,11 @@ const form = "application/x-www-form-urlencoded"
 
 const kindOf = (contentType = ""): string => contentType.split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** Whether a page without scripts sent it, which shows its visitor what is answered. */
+/** Whether a page without scripts sent the request: its visitor sees the response. */
 export const isForm = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   kindOf(headers["content-type"]) === form
 
-/** A name that comes twice becomes a list, which no field of a form is: nobody may read another one of them. */
+/** A repeated name becomes a list, which no field accepts: two readers could pick different values. */
 const ofForm = (text: string): unknown => {
   const sent = new URLSearchParams(text)
   return Object.fromEntries([...new Set(sent.keys())].map((name) => {
@@ -52,7 +52,7 @@ const isNewPassword = (path: string): boolean => path === "password" || path ===
 const valueAt = (body: unknown, path: string): unknown =>
   typeof body === "object" && body !== null ? Reflect.get(body, path) : undefined
 
-/** The length of a password has codes of its own, which pages of better-auth know. */
+/** The error of a body. The length of a password has special codes, which clients of better-auth expect. */
 const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
   const { message, path } = issuesOf(error)[0] ?? { message: "Invalid input", path: "" }
   const value = isNewPassword(path) ? valueAt(body, path) : undefined
@@ -67,22 +67,22 @@ const misfit = (body: unknown, error: Schema.SchemaError): BodyRefused => {
 
 const schemaOf = ({ payload }: DeclaredBody) => {
   const [schema] = [...payload.values()].flatMap(({ schemas }) => [...schemas])
-  // Bodies of these routes are plain JSON: to read them takes no service.
+  // Bodies of these routes are plain JSON: decoding needs no service.
   return Option.fromUndefinedOr(schema as Schema.Decoder<unknown> | undefined)
 }
 
 const bodyless = new Set(["GET", "HEAD"])
 
 /**
- * The body of a request as its endpoint declares it: nothing else of what was sent reaches better-auth, and whoever
- * counts by what stands in it reads the same. None where the endpoint declares no body.
+ * The body of a request as its endpoint declares it: better-auth and the rate limits get nothing else and read the same.
+ * None where the endpoint declares no body.
  */
 export const declaredBody = (endpoint: DeclaredBody) => {
   const decode = Option.map(schemaOf(endpoint), (schema) => Schema.decodeUnknownEffect(schema))
   const takesForm = Context.getOrUndefined(endpoint.annotations, TakesForm) === true
   return Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     if (Option.isNone(decode) || bodyless.has(request.method)) return Option.none<unknown>()
-    // Under the limit of the edge: what is too large is refused there.
+    // The HTTP server refuses larger bodies.
     const text = yield* Effect.catch(request.text, Effect.die)
     const body = yield* read(text, kindOf(request.headers["content-type"]), takesForm)
     return Option.some(yield* Effect.mapError(decode.value(body), (error) => misfit(body, error)))

@@ -16,7 +16,7 @@ const inBothForms = (error: Conflict | StillRunning | ValidationFailed) =>
     )
   )
 
-/** A query that its schema refuses, in the words that better-auth has for it. */
+/** A query that does not fit its schema, as better-auth refuses it. */
 const unreadableQuery = (error: HttpApiError.HttpApiSchemaError) => {
   const [issue] = issuesOf(error.cause)
   const problem = { code: "VALIDATION_ERROR", message: `[query.${issue?.path ?? ""}] ${issue?.message ?? ""}` }
@@ -33,8 +33,7 @@ export const authCallerLayer = Layer.effect(
     AuthCaller.of((handler) =>
       Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        // A read needs nobody's name: what the link of a mail changes is its user's, and better-auth itself gives a session
-        // that is asked for its later end.
+        // A read needs no user: a link in a mail names its user, and better-auth itself renews the session.
         const headers = request.method === "GET" ? Headers.empty : request.headers
         const caller = yield* actors.fromSession(headers)
         if (caller.renewedCookie !== undefined) yield* sendCookie(caller.renewedCookie)

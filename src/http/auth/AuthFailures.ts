@@ -3,7 +3,7 @@ import { Issue, NotFound, PayloadTooLarge, TooManyRequests, Unavailable } from "
 
 /**
  * An error of `/api/auth`: the envelope of the service, with `code` and `message` beside it for clients of better-auth
- * (contract, platform §1.1). better-auth may add fields of its own.
+ * (contract, platform §1.1). better-auth may add fields.
  */
 const failure = (status: number) =>
   Schema.StructWithRest(
@@ -19,7 +19,7 @@ const failure = (status: number) =>
     [Schema.Record(Schema.String, Schema.Unknown)]
   ).annotate({ httpApiStatus: status })
 
-/** The refusals that every route of `/api/auth` may give; the edge's own have its envelope alone. */
+/** Errors of every route of `/api/auth`; those of the HTTP server have the envelope alone. */
 export const authFailures = [
   failure(400),
   failure(401),

@@ -110,5 +110,5 @@ const apiKeys = HttpApiBuilder.group(
         .handleRaw("delete", answer))
 )
 
-/** Every declared route of `/api/auth` is answered by better-auth; what is not declared does not exist. */
+/** better-auth answers every declared route of `/api/auth`; other routes do not exist. */
 export const authHttp = Layer.mergeAll(sessions, accounts, twoFactor, organizations, apiKeys)

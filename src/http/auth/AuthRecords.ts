@@ -3,7 +3,7 @@ import { Reference } from "../../domain/text/Storable.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
-/** A user as `/api/auth` shows him; ids are UUIDs (contract, platform §3). */
+/** A user in responses of `/api/auth`; ids are UUIDs (contract, platform §3). */
 export const AuthUser = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -29,19 +29,19 @@ export const AuthSession = Schema.Struct({
   activeOrganizationId: Schema.optional(Schema.NullOr(Schema.String))
 }).annotate({ identifier: "AuthSession" })
 
-/** An answer that has nothing to tell but that it was done. */
+/** The response of a change without data. */
 export const Done = Schema.Struct({ status: Schema.Boolean })
 
-/** The same of routes that say it in another word. */
+/** The same with another field. */
 export const Succeeded = Schema.Struct({ success: Schema.Boolean })
 
-/** Who has signed in. The token is null where the address has to be verified first. */
+/** The signed-in user. The token is null where the address has to be verified first. */
 export const SignedUp = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
 
-/** Where the browser has to go next. */
+/** The next address of the browser. */
 export const Redirect = Schema.Struct({ url: Schema.String, redirect: Schema.Boolean })
 
-/** An organization as its members see it. */
+/** An organization. */
 export const AuthOrganization = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -51,7 +51,7 @@ export const AuthOrganization = Schema.Struct({
   createdAt: Time
 }).annotate({ identifier: "AuthOrganization" })
 
-/** Somebody's place in an organization. */
+/** A member of an organization. */
 export const AuthMember = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
@@ -68,7 +68,7 @@ export const AuthMember = Schema.Struct({
   )
 }).annotate({ identifier: "AuthMember" })
 
-/** An invitation to an organization; it can be accepted by whoever has its address, for seven days. */
+/** An invitation to an organization; a user with its address can accept it for seven days. */
 export const AuthInvitation = Schema.Struct({
   id: Schema.String,
   organizationId: Schema.String,
@@ -105,7 +105,7 @@ export const AuthApiKey = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "AuthApiKey" })
 
-/** What the button of a link sends, or the shop's own page. */
+/** Body of the verification page, of the service or of the shop. */
 export const VerifyEmail = Schema.Struct({
   token: Reference,
   newPassword: Schema.optional(Reference),

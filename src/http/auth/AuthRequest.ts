@@ -12,41 +12,41 @@ import { AuthGateway, MailLimit } from "./AuthGateway.ts"
 import { unusableAddress } from "./CallbackAddress.ts"
 import { nonceHeader, noncesIn, withoutNonce } from "./SignUpNonce.ts"
 
-/** The header that tells better-auth the client's address; what a client writes into it himself is dropped. */
+/** The header with the client's address for better-auth; one that the client sends is dropped. */
 export const clientAddressHeader = "x-stoa-client-ip"
 
-/** Headers of the way here, which nobody behind this point may believe. */
-const ofTheWay =
+/** Headers of the connection and of proxies, which better-auth must not trust. */
+const ofConnection =
   /^(connection|content-length|transfer-encoding|keep-alive|upgrade|expect|x-forwarded-.*|x-real-ip|forwarded)$/
 
 const headersFor = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest): Headers => {
   const kept = new Headers()
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !ofTheWay.test(name)) kept.set(name, value)
+    if (value !== undefined && !ofConnection.test(name)) kept.set(name, value)
   }
-  // Of the cookies all but the one that authenticates nobody, which would make a program look like a browser.
+  // All cookies but the sign-up nonce, which authenticates no user but would make a program look like a browser.
   const [cookies, nonces] = [withoutNonce(headers["cookie"]), noncesIn(headers["cookie"])]
   kept.delete("cookie")
   if (cookies !== undefined) kept.set("cookie", cookies)
   kept.delete(nonceHeader)
   if (nonces !== undefined) kept.set(nonceHeader, nonces)
   kept.set(clientAddressHeader, Option.getOrElse(Option.map(remoteAddress, withoutMapping), () => ""))
-  // Programs that use fetch send this header alone, browsers never do: better-auth would take them for browsers.
+  // `fetch` in programs sends this header alone: better-auth would take them for browsers.
   if (headers["sec-fetch-site"] === undefined) kept.delete("sec-fetch-mode")
   return kept
 }
 
-/** The address as the client wrote it; a host that is none stands for the service itself. */
+/** The URL as the client sent it; an invalid host becomes `localhost`. */
 const urlOf = ({ headers, url }: HttpServerRequest.HttpServerRequest): URL => {
   const path = url.startsWith("/") ? url : `/${url}`
   const asked = `http://${headers["host"] ?? "localhost"}${path}`
   return new URL(URL.canParse(asked) ? asked : `http://localhost${path}`)
 }
 
-/** Whether the address says to better-auth what it said to our router, which found the route by its unparsed form. */
+/** Whether the parsed path equals the raw one, by which the router found the route: better-auth reads the parsed one. */
 const isPlain = ({ pathname }: URL, asked: string): boolean => asked.split("?", 1)[0] === pathname
 
-/** The request as better-auth gets it: of its body what the endpoint declares, whatever form it came in. */
+/** The request for better-auth, with the declared fields of the body as JSON. */
 export const toWeb = ({ body, request, url }: Guarded): Request => {
   const headers = headersFor(request)
   headers.delete("content-type")
@@ -64,7 +64,7 @@ const Problem = Schema.fromJsonString(
 const decodeTried = Schema.decodeUnknownOption(Schema.Struct({ email: Schema.String }))
 const decodeProblem = Schema.decodeUnknownOption(Problem)
 
-/** What a refusal is called that names no code or message of its own. */
+/** Default codes and messages of refusals. */
 const unnamed: Readonly<Record<number, readonly [code: string, message: string]>> = {
   400: ["BAD_REQUEST", "The request could not be read."],
   401: ["UNAUTHORIZED", "Authentication required."],
@@ -83,14 +83,14 @@ export const refusal = (
   problem: { readonly code?: string | undefined; readonly message?: string | undefined } = {}
 ): HttpServerResponse.HttpServerResponse => {
   const own = unnamed[status]
-  // What went wrong inside is nobody's business outside.
+  // Internal errors have no detail.
   if (own === undefined) return envelope(status)
   const code = problem.code ?? own[0]
   const message = problem.message ?? problem.code ?? own[1]
   return HttpServerResponse.jsonUnsafe({ ...problem, code, message, error: { code, message } }, { status })
 }
 
-/** A route that better-auth has and this service refuses. */
+/** A route of better-auth that this service refuses. */
 export const forbidden = (message: string) => Effect.sync(() => refusal(403, { code: "FORBIDDEN", message }))
 
 const Signed = Schema.fromJsonString(
@@ -99,8 +99,8 @@ const Signed = Schema.fromJsonString(
 const decodeSigned = Schema.decodeUnknownOption(Signed)
 
 /**
- * The token of an answer is that of the session it begins. After the first code of a second factor better-auth names the
- * session before, which it has just ended.
+ * The token of a response is that of the new session. After the first code of a second factor better-auth shows that of the
+ * session which it has just ended.
  */
 const withOwnToken = (text: string, signed: string | undefined): string => {
   const token = signed?.split(".", 1)[0]
@@ -108,7 +108,7 @@ const withOwnToken = (text: string, signed: string | undefined): string => {
   return body === undefined || body.token === token ? text : JSON.stringify({ ...body, token })
 }
 
-/** The answer with its headers, cookies among them; errors in the service's own form. */
+/** The response with its headers and cookies; errors in the form of the service. */
 const fromWeb = Effect.fnUntraced(function*(response: Response) {
   const text = yield* Effect.promise(() => response.text())
   const { cookies, headers } = HttpServerResponse.fromWeb(new Response(null, response))
@@ -124,49 +124,49 @@ const fromWeb = Effect.fnUntraced(function*(response: Response) {
   return answer.pipe(HttpServerResponse.setHeaders(kept), HttpServerResponse.mergeCookies(cookies))
 })
 
-/** Where a provider of social sign-in sends its form: from its own origin, and guarded by the state it was given. */
+/** A provider of social sign-in sends its form here from another origin; its state parameter guards it. */
 const fromProviders = "/api/auth/callback/"
 
-/** Where passwords are tried: counted by the address that is tried, too. */
+/** Sign-ins are also limited by e-mail address. */
 const signIn = "/api/auth/sign-in/email"
 
 const emailOf = (body: Option.Option<unknown>): string | undefined =>
   Option.getOrUndefined(Option.flatMap(body, decodeTried))?.email
 
-/** A cookie counts by being there; the header of a bearer token is none that a page can send without asking first. */
+/** Any cookie counts; a page cannot send the header of a bearer token to another origin without a preflight request. */
 const shown = ({ headers }: HttpServerRequest.HttpServerRequest): Credential =>
   withoutNonce(headers["cookie"]) !== undefined ? "cookie" : headers["authorization"] === undefined ? "none" : "bearer"
 
-/** better-auth's own words for it. */
+/** The refusal that better-auth has for it. */
 const foreignOrigin = ({ headers: { origin, referer } }: HttpServerRequest.HttpServerRequest) =>
   origin === "null" || (origin ?? referer) === undefined
     ? refusal(403, { code: "MISSING_OR_NULL_ORIGIN", message: "Missing or null Origin" })
     : refusal(403, { code: "INVALID_ORIGIN", message: "Invalid origin" })
 
-/** A request to a route of `/api/auth` that comes from where it may and says what its route declares. */
+/** A request to `/api/auth` from an allowed origin with a declared body. */
 export interface Guarded {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly url: URL
   readonly body: Option.Option<unknown>
 }
 
-/** Routes that better-auth has lists for, whose other parameters it puts into its queries as they are. */
+/** Routes of better-auth with lists, which use any other parameter in queries. */
 const listing = /^\/api\/auth\/(?:organization|api-key)\//
 
-/** Leaves of a query what the endpoint declares. */
+/** Removes undeclared parameters. */
 const keepDeclared = (sent: URLSearchParams, { query }: DeclaredBody): void => {
   const declared = query?.ast._tag === "Objects" ? query.ast.propertySignatures.map(({ name }) => name) : []
   for (const name of new Set(sent.keys())) if (!declared.includes(name)) sent.delete(name)
 }
 
-/** The endpoint that a handler answers for. */
+/** The endpoint of a handler. */
 export interface Asked {
   readonly endpoint: DeclaredBody
 }
 
 /**
- * Looks at a request before anybody answers it. What comes without a cookie is held to the rule of origins too: the answer
- * to a sign-out takes its visitor's cookie away whether the request carried it or not.
+ * Checks a request before it is answered. Requests without a cookie must come from an allowed origin too: the response of
+ * a sign-out removes the visitor's cookie even if the request did not send it.
  */
 export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, publicUrl }) => {
   const mayLeadTo = (origin: string) => origin === publicUrl || isTrusted(origin)
@@ -187,8 +187,8 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
       const guarded = !url.pathname.startsWith(fromProviders)
       if (guarded && isCrossSite(request, shown(request), isTrusted, production)) return foreignOrigin(request)
       const body = yield* bodyOf(endpoint)(request)
-      const stray = unusableAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
-      if (stray !== undefined) return refusal(403, stray)
+      const refused = unusableAddress(url.searchParams, Option.getOrUndefined(body), mayLeadTo)
+      if (refused !== undefined) return refusal(403, refused)
       if (listing.test(url.pathname)) keepDeclared(url.searchParams, endpoint)
       return yield* answer({ request, url, body })
     }).pipe(
@@ -199,7 +199,7 @@ export const guard = Effect.map(TrustedOrigins, ({ isTrusted, production, public
     )
 })
 
-/** Hands the request over to better-auth, which looks at cookies and origins once more, and gives the answer back. */
+/** Passes a request to better-auth, which checks cookies and origins again, and its response back. */
 export const exchange = Effect.map(
   Effect.all([AuthGateway, RateLimiting, guard]),
   ([{ answer }, limiting, guarded]) => (asked: Asked) =>

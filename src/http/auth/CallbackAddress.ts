@@ -1,6 +1,6 @@
 import type { OriginTest } from "../server/Cors.ts"
 
-/** Fields and parameters that name where a browser is sent, and how better-auth refuses them. */
+/** Fields and parameters with an address for the browser, and better-auth's codes for refusing them. */
 const refusals = {
   callbackURL: "INVALID_CALLBACK_URL",
   redirectTo: "INVALID_REDIRECT_URL",
@@ -8,16 +8,16 @@ const refusals = {
   newUserCallbackURL: "INVALID_NEW_USER_CALLBACK_URL"
 } as const
 
-/** What browsers drop or read as another character, and what an address never holds as it is. */
+/** Characters that browsers drop or replace, and that no valid address contains. */
 const ambiguous = /[\\\s\p{Cc}]/u
 
-/** Stands for the origin of the service. */
+/** A placeholder for the origin of the service. */
 const own = "http://stoa.invalid"
 
-/** A path that begins with two slashes, or may after somebody else normalizes it, names a host. */
+/** A path that begins with two slashes, or may after normalization, names a host. */
 const namesAHost = ({ pathname }: URL): boolean => /\/\/|%2f|%5c/i.test(pathname)
 
-/** Whether an address, read as a browser reads it, leads to this service or to a trusted origin. */
+/** Whether an address, parsed as browsers do, leads to this service or to a trusted origin. */
 export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolean => {
   if (ambiguous.test(address)) return false
   const isPath = address.startsWith("/")
@@ -28,13 +28,13 @@ export const isTrustedAddress = (address: string, isTrusted: OriginTest): boolea
   return isPath ? url.origin === own && !namesAHost(url) : isTrusted(url.origin)
 }
 
-/** How a request is refused that would send a browser elsewhere; undefined for every other one. */
+/** The refusal of a request that would send a browser to an untrusted address; undefined for any other. */
 export const unusableAddress = (query: URLSearchParams, body: unknown, isTrusted: OriginTest) => {
   for (const [name, code] of Object.entries(refusals)) {
     const sent: unknown = typeof body === "object" && body !== null ? Reflect.get(body, name) : undefined
     const addresses = [...query.getAll(name), ...typeof sent === "string" ? [sent] : []]
-    const stray = addresses.some((address) => address !== "" && !isTrustedAddress(address, isTrusted))
-    if (stray) return { code, message: `Invalid ${name}` }
+    const isUntrusted = addresses.some((address) => address !== "" && !isTrustedAddress(address, isTrusted))
+    if (isUntrusted) return { code, message: `Invalid ${name}` }
   }
   return undefined
 }

@@ -14,16 +14,16 @@ const ofOrganization = { organizationId: optionalText, organizationSlug: optiona
 const Invited = Schema.Struct({ invitationId: ShortText })
 const WithMembers = Schema.Struct({ ...AuthOrganization.fields, members: Schema.Array(AuthMember) })
 const Full = Schema.NullOr(Schema.Struct({ ...WithMembers.fields, invitations: Schema.Array(AuthInvitation) }))
-/** An organization that is chosen; members and invitations come along where it was found with them. */
+/** The chosen organization, with members and invitations where better-auth has loaded them. */
 const Chosen = Schema.NullOr(Schema.Struct({
   ...AuthOrganization.fields,
   members: Schema.optional(Schema.Array(AuthMember)),
   invitations: Schema.optional(Schema.Array(AuthInvitation))
 }))
-const elsewhere = OpenApi.annotations({ summary: "Not offered here (403): members are managed by /api/admin/staff" })
+const elsewhere = OpenApi.annotations({ summary: "Not offered here (403): members are managed at /api/admin/staff" })
 const refused = (name: string) => `/api/auth/organization/${name}` as const
 
-/** Organizations of the signed-in user (contract, platform §6). Who is a member of what is decided elsewhere. */
+/** Organizations of the signed-in user (contract, platform §6); `/api/admin/staff` manages members. */
 export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   HttpApiEndpoint.post("create", "/api/auth/organization/create", {
     payload: Schema.Struct({ name: PersonName, slug: ShortText, logo, metadata }),
@@ -31,11 +31,11 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     error
   })
     .annotateMerge(OpenApi.annotations({
-      summary: "Make an organization and become its owner",
+      summary: "Create an organization and become its owner",
       description: "Only where the deployment allows it (`auth.allowOrganizationCreation`)."
     })),
   HttpApiEndpoint.get("list", "/api/auth/organization/list", { success: Schema.Array(AuthOrganization), error })
-    .annotateMerge(OpenApi.annotations({ summary: "List the organizations one is a member of" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the organizations of the user" })),
   HttpApiEndpoint.get("getFull", "/api/auth/organization/get-full-organization", {
     query: ofOrganization,
     success: Full,
@@ -50,7 +50,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     success: Chosen,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Choose the organization that the session acts in" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Choose the active organization of the session" })),
   HttpApiEndpoint.post("checkSlug", "/api/auth/organization/check-slug", {
     payload: Schema.Struct({ slug: ShortText }),
     success: Done,
@@ -71,7 +71,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     success: AuthOrganization,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Delete an organization that holds nothing yet" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Delete an organization without any records" })),
   HttpApiEndpoint.post("acceptInvitation", "/api/auth/organization/accept-invitation", {
     payload: Invited,
     success: Schema.Struct({ invitation: AuthInvitation, member: AuthMember }),
@@ -83,13 +83,13 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     success: Schema.Struct({ invitation: AuthInvitation, member: Schema.Null }),
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Turn an invitation down" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Reject an invitation" })),
   HttpApiEndpoint.post("cancelInvitation", "/api/auth/organization/cancel-invitation", {
     payload: Invited,
     success: AuthInvitation,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Take an invitation back" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Cancel an invitation" })),
   HttpApiEndpoint.get("listInvitations", "/api/auth/organization/list-invitations", {
     query: ofOrganization,
     success: Schema.Array(AuthInvitation),
@@ -103,7 +103,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
   })
     .annotateMerge(OpenApi.annotations({ summary: "List the members of an organization" })),
   HttpApiEndpoint.get("getActiveMember", "/api/auth/organization/get-active-member", { success: AuthMember, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Read one's own membership of the active organization" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Read the user's membership of the active organization" })),
   HttpApiEndpoint.post("hasPermission", "/api/auth/organization/has-permission", {
     payload: Schema.Struct({
       permissions: Schema.Record(Schema.String, Schema.Array(ShortText).check(Schema.isMaxLength(50)))
@@ -113,7 +113,7 @@ export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
     success: Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Whether one may do something to the active organization" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Whether the user has permissions in the active organization" })),
   HttpApiEndpoint.post("inviteMember", refused("invite-member"), { success: Done, error }).annotateMerge(elsewhere),
   HttpApiEndpoint.post("updateMemberRole", refused("update-member-role"), { success: Done, error })
     .annotateMerge(elsewhere),

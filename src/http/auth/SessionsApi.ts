@@ -35,7 +35,7 @@ const SignedIn = Schema.Struct({
 
 const CurrentSession = Schema.NullOr(Schema.Struct({ session: AuthSession, user: AuthUser }))
 
-/** Signing up, in and out, and one's sessions (spec §4 Authentication endpoints, contract, platform §3). */
+/** Sign-up, sign-in, sign-out and sessions (spec §4 Authentication endpoints, contract, platform §3). */
 export const SessionsGroup = HttpApiGroup.make("auth").add(
   HttpApiEndpoint.post("signUpEmail", "/api/auth/sign-up/email", { payload: SignUp, success: SignedUp, error })
     .annotate(TakesForm, true)
@@ -49,16 +49,16 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
     .annotateMerge(OpenApi.annotations({
       summary: "Sign in with e-mail and password",
       description: "The token is a bearer token; browsers get the session cookie. With a second factor there is no " +
-        "session yet: `twoFactorRedirect` is true and the code is asked for."
+        "session yet: `twoFactorRedirect` is true and a code is required."
     })),
   HttpApiEndpoint.post("signOut", "/api/auth/sign-out", { success: Succeeded, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Sign out; the session is gone everywhere" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Sign out, which ends the session everywhere" })),
   HttpApiEndpoint.get("getSession", "/api/auth/get-session", { success: CurrentSession, error })
     .annotateMerge(OpenApi.annotations({ summary: "Read the current session; null without one" })),
   HttpApiEndpoint.get("listSessions", "/api/auth/list-sessions", { success: Schema.Array(AuthSession), error })
     .annotateMerge(OpenApi.annotations({
-      summary: "List one's sessions",
-      description: "`token` is the id of the session: with it the session can be ended, and nothing opened."
+      summary: "List the user's sessions",
+      description: "`token` is the id of the session, which can end it but does not authenticate."
     })),
   HttpApiEndpoint.post("revokeSession", "/api/auth/revoke-session", {
     payload: Schema.Struct({ token: Reference }),
@@ -66,13 +66,13 @@ export const SessionsGroup = HttpApiGroup.make("auth").add(
     error
   })
     .annotateMerge(OpenApi.annotations({
-      summary: "End one of one's sessions",
-      description: "By its token, or by its id as the list of sessions shows it."
+      summary: "End a session of the user",
+      description: "By its token, or by its id from the list of sessions."
     })),
   HttpApiEndpoint.post("revokeSessions", "/api/auth/revoke-sessions", { success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "End all of one's sessions" })),
+    .annotateMerge(OpenApi.annotations({ summary: "End all sessions of the user" })),
   HttpApiEndpoint.post("revokeOtherSessions", "/api/auth/revoke-other-sessions", { success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "End all of one's sessions but this one" })),
+    .annotateMerge(OpenApi.annotations({ summary: "End all sessions of the user but this one" })),
   HttpApiEndpoint.get("ok", "/api/auth/ok", { success: Schema.Struct({ ok: Schema.Boolean }) })
     .annotateMerge(OpenApi.annotations({ summary: "Whether authentication is served" }))
 )

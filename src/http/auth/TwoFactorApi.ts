@@ -12,7 +12,7 @@ const codes = Schema.Array(Schema.String)
 const Code = Schema.Struct({ code: ShortText, trustDevice: Schema.optional(Schema.Boolean) })
 const Verified = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
 
-/** One-time codes of an authenticator app, and codes for the day it is lost (contract, platform §3). */
+/** One-time codes of an authenticator app, and backup codes (contract, platform §3). */
 export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   HttpApiEndpoint.post("enable", "/api/auth/two-factor/enable", {
     payload: Schema.Struct({ password: Reference, issuer: Schema.optional(ShortText) }),
@@ -21,31 +21,31 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
   })
     .annotateMerge(OpenApi.annotations({
       summary: "Set up a second factor",
-      description: "It counts from the first code that is verified."
+      description: "It is required from the first verified code on."
     })),
   HttpApiEndpoint.post("disable", "/api/auth/two-factor/disable", { payload: password, success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Give up the second factor" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Disable the second factor" })),
   HttpApiEndpoint.post("getTotpUri", "/api/auth/two-factor/get-totp-uri", {
     payload: password,
     success: Schema.Struct({ totpURI: Schema.String }),
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Show the address for an authenticator app once more" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Read the address for an authenticator app again" })),
   HttpApiEndpoint.post("verifyTotp", "/api/auth/two-factor/verify-totp", { payload: Code, success: Verified, error })
     .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Verify a code of the authenticator app",
-      description: "Ends a sign-in or a set-up. Ten wrong codes lock the factor for 15 minutes (429)."
+      description: "Completes a sign-in or a set-up. Ten wrong codes lock the factor for 15 minutes (429)."
     })),
   HttpApiEndpoint.post("sendOtp", "/api/auth/two-factor/send-otp", {
     payload: Schema.Struct({ trustDevice: Schema.optional(Schema.Boolean) }),
     success: Done,
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Have a code sent; not offered (400)" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Send a code; not offered (400)" })),
   HttpApiEndpoint.post("verifyOtp", "/api/auth/two-factor/verify-otp", { payload: Code, success: Verified, error })
     .annotate(NeverRepeated, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Verify a code that was sent; not offered (400)" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Verify a sent code; not offered (400)" })),
   HttpApiEndpoint.post("verifyBackupCode", "/api/auth/two-factor/verify-backup-code", {
     payload: Schema.Struct({
       code: ShortText,
@@ -56,13 +56,13 @@ export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
     error
   })
     .annotate(NeverRepeated, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Use up a backup code in place of the app" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Use a backup code instead of the app" })),
   HttpApiEndpoint.post("generateBackupCodes", "/api/auth/two-factor/generate-backup-codes", {
     payload: password,
     success: Schema.Struct({ status: Schema.Boolean, backupCodes: codes }),
     error
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Make ten new backup codes; the old ones are void" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Create ten new backup codes, which replace the old ones" }))
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)

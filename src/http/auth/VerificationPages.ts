@@ -11,19 +11,19 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "")
 
-/** Nothing runs, nothing is loaded, and the form goes nowhere but here. */
+/** No scripts, no resources, and the form can be sent only to this service. */
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const style = "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:28rem;margin:4rem auto;padding:0 1rem}" +
   "input,button{font:inherit;width:100%;box-sizing:border-box;padding:.6rem;margin:.4rem 0 1rem}[role=alert]{color:#a00}"
 
-/** What a page needs to know of the link that led to it. */
+/** The link of a page. */
 export interface PageOf {
   readonly storeName: string
   readonly token: string
   readonly callbackURL: string | undefined
-  /** Where the form is sent, with the organization that the link names. */
+  /** The address of the form, with the organization of the link. */
   readonly action: string
 }
 
@@ -39,8 +39,8 @@ const hidden = (name: string, value: string | undefined): string =>
   value === undefined ? "" : `<input type="hidden" name="${name}" value="${escaped(value)}">`
 
 const passwordField =
-  `<p>Choose a password for the account. Whatever was set up for it before ends, so that nobody has ` +
-  `access who does not read your mail.</p><label>New password<input type="password" name="newPassword" minlength="8" ` +
+  `<p>Choose a password for the account. It replaces everything that was set up before, so that only the ` +
+  `owner of this mailbox has access.</p><label>New password<input type="password" name="newPassword" minlength="8" ` +
   `maxlength="128" autocomplete="new-password" required></label>`
 
 const form = ({ action, callbackURL, token }: PageOf, needsPassword: boolean): string =>
@@ -53,7 +53,7 @@ const onward = (callbackURL: string | undefined): string =>
     ? "<p>You can close this page and sign in.</p>"
     : `<p><a href="${escaped(callbackURL)}">Continue</a></p>`
 
-/** The page of a link, as far as its verification has come. */
+/** The page of a link for the state of its verification. */
 export const pageOf = (of: PageOf, state: LinkState | PasswordRefused) => {
   switch (state._tag) {
     case "Waiting":

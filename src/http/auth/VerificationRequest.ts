@@ -11,7 +11,7 @@ const decodeSent = Schema.decodeUnknownOption(VerifyEmail)
 
 const path = "/api/auth/verify-email"
 
-/** The form goes where the link led, without what is in its fields. */
+/** The address of the link, without the parameters that are fields of the form. */
 const actionOf = ({ url: { searchParams } }: Guarded): string => {
   const organization = searchParams.get("organizationId")
   return organization === null ? path : `${path}?${new URLSearchParams({ organizationId: organization })}`
@@ -25,7 +25,7 @@ const messages = {
 
 const named = (status: number, code: keyof typeof messages) => refusal(status, { code, message: messages[code] })
 
-/** The same for the shop's own page. */
+/** The response to a page of the shop. */
 const answerOf = (state: LinkState | PasswordRefused) => {
   switch (state._tag) {
     case "Verified":
@@ -40,8 +40,8 @@ const answerOf = (state: LinkState | PasswordRefused) => {
 }
 
 /**
- * The link of a mail. Opening it changes nothing, since programs that look after mails open every link: it leads to a page
- * whose button verifies the address.
+ * Handlers of the link in a mail. Opening it changes nothing, since mail scanners open every link: it shows a page whose
+ * button verifies the address.
  */
 export const verification = Effect.map(
   Effect.all([AddressVerification, guard]),

@@ -16,7 +16,7 @@ import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 
 const member = { id: Uuid }
-const rank = "403 for whoever may less than the role, or stands below it."
+const rank = "403 when the caller has fewer permissions than the role, or ranks below it."
 
 /** The staff of an organization (contract, platform §6). */
 export const StaffGroup = HttpApiGroup.make("staff").add(
@@ -30,11 +30,11 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(OpenApi.annotations({
       summary: "Make a customer of the organization a member",
-      description: `404 for whoever is no customer there: invite them. ${rank}`
+      description: `404 for a person who is no customer of the organization: invite them. ${rank}`
     })),
   HttpApiEndpoint.get("listRoles", "/api/admin/staff/roles", { success: Page(StaffRole) })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({ summary: "List the roles and what they may do" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the roles and their permissions" })),
   HttpApiEndpoint.get("listInvitations", "/api/admin/staff/invitations", {
     query: pageQuery,
     success: Page(Invitation)
@@ -47,7 +47,7 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
   })
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(OpenApi.annotations({
-      summary: "Invite somebody to become a member",
+      summary: "Invite a person to become a member",
       description: `Open for seven days; no mail is sent. ${rank}`
     })),
   HttpApiEndpoint.patch("changeRole", "/api/admin/staff/:id", {

@@ -5,14 +5,13 @@ import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { Database, keepAlive } from "../Database.ts"
 
-/** How long a listener that lost its connection waits before it tries again; nothing is remembered meanwhile. */
-const again = "1 second"
+/** Delay before a lost connection is opened again; nothing is cached meanwhile. */
+const retryDelay = "1 second"
 
 /**
- * Hears of revoked sessions and keys, of changed users, memberships and organizations, and of changed rules of tax and
- * shipping, whichever process changed them, on a connection of its own: one channel for all of them, since each channel
- * would hold one. What this process remembers is emptied when the connection ends: whoever listens anew may have missed
- * something. It belongs to the routes, which every process has: a runner those that its operator asks.
+ * Receives notifications of revoked sessions and keys, of changed users, memberships and organizations, and of changed tax
+ * and shipping rules from all processes. One channel for all of them, since each channel holds a connection. The caches
+ * are emptied when the connection ends, since notifications may be lost. Part of the routes, which every process has.
  */
 export const accessNotifications = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -30,8 +29,8 @@ export const accessNotifications = Layer.effectDiscard(
       return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => caches.forget(payload)))
     }).pipe(Effect.scoped)
     yield* listen.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("notifications of access are away", cause)),
-      Effect.andThen(Effect.sleep(again)),
+      Effect.catchCause((cause) => Effect.logWarning("notifications of access are interrupted", cause)),
+      Effect.andThen(Effect.sleep(retryDelay)),
       Effect.forever,
       Effect.forkScoped
     )

@@ -9,15 +9,15 @@ import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { databaseApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 
-/** A command about keys did not come about; one line that says why. Exit code 1. */
+/** The reason why a command about keys failed, in one line. Exit code 1. */
 export class KeyCommandRefused extends Data.TaggedError("KeyCommandRefused")<{ readonly message: string }> {}
 
 const refuse = (message: string) => Effect.fail(new KeyCommandRefused({ message }))
 
-/** Units of a span as `--expires` names them, in milliseconds. */
+/** Units of `--expires`, in milliseconds. */
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** A span from now (`12h`, `90d`, `8w`) or a date; undefined for anything else. */
+/** A duration from now (`12h`, `90d`, `8w`) or a date; undefined for anything else. */
 export const endOf = (text: string, now: Date): Date | undefined => {
   const [, count, unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
   const unitMs = units[unit]
@@ -26,10 +26,10 @@ export const endOf = (text: string, now: Date): Date | undefined => {
   return date === undefined || Number.isNaN(date.getTime()) ? undefined : date
 }
 
-/** What `stoa api-key create` was told. */
+/** Options of `stoa api-key create`. */
 export interface AskedKey {
   readonly name: string
-  /** One of both. */
+  /** Either a role or a scope. */
   readonly role: Option.Option<string>
   readonly scope: Option.Option<string>
   readonly org: Option.Option<string>
@@ -99,8 +99,8 @@ const revoke = Effect.fnUntraced(function*(id: string, org: Option.Option<string
   return [`The key ${id} opens nothing any more.`]
 })
 
-/** Refusals of the API as lines of the command line. */
-const recorded = <A, R>(
+/** Errors of the API as lines of the command line. */
+const asLine = <A, R>(
   work: Effect.Effect<A, { readonly error?: { readonly message: string }; readonly message?: string }, R>
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
 
@@ -114,8 +114,8 @@ const services = (settings: AppSettings) =>
 export const keyCommands = (settings: AppSettings) => ({
   create: (asked: AskedKey) =>
     settings.auth.apiKeys.enabled
-      ? Effect.provide(recorded(create(asked)), services(settings))
+      ? Effect.provide(asLine(create(asked)), services(settings))
       : refuse("Stored keys open nothing: switch them on with auth.apiKeys.enabled in commerce.config.ts."),
-  list: (org: Option.Option<string>) => Effect.provide(recorded(list(org)), services(settings)),
-  revoke: (id: string, org: Option.Option<string>) => Effect.provide(recorded(revoke(id, org)), services(settings))
+  list: (org: Option.Option<string>) => Effect.provide(asLine(list(org)), services(settings)),
+  revoke: (id: string, org: Option.Option<string>) => Effect.provide(asLine(revoke(id, org)), services(settings))
 })

@@ -16,7 +16,7 @@ const credentials = Layer.unwrap(Effect.gen(function*() {
   })
 }))
 
-/** From the headers of a request to its actor, with all that is remembered on the way and kept true by notifications. */
+/** `Actors` over the database, with caches that notifications invalidate. */
 export const actors = actorsLayer.pipe(
   Layer.provide(Layer.mergeAll(credentials, StoreResolution.layer, accessNotifications)),
   Layer.provide(credentialRepoLayer)

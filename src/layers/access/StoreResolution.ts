@@ -5,13 +5,13 @@ import { Organizations } from "../../domain/tenancy/Organizations.ts"
 import type { Asked } from "../../http/access/Actors.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 
-/** What the deployment's own function threw, or that it did not come to an end. */
+/** The error of the deployment's resolver. */
 class ResolverFailed extends Data.TaggedError("ResolverFailed")<{ readonly cause: unknown }> {}
 
-/** A resolver is asked within a request: one that is silent must not hold it up for ever. */
+/** Maximum time of a resolver, which runs within a request. */
 const timeout = "5 seconds"
 
-/** The request without its body, as `auth.storeResolver` is shown it. The host is the one that the client named. */
+/** The request for `auth.storeResolver`, without its body. The host is that of the client. */
 const shown = (headers: Headers.Headers, { method, url }: Asked): Request => {
   const host = /^[\w.:[\]-]+$/.test(headers["host"] ?? "") ? headers["host"] : "localhost"
   const base = `http://${host}`
@@ -19,8 +19,8 @@ const shown = (headers: Headers.Headers, { method, url }: Asked): Request => {
 }
 
 /**
- * Which organization a caller without one of his own is in (contract, platform §6): what `auth.storeResolver` says if it
- * exists, else the default one, or with `auth.strictOrgResolution` nobody's (503).
+ * The organization of a caller who has none (contract, platform §6): that of `auth.storeResolver` if it exists, else the
+ * default one, or 503 with `auth.strictOrgResolution`.
  */
 export class StoreResolution extends Context.Service<StoreResolution, {
   readonly organizationOf: (

@@ -2,13 +2,11 @@ import { Cause, Clock, Context, Data, Effect, Layer, Option, Semaphore } from "e
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
+import { sentCredentials } from "../../domain/access/SentCredential.ts"
+import { tokenDigest } from "../../domain/access/SessionToken.ts"
 import { AuthDecoyRepo, authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
+import { AuthRepo, authRepoLayer } from "../../domain/auth/AuthRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
-import { membershipRepoLayer } from "../../domain/auth/MembershipRepo.ts"
-import { OwnKeyRepo, ownKeyRepoLayer } from "../../domain/auth/OwnKeyRepo.ts"
-import { passwordRepoLayer } from "../../domain/auth/PasswordRepo.ts"
-import { SessionRepo, sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
-import { TwoFactorRepo, twoFactorRepoLayer } from "../../domain/auth/TwoFactorRepo.ts"
 import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
@@ -18,33 +16,31 @@ import { type AuthScope, makeAuthScope } from "./AuthScope.ts"
 import { AuthSecret } from "./AuthSecret.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
 import { makeDecoys, tellsByTime } from "./Decoys.ts"
-import { endedSessions } from "./EndedSessions.ts"
 import { refusedChoice } from "./PasswordRules.ts"
 import { Passwords } from "./Passwords.ts"
 import { RequestOrganization, RequestStore } from "./RequestStore.ts"
 import { rememberingBrowser } from "./SignUpBrowser.ts"
 import { addressVerificationLayer } from "./Verification.ts"
 
-/** Milliseconds: answers that would tell by their time whether an address is known leave at multiples of it. */
+/** Milliseconds: answers whose time could reveal whether an address has an account are sent at multiples of it. */
 const grid = 100
 
 const isDuplicate = (failure: unknown): boolean => JSON.stringify(failure)?.includes("\"23505\"") === true
 
-/** A refusal inside of a transaction, which has to go with everything that was written before it. */
+/** A refusal inside a transaction, which is rolled back. */
 class RolledBack extends Data.TaggedError("RolledBack")<{ readonly response: Response }> {}
 
 /**
- * Routes that change several records, all or none of them: an organization and its owner, an invitation and its member.
- * They hash no password, which would hold the connection for as long, and nothing that they write before they refuse has
- * to stay. All others are left to better-auth: what it writes before a refusal stays then and has to (wrong codes, the end
- * of a second factor's challenge, a link that was used), sign-up has a transaction of its own, and each statement brings
- * its entries of the change log with it.
+ * Routes that change several records in one transaction: an organization and its owner, an invitation and its member.
+ * They hash no password, which would hold the connection, and a refusal may undo all that they wrote. On other routes
+ * better-auth's writes before a refusal must stay (wrong codes, the end of a challenge, a used link); sign-up opens a
+ * transaction itself, and each statement writes its change log entries.
  */
 const changesTogether = /\/organization\/(create|delete|accept-invitation)$/
 
 type Answering = (request: Request) => Promise<Response>
 
-/** The same in a transaction, which a refusal rolls back. */
+/** Answers in a transaction, which a refusal rolls back. */
 const together = (scope: AuthScope, answer: Answering): Answering => (request) =>
   scope.transaction(async () => {
     const response = await answer(request)
@@ -55,7 +51,7 @@ const together = (scope: AuthScope, answer: Answering): Answering => (request) =
     throw error
   })
 
-/** Where clients reach this process when the deployment does not say. */
+/** The public URL where the deployment configures none. */
 const ownUrl = Effect.gen(function*() {
   const { auth, environment, host, port } = yield* AppConfig
   const url = `http://${host}:${port}`
@@ -65,7 +61,7 @@ const ownUrl = Effect.gen(function*() {
   return url
 })
 
-/** better-auth over the services of this process, and what it is called in. */
+/** better-auth over the services of this process, and the scope that calls it. */
 const library = Effect.gen(function*() {
   const { auth: settings, deployment, environment } = yield* AppConfig
   const passwords = yield* Passwords
@@ -77,7 +73,7 @@ const library = Effect.gen(function*() {
   )
   const scope = makeAuthScope(base, yield* Semaphore.make(passwords.concurrency + 1))
   const guards = yield* authGuards(scope)
-  const sessions = yield* SessionRepo
+  const repo = yield* AuthRepo
   const { forget } = yield* CacheInvalidation
   const auth = makeBetterAuth({
     apiKeys: settings.apiKeys.enabled ? keyScopes : undefined,
@@ -93,14 +89,38 @@ const library = Effect.gen(function*() {
     mails: yield* Mails,
     decoys: yield* AuthDecoyRepo,
     claims: yield* GuestOrderClaims,
-    ownKeys: yield* OwnKeyRepo,
-    factors: yield* TwoFactorRepo,
-    endSessions: (userId) => Effect.andThen(sessions.endAll(userId), forget(`u${userId}`))
+    repo,
+    endSessions: (userId) => Effect.andThen(repo.endSessions(userId), forget(`u${userId}`))
   })
   return { auth, guards, scope }
 })
 
-/** better-auth behind the port that HTTP knows. */
+/** Routes whose success ends sessions besides that of the request. */
+const endsOthers =
+  /^\/api\/auth\/(revoke-session|revoke-sessions|revoke-other-sessions|change-password|reset-password)$/
+
+/** Session tokens of a request, raw or without the signature; they need not be valid. */
+const tokensOf = (headers: Headers, cookieName: string): ReadonlyArray<string> =>
+  sentCredentials(Object.fromEntries(headers), cookieName)
+    .flatMap((sent) => sent._tag === "Bearer" || sent._tag === "Cookie" ? sent.value.split(".", 1) : [])
+
+/**
+ * Drops cached sessions that a response of better-auth has ended or changed, before it is sent: after a sign-out its token
+ * must open nothing in this process. Other processes are notified by the triggers of the tables.
+ */
+const endedSessions = (cookieName: string) =>
+  Effect.map(
+    CacheInvalidation,
+    ({ forget, forgetAll }) => ({ headers, method, url }: Request, { status }: Response) => {
+      if (status < 400 && endsOthers.test(new URL(url).pathname)) return forgetAll
+      if (method === "GET") return Effect.void
+      return Effect.forEach(tokensOf(headers, cookieName), (token) => forget(`s${tokenDigest(token)}`), {
+        discard: true
+      })
+    }
+  )
+
+/** better-auth as the `AuthGateway` of the HTTP routes. */
 const gateway = Layer.effect(
   AuthGateway,
   Effect.gen(function*() {
@@ -110,11 +130,11 @@ const gateway = Layer.effect(
     const { secureCookies, sessionCookie } = (yield* AppConfig).auth
     const forgetEnded = yield* endedSessions(sessionCookie)
 
-    /** better-auth's answer; 5xx where a statement failed that it does not tell of. */
+    /** The response of better-auth; 500 for a failed statement that better-auth swallows. */
     const answered = Effect.fnUntraced(function*(request: Request) {
       const answer = changesTogether.test(authPathOf(request)) ? together(scope, auth.handler) : auth.handler
       const { failures, result, tally } = yield* scope.call(() => answer(request))
-      // It answers that all is well where a statement failed: a sign-out, say, whose session lives on.
+      // It reports success although a statement failed: for example a sign-out whose session remains.
       const failure = failures.find((one) => !isDuplicate(one))
       if (failure !== undefined && (result.status < 400 || result.status >= 500)) {
         return yield* Effect.die(Cause.isCause(failure) ? Cause.squash(failure) : failure)
@@ -165,17 +185,13 @@ const gateway = Layer.effect(
   })
 )
 
-/** Everything that `/api/auth` stands on. Needs mails and whoever claims the orders of guests. */
+/** The services of `/api/auth`. Requires mails and `GuestOrderClaims`. */
 export const authGatewayLayer = Layer.merge(gateway, addressVerificationLayer).pipe(
   Layer.provide(
     Layer.mergeAll(
-      Layer.provide(Passwords.layer, passwordRepoLayer),
+      Layer.provideMerge(Passwords.layer, authRepoLayer),
       RequestStore.layer,
-      authDecoyRepoLayer,
-      membershipRepoLayer,
-      ownKeyRepoLayer,
-      sessionRepoLayer,
-      twoFactorRepoLayer
+      authDecoyRepoLayer
     )
   )
 )

@@ -21,11 +21,11 @@ const columnsOf = (row: Row): Row =>
     Object.entries(row).filter(([, value]) => value !== undefined).map(([field, value]) => [columnOf(field), value])
   )
 
-/** How the fields of a model lie in its table. */
+/** Fields of a model and columns of its table. */
 const modelOf = ({ getDefaultModelName, getFieldAttributes, schema }: Tools, name: string) => {
   const model = getDefaultModelName(name)
   const own = ["id", ...Object.entries(schema[model]?.fields ?? {}).map(([key, { fieldName }]) => fieldName ?? key)]
-  // From the schema: a blind conversion back would lose fields that have names of their own.
+  // From the schema: converting column names back would lose fields with other names.
   const fields = new Map(own.map((field) => [columnOf(field), field]))
   const isOrganization = (of: string) => getDefaultModelName(of) === "organization"
   return {
@@ -54,8 +54,8 @@ const assigned = (sql: Sql, table: string, set: object, increments: Readonly<Rec
   ])
 
 /**
- * Updates the rows that `rows` chooses. They are locked first and judged once more after a wait for their lock, and the
- * change log tells what they were (`w`) and what they are (`r`).
+ * Updates the rows that match `rows`. They are locked first, which checks the condition again after a wait, and the change
+ * log records them before (`w`) and after (`r`).
  */
 const updating = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragment, set: Statement.Fragment) =>
   sql`with w as materialized (select * from ${sql(table)} where ${rows} for update),
@@ -67,8 +67,8 @@ const deleting = (sql: Sql, actor: Actor, table: string, rows: Statement.Fragmen
   sql`with r as (delete from ${sql(table)} where ${rows} returning *)${recordedChange(sql, actor, table, "deleted")}`
 
 /**
- * What better-auth does not know of: a key acts in the organization that its maker acts in, which he cannot choose here,
- * remembers whether he had passed a second factor, and a user is known to the browser that signed him up.
+ * Columns that better-auth does not have: the organization of a key is that of its creator's session, which also decides
+ * whether the key has passed a second factor; a user has the digest of the browser that signed up.
  */
 const ownColumns = Effect.fnUntraced(function*(table: string, { organizationId }: Actor) {
   if (table === "api_keys") return { organization_id: organizationId, second_factor: yield* SessionFactor }
@@ -80,7 +80,7 @@ type Body = (sql: Sql, actor: Actor) => Effect.Effect<ReadonlyArray<Row>, SqlErr
 
 const first = <T>(rows: ReadonlyArray<T>): T | null => rows[0] ?? null
 
-/** How statements are made and run, and their rows read. */
+/** Builds and runs statements, and decodes their rows. */
 const statementsOf = (scope: AuthScope, tools: Tools) => {
   const tokens = sessionTokens(scope)
   const models = new Map<string, ReturnType<typeof modelOf>>()
@@ -98,12 +98,12 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
   return {
     matches,
     written: tokens.written,
-    /** The columns of the fields that are asked for, which go by better-auth's own names here. */
+    /** The columns of the selected fields, which have better-auth's names here. */
     listed: (sql: Sql, model: string, select: ReadonlyArray<string> = []): Statement.Fragment =>
       select.length === 0
         ? sql`*`
         : sql.csv(select.map((field) => sql`${sql(columnOf(tools.getFieldName({ model, field })))}`)),
-    /** One row of those that match. */
+    /** One of the matching rows. */
     oneOf: (sql: Sql, model: string, where: ReadonlyArray<Condition>): Statement.Fragment => {
       const condition = matches(sql, model, where)
       return sql`id = (select id from ${sql(model)} where ${condition} limit 1) and ${condition}`
@@ -113,7 +113,7 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
       body: Body
     ): Promise<ReadonlyArray<T>> =>
       statement(body).then((rows) =>
-        // What the record is called is the caller's word: better-auth's types are its own reading of its schema.
+        // The caller names the record's type, as better-auth derives it from its schema.
         rows.map((row) => tokens.shown(model, known(model).toFields(row)) as T)
       ),
     count: (body: Body): Promise<number> => statement(body).then((rows) => Number(rows[0]?.["count"] ?? 0))
@@ -123,8 +123,8 @@ const statementsOf = (scope: AuthScope, tools: Tools) => {
 const isUser = ({ user }: BetterAuthOptions, model: string): boolean => model === (user?.modelName ?? "user")
 
 /**
- * Of two sign-ups with one address at once the later one is answered like any that comes too late. 403 is what better-auth
- * takes for "answer as if the account had been made", where addresses are verified.
+ * The later of two concurrent sign-ups with one address gets the answer of any later sign-up. Where addresses are verified,
+ * better-auth takes 403 as "answer as if the account had been created".
  */
 const refusalOf = (options: BetterAuthOptions, model: string, error: unknown): unknown => {
   if (!isUser(options, model) || !JSON.stringify(error)?.includes("\"23505\"")) return error
@@ -133,7 +133,7 @@ const refusalOf = (options: BetterAuthOptions, model: string, error: unknown): u
     : APIError.from("UNPROCESSABLE_ENTITY", BASE_ERROR_CODES.USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL)
 }
 
-/** The operations of the storage, each one statement. */
+/** The operations of the adapter, one statement each. */
 const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
   const { count, listed, matches, oneOf, query, written } = statementsOf(scope, tools)
   return {
@@ -143,7 +143,7 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
           ownColumns(model, actor),
           (own) => insertRecorded<Row>(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
         )
-        // Behind a savepoint: an address that is taken is told, and the transaction goes on.
+        // Behind a savepoint: the transaction continues after a taken address.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert
       })
         .then((rows) => rows[0] ?? data, (error: unknown) => Promise.reject(refusalOf(tools.options, model, error))),
@@ -198,8 +198,8 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
 }
 
 /**
- * better-auth's storage over the database of the process: tables of our own migration, columns in snake_case, UUIDs.
- * Statements join the transaction that the scope knows of, and each writes what it changes into the change log itself.
+ * better-auth's storage over the database of the process: tables of `domain/auth/migrations.ts`, columns in snake case,
+ * UUIDs. Statements join the transaction of the scope, and each writes its change log entries.
  */
 export const authAdapter = (scope: AuthScope) => (options: BetterAuthOptions): DBAdapter => {
   const adapter: DBAdapter = createAdapterFactory({

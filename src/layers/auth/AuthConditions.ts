@@ -1,6 +1,6 @@
 import type { SqlClient, Statement } from "effect/sql"
 
-/** One condition of a query of better-auth's. */
+/** A condition of a query by better-auth. */
 export interface Condition {
   readonly field: string
   readonly operator?: string | undefined
@@ -19,7 +19,7 @@ const lowered = (value: unknown): unknown => typeof value === "string" ? value.t
 
 const comparisons: Readonly<Record<string, string>> = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" }
 
-/** Functions in place of LIKE: no character of a value means anything but itself. */
+/** Functions in place of LIKE, whose wildcards would need escaping. */
 const matching = (sql: SqlClient.SqlClient, operator: string, column: Statement.Fragment, text: string) => {
   switch (operator) {
     case "contains":
@@ -29,7 +29,7 @@ const matching = (sql: SqlClient.SqlClient, operator: string, column: Statement.
     case "ends_with":
       return sql`right(${column}, length(${text})) = ${text}`
     default:
-      throw new Error(`better-auth asks for the operator ${operator}, which the adapter does not know.`)
+      throw new Error(`The adapter does not implement better-auth's operator ${operator}.`)
   }
 }
 
@@ -47,7 +47,7 @@ const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean)
     return operator === "in" ? inside : sql`not (${inside})`
   }
   if (value === null || value === undefined) return operator === "ne" ? sql`${name} is not null` : sql`${name} is null`
-  // PostgreSQL refuses a text that is no UUID; for whoever asks there simply is no such record.
+  // PostgreSQL refuses a text that is no UUID; to the caller the record does not exist.
   if (isUuid && !uuid.test(String(value))) return operator === "ne" ? sql`true` : sql`false`
   const comparison = comparisons[operator]
   return comparison === undefined
@@ -55,7 +55,7 @@ const single = (sql: SqlClient.SqlClient, condition: Condition, isUuid: boolean)
     : sql`${column} ${sql.literal(comparison)} ${value}`
 }
 
-/** All of the conditions joined by AND hold, and one of those joined by OR where there are any. */
+/** All conditions joined by AND, and at least one of those joined by OR, if any. */
 export const conditionOf = (
   sql: SqlClient.SqlClient,
   where: ReadonlyArray<Condition>,

@@ -4,25 +4,25 @@ import { CurrentActor } from "../../domain/access/Actor.ts"
 import { isRole, mayGive, mayGrant } from "../../domain/access/Granting.ts"
 import { type KeyScopes, noScope, scopeNamed } from "../../domain/access/KeyScope.ts"
 import { grants } from "../../domain/access/Permission.ts"
-import { MembershipRepo } from "../../domain/auth/MembershipRepo.ts"
+import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { TwoFactorRequired } from "../../domain/errors/ApiErrors.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { guardedRoles } from "../config/AuthConfig.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
-/** Whoever asks, as a session tells. */
+/** The user of a session. */
 export interface SignedIn {
   readonly userId: string
   readonly activeOrganizationId: string | null
-  /** He has a second factor, so his session has passed it. */
+  /** The user has a second factor, so the session has passed it. */
   readonly twoFactor: boolean
 }
 
-/** The path of a request behind the prefix of all routes, as better-auth finds its route by it: never the URL's text. */
+/** The path of a request after the prefix of all routes, parsed as better-auth parses it: never compare the raw URL. */
 export const authPathOf = ({ url }: Request): string => new URL(url).pathname.replace(/^\/api\/auth/, "")
 
-/** Whether the session of the request has passed a second factor: a key that it makes remembers that. */
+/** Whether the session of the request has passed a second factor; stored with a key that it creates. */
 export const SessionFactor = Context.Reference<boolean>("stoa/layers/auth/SessionFactor", { defaultValue: () => false })
 
 interface Invited {
@@ -37,7 +37,7 @@ const AskedKey = Schema.fromJsonString(
 )
 const decodeAskedKey = Schema.decodeUnknownOption(AskedKey)
 
-/** The refusal of a key that somebody asks for and that is not his to make; undefined for everything else. */
+/** The refusal of a key that the user may not create; undefined for any other request. */
 const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArray<string>, keyScopes: KeyScopes) {
   if (authPathOf(request) !== "/api-key/create") return undefined
   const asked = decodeAskedKey(yield* Effect.promise(() => request.clone().text()))
@@ -59,23 +59,23 @@ const misfitOf = Effect.fnUntraced(function*(request: Request, held: ReadonlyArr
     : undefined
 })
 
-/** Rules of ours that better-auth does not have (contract, platform §4 and §6, and defect 14). */
+/** Rules that better-auth does not have (contract, platform §4 and §6, and defect 14). */
 export const authGuards = (scope: AuthScope) =>
   Effect.gen(function*() {
-    const repo = yield* MembershipRepo
+    const repo = yield* AuthRepo
     const { defaultOrganizationId, keyScopes, roles } = yield* StoreSettings
     const guarded = guardedRoles((yield* AppConfig).auth)
 
     return {
       organizationHooks: {
-        // Deleted here, in one statement that a store's rows forbid: by itself better-auth would take the members away first.
+        // Delete it here, in one statement that fails for a store with rows: better-auth would delete the members first.
         beforeDeleteOrganization: async ({ organization }: { readonly organization: { readonly id: string } }) => {
           const gone = organization.id !== defaultOrganizationId && await scope.run(repo.removeEmpty(organization.id))
           if (!gone) {
             throw new APIError("CONFLICT", { code: "ORGANIZATION_IN_USE", message: "The organization holds a store." })
           }
         },
-        // What the inviter could give when he invited he may have lost since.
+        // The inviter may have lost the authority since.
         beforeAcceptInvitation: async ({ invitation }: Invited) => {
           const role = await scope.run(repo.roleOf(invitation.inviterId, invitation.organizationId))
           const permissions = role === undefined ? [] : roles[role] ?? []
@@ -85,12 +85,12 @@ export const authGuards = (scope: AuthScope) =>
           if (!mayInvite) {
             throw new APIError("FORBIDDEN", {
               code: "INVITER_LACKS_AUTHORITY",
-              message: "Whoever invited you may not give this role any more."
+              message: "The person who invited you may not give this role any more."
             })
           }
         }
       },
-      /** Answers a request about API keys, if its user may manage them where he acts; keys that he makes act there. */
+      /** Answers a request about API keys, if the user may manage them in the active organization; new keys act there. */
       ofKeys: Effect.fnUntraced(function*(
         request: Request,
         session: SignedIn | undefined,

@@ -5,9 +5,9 @@ import { organization } from "better-auth/plugins/organization"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import { type KeyScope, type KeyScopes, noScope } from "../../domain/access/KeyScope.ts"
 
-/** What the tables depend on: a test compares this with our migration, `src/domain/auth/migrations.ts`. */
+/** Settings that affect the tables: a test compares the models with `src/domain/auth/migrations.ts`. */
 export interface ModelOptions {
-  /** Scopes of the keys that users make for themselves; undefined where there are no keys. */
+  /** Scopes of users' API keys; undefined where keys are disabled. */
   readonly apiKeys: KeyScopes | undefined
   readonly twoFactor: boolean
   readonly allowOrganizationCreation: boolean
@@ -19,7 +19,7 @@ export interface ModelOptions {
 /** Seconds that an invitation can be accepted: seven days (contract, platform §6). */
 const invitationSeconds = 604_800
 
-/** What a key may do and how often is read from its scope when it is used (`domain/access/ActorOf.ts`). */
+/** Permissions and limits of a key are read from its scope at the time of use (`domain/access/ActorOf.ts`). */
 const keysOf = (configId: string, scope?: KeyScope) => ({
   configId,
   enableMetadata: scope?.metadata ?? false,
@@ -49,7 +49,7 @@ const factors = (issuer: string) =>
     accountLockout: { enabled: true, maxFailedAttempts: 10, durationSeconds: 900 }
   })
 
-/** The parts of better-auth that are mounted, and the names of its tables and of the fields beside its own. */
+/** The plugins of better-auth, names of its tables and additional fields. */
 export const authModels = (options: ModelOptions) => ({
   user: {
     modelName: "users",
@@ -76,7 +76,7 @@ export const authModels = (options: ModelOptions) => ({
     }),
     ...options.twoFactor ? [factors(options.issuer)] : [],
     ...options.apiKeys === undefined ? [] : [keys(options.apiKeys)],
-    // The last one, so that it tells of a session's token only when the session stays.
+    // Last, so that it shows the token only of a session that remains.
     bearer()
   ]
 } satisfies BetterAuthOptions)

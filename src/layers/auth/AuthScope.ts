@@ -3,36 +3,36 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 
-/** What statements and hooks of better-auth need: the database, and who makes the request. */
+/** Services of better-auth's statements and hooks: the database and the actor of the request. */
 export type AuthServices = SqlClient.SqlClient | CurrentActor
 
-/** What a call of better-auth did so far. */
+/** What a call of better-auth has done so far. */
 export interface Tally {
   statements: number
   mails: number
 }
 
-/** Tokens of sessions that a call knows. */
+/** Session tokens within a call. */
 export interface CallTokens {
-  /** Those it was asked about or made, by what is stored of them. */
+  /** Tokens that the call looked up or created, by their digest. */
   readonly tokenOf: Map<string, string>
-  /** Whose session it found by one. */
+  /** The user whose session was found by a token. */
   owner: string | undefined
 }
 
-/** What a call of better-auth runs among. */
+/** The context of a call of better-auth. */
 interface Call {
-  /** Services of the request's fiber, and the connection of the transaction while there is one. */
+  /** Services of the request's fiber, with the connection of an open transaction. */
   readonly services: Context.Context<AuthServices>
-  /** What a statement of this call failed with. better-auth swallows some failures and answers as if all were well. */
+  /** Failures of statements in this call. better-auth swallows some and reports success. */
   readonly failures: Array<unknown>
   readonly tally: Tally
   readonly tokens: CallTokens
-  /** Inside of a transaction: another one is a part of it. */
+  /** Inside a transaction: a nested one is part of it. */
   readonly inside: boolean
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Called<A> {
   readonly result: A
   readonly failures: ReadonlyArray<unknown>
@@ -44,28 +44,27 @@ const nothing = (): Tally => ({ statements: 0, mails: 0 })
 const noTokens = (): CallTokens => ({ tokenOf: new Map(), owner: undefined })
 
 /**
- * The way from better-auth, which knows promises, back to effects. Whatever it calls while it answers a request (the
- * adapter, mails, hooks) runs in the services of that request, so that lines of the log carry its id, and inside of a
- * transaction on the connection of the transaction.
+ * Runs effects from better-auth, which uses promises. Its callbacks during a request (the adapter, mails, hooks) run with
+ * the services of that request, so that log lines have its id, and inside a transaction on that connection.
  */
 export interface AuthScope {
   /** Runs an effect from within a promise. */
   readonly run: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
   /** The same for a mail, which is counted. */
   readonly mail: <A, E>(effect: Effect.Effect<A, E, AuthServices>) => Promise<A>
-  /** The same for a statement, which is counted; its failure is remembered. */
+  /** The same for a statement, which is counted; its failure is collected. */
   readonly statement: <A>(effect: Effect.Effect<A, SqlError.SqlError, AuthServices>) => Promise<A>
   readonly transaction: <A>(body: () => Promise<A>) => Promise<A>
   readonly tokens: () => CallTokens
-  /** Calls better-auth in the services of the caller, and tells what it did meanwhile and which statements failed. */
+  /** Calls better-auth with the services of the caller; gives its statements, mails and failures too. */
   readonly call: <A>(
     body: () => Promise<A>
   ) => Effect.Effect<Called<A>, never, CurrentActor>
 }
 
 /**
- * A scope over the services that calls without a request (start, tests) run among. A transaction holds a connection while
- * passwords are hashed, so no more than `transactions` of them are open: the pool is for everybody.
+ * A scope with base services for calls without a request (start, tests). A transaction holds a connection while passwords
+ * are hashed, so `transactions` limits how many are open: others need the pool too.
  */
 export const makeAuthScope = (
   base: Context.Context<AuthServices>,
@@ -94,7 +93,7 @@ export const makeAuthScope = (
         Effect.context<AuthServices>(),
         (services) => Effect.promise(() => calls.run({ ...call, services, inside: true }, body))
       )
-      // Passwords are hashed inside, and wait their turn in a rush: longer than a transaction may be idle elsewhere.
+      // Passwords are hashed inside and queue under load: longer than a transaction may usually be idle.
       const transaction = Effect.flatMap(
         SqlClient.SqlClient,
         (sql) =>

@@ -3,14 +3,14 @@ import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
 import { Effect, Redacted } from "effect"
 import type { AuthDecoyRepo } from "../../domain/auth/AuthDecoyRepo.ts"
+import type { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
-import type { OwnKeyRepo } from "../../domain/auth/OwnKeyRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
 import { MailLimit } from "../../http/auth/AuthGateway.ts"
 import { clientAddressHeader } from "../../http/auth/AuthRequest.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
+import { redactText } from "../telemetry/Redaction.ts"
 import { authAdapter } from "./AuthAdapter.ts"
-import { authLogger } from "./AuthLog.ts"
 import { authModels, type ModelOptions } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
 import { type OneTimeCodeParts, oneTimeCodes } from "./OneTimeCodes.ts"
@@ -18,23 +18,22 @@ import type { Passwords } from "./Passwords.ts"
 import { linkIn, RequestOrganization } from "./RequestStore.ts"
 import { hiddenTokens } from "./SessionTokens.ts"
 
-/** What better-auth is built over. */
+/** Settings and services of better-auth. */
 export interface AuthParts {
   readonly settings: AuthSettings
   readonly secret: Redacted.Redacted<string>
   readonly production: boolean
-  /** Where this process listens, for links when the deployment does not say where it is reached. */
+  /** The URL of this process, for links where the deployment configures no public URL. */
   readonly ownUrl: string
   readonly storeName: string
-  /** Of calls that answer no request. */
+  /** The organization of calls without a request. */
   readonly organizationId: string
   readonly scope: AuthScope
   readonly passwords: Passwords["Service"]
   readonly mails: Mails["Service"]
   readonly decoys: AuthDecoyRepo["Service"]
   readonly claims: GuestOrderClaims["Service"]
-  readonly ownKeys: OwnKeyRepo["Service"]
-  readonly factors: OneTimeCodeParts["factors"]
+  readonly repo: AuthRepo["Service"]
   readonly endSessions: OneTimeCodeParts["endSessions"]
   readonly apiKeys: ModelOptions["apiKeys"]
   readonly organizationHooks: NonNullable<ModelOptions["organizationHooks"]>
@@ -42,12 +41,12 @@ export interface AuthParts {
 
 const local = ["localhost", "127.0.0.1", "[::1]"]
 
-/** Pages of this machine, on any port. */
+/** Origins of this machine, on any port. */
 const localOrigins = local.flatMap((host) =>
   ["http", "https"].flatMap((scheme) => [`${scheme}://${host}`, `${scheme}://${host}:*`])
 )
 
-/** In production never from the request: whoever names a host there would get the links of other people's mails. */
+/** In production never from the request: its `Host` would decide where links in other people's mails lead. */
 const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions["baseURL"] =>
   settings.publicUrl._tag === "Some"
     ? settings.publicUrl.value
@@ -55,14 +54,14 @@ const baseUrl = ({ ownUrl, production, settings }: AuthParts): BetterAuthOptions
     ? ownUrl
     : { allowedHosts: local.flatMap((host) => [host, `${host}:*`]), protocol: "http", fallback: ownUrl }
 
-/** Orders of a guest are claimed where the request is that proves the address, or that signs in. */
+/** Claims guest orders in the organization of the request that verifies the address or signs in. */
 const claimFor = ({ claims, organizationId }: AuthParts, user: Omit<VerifiedUser, "organizationId">) =>
   Effect.flatMap(
     RequestOrganization,
     (found) => claims.claim({ ...user, organizationId: found ?? organizationId })
   )
 
-/** The link that verifies an address, on the shop's own page where it has one. */
+/** The link that verifies an address, on the shop's page if one is configured. */
 const onPage = (url: string, page: AuthSettings["verificationPage"]): string => {
   if (page._tag === "None") return url
   const link = new URL(page.value)
@@ -72,12 +71,12 @@ const onPage = (url: string, page: AuthSettings["verificationPage"]): string => 
 
 const mailOptions = (parts: AuthParts) => {
   const { decoys: { undone }, mails, organizationId, scope, settings } = parts
-  // Behind a savepoint of its own where there is a transaction: a mail that cannot be taken over ends no sign-up.
+  // Behind a savepoint in a transaction: a mail that cannot be queued must not fail the sign-up.
   const send = (mailIn: (organizationId: string) => Mail) =>
     scope.mail(Effect.gen(function*() {
       const mail = mailIn((yield* RequestOrganization) ?? organizationId)
       const allowed = yield* (yield* MailLimit)(mail.template, mail.to)
-      // Undone, so that the time of the answer does not tell that there is an account.
+      // Undone, so that the time of the answer does not reveal an account.
       yield* allowed ? mails.send(mail) : undone(mails.send(mail))
     }))
   return {
@@ -104,10 +103,27 @@ const mailOptions = (parts: AuthParts) => {
   }
 }
 
+const textOf = (part: unknown): string =>
+  part instanceof Error ? `${part.name}: ${part.message}` : typeof part === "string" ? part : ""
+
+/**
+ * Log lines of better-auth. It logs client mistakes (a wrong password, a foreign origin) as errors: those are debug lines
+ * here. Of additional values only texts are kept, without secrets.
+ */
+const authLogger = (scope: AuthScope) => ({
+  level: "info" as const,
+  disableColors: true,
+  log: (level: "debug" | "info" | "warn" | "error", message: unknown, ...more: ReadonlyArray<unknown>): void => {
+    const failed = level === "error" && more.some((part) => part instanceof Error)
+    const line = redactText(["authentication:", message, ...more].map(textOf).filter((part) => part !== "").join(" "))
+    void scope.run(failed ? Effect.logError(line) : Effect.logDebug(line))
+  }
+})
+
 const sessionOptions = ({ sessionDuration }: AuthSettings) => ({
   expiresIn: sessionDuration,
   updateAge: Math.min(sessionUpdateAge, sessionDuration),
-  // A revoked session would go on passing until the cookie's copy of it runs out.
+  // A revoked session would stay valid until the copy in the cookie expires.
   cookieCache: { enabled: false }
 })
 
@@ -133,17 +149,16 @@ export const makeBetterAuth = (parts: AuthParts) => {
     trustedOrigins: [...settings.trustedOrigins, ...production ? [] : localOrigins],
     session: { ...models.session, ...sessionOptions(settings) },
     account: { ...models.account, encryptOAuthTokens: true },
-    // What opens an account is stored as a digest.
-    // What ran out is purged by time, and not by whoever asks next: that would be work which not every answer has.
+    // Tokens are stored as digests.
+    // Expired rows are purged by a scheduled job: a request that purges them would take longer than others.
     verification: { ...models.verification, storeIdentifier: "hashed", disableCleanup: true },
     emailVerification,
     emailAndPassword: {
       enabled: true,
       requireEmailVerification: settings.requireEmailVerification,
       revokeSessionsOnPasswordReset: true,
-      // Sessions first: one that lived on could make another key.
-      onPasswordReset: ({ user }) =>
-        scope.run(Effect.andThen(parts.endSessions(user.id), parts.ownKeys.endAll(user.id))),
+      // Sessions first: a remaining one could create another key.
+      onPasswordReset: ({ user }) => scope.run(Effect.andThen(parts.endSessions(user.id), parts.repo.endKeys(user.id))),
       sendResetPassword,
       password: {
         hash: (password) => scope.run(passwords.hash(password)),
@@ -154,31 +169,31 @@ export const makeBetterAuth = (parts: AuthParts) => {
     databaseHooks: {
       user: {
         create: {
-          // A provider of social sign-in vouches for the address.
+          // A provider of social sign-in has verified the address.
           after: ({ email, emailVerified, id, name }) =>
             emailVerified ? scope.run(claimFor(parts, { userId: id, email, name })) : Promise.resolve()
         }
       }
     },
     hooks: {
-      // Orders that he placed without signing in since he was here. Nothing where a sign-in failed or made no session.
+      // Guest orders since the last sign-in. `newSession` is null where the sign-in failed or created no session.
       after: createAuthMiddleware(async ({ context: { newSession }, path }) => {
         if (newSession === null) return
         const { email, emailVerified, id, name } = newSession.user
-        // A change of the password begins a session only where it ends the others, and with them the keys.
-        if (path === "/change-password") await scope.run(parts.ownKeys.endAll(id))
+        // A change of the password creates a session only where it ends the others, and then the keys end too.
+        if (path === "/change-password") await scope.run(parts.repo.endKeys(id))
         if (!emailVerified) return
         await scope.run(claimFor(parts, { userId: id, email, name }))
       })
     },
-    // The edge limits (contract §1.5), for all processes of the deployment together.
+    // `RateLimiting` limits requests (contract §1.5) across all processes.
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: authLogger(scope),
     advanced: {
       cookiePrefix,
       useSecureCookies: settings.secureCookies,
-      // Stated, since NODE_ENV=test would switch both off.
+      // Explicit, since NODE_ENV=test would disable both checks.
       disableCSRFCheck: false,
       disableOriginCheck: false,
       ipAddress: { ipAddressHeaders: [clientAddressHeader] },

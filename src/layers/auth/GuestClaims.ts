@@ -6,8 +6,8 @@ import { RequestId } from "../../http/server/RequestId.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 
 /**
- * Gives the orders of a guest to the user who has proven that the address is his, in the organization of the request
- * that shows it. It stands behind the services of all modules, since orders come after authentication.
+ * Assigns guest orders to the user who verified the address, in the organization of the request. Requires the services of
+ * all modules, since orders come after authentication.
  */
 export const guestClaimsLayer = Layer.effect(
   GuestOrderClaims,
@@ -29,13 +29,13 @@ export const guestClaimsLayer = Layer.effect(
         function*(user: VerifiedUser) {
           const actor = actorOf(user, yield* RequestId)
           const claimed = yield* Effect.provideService(claimGuestOrders, CurrentActor, actor)
-          if (claimed > 0) yield* Effect.logInfo(`orders of a guest became a user's: ${claimed}`)
+          if (claimed > 0) yield* Effect.logInfo(`guest orders were assigned to a user: ${claimed}`)
         },
         (claim, { userId }) =>
           Effect.catchCause(
             claim,
             (cause) =>
-              Effect.logError("orders of a guest were not given to the user whose address it is", { userId }, cause)
+              Effect.logError("guest orders were not assigned to the user with their address", { userId }, cause)
           )
       )
     })

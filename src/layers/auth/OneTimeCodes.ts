@@ -4,15 +4,15 @@ import { APIError, createAuthMiddleware } from "better-auth/api"
 import { symmetricDecrypt } from "better-auth/crypto"
 import { type Effect, Option, Schema } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import type { TwoFactorRepo } from "../../domain/auth/TwoFactorRepo.ts"
+import type { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { totpOptions } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
-/** What the codes of authenticator apps are judged with. */
+/** Services of the one-time codes. */
 export interface OneTimeCodeParts {
   readonly scope: AuthScope
-  readonly factors: TwoFactorRepo["Service"]
-  /** Ends all sessions of a user, and this process knows it when it is done. */
+  readonly repo: AuthRepo["Service"]
+  /** Ends all sessions of a user and drops them from the caches of this process. */
   readonly endSessions: (userId: string) => Effect.Effect<void, never, CurrentActor>
 }
 
@@ -26,7 +26,7 @@ interface Factor {
 const decodeCode = Schema.decodeUnknownOption(Schema.Struct({ code: Schema.String }))
 const decodeVerified = Schema.decodeUnknownOption(Schema.Struct({ user: Schema.Struct({ id: Schema.String }) }))
 
-/** The period whose code this is: those that better-auth accepts, and one more, since time went on while it judged. */
+/** The period of this code: those that better-auth accepts, and an earlier one, since time passed during its check. */
 const periodOf = async (secret: string, code: string): Promise<number | undefined> => {
   const otp = createOTP(secret, totpOptions)
   const now = Math.floor(Date.now() / (totpOptions.period * 1_000))
@@ -37,11 +37,11 @@ const periodOf = async (secret: string, code: string): Promise<number | undefine
 }
 
 /**
- * Makes a code of an authenticator app serve once: better-auth accepts it for as long as it is shown. The database says
- * which of several requests is the first, before there is a session. The first code of a new factor also ends all sessions
- * of its user: those that were made without a code.
+ * Accepts a code of an authenticator app once: better-auth accepts it for as long as the app shows it. The database decides
+ * which of several requests is first, before a session is created. The first code of a new factor also ends all sessions
+ * of the user, which were created without a code.
  */
-export const oneTimeCodes = ({ endSessions, factors, scope }: OneTimeCodeParts) => {
+export const oneTimeCodes = ({ endSessions, repo, scope }: OneTimeCodeParts) => {
   const spend = async ({ body, context }: GenericEndpointContext, userId: string): Promise<void> => {
     const factor = await context.adapter.findOne<Factor>({
       model: "twoFactor",
@@ -51,7 +51,7 @@ export const oneTimeCodes = ({ endSessions, factors, scope }: OneTimeCodeParts) 
     const period = factor === null || Option.isNone(asked)
       ? undefined
       : await periodOf(await symmetricDecrypt({ key: context.secretConfig, data: factor.secret }), asked.value.code)
-    if (period === undefined || !(await scope.run(factors.spend(userId, period)))) {
+    if (period === undefined || !(await scope.run(repo.spendCode(userId, period)))) {
       throw new APIError("UNAUTHORIZED", { code: "INVALID_CODE", message: "Invalid code" })
     }
     if (factor?.verified !== true) await scope.run(endSessions(userId))
@@ -74,7 +74,7 @@ export const oneTimeCodes = ({ endSessions, factors, scope }: OneTimeCodeParts) 
     }),
     hooks: {
       after: [{
-        // A code that is shown in a session begins no other one, and is used up all the same.
+        // A code within a session creates no other session, and is used up too.
         matcher: (context) => context.path === path && context.context.newSession === null,
         handler: createAuthMiddleware(async (context) => {
           const verified = decodeVerified(context.context.returned)

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 
-/** Why a password is not taken that somebody chooses. */
+/** Why a new password is refused. */
 export interface RefusedPassword {
   readonly code: string
   readonly message: string
@@ -8,7 +8,7 @@ export interface RefusedPassword {
 
 let read: Promise<ReadonlySet<string>> | undefined
 
-/** The 18,000 most common ones that are long enough, in small letters; unpacked when somebody first chooses one. */
+/** The 18,000 most common passwords of sufficient length, in lower case; loaded on first use. */
 const commonPasswords = Effect.promise(() =>
   read ??= import("@zxcvbn-ts/language-common").then(({ dictionary }) =>
     new Set(dictionary["passwords-common"].filter(({ length }) => length >= 8))
@@ -20,7 +20,7 @@ const tooCommon: RefusedPassword = {
   message: "Password too common"
 }
 
-/** Undefined for a password that is taken: 8 to 128 characters, and none of those that are tried first. */
+/** Undefined for an accepted password: 8 to 128 characters, and not a common one. */
 export const refusedPassword = Effect.fnUntraced(function*(password: string) {
   const refused: RefusedPassword | undefined = password.length < 8
     ? { code: "PASSWORD_TOO_SHORT", message: "Password too short" }
@@ -37,10 +37,10 @@ const Chosen = Schema.fromJsonString(
 )
 const decode = Schema.decodeEffect(Chosen)
 
-/** Where a password is chosen and not shown. */
+/** Routes that set a new password. */
 const chooses = /^\/(sign-up\/email|change-password|reset-password)$/
 
-/** The refusal of a request that chooses a common password, before better-auth sees it; what it says of length is its own. */
+/** The refusal of a common password, before better-auth gets the request; better-auth itself checks the length. */
 export const refusedChoice = Effect.fnUntraced(function*(path: string, request: Request) {
   if (request.method !== "POST" || !chooses.test(path)) return undefined
   const text = yield* Effect.promise(() => request.clone().text())

@@ -3,17 +3,17 @@ import { hashPassword as scryptHash, verifyPassword as scryptVerify } from "bett
 import { Context, Effect, Layer, Metric, Semaphore } from "effect"
 import * as crypto from "node:crypto"
 import { availableParallelism } from "node:os"
-import { PasswordRepo } from "../../domain/auth/PasswordRepo.ts"
+import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 
-/** Cost of a hash: 19 MiB, two passes, one lane. A weaker hash is renewed when its password is next seen. */
+/** Cost of a hash: 19 MiB, two passes, one lane. A weaker hash is renewed at the next use of its password. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const
 
 const prefix = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`
 
-// Looked up and not imported by name: Node has argon2 from 24.7 on, and an older one would refuse the whole file.
+// Not a named import: Node has argon2 since 24.7, and an older one could not load this file.
 const { argon2, randomBytes, timingSafeEqual } = crypto
 
-/** An older Node hashes with scrypt until it is replaced. */
+/** An older Node hashes with scrypt. */
 const hasArgon2 = typeof argon2 === "function"
 
 const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "")
@@ -59,24 +59,24 @@ const hashes = Metric.counter("stoa_password_hashes_total", {
   incremental: true
 })
 
-/** Passwords that wait for their turn at most; beyond it clients are told to come back. */
+/** Maximum passwords in the queue; beyond it the response is 503. */
 const maxQueueLength = 200
 
 /**
- * Hashes of passwords: argon2id, off the event loop. One core is left to everybody else and a thread of Node's pool to
- * name look-ups and files, so that a rush of sign-ins makes those who sign in wait and nobody else.
+ * Hashes passwords with argon2id, off the event loop. Leaves one core to other work and a thread of Node's pool to name
+ * look-ups and files, so that a rush of sign-ins delays only sign-ins.
  */
 export class Passwords extends Context.Service<Passwords, {
   readonly hash: (password: string) => Effect.Effect<string>
-  /** Whether it is the password of the hash. An outdated hash (scrypt, a lower cost) is replaced when it is. */
+  /** Whether it is the password of the hash. Then an outdated hash (scrypt, a lower cost) is replaced. */
   readonly verify: (password: string, hash: string) => Effect.Effect<boolean>
-  /** How many are worked on at once. */
+  /** Hashes computed at once. */
   readonly concurrency: number
 }>()("stoa/layers/auth/Passwords") {
   static readonly layer = Layer.effect(
     Passwords,
     Effect.gen(function*() {
-      const repo = yield* PasswordRepo
+      const repo = yield* AuthRepo
       const concurrency = Math.max(1, Math.min(3, availableParallelism() - 1))
       const turns = yield* Semaphore.make(concurrency)
       let waiting = 0
@@ -94,7 +94,7 @@ export class Passwords extends Context.Service<Passwords, {
 
       const hash = (password: string) => inTurn(() => hashOf(password))
       const renewed = (password: string, old: string) =>
-        Effect.flatMap(hash(password), (fresh) => repo.renew(old, fresh)).pipe(
+        Effect.flatMap(hash(password), (fresh) => repo.renewPassword(old, fresh)).pipe(
           Effect.catchCause((cause) => Effect.logWarning("an outdated password hash was not renewed", cause))
         )
       return Passwords.of({

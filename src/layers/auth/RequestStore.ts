@@ -4,15 +4,15 @@ import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { Organizations } from "../../domain/tenancy/Organizations.ts"
 import { StoreResolution } from "../access/StoreResolution.ts"
 
-/** The organization of the request that is being answered under `/api/auth`; none outside of one. */
+/** The organization of the current request under `/api/auth`; undefined outside a request. */
 export const RequestOrganization = Context.Reference<string | undefined>("stoa/layers/auth/RequestOrganization", {
   defaultValue: () => undefined
 })
 
-/** In links of mails: in which organization the request was that caused them. A mail program sends no headers of a shop. */
+/** The organization of the request that sent a mail, in its link: a mail program sends no headers of a shop. */
 const parameter = "organizationId"
 
-/** A link that leads back to the organization it was asked for in; links of the default one stay as they are. */
+/** A link with the organization of its request; links of the default organization are unchanged. */
 export const linkIn = (url: string, organizationId: string, byDefault: string): string => {
   if (organizationId === byDefault) return url
   const link = new URL(url)
@@ -20,15 +20,15 @@ export const linkIn = (url: string, organizationId: string, byDefault: string): 
   return link.href
 }
 
-/** Whether anything may come of a request that belongs to an organization: a mail, or the claim of a guest's orders. */
+/** Whether a request may send a mail or claim guest orders, which belong to an organization. */
 const concernsStore = (method: string, path: string): boolean =>
   method !== "GET" || path.endsWith("/verify-email") || path.includes("/callback/")
 
 /** Finds the organization of requests under `/api/auth`. */
 export class RequestStore extends Context.Service<RequestStore, {
   /**
-   * What the link names that was followed, else what `auth.storeResolver` says, else the default one, also in a strict
-   * deployment (contract, platform §6). Who names an organization gets nothing there but what his own address has.
+   * The organization that the link names, else that of `auth.storeResolver`, else the default one, also in a strict
+   * deployment (contract, platform §6). Naming an organization grants nothing there beyond the user's guest orders.
    */
   readonly organizationOf: (request: Request) => Effect.Effect<string>
 }>()("stoa/layers/auth/RequestStore") {

@@ -9,9 +9,9 @@ type Row = Record<string, unknown>
 const table = "sessions"
 
 /**
- * Keeps tokens out of the table of sessions, of which better-auth knows nothing: it goes on asking by tokens, and gets back
- * those that it asked by. Any other session has its id in the place of its token, by which its user may end it; for that the
- * call must have found out by a real token who he is.
+ * Stores digests of session tokens in place of the tokens. better-auth still looks sessions up by token and gets those
+ * tokens back. Other sessions show their id as token; their user may end them by it in a call that has identified the user
+ * by a real token.
  */
 export const sessionTokens = (scope: AuthScope) => {
   const stored = ({ connector, value }: Condition): ReadonlyArray<Condition> => {
@@ -36,7 +36,7 @@ export const sessionTokens = (scope: AuthScope) => {
     conditions: (model: string, where: ReadonlyArray<Condition>): ReadonlyArray<Condition> =>
       model === table ? where.flatMap((one) => one.field === "token" ? stored(one) : [one]) : where,
     shown: (model: string, row: Row): Row => model === table ? shown(row) : row,
-    /** What is written of a row, of a new one or of one that is chosen by its token. */
+    /** The stored form of a row, which is new or selected by its token. */
     written: (model: string, row: Row, where: ReadonlyArray<Condition> = []): Row => {
       const token = row["token"] ?? where.find(({ field }) => field === "token")?.value
       if (model !== table || typeof token !== "string" || uuid.test(token)) return row
@@ -50,7 +50,7 @@ export const sessionTokens = (scope: AuthScope) => {
 const withoutToken = (session: unknown): unknown =>
   typeof session === "object" && session !== null && "id" in session ? { ...session, token: session.id } : session
 
-/** A list of sessions shows no token, that of the one which asks neither. */
+/** A list of sessions shows no token, not even that of the current session. */
 export const hiddenTokens = {
   id: "stoa-session-tokens",
   hooks: {

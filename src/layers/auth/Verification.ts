@@ -1,23 +1,48 @@
 import { APIError } from "better-auth/api"
-import { Clock, Effect, Layer, Redacted } from "effect"
-import { timingSafeEqual } from "node:crypto"
+import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { createHmac, timingSafeEqual } from "node:crypto"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
+import { authRepoLayer } from "../../domain/auth/AuthRepo.ts"
 import { EmailVerificationRepo, emailVerificationRepoLayer } from "../../domain/auth/EmailVerificationRepo.ts"
 import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
-import { sessionRepoLayer } from "../../domain/auth/SessionRepo.ts"
 import { AddressVerification, type Busy, type OpenedLink } from "../../http/auth/AddressVerification.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { AuthSecret } from "./AuthSecret.ts"
-import { readToken } from "./LinkToken.ts"
 import { refusedPassword } from "./PasswordRules.ts"
 import { Passwords } from "./Passwords.ts"
 import { RequestStore } from "./RequestStore.ts"
 import { digestOf } from "./SignUpBrowser.ts"
 
+/** The user and address that a link verifies. better-auth signs it; links that change an address are not offered. */
+const Claims = Schema.fromJsonString(
+  Schema.Struct({
+    email: Schema.String,
+    userId: Schema.String.check(Schema.isUUID()),
+    exp: Schema.Int,
+    updateTo: Schema.optionalKey(Schema.Undefined),
+    requestType: Schema.optionalKey(Schema.Undefined)
+  })
+)
+const decode = Schema.decodeUnknownOption(Claims)
+
+const dead = (code: "INVALID_TOKEN" | "TOKEN_EXPIRED") => ({ _tag: "Dead", code }) as const
+
+/** Reads the token of a mailed link, a JSON web token under the secret of the deployment. */
+const readToken = (token: string, secret: string, now: number) => {
+  const [header = "", payload = "", signature = "", ...rest] = token.split(".")
+  const expected = createHmac("sha256", secret).update(`${header}.${payload}`).digest()
+  const given = Buffer.from(signature, "base64url")
+  const isSigned = rest.length === 0 && given.length === expected.length && timingSafeEqual(given, expected)
+  const claims = isSigned ? decode(Buffer.from(payload, "base64url").toString("utf8")) : Option.none()
+  if (Option.isNone(claims)) return dead("INVALID_TOKEN")
+  const { email, exp, userId } = claims.value
+  return exp * 1_000 <= now ? dead("TOKEN_EXPIRED") : { _tag: "Alive", email, userId } as const
+}
+
 const isSameBrowser = (kept: string | null, nonce: string | undefined): boolean =>
   kept !== null && nonce !== undefined && timingSafeEqual(Buffer.from(digestOf(nonce)), Buffer.from(kept))
 
-/** Whom the token of a link names, and what is known of him. */
+/** The state of a link and its user. */
 const readLink = Effect.gen(function*() {
   const secret = Redacted.value(yield* AuthSecret)
   const { find } = yield* EmailVerificationRepo
@@ -25,7 +50,7 @@ const readLink = Effect.gen(function*() {
     const read = readToken(token, secret, yield* Clock.currentTimeMillis)
     if (read._tag === "Dead") return read
     const user = yield* find(read.userId)
-    if (user?.email !== read.email) return { _tag: "Dead", code: "INVALID_TOKEN" } as const
+    if (user?.email !== read.email) return dead("INVALID_TOKEN")
     if (user.verified) return { _tag: "Verified" } as const
     const needsPassword = !isSameBrowser(user.signUpBrowser, nonce)
     return { _tag: "Waiting", needsPassword, userId: read.userId, email: user.email, name: user.name } as const
@@ -41,7 +66,7 @@ export const addressVerificationLayer = Layer.effect(
     const repo = yield* EmailVerificationRepo
     const [passwords, claims, store] = yield* Effect.all([Passwords, GuestOrderClaims, RequestStore])
     const { forgetAll } = yield* CacheInvalidation
-    // Full queues of hashes say so in the words of better-auth, which nobody reads here.
+    // A full queue of hashes fails with an error of better-auth.
     const hashed = (password: string): Effect.Effect<string | Busy> =>
       Effect.catchDefect(
         passwords.hash(password),
@@ -70,4 +95,4 @@ export const addressVerificationLayer = Layer.effect(
       })
     })
   })
-).pipe(Layer.provide(Layer.provide(emailVerificationRepoLayer, sessionRepoLayer)))
+).pipe(Layer.provide(Layer.provide(emailVerificationRepoLayer, authRepoLayer)))
