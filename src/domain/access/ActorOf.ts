@@ -17,7 +17,7 @@ export interface AccessPolicy {
 }
 
 /** The actor without the fields that the request adds. */
-export type BareActor = Omit<Actor, "cartSecret" | "requestId" | "ip" | "userAgent" | "source" | "workId">
+export type BareActor = Omit<Actor, "cartSecret" | "requestId" | "ip" | "userAgent" | "source" | "executionId">
 
 const permissionsOfRole = ({ roles }: AccessPolicy, role: string): ReadonlyArray<Permission> =>
   Object.hasOwn(roles, role) ? roles[role] ?? [] : []
@@ -44,7 +44,7 @@ const permissionsOfMember = (
   organizationId: string,
   policy: AccessPolicy
 ): ReadonlyArray<Permission> => {
-  const role = Object.hasOwn(memberships, organizationId) ? memberships[organizationId] : undefined
+  const role = membershipIn({ memberships }, organizationId)
   return role === undefined ? policy.customerPermissions : permissionsOfRole(policy, role)
 }
 

@@ -2,9 +2,11 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
-import type { ApiKey } from "./ApiKey.ts"
+import { ApiKey } from "./ApiKey.ts"
 import { permissionsOf, storedPermissions } from "./KeyPermissions.ts"
 import { noScope } from "./KeyScope.ts"
 
@@ -15,20 +17,9 @@ export interface StoredText {
   readonly hash: string
 }
 
-interface Row {
-  readonly id: string
-  readonly name: string | null
-  readonly start: string | null
-  readonly prefix: string | null
-  readonly role: string | null
-  readonly config_id: string
+interface Row extends Omit<ApiKey, "permissions" | "metadata"> {
   readonly permissions: string | null
   readonly metadata: string | null
-  readonly enabled: boolean
-  readonly expires_at: Date | null
-  readonly last_request: Date | null
-  readonly request_count: number
-  readonly created_at: Date
 }
 
 const decodeMetadata = Schema.decodeUnknownOption(
@@ -36,19 +27,9 @@ const decodeMetadata = Schema.decodeUnknownOption(
 )
 
 const toApiKey = (row: Row): ApiKey => ({
-  id: row.id,
-  name: row.name,
-  start: row.start,
-  prefix: row.prefix,
-  role: row.role,
-  scope: row.config_id === noScope ? null : row.config_id,
+  ...row,
   permissions: row.permissions === null ? null : permissionsOf(row.permissions),
-  enabled: row.enabled,
-  expiresAt: row.expires_at,
-  lastRequest: row.last_request,
-  requestCount: row.request_count,
-  metadata: Option.getOrNull(decodeMetadata(row.metadata)),
-  createdAt: row.created_at
+  metadata: Option.getOrNull(decodeMetadata(row.metadata))
 })
 
 /** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
@@ -61,16 +42,21 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo, {
   readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/access/ApiKeyRepo") {}
 
-const columns =
-  `id, name, start, prefix, role, config_id, permissions, metadata, enabled is not false as enabled, expires_at, last_request,
-  coalesce(request_count, 0) as request_count, created_at`
+const source = {
+  table: "api_keys",
+  columns: columnsOf(ApiKey.fields, undefined, {
+    scope: `nullif(config_id, '${noScope}')`,
+    enabled: "enabled is not false",
+    requestCount: "coalesce(request_count, 0)"
+  }),
+  order: "created_at desc, id desc"
+}
 
 /** `ApiKeyRepo` over the database of the process. */
 export const apiKeyRepoLayer = Layer.effect(
   ApiKeyRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const fields = sql.literal(columns)
 
     const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, text: StoredText) {
       const actor = yield* CurrentActor
@@ -88,18 +74,15 @@ export const apiKeyRepoLayer = Layer.effect(
         ${changeLogInsert(sql, actor, [change])}`
     }, Effect.orDie)
 
-    const list = Effect.fn("ApiKeyRepo.list")(function*(page: PageRequest) {
-      const organization = yield* currentOrganization
-      const [rows, counted] = yield* Effect.all([
-        sql<Row>`select ${fields} from api_keys where organization_id = ${organization}
-          order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from api_keys where organization_id = ${organization}`
-      ], { concurrency: "unbounded" })
-      return { items: rows.map(toApiKey), ...page, total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
+    const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
+      ownPage<Row>(sql, source, page).pipe(
+        Effect.map(({ items, ...rest }) => ({ ...rest, items: items.map(toApiKey) })),
+        Effect.orDie
+      )
+    )
 
     const find = Effect.fn("ApiKeyRepo.find")(function*(id: string) {
-      const [row] = yield* sql<Row>`select ${fields} from api_keys
+      const [row] = yield* sql<Row>`select ${sql.literal(source.columns)} from api_keys
         where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
       return row && toApiKey(row)
     }, Effect.orDie)

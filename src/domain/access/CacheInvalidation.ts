@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { type Dependency, InvalidatedCache } from "./InvalidatedCache.ts"
 
 /**
@@ -41,3 +41,19 @@ export class CacheInvalidation extends Context.Service<CacheInvalidation, {
     }
   })
 }
+
+/** The cached value, or the one that `read` gives, which is cached until the dependency changes. */
+export const cachedOr = Effect.fnUntraced(function*<A, E, R>(
+  cache: InvalidatedCache<A>,
+  name: string,
+  dependency: Dependency,
+  read: Effect.Effect<A, E, R>
+) {
+  const now = yield* Clock.currentTimeMillis
+  const cached = cache.find(name, now)
+  if (cached !== undefined) return cached
+  const since = cache.changes
+  const found = yield* read
+  cache.keep(name, found, [dependency], now, since)
+  return found
+})

@@ -65,91 +65,50 @@ export class CredentialRepo extends Context.Service<CredentialRepo, {
   readonly recordUses: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void>
 }>()("stoa/domain/access/CredentialRepo") {}
 
-interface SessionRow {
-  readonly id: string
-  readonly user_id: string
-  readonly email: string
-  readonly name: string
-  readonly vendor_id: string | null
-  readonly vendor_role: string | null
-  readonly two_factor: boolean
-  readonly active_organization_id: string | null
-  readonly memberships: Readonly<Record<string, string>> | null
-  readonly created_at: Date
-  readonly expires_at: Date
-}
-
-interface KeyRow {
-  readonly id: string
-  readonly name: string | null
-  readonly owner: string | null
-  readonly memberships: Readonly<Record<string, string>> | null
-  readonly two_factor: boolean
-  readonly config_id: string
-  readonly organization_id: string | null
-  readonly role: string | null
-  readonly permissions: string | null
-  readonly expires_at: Date | null
-  readonly metered: boolean
-  readonly limit_max: number | null
-  readonly limit_window: number | null
-}
-
-const toSession = (row: SessionRow): SessionFacts => ({
-  id: row.id,
-  userId: row.user_id,
-  email: row.email,
-  name: row.name,
-  vendorId: row.vendor_id,
-  vendorRole: row.vendor_role,
-  twoFactor: row.two_factor,
-  activeOrganizationId: row.active_organization_id,
-  memberships: row.memberships ?? {},
-  createdAt: row.created_at,
-  expiresAt: row.expires_at
-})
-
-const toKey = (row: KeyRow): KeyFacts => ({
-  id: row.id,
-  name: row.name,
-  userId: row.owner,
-  memberships: row.memberships ?? {},
-  twoFactor: row.two_factor,
-  organizationId: row.organization_id,
-  role: row.role,
-  scope: row.config_id === noScope ? null : row.config_id,
-  permissions: row.permissions === null ? null : permissionsOf(row.permissions),
-  expiresAt: row.expires_at,
-  metered: row.metered,
-  rateLimit: row.limit_max === null || row.limit_window === null
-    ? null
-    : { limit: row.limit_max, windowMs: row.limit_window }
-})
-
 /** A reference in the form of a user's id is a user; any other is an organization. */
 const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
+interface KeyRow extends Omit<KeyFacts, "permissions" | "rateLimit"> {
+  readonly permissions: string | null
+  readonly limit: number | null
+  readonly windowMs: number | null
+}
+
 const looking = (sql: SqlClient.SqlClient) => ({
   session: Effect.fnUntraced(function*(token: string) {
-    const [row] = yield* sql<SessionRow>`select s.id, s.user_id, u.email, u.name, u.vendor_id, u.vendor_role,
-        coalesce(u.two_factor_enabled, false) as two_factor, s.active_organization_id, s.created_at, s.expires_at,
-        (select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id) as memberships
+    const [row] = yield* sql<
+      SessionFacts
+    >`select s.id, s.user_id as "userId", u.email, u.name, u.vendor_id as "vendorId",
+        u.vendor_role as "vendorRole", coalesce(u.two_factor_enabled, false) as "twoFactor",
+        s.active_organization_id as "activeOrganizationId", s.created_at as "createdAt", s.expires_at as "expiresAt",
+        coalesce((select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id), '{}')
+          as memberships
       from sessions s join users u on u.id = s.user_id
       where s.token = ${tokenDigest(token)} and s.expires_at > now()`
-    return row && toSession(row)
+    return row
   }, Effect.orDie),
   key: Effect.fnUntraced(function*(hash: string) {
-    const [row] = yield* sql<KeyRow>`select k.id, k.name, u.id as owner, k.organization_id, k.role, k.config_id,
-        k.second_factor and coalesce(u.two_factor_enabled, false) as two_factor,
-        k.permissions, k.expires_at, k.remaining is not null as metered,
-        case when k.rate_limit_enabled then k.rate_limit_max end as limit_max,
-        case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as limit_window,
-        (select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = u.id) as memberships
+    const [row] = yield* sql<
+      KeyRow
+    >`select k.id, k.name, u.id as "userId", k.organization_id as "organizationId", k.role,
+        nullif(k.config_id, ${noScope}) as scope,
+        k.second_factor and coalesce(u.two_factor_enabled, false) as "twoFactor",
+        k.permissions, k.expires_at as "expiresAt", k.remaining is not null as metered,
+        case when k.rate_limit_enabled then k.rate_limit_max end as "limit",
+        case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as "windowMs",
+        coalesce((select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = u.id), '{}')
+          as memberships
       from api_keys k
       left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
       where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())
         and (u.id is not null or exists (select 1 from organizations o where o.id = k.reference_id))`
-    return row && toKey(row)
+    if (row === undefined) return undefined
+    const { limit, permissions, windowMs, ...key } = row
+    return {
+      ...key,
+      permissions: permissions === null ? null : permissionsOf(permissions),
+      rateLimit: limit === null || windowMs === null ? null : { limit, windowMs }
+    }
   }, Effect.orDie)
 })
 

@@ -44,7 +44,7 @@ export class Credentials extends Context.Service<Credentials, {
 }>()("stoa/domain/access/Credentials") {}
 
 /** Maximum cached credentials, and their lifetime in the cache. */
-const memory = { capacity: 10_000, lifeMs: 30_000 }
+const limits = { capacity: 10_000, lifeMs: 30_000 }
 
 /**
  * Credentials that were valid recently. Guesses may be refused without a look-up; these are looked up even when others
@@ -91,8 +91,8 @@ const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: Credentia
   const lifeMs = sessionSeconds * 1_000
   return Effect.fnUntraced(function*(session: SessionFacts, now: number) {
     const due = now + lifeMs - renewalAgeMs
-    const remembered = session.expiresAt.getTime() - session.createdAt.getTime() > unrememberedMs
-    if (!remembered || session.expiresAt.getTime() > due) return undefined
+    const isLong = session.expiresAt.getTime() - session.createdAt.getTime() > unrememberedMs
+    if (!isLong || session.expiresAt.getTime() > due) return undefined
     const expiresAt = new Date(now + lifeMs)
     return (yield* repo.renew(session.id, new Date(due), expiresAt)) ? { ...session, expiresAt } : undefined
   })
@@ -100,14 +100,14 @@ const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: Credentia
 
 const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
   const repo = yield* CredentialRepo
-  const cache = (yield* CacheInvalidation).open<Known>(memory)
+  const cache = (yield* CacheInvalidation).open<Known>(limits)
   const used = yield* keyUses(repo.recordUses)
   const renew = renewing(repo, settings)
   const proofs = provenLately()
   const secret = Redacted.value(settings.secret)
 
   /** The cache keys are hashes, so that a memory dump exposes no credentials. */
-  const remembered = (name: string, now: number): Known | undefined => {
+  const cached = (name: string, now: number): Known | undefined => {
     const known = cache.find(name, now)
     return known !== undefined && endOf(known) > now ? known : undefined
   }
@@ -158,7 +158,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
     if (sent._tag === "Unknown") return undefined
     const now = yield* Clock.currentTimeMillis
     const name = `${sent._tag}${sha256(sent.value)}`
-    const known = remembered(name, now)
+    const known = cached(name, now)
     if (known === undefined) {
       const found = yield* read(sent, name, now)
       proofs.note(name, found !== undefined, now)
@@ -172,7 +172,7 @@ const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
     if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
     if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false
     const [name, now] = [`${sent._tag}${sha256(sent.value)}`, yield* Clock.currentTimeMillis]
-    return remembered(name, now) === undefined && !proofs.has(name, now)
+    return cached(name, now) === undefined && !proofs.has(name, now)
   })
 
   return Credentials.of({ verify, isGuess })

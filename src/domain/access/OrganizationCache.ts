@@ -1,9 +1,9 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { type CurrentActor, currentOrganization } from "./Actor.ts"
-import { CacheInvalidation } from "./CacheInvalidation.ts"
+import { cachedOr, CacheInvalidation } from "./CacheInvalidation.ts"
 
 /** Maximum cached organizations, and the lifetime of an entry without a notification. */
-const memory = { capacity: 1_000, lifeMs: 300_000 }
+const limits = { capacity: 1_000, lifeMs: 300_000 }
 
 /** A cached value of the organization of the request. */
 export interface OrganizationCache<A> {
@@ -21,20 +21,14 @@ export const organizationCache = Effect.fnUntraced(function*<A>(
   read: (organizationId: string) => Effect.Effect<A>
 ) {
   const caches = yield* CacheInvalidation
-  const cache = caches.open<A>(memory)
+  const cache = caches.open<A>(limits)
   const dependencyOf = (organizationId: string) => `${kind}:${organizationId}`
-  const remembered: OrganizationCache<A> = {
+  const organizations: OrganizationCache<A> = {
     value: Effect.gen(function*() {
       const organizationId = yield* currentOrganization
-      const now = yield* Clock.currentTimeMillis
-      const known = cache.find(organizationId, now)
-      if (known !== undefined) return known
-      const since = cache.changes
-      const found = yield* read(organizationId)
-      cache.keep(organizationId, found, [dependencyOf(organizationId)], now, since)
-      return found
+      return yield* cachedOr(cache, organizationId, dependencyOf(organizationId), read(organizationId))
     }),
     forget: Effect.flatMap(currentOrganization, (organizationId) => caches.forget(dependencyOf(organizationId)))
   }
-  return remembered
+  return organizations
 })

@@ -1,43 +1,20 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { type Address, maxAddresses } from "./Address.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { Address, maxAddresses } from "./Address.ts"
 
-interface AddressRow {
-  readonly id: string
-  readonly customer_id: string
-  readonly type: Address["type"]
-  readonly is_default: boolean
-  readonly first_name: string
-  readonly last_name: string
-  readonly line1: string
-  readonly line2: string | null
-  readonly city: string
-  readonly state: string | null
-  readonly postal_code: string | null
-  readonly country: string
-  readonly phone: string | null
+const source = {
+  table: "customer_addresses",
+  columns: columnsOf(Address.fields),
+  order: "created_at, id"
 }
-
-const toAddress = (row: AddressRow): Address => ({
-  id: row.id,
-  customerId: row.customer_id,
-  type: row.type,
-  isDefault: row.is_default,
-  firstName: row.first_name,
-  lastName: row.last_name,
-  line1: row.line1,
-  line2: row.line2,
-  city: row.city,
-  state: row.state,
-  postalCode: row.postal_code,
-  country: row.country,
-  phone: row.phone
-})
 
 /** Result of adding an address. */
 export type AddressAdded = "added" | "too many" | "no such customer"
@@ -63,12 +40,10 @@ const toChange = (
 
 const adding = (sql: SqlClient.SqlClient) => {
   const clearDefault = Effect.fnUntraced(function*(actor: Actor, address: Address) {
-    const rows = yield* sql<AddressRow>`update customer_addresses set is_default = false
+    const rows = yield* sql<Address>`update customer_addresses set is_default = false
       where customer_id = ${address.customerId}::uuid and type = ${address.type} and is_default
-        and organization_id = ${actor.organizationId} returning *`
-    const changes = rows.map(toAddress).map((one) =>
-      toChange("customers.changeAddress", one, { ...one, isDefault: true })
-    )
+        and organization_id = ${actor.organizationId} returning ${sql.literal(source.columns)}`
+    const changes = rows.map((one) => toChange("customers.changeAddress", one, { ...one, isDefault: true }))
     if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
   })
 
@@ -104,30 +79,18 @@ const adding = (sql: SqlClient.SqlClient) => {
 export const addressRepoLayer = Layer.effect(
   AddressRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const list = Effect.fn("AddressRepo.list")(function*(customerId: string, page: PageRequest) {
-      const where = sql`customer_id = ${customerId}::uuid and organization_id = ${yield* currentOrganization}`
-      const [rows, counted] = yield* Effect.all([
-        sql<AddressRow>`select * from customer_addresses where ${where} order by created_at, id
-          limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from customer_addresses where ${where}`
-      ], { concurrency: "unbounded" })
-      return { ...page, items: rows.map(toAddress), total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
+    const list = Effect.fn("AddressRepo.list")((customerId: string, page: PageRequest) =>
+      Effect.orDie(ownPage<Address>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
+    )
 
-    const remove = Effect.fn("AddressRepo.remove")(
-      function*(customerId: string, id: string) {
-        const actor = yield* CurrentActor
-        const rows = yield* sql<AddressRow>`delete from customer_addresses where id = ${id}::uuid
-        and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId} returning *`
-        if (rows[0] === undefined) return false
-        const gone = toAddress(rows[0])
-        yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.removeAddress", gone, gone)])})${
-          idempotencyRecord(sql, actor)
-        } select 1`
-        return true
-      },
-      sql.withTransaction,
-      Effect.orDie
+    const remove = Effect.fn("AddressRepo.remove")((customerId: string, id: string) =>
+      deleteRecorded(
+        sql,
+        source,
+        id,
+        (gone: Address) => toChange("customers.removeAddress", gone, gone),
+        sql`customer_id = ${customerId}::uuid`
+      ).pipe(Effect.map((gone) => gone !== undefined), Effect.orDie)
     )
 
     return AddressRepo.of({ list, add: adding(sql), remove })

@@ -4,29 +4,14 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { CustomerGroup } from "./CustomerGroup.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { CustomerGroup } from "./CustomerGroup.ts"
 
-interface GroupRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly name: string
-  readonly description: string | null
-  readonly metadata: CustomerGroup["metadata"]
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-const toGroup = (row: GroupRow): CustomerGroup => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  description: row.description,
-  metadata: row.metadata,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
+const source = { table: "customer_groups", columns: columnsOf(CustomerGroup.fields), order: "name" }
 
 /** All SQL of customer groups; `GroupMemberRepo` has their members. */
 export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo, {
@@ -79,10 +64,9 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("CustomerGroupRepo.change")(
     function*(id: string, rule: (before: CustomerGroup) => CustomerGroup) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<GroupRow>`select * from customer_groups
+      const [before] = yield* sql<CustomerGroup>`select ${sql.literal(source.columns)} from customer_groups
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for update`
-      if (rows[0] === undefined) return undefined
-      const before = toGroup(rows[0])
+      if (before === undefined) return undefined
       const g = rule(before)
       if (g === before) return g
       yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customerGroups.update", g, before)])})${
@@ -97,20 +81,11 @@ const writing = (sql: SqlClient.SqlClient) => {
     Effect.catchTag("SqlError", orRefused)
   )
 
-  const remove = Effect.fn("CustomerGroupRepo.remove")(
-    function*(id: string) {
-      const actor = yield* CurrentActor
-      const rows = yield* sql<GroupRow>`delete from customer_groups
-      where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *`
-      if (rows[0] === undefined) return false
-      const gone = toGroup(rows[0])
-      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customerGroups.delete", gone, gone)])})${
-        idempotencyRecord(sql, actor)
-      } select 1`
-      return true
-    },
-    sql.withTransaction,
-    Effect.catchTag("SqlError", orRefused)
+  const remove = Effect.fn("CustomerGroupRepo.remove")((id: string) =>
+    deleteRecorded(sql, source, id, (gone: CustomerGroup) => toChange("customerGroups.delete", gone, gone)).pipe(
+      Effect.map((gone) => gone !== undefined),
+      Effect.catchTag("SqlError", orRefused)
+    )
   )
 
   return { insert, change, remove }
@@ -121,21 +96,14 @@ export const customerGroupRepoLayer = Layer.effect(
   CustomerGroupRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const find = Effect.fn("CustomerGroupRepo.find")(function*(id: string) {
-      const rows = yield* sql<GroupRow>`select * from customer_groups
+      const [group] = yield* sql<CustomerGroup>`select ${sql.literal(source.columns)} from customer_groups
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0] === undefined ? undefined : toGroup(rows[0])
+      return group
     }, Effect.orDie)
 
-    const list = Effect.fn("CustomerGroupRepo.list")(function*(page: PageRequest) {
-      const organization = yield* currentOrganization
-      const [rows, counted] = yield* Effect.all([
-        sql<GroupRow>`select * from customer_groups where organization_id = ${organization} order by name
-          limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from customer_groups
-          where organization_id = ${organization}`
-      ], { concurrency: "unbounded" })
-      return { ...page, items: rows.map(toGroup), total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
+    const list = Effect.fn("CustomerGroupRepo.list")((page: PageRequest) =>
+      Effect.orDie(ownPage<CustomerGroup>(sql, source, page))
+    )
 
     return CustomerGroupRepo.of({ find, list, ...writing(sql) })
   })

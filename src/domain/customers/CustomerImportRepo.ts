@@ -1,10 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { Address } from "./Address.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { Address } from "./Address.ts"
 import type { Customer } from "./Customer.ts"
 import type { CustomerRecord } from "./CustomerRecord.ts"
-import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
+import { customerColumns } from "./CustomerRows.ts"
 
 /** The current state for a batch of customers. */
 export interface CustomerState {
@@ -36,9 +37,6 @@ export class CustomerImportRepo extends Context.Service<CustomerImportRepo, {
   static readonly layer = Layer.effect(CustomerImportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-const grouped = <A>(rows: ReadonlyArray<A>, keyOf: (row: A) => string): ReadonlyMap<string, ReadonlyArray<A>> =>
-  Map.groupBy(rows, keyOf)
-
 const makeReads = (sql: SqlClient.SqlClient) => {
   const groupsNamed = Effect.fn("CustomerImportRepo.groupsNamed")(function*(names: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
@@ -52,19 +50,17 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     const emails = records.map(({ email }) => email.toLowerCase())
     const [clock] = yield* sql<{ readonly now: Date }>`select now() as now,
       pg_advisory_xact_lock(hashtextextended(${`customers by e-mail:${organization}`}, 0))`
-    const customers = yield* sql<CustomerRow>`select * from customers
+    const customers = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers
       where organization_id = ${organization} and lower(email) = any(${emails}::text[]) and erased_at is null
       order by id for update`.unprepared
-    const addresses = yield* sql<Address>`select id, customer_id as "customerId", type, is_default as "isDefault",
-        first_name as "firstName", last_name as "lastName", line1, line2, city, state, postal_code as "postalCode",
-        country, phone
+    const addresses = yield* sql<Address>`select ${sql.literal(columnsOf(Address.fields))}
       from customer_addresses where organization_id = ${organization}
         and customer_id = any(${customers.map(({ id }) => id)}::uuid[]) order by created_at, id`.unprepared
     const groups = yield* groupsNamed(records.flatMap((record) => record.groups ?? []))
     return {
       now: clock?.now ?? new Date(0),
-      customers: grouped(customers.map(toCustomer), ({ email }) => email?.toLowerCase() ?? ""),
-      addresses: grouped(addresses, ({ customerId }) => customerId),
+      customers: Map.groupBy(customers, ({ email }) => email?.toLowerCase() ?? ""),
+      addresses: Map.groupBy(addresses, ({ customerId }) => customerId),
       groups: new Map(groups)
     }
   }, Effect.orDie)
@@ -87,7 +83,7 @@ const makeOwnersOf = (sql: SqlClient.SqlClient): CustomerImportRepo["Service"]["
       from customers c where c.organization_id = ${organization} and c.erased_at is null
         and lower(c.email) = any(${[...new Set(emails.map((email) => email.toLowerCase()))]}::text[])
       order by c.id for share of c`.unprepared
-    const all = grouped(rows, ({ email }) => email)
+    const all = Map.groupBy(rows, ({ email }) => email)
     return new Map(
       [...all].flatMap(([email, [first, ...others]]) =>
         first?.proven === true && others.length === 0 ? [[email, first.id]] : []

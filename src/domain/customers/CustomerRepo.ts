@@ -5,9 +5,10 @@ import { Conflict } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { blankCustomer, type Customer, nameParts } from "./Customer.ts"
-import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
+import { customerChange, customerColumns } from "./CustomerRows.ts"
 
 /** A profile, and whether this call created it. */
 export interface Profile {
@@ -68,7 +69,7 @@ const openingOf = (sql: SqlClient.SqlClient) =>
     const { columns, values } = newCustomerRow(sql, profile)
     // Of two concurrent requests that find nothing, one inserts. The other insert waits, meets the row and only reads
     // it: the update changes nothing but makes the row visible to this statement.
-    const rows = yield* sql<CustomerRow>`with found as (
+    const rows = yield* sql<Customer>`with found as (
         select * from customers where organization_id = ${organizationId} and user_id = ${userId}),
       made as (
         insert into customers as c (${columns}) select ${values} where not exists (select 1 from found)
@@ -76,8 +77,8 @@ const openingOf = (sql: SqlClient.SqlClient) =>
         returning *),
       fresh as (select 1 from made where id = ${profile.id}::uuid),
       event as (${changeLogInsert(sql, actor, [customerChange(profile, null)], "fresh")})
-      select * from found union all select * from made`
-    return rows[0] === undefined ? null : { customer: toCustomer(rows[0]), made: rows[0].id === profile.id }
+      select ${sql.literal(customerColumns)} from found union all select ${sql.literal(customerColumns)} from made`
+    return rows[0] === undefined ? null : { customer: rows[0], made: rows[0].id === profile.id }
   }, Effect.orDie)
 
 const orTaken = (error: SqlError.SqlError) =>
@@ -99,10 +100,9 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("CustomerRepo.change")(
     function*(id: string, rule: (before: Customer) => Customer) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<CustomerRow>`select * from customers where id = ${id}::uuid
-      and organization_id = ${actor.organizationId} and erased_at is null for update`
-      if (rows[0] === undefined) return undefined
-      const before = toCustomer(rows[0])
+      const [before] = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers where id = ${id}::uuid
+        and organization_id = ${actor.organizationId} and erased_at is null for update`
+      if (before === undefined) return undefined
       const c = rule(before)
       if (c === before) return { customer: before, changed: false }
       yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(c, before)])})${
@@ -122,32 +122,33 @@ const writing = (sql: SqlClient.SqlClient) => {
 }
 
 const reading = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(customerColumns)
+  const source = { table: "customers", columns: customerColumns, order: "created_at desc, id desc" }
+
   const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<CustomerRow>`select * from customers
-      where id = ${id}::uuid and organization_id = ${organization} and erased_at is null`
-    return rows[0] === undefined ? undefined : toCustomer(rows[0])
+    const [customer] = yield* sql<Customer>`select ${columns} from customers
+      where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and erased_at is null`
+    return customer
   }, Effect.orDie)
 
-  const list = Effect.fn("CustomerRepo.list")(function*(page: PageRequest) {
-    const organization = yield* currentOrganization
-    const where = sql`organization_id = ${organization} and erased_at is null`
-    const [rows, counted] = yield* Effect.all([
-      sql<CustomerRow>`select * from customers where ${where} order by created_at desc, id desc
-        limit ${page.limit} offset ${offsetOf(page)}`,
-      sql<{ readonly count: bigint }>`select count(*) as count from customers where ${where}`
-    ], { concurrency: "unbounded" })
-    return { ...page, items: rows.map(toCustomer), total: Number(counted[0]?.count ?? 0) }
+  const list = Effect.fn("CustomerRepo.list")((page: PageRequest) =>
+    Effect.orDie(ownPage<Customer>(sql, source, page, [sql`erased_at is null`]))
+  )
+
+  const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
+    if (!isSignedIn(actor)) return null
+    const rows = yield* sql<Customer>`select ${columns} from customers
+      where organization_id = ${actor.organizationId} and user_id = ${actor.userId}`
+    return rows[0] ?? null
   }, Effect.orDie)
 
   const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<Pick<CustomerRow, "group_ids">>`select group_ids from customers
-      where id = ${id}::uuid and organization_id = ${organization}`
-    return rows[0]?.group_ids ?? []
+    const rows = yield* sql<Pick<Customer, "groupIds">>`select group_ids as "groupIds" from customers
+      where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+    return rows[0]?.groupIds ?? []
   }, Effect.orDie)
 
-  return { find, list, groupsOf }
+  return { existingProfileOf, find, list, groupsOf }
 }
 
 /** `CustomerRepo` over the database of the process. */
@@ -156,12 +157,6 @@ export const customerRepoLayer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const openProfile = openingOf(sql)
     const profileOf = (actor: Actor) => Effect.map(openProfile(actor), (profile) => profile?.customer ?? null)
-    const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
-      if (actor.type !== "user" || actor.userId === null) return null
-      const rows = yield* sql<CustomerRow>`select * from customers
-        where organization_id = ${actor.organizationId} and user_id = ${actor.userId}`
-      return rows[0] === undefined ? null : toCustomer(rows[0])
-    }, Effect.orDie)
-    return CustomerRepo.of({ profileOf, openProfile, existingProfileOf, ...reading(sql), ...writing(sql) })
+    return CustomerRepo.of({ profileOf, openProfile, ...reading(sql), ...writing(sql) })
   })
 )

@@ -33,7 +33,7 @@ export class Erasure extends Context.Service<Erasure, {
         eraseOwn: Effect.gen(function*() {
           const { id } = yield* customers.ownProfile
           const erased = yield* repo.erase(id, DateTime.toDateUtc(yield* DateTime.now))
-          if (erased._tag === "Nobody") return yield* NotFound.of("Customer not found.")
+          if (erased._tag === "Unknown") return yield* NotFound.of("Customer not found.")
           if (erased._tag === "Open") return yield* Conflict.of(stillOpen(erased.orderNumbers))
           yield* hooks.after("customers.afterUpdate", erased.left)
         }).pipe(Effect.withSpan("Erasure.eraseOwn"))

@@ -6,13 +6,13 @@ import type { Change } from "../events/Event.ts"
 import { redactChangeLog } from "../events/RedactionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
-import { type CustomerRow, toCustomer } from "./CustomerRows.ts"
+import { customerColumns } from "./CustomerRows.ts"
 
 /** Result of an erasure; nothing was changed where an order or a checkout of the customer is still open. */
 export type Erased =
   | { readonly _tag: "Erased"; readonly left: Customer }
   | { readonly _tag: "Open"; readonly orderNumbers: ReadonlyArray<string> }
-  | { readonly _tag: "Nobody" }
+  | { readonly _tag: "Unknown" }
 
 /** Erases a person from the database (docs/customers.md). */
 export class ErasureRepo extends Context.Service<ErasureRepo, {
@@ -26,10 +26,10 @@ export class ErasureRepo extends Context.Service<ErasureRepo, {
 
 /** Deletes rows that only the customer uses. The profile keeps its id, which orders reference. */
 const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, profile: Customer, now: Date) {
-  const his = sql`customer_id = ${profile.id}::uuid and organization_id = ${actor.organizationId}`
-  const addresses = yield* sql`delete from customer_addresses where ${his} returning 1`
-  const interactions = yield* sql`delete from customer_interactions where ${his} returning 1`
-  yield* sql`delete from customer_group_members where ${his}`
+  const theirs = sql`customer_id = ${profile.id}::uuid and organization_id = ${actor.organizationId}`
+  const addresses = yield* sql`delete from customer_addresses where ${theirs} returning 1`
+  const interactions = yield* sql`delete from customer_interactions where ${theirs} returning 1`
+  yield* sql`delete from customer_group_members where ${theirs}`
   yield* sql`update customers set user_id = null, email = null, phone = null, first_name = null, last_name = null,
       group_ids = '{}', metadata = '{}', updated_at = ${now}::timestamptz, erased_at = ${now}::timestamptz
     where id = ${profile.id}::uuid and organization_id = ${actor.organizationId}`
@@ -138,10 +138,9 @@ export const erasureRepoLayer = Layer.effect(
         // The change log entry of the erasure drops the origin as well.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
-        const rows = yield* sql<CustomerRow>`select * from customers where id = ${customerId}::uuid
-        and organization_id = ${organizationId} and erased_at is null for update`
-        if (rows[0] === undefined) return { _tag: "Nobody" } as const
-        const profile = toCustomer(rows[0])
+        const [profile] = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers
+          where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
+        if (profile === undefined) return { _tag: "Unknown" } as const
         const orderIds = yield* locked(sql, "orders", actor, profile.id)
         const cartIds = yield* locked(sql, "carts", actor, profile.id)
         const open = yield* underWay(sql, actor, profile.id)

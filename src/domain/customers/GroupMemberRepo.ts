@@ -3,9 +3,10 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { Customer } from "./Customer.ts"
-import { customerChange, type CustomerRow, toCustomer } from "./CustomerRows.ts"
+import { Customer } from "./Customer.ts"
+import { customerChange, customerColumns } from "./CustomerRows.ts"
 
 /** Result of a membership change. */
 export type MembershipOutcome =
@@ -46,15 +47,15 @@ const setting = (sql: SqlClient.SqlClient) => {
       const groups = yield* sql`select 1 from customer_groups
       where id = ${groupId}::uuid and organization_id = ${organization} for key share`
       if (groups.length === 0) return { _tag: "Unknown", what: "group" } as const
-      const rows = yield* sql<CustomerRow>`select * from customers where id = ${customerId}::uuid
-      and organization_id = ${organization} and erased_at is null for update`
-      if (rows[0] === undefined) return { _tag: "Unknown", what: "customer" } as const
+      const columns = sql.literal(customerColumns)
+      const [before] = yield* sql<Customer>`select ${columns} from customers where id = ${customerId}::uuid
+        and organization_id = ${organization} and erased_at is null for update`
+      if (before === undefined) return { _tag: "Unknown", what: "customer" } as const
       const written = yield* (member ? put : take)(organization, groupId, customerId)
       if (written.length === 0) return { _tag: "Unchanged" } as const
-      const [after] = yield* sql<CustomerRow>`select * from customers
-      where id = ${customerId}::uuid and organization_id = ${organization}`
-      const customer = toCustomer(after ?? rows[0])
-      yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(customer, toCustomer(rows[0]))])})${
+      const [customer = before] = yield* sql<Customer>`select ${columns} from customers
+        where id = ${customerId}::uuid and organization_id = ${organization}`
+      yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(customer, before)])})${
         idempotencyRecord(sql, actor)
       } select 1`
       return { _tag: "Changed", customer } as const
@@ -72,11 +73,13 @@ export const groupMemberRepoLayer = Layer.effect(
       const organization = yield* currentOrganization
       const where = sql`m.organization_id = ${organization} and m.group_id = ${groupId}::uuid`
       const [rows, counted] = yield* Effect.all([
-        sql<CustomerRow>`select c.* from customer_group_members m join customers c on c.id = m.customer_id
+        sql<Customer>`select ${
+          sql.literal(columnsOf(Customer.fields, "c"))
+        } from customer_group_members m join customers c on c.id = m.customer_id
           where ${where} order by m.joined_at desc, m.customer_id desc limit ${page.limit} offset ${offsetOf(page)}`,
         sql<{ readonly count: bigint }>`select count(*) as count from customer_group_members m where ${where}`
       ], { concurrency: "unbounded" })
-      return { ...page, items: rows.map(toCustomer), total: Number(counted[0]?.count ?? 0) }
+      return { ...page, items: rows, total: Number(counted[0]?.count ?? 0) }
     }, Effect.orDie)
 
     return GroupMemberRepo.of({ list, set: setting(sql) })

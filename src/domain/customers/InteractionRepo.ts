@@ -1,37 +1,20 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { Interaction } from "./Interaction.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { Interaction } from "./Interaction.ts"
 
-interface InteractionRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly customer_id: string
-  readonly kind: Interaction["kind"]
-  readonly notes: string
-  readonly related_entity_id: string | null
-  readonly metadata: Interaction["metadata"]
-  readonly created_by: string | null
-  readonly created_at: Date
-  readonly updated_at: Date
+const source = {
+  table: "customer_interactions",
+  columns: columnsOf(Interaction.fields),
+  order: "created_at desc, id desc"
 }
-
-const toInteraction = (row: InteractionRow): Interaction => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  customerId: row.customer_id,
-  kind: row.kind,
-  notes: row.notes,
-  relatedEntityId: row.related_entity_id,
-  metadata: row.metadata,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
 
 /** All SQL of interactions. The change log records them as changes of their customer. */
 export class InteractionRepo extends Context.Service<InteractionRepo, {
@@ -75,10 +58,10 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("InteractionRepo.change")(
     function*(customerId: string, id: string, rule: (before: Interaction) => Interaction) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<InteractionRow>`select * from customer_interactions where id = ${id}::uuid
-        and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId} for update`
-      if (rows[0] === undefined) return undefined
-      const before = toInteraction(rows[0])
+      const [before] = yield* sql<Interaction>`select ${sql.literal(source.columns)} from customer_interactions
+        where id = ${id}::uuid and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId}
+        for update`
+      if (before === undefined) return undefined
       const i = rule(before)
       if (i === before) return i
       yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.changeInteraction", i, before)])})${
@@ -94,20 +77,14 @@ const writing = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
-  const remove = Effect.fn("InteractionRepo.remove")(
-    function*(customerId: string, id: string) {
-      const actor = yield* CurrentActor
-      const rows = yield* sql<InteractionRow>`delete from customer_interactions where id = ${id}::uuid
-      and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId} returning *`
-      if (rows[0] === undefined) return false
-      const gone = toInteraction(rows[0])
-      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.removeInteraction", gone, gone)])})${
-        idempotencyRecord(sql, actor)
-      } select 1`
-      return true
-    },
-    sql.withTransaction,
-    Effect.orDie
+  const remove = Effect.fn("InteractionRepo.remove")((customerId: string, id: string) =>
+    deleteRecorded(
+      sql,
+      source,
+      id,
+      (gone: Interaction) => toChange("customers.removeInteraction", gone, gone),
+      sql`customer_id = ${customerId}::uuid`
+    ).pipe(Effect.map((gone) => gone !== undefined), Effect.orDie)
   )
 
   return { insert, change, remove }
@@ -117,15 +94,9 @@ const writing = (sql: SqlClient.SqlClient) => {
 export const interactionRepoLayer = Layer.effect(
   InteractionRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const list = Effect.fn("InteractionRepo.list")(function*(customerId: string, page: PageRequest) {
-      const where = sql`customer_id = ${customerId}::uuid and organization_id = ${yield* currentOrganization}`
-      const [rows, counted] = yield* Effect.all([
-        sql<InteractionRow>`select * from customer_interactions where ${where} order by created_at desc, id desc
-          limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from customer_interactions where ${where}`
-      ], { concurrency: "unbounded" })
-      return { ...page, items: rows.map(toInteraction), total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
+    const list = Effect.fn("InteractionRepo.list")((customerId: string, page: PageRequest) =>
+      Effect.orDie(ownPage<Interaction>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
+    )
 
     return InteractionRepo.of({ list, ...writing(sql) })
   })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { changeLogInsert } from "./ChangeLogRepo.ts"
@@ -7,18 +7,20 @@ import type { Change } from "./Event.ts"
 
 /**
  * Deletes a row of the organization of the request by its id, and writes the change log entry and the idempotency
- * record in the same transaction. Returns the row, or undefined when there is none.
+ * record in the same transaction. `only` narrows the row further. Returns the row, or undefined when there is none.
  */
 export const deleteRecorded = <A extends object>(
   sql: SqlClient.SqlClient,
   { columns, table }: { readonly columns: string; readonly table: string },
   id: string,
-  recorded: (deleted: A) => Change
+  recorded: (deleted: A) => Change,
+  only?: Statement.Fragment
 ) =>
   sql.withTransaction(Effect.gen(function*() {
     const actor = yield* CurrentActor
     const [row] = yield* sql<A>`delete from ${sql(table)}
-      where id = ${id}::uuid and organization_id = ${actor.organizationId} returning ${sql.literal(columns)}`
+      where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${actor.organizationId}`, ...only ? [only] : []])}
+      returning ${sql.literal(columns)}`
     if (row !== undefined) {
       yield* sql`with event as (${changeLogInsert(sql, actor, [recorded(row)])})${
         idempotencyRecord(sql, actor)

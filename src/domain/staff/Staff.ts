@@ -62,7 +62,7 @@ const make = Effect.gen(function*() {
 
   const change = Effect.fnUntraced(function*(id: string, to: string | null) {
     const actor = yield* CurrentActor
-    const member = yield* repo.change(id, (standing) => changeable(actor, roles, standing, to), losesRank)
+    const member = yield* repo.change(id, (state) => changeable(actor, roles, state, to), losesRank)
     if (member === undefined) return yield* NotFound.of("Member not found.")
     // The trigger notifies the other processes; this process updates immediately.
     yield* caches.forget(`u${member.userId}`)

@@ -3,55 +3,21 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { Invitation, StaffMember } from "./StaffMember.ts"
-import type { Standing } from "./StaffRules.ts"
+import { Invitation, StaffMember } from "./StaffMember.ts"
+import type { MemberState } from "./StaffRules.ts"
 
-interface MemberRow {
-  readonly id: string
-  readonly user_id: string
-  readonly role: string
-  readonly created_at: Date
-  readonly email: string
-  readonly name: string
+const memberColumns = columnsOf(StaffMember.fields, "m", { email: "u.email", name: "u.name" })
+
+const invitationSource = {
+  table: "invitations",
+  columns: columnsOf(Invitation.fields),
+  order: "created_at desc, id desc"
 }
 
-interface InvitationRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly email: string
-  readonly role: string | null
-  readonly status: string
-  readonly expires_at: Date
-  readonly created_at: Date
-  readonly inviter_id: string
-}
-
-interface Counted {
-  readonly count: bigint
-}
-
-const toMember = (row: MemberRow): StaffMember => ({
-  id: row.id,
-  userId: row.user_id,
-  role: row.role,
-  createdAt: row.created_at,
-  email: row.email,
-  name: row.name
-})
-
-const toInvitation = (row: InvitationRow): Invitation => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  email: row.email,
-  role: row.role,
-  status: row.status,
-  expiresAt: row.expires_at,
-  createdAt: row.created_at,
-  inviterId: row.inviter_id
-})
-
-/** What became of a new member. */
+/** Result of adding a member. */
 export type Added =
   | { readonly _tag: "Added"; readonly member: StaffMember }
   | { readonly _tag: "NoUser" }
@@ -63,13 +29,13 @@ export class StaffRepo extends Context.Service<StaffRepo, {
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<StaffMember>, never, CurrentActor>
   readonly add: (id: string, userId: string, role: string) => Effect.Effect<Added, never, CurrentActor>
   /**
-   * Changes a member's role, or removes the member (null), by a rule that gets their standing while all owners are
+   * Changes a member's role, or removes the member (null), by a rule that gets their state while all owners are
    * locked: if two owners leave at once, the second sees that they are the last. A demotion cancels the member's open
    * invitations. Undefined for an unknown member.
    */
   readonly change: <E>(
     id: string,
-    rule: (standing: Standing) => Result.Result<string | null, E>,
+    rule: (state: MemberState) => Result.Result<string | null, E>,
     losesRank: (from: string, to: string | null) => boolean
   ) => Effect.Effect<StaffMember | undefined, E, CurrentActor>
   /** Open invitations, the newest first. */
@@ -90,13 +56,13 @@ const memberChange =
 const adding = (sql: SqlClient.SqlClient) =>
   Effect.fn("StaffRepo.add")(function*(id: string, userId: string, role: string) {
     const actor = yield* CurrentActor
-    const [found] = yield* sql<MemberRow & { readonly member: boolean }>`select ${id}::uuid as id, u.id as user_id,
-        ${role}::text as role, now() as created_at, u.email, u.name, exists (select 1 from members m
-          where m.organization_id = ${actor.organizationId} and m.user_id = u.id) as member
+    const [found] = yield* sql<StaffMember & { readonly isMember: boolean }>`select ${id}::uuid as id, u.id as "userId",
+        ${role}::text as role, now() as "createdAt", u.email, u.name, exists (select 1 from members m
+          where m.organization_id = ${actor.organizationId} and m.user_id = u.id) as "isMember"
       from users u where u.id = ${userId}::uuid`
     if (found === undefined) return { _tag: "NoUser" } as const
-    if (found.member) return { _tag: "Member" } as const
-    const member = toMember(found)
+    const { isMember, ...member } = found
+    if (isMember) return { _tag: "Member" } as const
     const made = yield* sql`with made as (
         insert into members (id, organization_id, user_id, role, created_at)
         select ${id}::uuid, ${actor.organizationId}, u.id, ${role}, ${member.createdAt}::timestamptz from users u
@@ -132,15 +98,15 @@ const changing = (sql: SqlClient.SqlClient) => {
     const organization = yield* currentOrganization
     const owners = yield* sql`select 1 from members
       where organization_id = ${organization} and role = 'owner' order by id for update`
-    const [row] = yield* sql<MemberRow>`select m.id, m.user_id, m.role, m.created_at, u.email, u.name
+    const [before] = yield* sql<StaffMember>`select ${sql.literal(memberColumns)}
       from members m join users u on u.id = m.user_id
       where m.organization_id = ${organization} and m.id = ${id}::uuid for update of m`
-    return row && { before: toMember(row), owners: owners.length }
+    return before && { before, owners: owners.length }
   })
 
   return <E>(
     id: string,
-    rule: (standing: Standing) => Result.Result<string | null, E>,
+    rule: (state: MemberState) => Result.Result<string | null, E>,
     losesRank: (from: string, to: string | null) => boolean
   ) =>
     sql.withTransaction(Effect.gen(function*() {
@@ -168,25 +134,18 @@ export const staffRepoLayer = Layer.effect(
 
     const list = Effect.fn("StaffRepo.list")(function*(page: PageRequest) {
       const organization = yield* currentOrganization
-      const [rows, counted] = yield* Effect.all([
-        sql<MemberRow>`select m.id, m.user_id, m.role, m.created_at, u.email, u.name
+      const [items, counted] = yield* Effect.all([
+        sql<StaffMember>`select ${sql.literal(memberColumns)}
           from members m join users u on u.id = m.user_id where m.organization_id = ${organization}
           order by m.created_at, m.id limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<Counted>`select count(*) as count from members where organization_id = ${organization}`
+        sql<{ readonly count: bigint }>`select count(*) as count from members where organization_id = ${organization}`
       ], { concurrency: "unbounded" })
-      return { items: rows.map(toMember), ...page, total: Number(counted[0]?.count ?? 0) }
+      return { ...page, items, total: Number(counted[0]?.count ?? 0) }
     }, Effect.orDie)
 
-    const invitations = Effect.fn("StaffRepo.invitations")(function*(page: PageRequest) {
-      const organization = yield* currentOrganization
-      const open = sql`organization_id = ${organization} and status = 'pending' and expires_at > now()`
-      const [rows, counted] = yield* Effect.all([
-        sql<InvitationRow>`select * from invitations where ${open}
-          order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<Counted>`select count(*) as count from invitations where ${open}`
-      ], { concurrency: "unbounded" })
-      return { items: rows.map(toInvitation), ...page, total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
+    const invitations = Effect.fn("StaffRepo.invitations")((page: PageRequest) =>
+      Effect.orDie(ownPage<Invitation>(sql, invitationSource, page, [sql`status = 'pending'`, sql`expires_at > now()`]))
+    )
 
     const invite = Effect.fn("StaffRepo.invite")(function*(invitation: Invitation) {
       const actor = yield* CurrentActor

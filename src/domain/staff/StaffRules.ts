@@ -19,8 +19,8 @@ export const grantable = (
     : Result.fail(Forbidden.of(`The role '${role}' may more than you: you cannot give it.`))
 }
 
-/** What a change of a member starts from. */
-export interface Standing {
+/** The member before a change. */
+export interface MemberState {
   readonly role: string
   /** Number of owners of the organization, including this member if they are one. */
   readonly owners: number
@@ -33,7 +33,7 @@ export interface Standing {
 export const changeable = (
   actor: Actor,
   roles: Roles,
-  { owners, role }: Standing,
+  { owners, role }: MemberState,
   to: string | null
 ): Result.Result<string | null, ValidationFailed | Forbidden> => {
   if (!mayGrant(actor, roles, role)) {

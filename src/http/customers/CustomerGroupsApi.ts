@@ -15,10 +15,10 @@ const member = { groupId: Uuid, customerId: Uuid }
 const reading = anyOf("customers:read", "customers:update")
 const writing = anyOf("customers:update")
 
-/** Answer of joining and leaving; repeating it answers the same. */
+/** Response of joining and leaving, which are idempotent. */
 const Membership = Data(Schema.Struct({ member: Schema.Boolean }))
 
-/** Groups of customers, which prices and promotions name (contract, platform §8). */
+/** Groups of customers, which prices and promotions reference (contract, platform §8). */
 export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
   HttpApiEndpoint.get("list", "/api/customers/groups", { query: pageQuery, success: Page(CustomerGroup) })
     .annotate(Access, reading)
@@ -40,32 +40,32 @@ export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
   })
     .annotate(Access, writing)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a customer group; null empties a field" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Change a customer group; null clears a field" })),
   HttpApiEndpoint.delete("remove", "/api/customers/groups/:groupId", { params: group, success: Deleted })
     .annotate(Access, writing)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a customer group; 409 while somebody is in it" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Delete a customer group; 409 while it has members" })),
   HttpApiEndpoint.get("members", "/api/customers/groups/:groupId/members", {
     params: group,
     query: pageQuery,
     success: Page(Customer)
   })
     .annotate(Access, anyOf("customers:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "List the customers in a group, the last to join first" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the customers in a group, last joined first" })),
   HttpApiEndpoint.post("join", "/api/customers/groups/:groupId/members/:customerId", {
     params: member,
     success: Membership
   })
     .annotate(Access, writing)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Put a customer into a group" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Add a customer to a group" })),
   HttpApiEndpoint.delete("leave", "/api/customers/groups/:groupId/members/:customerId", {
     params: member,
     success: Membership
   })
     .annotate(Access, writing)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Take a customer out of a group" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Remove a customer from a group" }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

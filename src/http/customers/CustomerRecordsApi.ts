@@ -17,7 +17,7 @@ const interaction = { id: Uuid, interactionId: Uuid }
 const reading = anyOf("customers:read")
 const writing = allOf("customers:read", "customers:update")
 
-/** A page of orders with what all of them come to. */
+/** A page of orders with the totals of all of them. */
 interface OrdersWithTotals extends PageOf<Order> {
   readonly totals: CustomerTotals
 }
@@ -47,7 +47,7 @@ const PageWithTotals = Schema.Struct({
   )
 )
 
-/** What belongs to one customer, as staff sees it (contract, platform §8). */
+/** Records of one customer for staff (contract, platform §8). */
 export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
   HttpApiEndpoint.get("addresses", "/api/customers/:id/addresses", {
     params: customer,
@@ -61,7 +61,7 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
     query: {
       ...pageQuery,
       status: Schema.optional(Schema.String.annotate({ description: "Only orders in this status." })),
-      include: Schema.optional(Schema.String.annotate({ description: "totals: what all his orders come to." }))
+      include: Schema.optional(Schema.String.annotate({ description: "totals: adds the sums of all orders." }))
     },
     success: Schema.Union([PageWithTotals, Page(Order)])
   })
@@ -73,7 +73,7 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
     success: Page(Interaction)
   })
     .annotate(Access, reading)
-    .annotateMerge(OpenApi.annotations({ summary: "List what staff noted about a customer, newest first" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List staff notes about a customer, newest first" })),
   HttpApiEndpoint.post("addInteraction", "/api/customers/:id/interactions", {
     params: customer,
     payload: NewInteraction,
@@ -81,7 +81,7 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
   })
     .annotate(Access, writing)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Note a meeting with a customer" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Create a note about a customer" })),
   HttpApiEndpoint.patch("changeInteraction", "/api/customers/:id/interactions/:interactionId", {
     params: interaction,
     payload: InteractionChange,
@@ -89,7 +89,7 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
   })
     .annotate(Access, writing)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a note; null empties a field" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Change a note; null clears a field" })),
   HttpApiEndpoint.delete("removeInteraction", "/api/customers/:id/interactions/:interactionId", {
     params: interaction,
     success: Deleted

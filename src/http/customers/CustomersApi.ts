@@ -11,7 +11,7 @@ import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 const customer = { id: Uuid }
 
-/** Customers as staff keeps them (contract, platform §8). */
+/** Customers for staff (contract, platform §8). */
 export const CustomersGroup = HttpApiGroup.make("customers").add(
   HttpApiEndpoint.get("list", "/api/customers", { query: pageQuery, success: Page(Customer) })
     .annotate(Access, anyOf("customers:read"))
@@ -23,8 +23,8 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
     .annotate(Access, allOf("customers:read", "customers:create"))
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
-      summary: "Enter a customer",
-      description: "Without userId it is a walk-in without a login. 409 when the login has a profile."
+      summary: "Create a customer",
+      description: "A customer without userId is a walk-in without a login. 409 when the login has a profile."
     })),
   HttpApiEndpoint.get("read", "/api/customers/:id", { params: customer, success: Data(Customer) })
     .annotate(Access, anyOf("customers:read"))
@@ -33,7 +33,7 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
     params: customer,
     query: {
       metadataReplace: Schema.optional(
-        Schema.String.annotate({ description: "true: metadata replaces all of it instead of being laid over it." })
+        Schema.String.annotate({ description: "true: replaces all metadata instead of merging into it." })
       )
     },
     payload: CustomerChange,
@@ -41,7 +41,7 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
   })
     .annotate(Access, allOf("customers:read", "customers:update"))
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a customer; null empties a field" }))
+    .annotateMerge(OpenApi.annotations({ summary: "Change a customer; null clears a field" }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -10,21 +10,21 @@ import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
-/** What a signed-in person keeps of himself (spec §4 `/me`, contract, platform §7). */
+/** The data of a signed-in person (spec §4 `/me`, contract, platform §7). */
 export const MeGroup = HttpApiGroup.make("me").add(
   HttpApiEndpoint.get("profile", "/api/me/profile", { success: Data(Customer) })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "Read one's own profile; the first request makes it" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Read the caller's profile; the first request creates it" })),
   HttpApiEndpoint.patch("changeProfile", "/api/me/profile", { payload: ProfileChange, success: Data(Customer) })
     .annotate(Access, signedIn("customers:update:self"))
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
-      summary: "Change one's own profile",
-      description: "Null empties a field, metadata replaces all of it. The e-mail address is not changed here."
+      summary: "Change the caller's profile",
+      description: "Null clears a field, metadata is replaced as a unit. The e-mail address is not changed here."
     })),
   HttpApiEndpoint.get("addresses", "/api/me/addresses", { query: pageQuery, success: Page(Address) })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "List one's own addresses, oldest first" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the caller's addresses, oldest first" })),
   HttpApiEndpoint.post("addAddress", "/api/me/addresses", {
     payload: NewAddress,
     success: Data(Address).pipe(HttpApiSchema.status(201))
@@ -33,24 +33,25 @@ export const MeGroup = HttpApiGroup.make("me").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Add an address",
-      description: "isDefault takes the place of the default of its type. 409 when there are too many."
+      description: "isDefault replaces the default of its type. 409 when there are too many."
     })),
   HttpApiEndpoint.delete("removeAddress", "/api/me/addresses/:id", { params: { id: Uuid }, success: Deleted })
     .annotate(Access, signedIn())
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Delete one of one's own addresses" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Delete an address of the caller" })),
   HttpApiEndpoint.get("exportAll", "/api/me/export", { success: Data(PersonalData) })
     .annotate(Access, signedIn())
     .annotateMerge(OpenApi.annotations({
-      summary: "All data of one's own: profile, addresses, orders, carts and notes"
+      summary: "Export all data of the caller: profile, addresses, orders, carts and notes"
     })),
   HttpApiEndpoint.delete("erase", "/api/me", { success: Deleted })
     .annotate(Access, signedIn("customers:update:self"))
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
-      summary: "Erase oneself",
-      description: "Profile and addresses go, orders stay without a name. It cannot be undone. 409 while an order is " +
-        "still to be paid or sent, or a checkout is under way."
+      summary: "Erase the caller's personal data",
+      description:
+        "Deletes profile and addresses; orders stay without personal data. It cannot be undone. 409 while an " +
+        "order is still to be paid or sent, or a checkout is under way."
     }))
 )
   .annotate(ParseOptions, allIssues)

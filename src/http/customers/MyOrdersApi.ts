@@ -15,7 +15,7 @@ import { Idempotency } from "../middleware/Idempotency.ts"
 const named = { idOrNumber: Schema.String }
 const order = { orderId: Uuid }
 
-/** A signed-in person's own orders (spec §4 `/me/orders`, contract, platform §7). */
+/** The orders of a signed-in person (spec §4 `/me/orders`, contract, platform §7). */
 export const MyOrdersGroup = HttpApiGroup.make("myOrders").add(
   HttpApiEndpoint.get("list", "/api/me/orders", {
     query: {
@@ -25,32 +25,32 @@ export const MyOrdersGroup = HttpApiGroup.make("myOrders").add(
     success: Page(Order)
   })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "List one's own orders with their lines, newest first" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List the caller's orders with their lines, newest first" })),
   HttpApiEndpoint.get("read", "/api/me/orders/:idOrNumber", { params: named, success: Data(Order) })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "Read one of one's own orders by its id or its number" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Read an order of the caller by its id or its number" })),
   HttpApiEndpoint.get("tracking", "/api/me/orders/:idOrNumber/tracking", {
     params: named,
     query: pageQuery,
     success: Page(Tracking)
   })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "Where the parts of an order are" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Track the shipments of an order" })),
   HttpApiEndpoint.get("downloads", "/api/me/orders/:orderId/downloads", {
     params: order,
     query: pageQuery,
     success: Page(Download)
   })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "Links to the files of an order; following one counts" })),
+    .annotateMerge(OpenApi.annotations({ summary: "List links to the files of an order; each download counts" })),
   HttpApiEndpoint.post("reorder", "/api/me/orders/:orderId/reorder", {
     params: order,
     success: Data(Reorder).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, signedIn())
     .annotateMerge(OpenApi.annotations({
-      summary: "Fill a new cart with what an order held",
-      description: "At the prices of today. What cannot be sold any more is named with the reason."
+      summary: "Fill a new cart with the items of an order",
+      description: "At current prices. Items that cannot be sold any more are named with the reason."
     }))
 )
   .annotate(ParseOptions, allIssues)

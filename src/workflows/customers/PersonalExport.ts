@@ -9,8 +9,8 @@ import type { PersonalData } from "../../domain/customers/PersonalData.ts"
 import type { NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 
-/** Of each kind the newest: an answer has to fit into memory. */
-const most = { page: 1, limit: 10_000 }
+/** The newest of each kind: a response has to fit into memory. */
+const newest = { page: 1, limit: 10_000 }
 
 /** The right of access to personal data (docs/customers.md). */
 export class PersonalExport extends Context.Service<PersonalExport, {
@@ -32,11 +32,11 @@ export class PersonalExport extends Context.Service<PersonalExport, {
           return {
             exportedAt: DateTime.toDateUtc(yield* DateTime.now),
             profile,
-            addresses: (yield* addresses.own(most)).items,
-            orders: (yield* orders.list(undefined, most)).items,
-            carts: yield* carts.of(profile.id, most.limit),
-            interactions: (yield* interactions.list(profile.id, most)).items,
-            ...yield* records.of(profile.id, most.limit)
+            addresses: (yield* addresses.own(newest)).items,
+            orders: (yield* orders.list(undefined, newest)).items,
+            carts: yield* carts.of(profile.id, newest.limit),
+            interactions: (yield* interactions.list(profile.id, newest)).items,
+            ...yield* records.of(profile.id, newest.limit)
           }
         }).pipe(Effect.withSpan("PersonalExport.all"))
       }
