@@ -50,7 +50,7 @@ import { TaxClassesGroup, TaxRatesGroup } from "./tax/TaxApi.ts"
 import { WebhooksGroup } from "./webhooks/WebhooksApi.ts"
 
 /**
- * The root of the API: it only adds groups. Prefix, middleware and access sit on each group, because whatever is put on
+ * The root of the API: it only adds groups. Prefix, middleware and access sit on each group, because what is put on
  * the root is lost for handlers that were built against one group alone.
  */
 export const Api = HttpApi.make("stoa")

@@ -1,21 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
-import { encrypt, keyDigest, unseal } from "../../src/domain/idempotency/EncryptedResponse.ts"
+import { decrypt, encrypt, keyDigest } from "../../src/domain/idempotency/EncryptedResponse.ts"
 
-describe("a sealed answer", () => {
+describe("an encrypted answer", () => {
   const answer = "{\"data\":{\"secret\":\"ünguessable\"}}"
 
-  it("opens with the key and the work it was sealed under", () => {
-    assert.strictEqual(unseal("the-key", "work", encrypt("the-key", "work", answer)), answer)
-    assert.strictEqual(unseal("the-key", "work", encrypt("the-key", "work", "")), "")
+  it("decrypts with the key and the execution it was encrypted for", () => {
+    assert.strictEqual(decrypt("the-key", "work", encrypt("the-key", "work", answer)), answer)
+    assert.strictEqual(decrypt("the-key", "work", encrypt("the-key", "work", "")), "")
   })
 
   it("opens with no other key, no other work, and not after it was changed", () => {
     const encrypted = encrypt("the-key", "work", answer)
     const changed = Buffer.from(encrypted, "base64")
     changed[40] = (changed[40] ?? 0) ^ 1
-    assert.throws(() => unseal("another-key", "work", encrypted))
-    assert.throws(() => unseal("the-key", "other work", encrypted))
-    assert.throws(() => unseal("the-key", "work", changed.toString("base64")))
+    assert.throws(() => decrypt("another-key", "work", encrypted))
+    assert.throws(() => decrypt("the-key", "other work", encrypted))
+    assert.throws(() => decrypt("the-key", "work", changed.toString("base64")))
   })
 
   it("shows nothing of the answer and is never the same twice", () => {

@@ -18,15 +18,15 @@ const secretOf = (key: string, executionId: string): Uint8Array =>
  */
 export const encrypt = (key: string, executionId: string, answer: string): string => {
   const nonce = randomBytes(nonceBytes)
-  const sealing = createCipheriv(cipher, secretOf(key, executionId), nonce)
-  const encrypted = [sealing.update(answer, "utf8"), sealing.final()]
-  return Buffer.concat([nonce, sealing.getAuthTag(), ...encrypted]).toString("base64")
+  const encipher = createCipheriv(cipher, secretOf(key, executionId), nonce)
+  const encrypted = [encipher.update(answer, "utf8"), encipher.final()]
+  return Buffer.concat([nonce, encipher.getAuthTag(), ...encrypted]).toString("base64")
 }
 
 /** Decrypts a response with this key. Throws for another key or a modified text. */
-export const unseal = (key: string, executionId: string, encrypted: string): string => {
+export const decrypt = (key: string, executionId: string, encrypted: string): string => {
   const bytes = Buffer.from(encrypted, "base64")
-  const opening = createDecipheriv(cipher, secretOf(key, executionId), bytes.subarray(0, nonceBytes))
-  opening.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
-  return Buffer.concat([opening.update(bytes.subarray(nonceBytes + tagBytes)), opening.final()]).toString("utf8")
+  const decipher = createDecipheriv(cipher, secretOf(key, executionId), bytes.subarray(0, nonceBytes))
+  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString("utf8")
 }

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
-import { encrypt, keyDigest, unseal } from "./EncryptedResponse.ts"
+import { decrypt, encrypt, keyDigest } from "./EncryptedResponse.ts"
 import { type Claim, IdempotencyKeys } from "./IdempotencyKeys.ts"
 
 interface KeyRow {
@@ -30,7 +30,7 @@ const toClaim = (row: KeyRow, key: string, requestHash: string): Claim => {
       ? { _tag: "InDoubt", carriedOut: row.carried_out }
       : { _tag: "Running", executionId: row.execution_id }
   }
-  const body = row.encrypted_response === null ? "" : unseal(key, row.execution_id, row.encrypted_response)
+  const body = row.encrypted_response === null ? "" : decrypt(key, row.execution_id, row.encrypted_response)
   return { _tag: "Done", status: row.response_status ?? 200, body }
 }
 
@@ -78,8 +78,8 @@ const makePurge = (sql: SqlClient.SqlClient) => {
   return Effect.fn("IdempotencyRepo.purge")(function*(olderThanHours: number) {
     const keys = yield* purgeOf("idempotency_keys", olderThanHours)
     // A record is younger than its key, so no key outlives its record.
-    const marks = yield* purgeOf("idempotency_records", olderThanHours)
-    return keys.length + marks.length
+    const records = yield* purgeOf("idempotency_records", olderThanHours)
+    return keys.length + records.length
   }, Effect.orDie)
 }
 

@@ -6,7 +6,7 @@ import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 
-/** Each caller has a scope, or none; what he sees of the models is the service's to say. */
+/** Each caller has a scope, or none; the service decides what of the models it shows. */
 const hasScope = judgedBy((actor) => scopeOf(actor) !== undefined, readsAll)
 
 /** Figures of a store (spec §4 Analytics). A query changes nothing, so it takes no Idempotency-Key. */

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 
 const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
 
-/** A time without an offset is meant in UTC, wherever the server stands. */
+/** A time without an offset is in UTC, in any time zone of the server. */
 const inUtc = (text: string): string => /T/.test(text) && !/(Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text
 
 const isMoment = (text: string): boolean => iso.test(text) && !Number.isNaN(Date.parse(inUtc(text)))

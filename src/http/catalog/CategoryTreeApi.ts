@@ -13,7 +13,7 @@ const named = { categoryId: FreeText }
 
 const Levels = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 1000 }))
 
-/** Where categories lie in the tree, beyond what the specification lists of them (docs/catalog.md). */
+/** The tree of categories, beyond what the specification lists of it (docs/catalog.md). */
 export const CategoryTreeGroup = HttpApiGroup.make("categoryTree").add(
   HttpApiEndpoint.get("read", "/api/catalog/categories/:categoryId", {
     params: named,

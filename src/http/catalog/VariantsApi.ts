@@ -34,7 +34,7 @@ export const VariantsGroup = HttpApiGroup.make("variants").add(
   })
     .annotate(Access, anyOf("catalog:update"))
     .annotateMerge(OpenApi.annotations({ summary: "Create one variant" })),
-  // No body at all means mode `all`, so null stands for it.
+  // No body at all means mode `all`, so null is accepted.
   HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {
     params: entity,
     payload: OptionalBody(Generate),

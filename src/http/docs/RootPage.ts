@@ -19,15 +19,15 @@ const page = (version: string): string =>
 <ul>
 ${links.map(([path, name, what]) => `<li><a href="${path}">${name}</a>: ${what}</li>`).join("\n")}
 </ul>
-<p>Its documentation lies beside its source: <code>README.md</code> to begin with, then <code>docs/</code>.</p>
+<p>Its documentation is in its repository: <code>README.md</code> to begin with, then <code>docs/</code>.</p>
 </html>
 `
 
-/** Whether whoever asks shows pages; a program that takes anything does not. */
+/** Whether the client is a browser; a program that accepts anything is not. */
 const isBrowser = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
   headers["accept"]?.includes("text/html") === true
 
-/** What this is and where its explorer and its documentation are: for whoever opens the address of the service. */
+/** What the service is, with links to its explorer and documentation, at its address. */
 export const rootPage = (version: string) => {
   const data = {
     name: "Stoa",

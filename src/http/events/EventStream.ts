@@ -16,7 +16,7 @@ export const toStoreEvent = (event: SequencedEvent): StoreEvent => ({
   requestId: event.requestId
 })
 
-/** One message of a stream of server-sent events; JSON has no line breaks of its own. */
+/** One message of a stream of server-sent events; JSON without indentation has no line breaks. */
 export const toMessage = (event: SequencedEvent): string =>
   `id: ${event.sequence}\nevent: ${event.type}\ndata: ${JSON.stringify(toStoreEvent(event))}\n\n`
 
@@ -26,7 +26,7 @@ const heartbeat = ": heartbeat\n\n"
 /** Proxies cut off connections that are silent for half a minute or more. */
 const heartbeatEvery = "15 seconds"
 
-/** Then a client comes again, which it does by itself, and shows anew that it may listen. */
+/** Then a client reconnects by itself, and its credentials are checked again. */
 const longest = Duration.minutes(15)
 
 /** Milliseconds that a client waits before it comes again. */

@@ -51,7 +51,7 @@ export class Unready extends Schema.Error<Unready>("Unready")({
 export const HealthGroup = HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/health/live", { success: Healthy })
     .annotate(Access, open)
-    .annotateMerge(OpenApi.annotations({ summary: "Life of this process, whatever its database does" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Liveness of this process, also without its database" })),
   HttpApiEndpoint.get("rootReady", "/health/ready", { success: Ready, error: Unready })
     .annotate(Access, open)
     .annotateMerge(OpenApi.annotations({ summary: "The same as /api/ready" })),

@@ -41,7 +41,7 @@ export const JobsGroup = HttpApiGroup.make("jobs").add(
   HttpApiEndpoint.post("retry", "/api/admin/jobs/:id/retry", { params: { id: Uuid }, success: Data(Job) })
     .annotate(Access, anyOf("jobs:admin"))
     .annotateMerge(OpenApi.annotations({
-      summary: "Let a failed job begin anew",
+      summary: "Retry a failed job",
       description: "With all its tries. 409 when the job is not failed."
     })),
   HttpApiEndpoint.get("run", "/api/jobs/run", run).annotate(Access, open).annotateMerge(runTexts),

@@ -34,7 +34,7 @@ const keeping = ({ audience, isDerived, seconds }: ShownFile): string => {
   return `public, max-age=${seconds}${isDerived ? ", immutable" : ""}`
 }
 
-/** A file never runs anything in the name of this host, whatever it is; what might is not even shown. */
+/** A file never runs scripts with the origin of this host; types that could are downloaded and not shown. */
 const policyOf = ({ contentType }: ShownFile): string =>
   typeNamed(contentType)?.isActive === false
     ? "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
@@ -47,7 +47,7 @@ const headersOf = (file: ShownFile): Record<string, string> => ({
   "content-disposition": dispositionOf(file.contentType, file.filename),
   "content-security-policy": policyOf(file),
   "x-content-type-options": "nosniff",
-  // Shops show pictures of an API that lies on another host.
+  // Shops show pictures of an API on another host.
   "cross-origin-resource-policy": "cross-origin"
 })
 
@@ -59,7 +59,7 @@ const askedRange = ({ headers }: Request, file: ShownFile): AskedRange => {
   return condition !== undefined && condition !== tagOf(file) ? whole : rangeOf(headers["range"], file.size)
 }
 
-/** The answer to whoever asks for a file that he may see: 200, 206, 304 or 416. */
+/** The answer to a permitted request for a file: 200, 206, 304 or 416. */
 export const fileAnswer = Effect.fnUntraced(
   function*(request: Request, file: ShownFile, read: MediaFiles["Service"]["read"]) {
     const headers = headersOf(file)
@@ -74,7 +74,7 @@ export const fileAnswer = Effect.fnUntraced(
     const part = range === undefined ? {} : { "content-range": `bytes ${range.start}-${range.end}/${file.size}` }
     const contentLength = range === undefined ? file.size : range.end - range.start + 1
     const { contentType } = file
-    // Whoever asks for the headers alone has nothing opened that nobody would read.
+    // A request for the headers alone opens no file.
     const bytes = request.method === "HEAD" ? Stream.empty : yield* read(file, range)
     return HttpServerResponse.stream(bytes, {
       status: range === undefined ? 200 : 206,

@@ -26,8 +26,8 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
     .annotateMerge(OpenApi.annotations({
       summary: "The file of a medium",
       description:
-        "For everybody where it is public or something published shows it, else by a signed address. Answers ranges and " +
-        "conditional requests. 404 for whoever may not see it, 403 for a signed address that is over."
+        "For anyone if it is public or something published shows it, else by a signed address. Answers ranges and " +
+        "conditional requests. 404 for callers who may not see it, 403 for a signed address that has expired."
     }))
 )
   .annotate(ParseOptions, allIssues)

@@ -36,7 +36,7 @@ export const MediaGroup = HttpApiGroup.make("media").add(
     .annotate(Access, anyOf("catalog:read", "media:read"))
     .annotateMerge(OpenApi.annotations({
       summary: "Go to the file of a medium",
-      description: "Redirects to its address; with `signed=true` to one that works for everybody and for some minutes."
+      description: "Redirects to its address; with `signed=true` to one that works for anyone and for some minutes."
     })),
   HttpApiEndpoint.get("record", "/api/media/:id/record", { params: id, success: Data(MediaRecord) })
     .annotate(Access, anyOf("media:read"))
@@ -54,7 +54,7 @@ export const MediaGroup = HttpApiGroup.make("media").add(
     .annotate(Access, anyOf("media:write"))
     .annotateMerge(OpenApi.annotations({
       summary: "Attach a medium to an entity or one of its variants",
-      description: "Once at each level; 409 where it is attached already, in whatever role."
+      description: "Once at each level; 409 if it is attached already, in any role."
     })),
   HttpApiEndpoint.post("detach", "/api/media/detach", {
     payload: Detachment,

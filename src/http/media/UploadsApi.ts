@@ -44,7 +44,7 @@ const UploadForm = Schema.Struct({
   file: Schema.String.annotate({ format: "binary" }),
   alt: Schema.optional(
     Schema.String.check(Schema.isMaxLength(maxAltLength)).annotate({
-      description: "What the file shows, for whoever cannot see it."
+      description: "Alternative text: what the file shows."
     })
   ),
   isPublic: Schema.optional(
@@ -64,7 +64,7 @@ export const UploadsGroup = HttpApiGroup.make("uploads").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Upload a file",
-      description: "What it is is told by its bytes; 422 where that is not allowed or not what the client declares."
+      description: "Its type is detected from its bytes; 422 if that is not allowed or differs from the declared type."
     }))
 )
   .middleware(Errors).middleware(Idempotency).middleware(MultipartUpload).middleware(AccessControl)

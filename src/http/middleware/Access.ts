@@ -10,9 +10,9 @@ import {
 } from "../../domain/errors/ApiErrors.ts"
 
 /**
- * Finds out who asks and holds him to the endpoint's access rule before anything of the request is decoded. On every
- * group, as the outermost middleware: limits of requests, the check of origins, handlers, idempotency and repositories
- * read the actor and with him the organization. 401 without credentials, 403 with them (contract §0.3).
+ * Authenticates a request and checks the endpoint's access rule before anything of it is decoded. On every group, as
+ * the outermost middleware: rate limits, the check of origins, handlers, idempotency and repositories read the actor
+ * and its organization. 401 without credentials, 403 with them (contract §0.3).
  */
 export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { provides: CurrentActor }>()(
   "stoa/http/AccessControl",

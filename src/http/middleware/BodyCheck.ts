@@ -7,7 +7,7 @@ import { readJson } from "../../domain/text/JsonText.ts"
 import { unstorable, unstorableAt } from "../../domain/text/Storable.ts"
 import { lengthCheckOf } from "./BodyLengths.ts"
 
-/** Values of a body up to which all that is wrong with it is looked for; of a larger one the first fault is told. */
+/** Values of a body up to which all its issues are collected; for a larger one only the first is reported. */
 const maxValues = 2_000
 
 /** Whether there are more values within a value than that; it looks at no more of them. */

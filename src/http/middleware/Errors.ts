@@ -19,7 +19,7 @@ import { bodyCheckOf } from "./BodyCheck.ts"
 
 /**
  * Declares every error class on the endpoints of a group, so that handlers may fail with any of them and the document
- * lists them, and turns whatever a schema refuses into the specification's envelope (contract §0.1).
+ * lists them, and turns what a schema refuses into the specification's envelope (contract §0.1).
  */
 export class Errors extends HttpApiMiddleware.Service<Errors>()("stoa/http/Errors", {
   error: [
@@ -40,7 +40,7 @@ export class Errors extends HttpApiMiddleware.Service<Errors>()("stoa/http/Error
 
 const malformedJson = "Expected a valid JSON body"
 
-/** Answer that our own schema could not encode is a defect of ours (500); all else is the client's to mend. */
+/** An answer that its schema cannot encode is a defect of ours (500); all else is the client's error. */
 const recorded = (
   error: HttpApiError.HttpApiSchemaError | Types.unhandled
 ): Effect.Effect<never, BadRequest | ValidationFailed | Types.unhandled> => {

@@ -5,7 +5,7 @@ import type { Actor } from "../../domain/access/Actor.ts"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { IdempotencyKey, idempotencyKeyForm } from "../../domain/idempotency/IdempotencyKey.ts"
 
-/** What a request shows of itself, over HTTP and over `/rpc` alike. */
+/** What identifies the sender of a request, over HTTP and over `/rpc` alike. */
 export interface Shown {
   readonly headers: Headers.Headers
   readonly remoteAddress: Option.Option<string>
@@ -13,7 +13,7 @@ export interface Shown {
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** What a caller is known by. The kind stands before it, so that nobody can pick a secret that reads like a user's id. */
+/** Identity of a caller, with its kind in front: a cart secret cannot be chosen to read like a user's id. */
 const callerOf = (actor: Actor, { remoteAddress }: Shown): string => {
   if (actor.type === "api_key") return `key:${actor.keyId ?? actor.userId ?? actor.name}`
   if (actor.userId !== null) return `user:${actor.userId}`
@@ -23,7 +23,7 @@ const callerOf = (actor: Actor, { remoteAddress }: Shown): string => {
 
 /**
  * Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a).
- * Visitors who show nothing at all are told apart by their address, which is the edge's to find out behind a proxy.
+ * Visitors without any credentials are distinguished by their address, which the edge resolves behind a proxy.
  */
 export const keyScope = (actor: Actor, shown: Shown): string => sha256(callerOf(actor, shown))
 

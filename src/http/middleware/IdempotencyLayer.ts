@@ -1,10 +1,37 @@
-import { Context, Effect, Layer, Option } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { StillRunning } from "../../domain/errors/ApiErrors.ts"
 import { BodyDigest, BodyKey, Idempotency, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
 import { fingerprint, keyInBody, sentKey } from "./IdempotencyKey.ts"
 import { IdempotentExecution, type Kept } from "./IdempotentExecution.ts"
-import { givenAgain, stored } from "./StoredAnswer.ts"
+
+/** An answer as it is stored for a retry with its key; cookies in the form of `Set-Cookie`. */
+const StoredAnswer = Schema.fromJsonString(
+  Schema.Struct({
+    body: Schema.String,
+    headers: Schema.Record(Schema.String, Schema.String),
+    cookies: Schema.Array(Schema.String)
+  })
+)
+const encode = Schema.encodeSync(StoredAnswer)
+const decode = Schema.decodeSync(StoredAnswer)
+
+/** The text of an answer that a retry gets: body, cookies and the route's headers. The edge adds the others. */
+const stored = ({ body, cookies, headers }: HttpServerResponse.HttpServerResponse): string =>
+  encode({
+    body: body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : "",
+    headers: { ...headers },
+    cookies: Cookies.toSetCookieHeaders(cookies)
+  })
+
+/** The answer of such a text. */
+const givenAgain = (status: number, text: string): HttpServerResponse.HttpServerResponse => {
+  const { body, cookies, headers } = decode(text)
+  const { "content-length": _length, "content-type": contentType = "application/json", ...others } = headers
+  return HttpServerResponse.text(body, { status, contentType, headers: others }).pipe(
+    HttpServerResponse.mergeCookies(Cookies.fromSetCookie(cookies))
+  )
+}
 
 /** A client may ask again for a running request after a second (ARCHITECTURE invariant 4). */
 const withRetryAfter = (error: unknown) =>

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { JsonObject } from "./Json.ts"
 
-/** Annotation of an endpoint that a guest opens with the secret of his cart (contract §2). */
+/** Annotation of an endpoint that a guest opens with the secret of the cart (contract §2). */
 export class OpensWithCartSecret
   extends Context.Service<OpensWithCartSecret, true>()("stoa/http/openapi/OpensWithCartSecret")
 {}

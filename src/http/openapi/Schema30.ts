@@ -8,7 +8,7 @@ const keywords = new Set(
     "example deprecated").split(" ")
 )
 
-/** 3.0 has no boolean schemas and no type "null": these two stand in. */
+/** 3.0 has no boolean schemas and no type "null": these two replace them. */
 const nothing: JsonObject = { not: {} }
 const onlyNull: JsonObject = { type: "string", nullable: true, enum: [null] }
 
@@ -169,7 +169,7 @@ const encodings = (schema: JsonObject): JsonObject => {
 
 /**
  * `nullable` needs a `type` beside it and admits null to that type only (3.0.3, Schema Object): an `enum` beside it must
- * name null too, and without a type null becomes an alternative of its own.
+ * name null too, and without a type null becomes a separate alternative.
  */
 const nulls = (schema: JsonObject): JsonObject => {
   if (schema["nullable"] !== true) return schema

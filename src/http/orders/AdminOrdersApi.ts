@@ -15,7 +15,7 @@ const writing = anyOf("orders:update")
 export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
   HttpApiEndpoint.post("quote", "/api/orders/quote", { payload: QuoteRequest, success: Data(Quote) })
     .annotate(Access, anyOf("orders:manage"))
-    // It changes nothing: the same request is priced anew.
+    // It changes nothing: the same request is priced again.
     .annotate(NeverRepeated, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Price lines or a cart as a checkout would, to the unit",
@@ -43,7 +43,7 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Put a line into an unpaid order; the same thing adds to its line",
-      description: "Totals are made anew. 409 once the order has left pending or its payment was begun."
+      description: "Totals are recalculated. 409 once the order has left pending or its payment was begun."
     })),
   HttpApiEndpoint.patch("changeLine", "/api/orders/:id/line-items/:lineId", {
     params: line,

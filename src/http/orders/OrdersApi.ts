@@ -17,10 +17,10 @@ const StatusChange = Schema.Struct({
   reason: Schema.optional(Remark.annotate({ description: "Why; kept in the order's history." }))
 }).annotate({ identifier: "StatusChange" })
 
-/** Reading one order: everybody's, or one's own; a guest shows the secret of its cart in `x-cart-secret`. */
+/** Reading one order: any, or the caller's; a guest shows the secret of its cart in `x-cart-secret`. */
 const reading = anyOf("orders:read", "orders:read:own")
 
-/** Orders after their placement (spec §4, contract §4). */
+/** Orders after their creation (spec §4, contract §4). */
 export const OrdersGroup = HttpApiGroup.make("orders").add(
   HttpApiEndpoint.get("list", "/api/orders", {
     query: {

@@ -24,7 +24,7 @@ export const SearchGroup = HttpApiGroup.make("search").add(
       category: text("Category slug."),
       brand: text("Brand slug."),
       status: text("draft, active, archived or discontinued. Shoppers find active and visible entities only."),
-      locale: locale("Whose words stand for a hit: those of the first locale of its chain that it has."),
+      locale: locale("Locale of the texts of a hit: the first one of its chain that the hit has."),
       facets: text("Comma list of type, category, brand, status and attributes. Default: the first four.")
     },
     success: SearchPage

@@ -9,9 +9,9 @@ import { secondsToWait, showsCredentials, standingHeaders } from "./RateLimiting
 export interface AnswerOptions {
   readonly production: boolean
   readonly allowedOrigin: OriginTest
-  /** The proxies whose `X-Forwarded-…` is believed; undefined for nobody's. */
+  /** The proxies whose `X-Forwarded-…` is trusted; undefined: none. */
   readonly isProxy: ProxyTest | undefined
-  /** Whether this process was told to stop: then nobody is to use a connection again. */
+  /** Whether this process is stopping: then no connection may be used again. */
   readonly farewell: Farewell
 }
 
@@ -36,14 +36,14 @@ const pagePolicy =
 const isPage = ({ body }: Response): boolean =>
   body._tag !== "Empty" && body.contentType?.startsWith("text/html") === true
 
-/** What was answered to somebody who showed who he is, or that a cart is his, is for nobody else. */
+/** The answer to a request with credentials or a cart secret must not be shared. */
 const isPrivate = (request: Request, { headers }: Response): boolean =>
   headers["cache-control"] === undefined &&
   (showsCredentials(request) || request.headers["x-cart-secret"] !== undefined)
 
 /**
- * Gives every answer the headers that it has in common with all others: request id, security, CORS, limits of requests
- * (contract, platform §1.3). Clients are told when to repeat what could not be taken on now.
+ * Gives every answer the headers that all have: request id, security, CORS, rate limits (contract, platform §1.3), and
+ * `Retry-After` where the request may be repeated.
  */
 export const answerHeaders = ({ allowedOrigin, farewell, isProxy, production }: AnswerOptions) => {
   const overTls = production ? { ...securityHeaders, ...strictTransport } : securityHeaders
@@ -58,7 +58,7 @@ export const answerHeaders = ({ allowedOrigin, farewell, isProxy, production }: 
     if (!standing.admitted) headers["retry-after"] = secondsToWait(standing)
     if (response.status === 503 && response.headers["retry-after"] === undefined) headers["retry-after"] = "1"
     if (farewell.begun) headers["connection"] = "close"
-    // A page that names a policy of its own has a stricter one.
+    // A page that names a policy has a stricter one.
     if (isPage(response)) headers["content-security-policy"] = response.headers["content-security-policy"] ?? pagePolicy
     if (isPrivate(request, response)) headers["cache-control"] = "no-store"
     const { vary } = response.headers

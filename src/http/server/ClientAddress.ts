@@ -41,7 +41,7 @@ const hopOf = (entry: string): string =>
 /**
  * The request under its client's own address (contract, platform §1.5). `X-Forwarded-For` counts only when the socket's
  * other end is a trusted proxy, and is read from its end, where that proxy wrote: over trusted proxies up to the first
- * address that is none. What stands further left is a mere claim of the client, and so is an entry that is no address.
+ * address that is none. Entries further left are mere claims of the client, and so is an entry that is no address.
  */
 export const withClientAddress = (request: Request, isProxy: ProxyTest | undefined): Request => {
   const forwarded = request.headers["x-forwarded-for"]

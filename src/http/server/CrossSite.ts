@@ -6,7 +6,7 @@ type Request = HttpServerRequest.HttpServerRequest
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
 
-/** A page of the host that it talks to. In production over TLS only: whoever sits in between can make other pages. */
+/** A page of the host that it talks to. In production over TLS only: plain HTTP can be forged on its way. */
 const isOwn = (origin: string, host: string | undefined, production: boolean): boolean => {
   if (host === undefined || !URL.canParse(origin)) return false
   const { host: from, protocol } = new URL(origin)
@@ -19,10 +19,9 @@ const originOf = (referer: string): string => URL.canParse(referer) ? new URL(re
 
 /**
  * Whether a change may be the work of another site's page in its visitor's browser (spec §5, contract, platform §1.4).
- * What such a page cannot make a browser send, an API key or a bearer token, is beyond suspicion once it authenticated
- * the request; a header with anything in it is not enough. All else must come from a trusted origin or the same one,
- * whatever its content type: where a session's cookie authenticated it, that has to be shown; else an absent `Origin`
- * means that no browser is there.
+ * Such a page cannot make a browser send an API key or a bearer token, so a request that one of them authenticated is
+ * safe; the mere presence of the header is not enough. All else must come from a trusted origin or the same one, with
+ * any content type: a request with a session's cookie has to show it; else an absent `Origin` means no browser.
  */
 export const isCrossSite = (
   request: Request,

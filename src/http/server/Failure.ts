@@ -41,7 +41,7 @@ export const envelope = (
     headers
   })
 
-/** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair. The client's to mend. */
+/** SQLSTATEs of text that PostgreSQL cannot hold: the character NUL, half a surrogate pair (422). */
 const unstorable = /"code":"(22021|22P05)"/
 
 /** Whether the database could not hold a text. */
@@ -49,13 +49,13 @@ export const isUnstorable = (defect: unknown): boolean =>
   typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
   unstorable.test(JSON.stringify(defect))
 
-/** What a client is told whose text cannot be stored. */
+/** The error for text that cannot be stored. */
 export const unstorableText = ValidationFailed.of(
   "",
   "The request holds text that cannot be stored: NUL or broken Unicode."
 )
 
-/** Turns whatever escaped the routes into an answer; defects are logged with the request id and never shown. */
+/** Turns what escaped the routes into an answer; defects are logged with the request id and never shown. */
 export const answerFailure = (cause: Cause.Cause<unknown>) =>
   Effect.gen(function*() {
     const [response] = yield* HttpServerError.causeResponse(cause)

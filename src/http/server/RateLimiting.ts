@@ -17,12 +17,12 @@ type Request = HttpServerRequest.HttpServerRequest
 export type AddressedRequest = Pick<Request, "remoteAddress">
 
 /**
- * Limits of requests over HTTP (contract, platform §1.5). A visitor is counted by his address before anything else is
- * done for him. Whoever sends credentials is counted once they were looked at: by key or user, and by address where
- * they are worth nothing. What nobody counted on its way is counted by its address when it is answered.
+ * Limits of requests over HTTP (contract, platform §1.5). A request without credentials is counted by its address
+ * before anything else; one with credentials after authentication: by key or user, or by address if they are invalid.
+ * A request that was not counted on its way is counted by its address when it is answered.
  */
 export class RateLimiting extends Context.Service<RateLimiting, {
-  /** At the edge, before the request is worked on. False: it is to be refused. */
+  /** At the edge, before the request is worked on. False: refuse it. */
   readonly arrive: (request: Request, facts: RequestFacts) => Effect.Effect<boolean>
   /** Counts a request by its authenticated caller. */
   readonly identify: (
@@ -31,26 +31,26 @@ export class RateLimiting extends Context.Service<RateLimiting, {
     caller: Caller,
     own: OwnRate | undefined
   ) => Effect.Effect<void, TooManyRequests>
-  /** Somebody tries a password of the account with this e-mail address. False: the request is to be refused. */
+  /** A password of the account with this e-mail address is tried. False: refuse the request. */
   readonly signIn: (facts: RequestFacts, email: string) => Effect.Effect<boolean>
-  /** Somebody asks for a mail of a kind to this address. False: it is not to be sent, and he is told nothing of that. */
+  /** A request wants to send a mail of a kind to this address. False: do not send it, and do not reveal that. */
   readonly mail: (kind: string, email: string) => Effect.Effect<boolean>
   /** Counts a request without valid credentials by its address. */
   readonly outsider: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<void, TooManyRequests>
   /**
-   * Whether credentials that nothing vouches for may be looked up for this address: not once so many that it showed were
-   * worth nothing. False: the request is to be refused.
+   * Whether unverified credentials may be looked up for this address: not after too many invalid ones. False: refuse the
+   * request.
    */
   readonly mayGuess: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
-  /** Counts credentials that were worth nothing. */
+  /** Counts invalid credentials. */
   readonly guessed: (request: AddressedRequest) => Effect.Effect<void>
-  /** The request was answered with this status; the caller's standing, which is a refusal at the latest now. */
+  /** The request was answered with this status. Returns the state of the limit, which can refuse it even now. */
   readonly leave: (request: Request, facts: RequestFacts, status: number) => Effect.Effect<Standing>
 }>()("stoa/http/server/RateLimiting") {
   static readonly layer = Layer.effect(RateLimiting, Effect.suspend(() => makeRateLimiting))
 }
 
-/** The path as whoever answers it may read it, so that no other way of writing it escapes its limit. */
+/** The path as its handler may read it, so that no other way of writing it escapes its limit. */
 const plainPath = (url: string): string => {
   const end = url.indexOf("?")
   const path = end === -1 ? url : url.slice(0, end)
@@ -64,20 +64,20 @@ const plainPath = (url: string): string => {
   return decoded.replaceAll("\\", "/").replace(/;[^/]*/g, "").replace(/\/+/g, "/").replace(/\/$/, "").toLowerCase()
 }
 
-/** What operators and balancers ask, again and again. */
+/** What operators and load balancers poll. */
 const exempt = new Set(["/health/live", "/health/ready", "/metrics", "/api/health", "/api/ready", "/api/metrics"])
 
-/** Signed by its sender, who repeats what is refused: only what is not in order counts. */
+/** Signed by the provider, which repeats refused events: only failures count. */
 const providerEvents = "/api/payments/webhook"
 
-/** Whether the request carries anything that may say who sent it; whether that is worth anything is found out later. */
+/** Whether the request has credentials, valid or not. */
 export const showsCredentials = ({ headers }: Request): boolean =>
   headers["authorization"] !== undefined || headers["x-api-key"] !== undefined ||
   headers["x-test-actor"] !== undefined || headers["cookie"]?.includes("session_token=") === true
 
 /**
- * Whose requests are counted together where nobody is signed in. Of an IPv6 address the first 64 bits, the smallest
- * network that is given to anybody: its owner picks the rest for each connection.
+ * Whose requests are counted together without credentials. Of an IPv6 address the first 64 bits, the smallest network
+ * that is assigned: its owner picks the rest for each connection.
  */
 export const addressSubject = (request: AddressedRequest): string => {
   const address = withoutMapping(Option.getOrElse(request.remoteAddress, () => ""))
@@ -127,14 +127,14 @@ const makeRateLimiting = Effect.gen(function*() {
   const arrive = (request: Request, facts: RequestFacts) => {
     const path = plainPath(request.url)
     if (path.startsWith("/api/auth/")) return arriveAtAuth(request, facts, path)
-    // Counted by address whoever asks: pictures are asked for by pages, a dozen at once.
+    // Counted by address for every caller: pages load a dozen pictures at once.
     if (path.startsWith(filesPath)) return admit(facts, limitOf("media", addressSubject(request), rates.media))
     return exempt.has(path) || path === providerEvents || showsCredentials(request)
       ? Effect.succeed(true)
       : admit(facts, apiByAddress(request))
   }
 
-  /** A key's own limit is the only one that it has. */
+  /** A key with a separate limit has no other one. */
   const limitsOf = (subject: string, caller: Caller, own: OwnRate | undefined, counted: boolean) => {
     const isKey = caller.credential === "key"
     if (isKey && caller.rateLimit !== undefined) {
@@ -159,7 +159,7 @@ const makeRateLimiting = Effect.gen(function*() {
     return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
   }
 
-  /** Apart from visitors: who shares an address with many of them must not be taken for somebody who guesses. */
+  /** Separate from visitors: many of them may share an address with a valid caller. */
   const guesses = (request: AddressedRequest) => limitOf("guesses", addressSubject(request), rates.api)
 
   const mayGuess = (request: AddressedRequest, facts: RequestFacts) =>
@@ -178,7 +178,7 @@ const makeRateLimiting = Effect.gen(function*() {
   return RateLimiting.of({ arrive, identify, mail, signIn, outsider, mayGuess, guessed, leave })
 })
 
-/** How a caller stands, on every answer (spec §8); whoever is refused is told when to come again. */
+/** The state of the caller's rate limit, on every answer (spec §8). */
 export const standingHeaders = ({ limit, remaining, resetsAt }: Standing): Record<string, string> => ({
   "x-ratelimit-limit": String(limit),
   "x-ratelimit-remaining": String(remaining),

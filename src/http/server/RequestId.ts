@@ -4,14 +4,14 @@ import type { Standing } from "../../domain/ratelimits/RateLimits.ts"
 /** The id of the request that is being answered, as `X-Request-Id` shows it; empty outside of a request. */
 export const RequestId = Context.Reference<string>("stoa/http/server/RequestId", { defaultValue: () => "" })
 
-/** What is found out about a request on its way, for what is written outside of where it is known: log lines, headers. */
+/** What inner layers find out about a request, for log lines and headers. */
 export interface RequestFacts {
   organizationId?: string
-  /** How its caller stands with the limits that it was counted against. */
+  /** State of the tightest limit that it was counted against. */
   standing?: Standing
 }
 
-/** The facts of the request that is being answered; one object of its own for each. */
+/** The facts of the current request. */
 export const CurrentRequest = Context.Reference<RequestFacts | undefined>("stoa/http/server/CurrentRequest", {
   defaultValue: () => undefined
 })

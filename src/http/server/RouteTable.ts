@@ -3,7 +3,7 @@ interface Route {
   readonly path: string
 }
 
-/** Which methods a path answers to, so that a wrong method can be told from an unknown path (405 with `Allow`). */
+/** The methods of each path, to distinguish a wrong method from an unknown path (405 with `Allow`). */
 export const routeTable = (routes: ReadonlyArray<Route>) => {
   const patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
   for (const { method, path } of routes) {

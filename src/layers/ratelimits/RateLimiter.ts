@@ -58,7 +58,7 @@ const makeCounters = (capacity: number) => {
 }
 
 /**
- * The limiter with room for so many counters. Small limits ask the shared counter at each request, concurrent requests
+ * The limiter with at most `capacity` counters. Small limits ask the shared counter at each request, concurrent requests
  * in one statement; large ones report in the background. While the database is away, each process counts alone.
  */
 export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
@@ -98,14 +98,14 @@ export const makeRateLimits = Effect.fnUntraced(function*(capacity: number) {
   /** Admits a request without waiting; undefined where only the database can decide. */
   const admitAtOnce = (counter: Counter, now: number): boolean | undefined => {
     const allowed = counter.limit * unreportedShare
-    const hasRoom = left(counter) > 0
-    if (hasRoom && !isAway && counter.unreported + counter.sending + 1 > allowed) return undefined
-    if (hasRoom) counter.unreported++
+    const hasLeft = left(counter) > 0
+    if (hasLeft && !isAway && counter.unreported + counter.sending + 1 > allowed) return undefined
+    if (hasLeft) counter.unreported++
     if (counter.unreported > 0 && (isAway ? now >= retryAt : counter.unreported * 2 >= allowed)) {
       retryAt = now + retryMs
       run(Effect.catchCause(report(counter, 0), () => decideAlone))
     }
-    return hasRoom
+    return hasLeft
   }
 
   /** The report goes on after the time-out: its request must not be counted a second time. */
