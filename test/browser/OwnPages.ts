@@ -21,7 +21,7 @@ const fetchFrom = `((address) => fetch(address, { mode: "no-cors" }).then(({ sta
 const leaveFor = (origin: string) => `{ location.href = "${origin}/shop.html" }`
 
 layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("the API explorer", (it) => {
-  it.effect("opens, asks no other host for anything and breaks none of its own rules", () =>
+  it.effect("opens, requests nothing from other hosts and breaks none of its rules", () =>
     Effect.gen(function*() {
       const { api } = yield* ShopFronts
       const visitor = yield* somebody
@@ -37,7 +37,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("the API
     }))
 
   for (const  of of["shop", "sibling", "outsider", "api"] as const) {
-    it.effect(`is shown in no frame of ${of === "api" ? "its own origin" : `the ${of}'s page`}`, () =>
+    it.effect(`is shown in no frame of ${of === "api" ? "the same origin" : `the ${of}'s page`}`, () =>
       Effect.gen(function*() {
         const fronts = yield* ShopFronts
         const { api } = fronts
@@ -51,7 +51,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("the API
       }))
   }
 
-  it.effect("may use no camera, talks to its own host alone and tells others its origin at most", () =>
+  it.effect("may use no camera, talks to its host alone and sends others at most its origin", () =>
     Effect.gen(function*() {
       const { api, shop } = yield* ShopFronts
       const page = yield* open(yield* somebody, `${api}/api/reference?of=me`)

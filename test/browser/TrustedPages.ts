@@ -32,7 +32,7 @@ const limitsIn = ({ headers }: Answer) =>
 const cookiesFor = (visitor: BrowserContext, url: string) => Effect.promise(() => visitor.cookies(url))
 
 layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page of a trusted origin", (it) => {
-  it.effect("signs its visitor up and in, sells to him, shows him his order and signs him out", () =>
+  it.effect("signs its visitor up and in, sells, shows the order and signs the visitor out", () =>
     Effect.gen(function*() {
       const { api, shop } = yield* ShopFronts
       const mug = yield* aProduct({ price: 1_250, stock: 5 })
@@ -62,7 +62,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
       assert.deepStrictEqual(yield* cookiesFor(visitor, api), [])
     }))
 
-  it.effect("gets a cookie for its visitor that no script reads and that opens nothing after he has signed out", () =>
+  it.effect("gets a cookie for its visitor that no script reads and that opens nothing after signing out", () =>
     Effect.gen(function*() {
       const { api } = yield* ShopFronts
       const visitor = yield* somebody
@@ -85,7 +85,7 @@ layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page 
       const { shop } = yield* ShopFronts
       const page = yield* open(yield* somebody, `${shop}/shop.html`)
       const guess = callFrom(page, "POST", "/api/auth/sign-in/email", {
-        body: { email: "nobody@example.com", password: "a guess of many" }
+        body: { email: "unknown@example.com", password: "a guess of many" }
       })
       const [limit = 0, first = 0, reset = 0] = limitsIn(yield* guess)
       const [, second] = limitsIn(yield* guess)

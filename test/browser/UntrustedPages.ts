@@ -14,7 +14,7 @@ const origins = {
   "another site": { of: "outsider", cookies: [] }
 } as const
 
-/** Everything that a page could change: all rows of the store but those of its own jobs, and its users and sessions. */
+/** Everything that a page could change: all rows of the store without jobs, and its users and sessions. */
 const everything = Effect.gen(function*() {
   const rows = yield* footprintOf("org_default")
   const people = yield* onDatabase((sql) =>
@@ -25,7 +25,7 @@ const everything = Effect.gen(function*() {
   return [...rows.filter((row) => !/^(commerce_)?job/.test(row) || /,mail,/.test(row)), ...people.map(({ row }) => row)]
 })
 
-/** A customer who has something to lose: a session, a cart with a line that he could pay, an address. */
+/** A customer with something to lose: a session, a cart with a line, an address. */
 const aVictim = Effect.gen(function*() {
   const visitor = yield* somebody
   const { page } = yield* signedInAt(visitor)
@@ -63,7 +63,7 @@ const aVictim = Effect.gen(function*() {
   return { visitor, page, posts, others }
 })
 
-/** Who refuses says it in words of his own: `/api/auth` in those of better-auth. */
+/** Codes of refusals: `/api/auth` has those of better-auth. */
 const refusals = (path: string) =>
   path.startsWith("/api/auth/") ? ["INVALID_ORIGIN", "MISSING_OR_NULL_ORIGIN"] : ["CSRF_ORIGIN_REJECTED"]
 
@@ -74,7 +74,7 @@ const lure = Effect.fnUntraced(function*({ visitor }: Victim, of: "sibling" | "o
   return yield* open(visitor, `${(yield* ShopFronts)[of]}/${name}.html`)
 })
 
-/** Does something to a victim and asserts that nothing has changed and that he is still signed in. */
+/** Runs an attack and asserts that nothing has changed and that the victim is still signed in. */
 const unharmed = Effect.fnUntraced(function*<E, R>(victim: Victim, attack: Effect.Effect<void, E, R>) {
   const before = yield* everything
   yield* attack
@@ -97,7 +97,7 @@ const types = ["text/plain", "application/x-www-form-urlencoded", "multipart/for
 
 layer(shopFronts, { excludeTestServices: true, timeout: "60 seconds" })("a page of an untrusted origin", (it) => {
   for (const [name, { cookies, of }] of Object.entries(origins)) {
-    it.effect(`of ${name} sends none of the shop's changes: its browser asks, and is not told that it may`, () =>
+    it.effect(`of ${name} sends none of the shop's changes: its browser asks, and gets no permission`, () =>
       Effect.gen(function*() {
         const { api } = yield* ShopFronts
         const victim = yield* aVictim

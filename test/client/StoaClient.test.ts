@@ -69,11 +69,11 @@ layer(testAppLayer(), app)("the client", (it) => {
       assert.strictEqual(line.entityId, entityId)
     }))
 
-  it.effect("makes a change once where the caller repeats it with his own key", () =>
+  it.effect("makes a change once if the caller repeats it with the same key", () =>
     Effect.gen(function*() {
       const stoa = yield* clientOf({ apiKey: "dev-admin-key" })
-      const create = stoa.catalog.create({ payload: { type: "product", slug: "his-own-key" } }).pipe(
-        withRequestHeaders({ "idempotency-key": "a-key-of-his-own" })
+      const create = stoa.catalog.create({ payload: { type: "product", slug: "the-same-key" } }).pipe(
+        withRequestHeaders({ "idempotency-key": "a-key-of-the-caller" })
       )
       assert.strictEqual((yield* create).id, (yield* create).id)
     }))
@@ -85,7 +85,7 @@ interface Asked {
   readonly at: number
 }
 
-/** A server that answers as told, one answer after the other, and remembers what it was asked. */
+/** A server that gives these answers one after the other and records its requests. */
 const scripted = (...answers: ReadonlyArray<(response: ServerResponse) => void>) =>
   Effect.acquireRelease(
     Effect.promise(() =>
@@ -131,7 +131,7 @@ const units = {
   orderId: "one"
 }
 
-describe("a client that is asked for timeout", () => {
+describe("a client that gets 429 or 503", () => {
   plain.live("waits as long as Retry-After says, and asks again", () =>
     Effect.gen(function*() {
       const server = yield* scripted(busy("1"), away, available)

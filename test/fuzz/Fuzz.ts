@@ -19,7 +19,7 @@ export interface Surprise {
   readonly answer: string
 }
 
-/** A service whose answers are held against its own document. */
+/** A service whose answers are checked against its document. */
 export interface Target {
   readonly operations: ReadonlyArray<Operation>
   readonly known: Known

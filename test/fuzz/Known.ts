@@ -5,7 +5,7 @@ import type { Random } from "./Random.ts"
 /** `/api/carts/{id}/items` and `/api/carts/:id/items`: what both have in common. */
 export const shapeOf = (template: string): string => template.replace(/\{[^}]*\}|:[^/]+/g, "{}")
 
-/** Records that are remembered of each kind; older ones make room, since many are gone by then. */
+/** Records that are kept of each kind; older ones are dropped, since many are deleted by then. */
 const most = 12
 
 /** What answers show of records: addresses below which each lies, by their shape, and ids by the fields that name them. */
@@ -79,7 +79,7 @@ export const knownRecords = (): Known => {
       const data = member(answer, "data") ?? answer
       learnFields(data)
       if (isArray(data)) data.slice(0, 3).forEach((one) => learnRecord(path, one))
-      // What a collection answers with an id of its own is a new record of it.
+      // What a collection answers with an id is a new record of it.
       else if (!path.endsWith(String(member(data, "id")))) learnRecord(path, data)
     }
   }

@@ -126,7 +126,7 @@ export const staffWalk = Effect.fnUntraced(function*(store: Pick<Store, "as">) {
   yield* api("POST", "/api/admin/api-keys", { headers, body: { name: "Robot", role: "staff" } })
 })
 
-/** What names no record, and whoever leaves. */
+/** Requests that name no record, and the user who deletes the account. */
 export const oddsWalk = Effect.fnUntraced(function*({ as, entity: entityId, order }: Store) {
   const organization = organizationOf({ as })
   const lineItems = [{ entityId, entityType: "product", quantity: 1, unitPrice: 1_000, totalPrice: 1_000 }]
@@ -161,7 +161,7 @@ export const oddsWalk = Effect.fnUntraced(function*({ as, entity: entityId, orde
   yield* api("DELETE", "/api/me", { headers: leaver.bearer })
 })
 
-/** A webhook endpoint that nobody listens at, whose secret and delivery are asked for again. */
+/** A webhook endpoint without a listener, whose secret and delivery are asked for again. */
 export const webhookWalk = Effect.fnUntraced(function*({ as, delivery, endpoint }: Store) {
   yield* api("PATCH", `/api/webhooks/${endpoint}`, { as, body: { description: "Changed" } })
   yield* api("POST", `/api/webhooks/${endpoint}/rotate-secret`, { as, body: {} })

@@ -153,7 +153,7 @@ export const hostileValue = ({ random }: Source): Json =>
     ...hard
   ])
 
-/** The value with one place of it changed: a field left out, another type, a bound, a repeated entry, a field nobody knows. */
+/** The value with one place of it changed: a field left out, another type, a bound, a repeated entry, an unknown field. */
 export const nearlyValid = (value: Json, source: Source): Json => {
   const { random } = source
   if (isArray(value) && value.length > 0 && random.chance(0.7)) {

@@ -52,7 +52,7 @@ const header = (actor: object) => ({ "x-test-actor": JSON.stringify(actor) })
 /** Requests after which somebody else signs in, since many requests end a session. */
 const requestsPerSession = 20
 
-/** Who asks: mostly whoever may, and sometimes somebody else or nobody. */
+/** The caller: mostly one with the permission, and sometimes another or none. */
 const castOf = (target: Target, store: Store, vendor: object): Cast => {
   const organization = organizationOf(store)
   const { chance, oneOf } = target.source.random
@@ -73,7 +73,7 @@ const castOf = (target: Target, store: Store, vendor: object): Cast => {
   })
   return ({ name, path }) => {
     if (chance(0.1)) return Effect.succeed(oneOf(others) ?? {})
-    // Whoever leaves is not asked for anything afterwards.
+    // A deleted user sends no further requests.
     if (name === "DELETE /api/me") return Effect.map(signIn({ active: organization }), ({ bearer }) => bearer)
     if (path.startsWith("/api/auth/")) return session
     if (path.startsWith("/api/me")) return Effect.succeed(buyer)
@@ -82,7 +82,7 @@ const castOf = (target: Target, store: Store, vendor: object): Cast => {
   }
 }
 
-/** Goes every way once in an organization of its own, so that each operation succeeds; gives who may go on there. */
+/** Takes every way once in a new organization, so that each operation succeeds; gives who may go on there. */
 export const everyWay = Effect.fnUntraced(function*(target: Target, organization: string) {
   const store = yield* target.walk(openStore(organization, `buyer-of-${organization}`))
   const [{ vendor }] = yield* target.walk(Effect.all([

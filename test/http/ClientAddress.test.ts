@@ -9,7 +9,7 @@ const trusting = (address: string) =>
 const behindAProxy = trusting("127.0.0.0/8, 10.1.0.0/16, fd00::/8")
 const besideAProxy = trusting("10.0.0.5")
 
-/** A visitor with nothing to show makes a cart; gives the secret he was answered. */
+/** Makes a cart as a visitor without credentials; gives its secret. */
 const secretFor = (key: string, headers: Readonly<Record<string, string>> = {}) =>
   Effect.map(
     api("POST", "/api/carts", { body: { currency: "USD" }, headers: { "idempotency-key": key, ...headers } }),
@@ -19,7 +19,7 @@ const secretFor = (key: string, headers: Readonly<Record<string, string>> = {}) 
 const from = (forwarded: string) => ({ "x-forwarded-for": forwarded })
 
 behindAProxy("visitors behind the trusted proxy", (it) => {
-  it.effect("do not share idempotency keys, and get no stranger's cart", () =>
+  it.effect("do not share idempotency keys or carts", () =>
     Effect.gen(function*() {
       const key = randomUUID()
       const first = yield* secretFor(key, from("203.0.113.1"))
@@ -82,7 +82,7 @@ withApp("visitors without a trusted proxy", (it) => {
       )
     }))
 
-  it.effect("whoever shows a secret that reads like a user's id does not share that user's keys", () =>
+  it.effect("a cart secret that equals a user's id does not open that user's keys", () =>
     Effect.gen(function*() {
       const [key, word] = [randomUUID(), randomUUID()]
       const call = { body: { currency: "USD" }, headers: { "idempotency-key": key } }

@@ -140,7 +140,7 @@ layer(probe, { excludeTestServices: true })("a change", (it) => {
   for (const [credential, shown] of Object.entries(credentials)) {
     for (const [name, origin] of Object.entries(origins)) {
       const passes = allowed[credential]?.includes(name) === true
-      it.effect(`with ${credential} and ${name} as origin is ${passes ? "made" : "refused"}, of whatever type`, () =>
+      it.effect(`with ${credential} and ${name} as origin is ${passes ? "made" : "refused"}, of any type`, () =>
         Effect.gen(function*() {
           const url = yield* ProbeUrl
           for (const type of contentTypes) {
@@ -177,7 +177,7 @@ layer(probe, { excludeTestServices: true })("a change", (it) => {
       }
     }))
 
-  it.effect("with a forged key alone is nobody's, wherever it comes from", () =>
+  it.effect("with a forged key alone is not authenticated, from any origin", () =>
     Effect.gen(function*() {
       const { status } = yield* send({ "x-api-key": "forged", origin: "https://evil.example" })
       assert.strictEqual(status, 401)

@@ -61,14 +61,22 @@ const stream = (url: string, chunks: number, chunk: Buffer, agent: Agent | false
   })
 
 withApp("the edge of the API", (it) => {
-  describe("request ids", () => {
+  describe("every answer", () => {
     for (const [kind, send] of Object.entries(everyKind)) {
-      it.effect(`${kind}: the answer carries a new id`, () =>
+      it.effect(`${kind}: the answer has a new id and the security headers, and does not name the server`, () =>
         Effect.gen(function*() {
-          const [first, second] = [yield* send(), yield* send()].map(({ headers }) => headers.get("x-request-id") ?? "")
-          assert.match(first ?? "", uuid)
-          assert.match(second ?? "", uuid)
-          assert.notStrictEqual(first, second)
+          const [first, second] = [yield* send(), yield* send()].map(({ headers }) => headers)
+          assert.match(first?.get("x-request-id") ?? "", uuid)
+          assert.match(second?.get("x-request-id") ?? "", uuid)
+          assert.notStrictEqual(first?.get("x-request-id"), second?.get("x-request-id"))
+          assert.deepInclude(Object.fromEntries(first ?? []), {
+            "x-content-type-options": "nosniff",
+            "x-frame-options": "DENY",
+            "referrer-policy": "strict-origin-when-cross-origin",
+            "permissions-policy": "camera=(), microphone=(), geolocation=()"
+          })
+          assert.notProperty(Object.fromEntries(first ?? []), "x-powered-by")
+          assert.notProperty(Object.fromEntries(first ?? []), "strict-transport-security")
         }))
     }
 
@@ -84,21 +92,6 @@ withApp("the edge of the API", (it) => {
           assert.match((yield* send(id)) ?? "", uuid, id)
         }
       }))
-  })
-
-  describe("headers", () => {
-    for (const [kind, send] of Object.entries(everyKind)) {
-      it.effect(`${kind}: the answer carries the security headers and does not name the server`, () =>
-        Effect.gen(function*() {
-          const { headers } = yield* send()
-          assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
-          assert.strictEqual(headers.get("x-frame-options"), "DENY")
-          assert.strictEqual(headers.get("referrer-policy"), "strict-origin-when-cross-origin")
-          assert.strictEqual(headers.get("permissions-policy"), "camera=(), microphone=(), geolocation=()")
-          assert.isNull(headers.get("x-powered-by"))
-          assert.isNull(headers.get("strict-transport-security"))
-        }))
-    }
   })
 
   describe("errors", () => {
@@ -118,13 +111,9 @@ withApp("the edge of the API", (it) => {
           const answer = yield* everyKind[kind]()
           refused(answer, status, code)
           isEnvelope(answer)
+          if (status === 401) assert.strictEqual(answer.at("error.message"), "Authentication required.")
         }))
     }
-
-    it.effect("missing credentials are told in the contract's words", () =>
-      Effect.gen(function*() {
-        assert.strictEqual((yield* everyKind.unauthenticated()).at("error.message"), "Authentication required.")
-      }))
 
     it.effect("a wrong method names the right ones", () =>
       Effect.gen(function*() {
@@ -142,19 +131,21 @@ withApp("the edge of the API", (it) => {
         assert.includeMembers(yield* allow("POST", "/api/health"), ["GET"])
       }))
 
-    for (const body of ["{", "{\"currency\":}", "[1,", "nul", "{\"currency\":\"USD\"}}"]) {
-      it.effect(`the body ${body} is malformed`, () =>
+    const bodies: ReadonlyArray<readonly [body: string, status: number, code: string, contentType?: string]> = [
+      ...["{", "{\"currency\":}", "[1,", "nul", "{\"currency\":\"USD\"}}"].map((body) =>
+        [body, 400, "BAD_REQUEST"] as const
+      ),
+      ...["null", "[]", "\"text\"", "5", "true"].map((body) => [body, 422, "VALIDATION_FAILED"] as const),
+      ...["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"].map((contentType) =>
+        ["{\"currency\":\"USD\"}", 415, "UNSUPPORTED_MEDIA_TYPE", contentType] as const
+      )
+    ]
+    for (const [body, status, code, contentType = "application/json"] of bodies) {
+      it.effect(`the body ${body} as ${contentType} is refused with ${status}`, () =>
         Effect.gen(function*() {
-          const answer = yield* api("POST", "/api/carts", { body })
-          refused(answer, 400, "BAD_REQUEST")
+          const answer = yield* api("POST", "/api/carts", { body, headers: { "content-type": contentType } })
+          refused(answer, status, code)
           assert.notInclude(answer.text("error.message"), "SyntaxError")
-        }))
-    }
-
-    for (const body of ["null", "[]", "\"text\"", "5", "true"]) {
-      it.effect(`the body ${body} is valid JSON of the wrong shape`, () =>
-        Effect.gen(function*() {
-          refused(yield* api("POST", "/api/carts", { body }), 422, "VALIDATION_FAILED")
         }))
     }
 
@@ -168,15 +159,6 @@ withApp("the edge of the API", (it) => {
         const recorded = issues.map(({ message, path }) => `${path}: ${message}`).join("; ")
         assert.strictEqual(answer.at("error.message"), recorded)
       }))
-
-    for (const contentType of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"]) {
-      it.effect(`the content type ${contentType} is not supported`, () =>
-        Effect.gen(function*() {
-          const headers = { "content-type": contentType }
-          const answer = yield* api("POST", "/api/carts", { body: "{\"currency\":\"USD\"}", headers })
-          refused(answer, 415, "UNSUPPORTED_MEDIA_TYPE")
-        }))
-    }
 
     it.effect("JSON with a charset is supported", () =>
       Effect.gen(function*() {
@@ -273,13 +255,6 @@ withApp("the edge of the API", (it) => {
         }))
     }
 
-    it.effect("a streamed body of little is read", () =>
-      Effect.gen(function*() {
-        const { url } = yield* TestApp
-        const answer = yield* stream(`${url}/api/carts`, 1, Buffer.from("{\"currency\":\"USD\"}"))
-        assert.strictEqual(answer.status, 201, answer.body)
-      }))
-
     it.effect("a client that keeps connections is not sent to one that the refusal closed", () =>
       Effect.gen(function*() {
         const { url } = yield* TestApp
@@ -288,14 +263,6 @@ withApp("the edge of the API", (it) => {
         const small = yield* stream(`${url}/api/carts`, 1, Buffer.from("{\"currency\":\"USD\"}"), agent)
         agent.destroy()
         assert.deepStrictEqual([large.status, small.status], [413, 201], small.body)
-      }))
-
-    it.effect("the service answers on after refusing large bodies", () =>
-      Effect.gen(function*() {
-        const { url } = yield* TestApp
-        const large = stream(`${url}/api/carts`, 48, Buffer.alloc(65_536, "x"))
-        yield* Effect.all([large, large, large, large], { concurrency: "unbounded" })
-        assert.strictEqual((yield* api("GET", "/api/health")).status, 200)
       }))
   })
 
@@ -375,7 +342,7 @@ withApp("the edge of the API", (it) => {
         }
       }))
 
-    it.effect("any other origin may not read, nor is it told that it might", () =>
+    it.effect("any other origin may not read, and gets no header that allows it", () =>
       Effect.gen(function*() {
         for (const other of ["https://evil.example", "http://localhost.evil.example:3000", "null"]) {
           assert.isNull((yield* preflight(other)).headers.get("access-control-allow-origin"), other)

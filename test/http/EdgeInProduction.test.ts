@@ -5,7 +5,7 @@ import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const shop = "https://shop.example"
 
-/** As in production behind a proxy, with little time for whoever sends slowly. */
+/** As in production behind a proxy, with little time for slow senders. */
 const inProduction = layer(
   testAppLayer(
     { auth: { trustedOrigins: [shop] }, server: { requestTimes: { headersMs: 300, requestMs: 900 } } },
@@ -16,7 +16,7 @@ const inProduction = layer(
 
 /**
  * Everything that comes back over a connection until the service ends it. `more` is sent letter by letter meanwhile,
- * one whenever the service has answered somebody else.
+ * one whenever the service has answered another request.
  */
 const converse = (begin: string, more = "") =>
   Effect.flatMap(TestApp, ({ url }) =>
@@ -46,22 +46,22 @@ const isRefused = (heard: string, status: number, code: string) => {
 }
 
 inProduction("the edge in production", (it) => {
-  describe("whoever sends slowly", () => {
-    it.effect("loses his connection when his headers do not come, in one piece or drop by drop", () =>
+  describe("a slow sender", () => {
+    it.effect("loses the connection when the headers do not arrive, at once or byte by byte", () =>
       Effect.gen(function*() {
         const begin = "GET /api/health HTTP/1.1\r\nHost: shop\r\n"
         isRefused(yield* converse(begin), 408, "REQUEST_TIMEOUT")
         isRefused(yield* converse(begin, "X-Slow: and slower\r\n".repeat(100)), 408, "REQUEST_TIMEOUT")
       }))
 
-    it.effect("loses it when his body does not come", () =>
+    it.effect("loses the connection when the body does not arrive", () =>
       Effect.gen(function*() {
         const begin = "POST /api/carts HTTP/1.1\r\nHost: shop\r\nContent-Type: application/json\r\n"
         isRefused(yield* converse(`${begin}Content-Length: 500\r\n\r\n{`, " ".repeat(400)), 408, "REQUEST_TIMEOUT")
         isRefused(yield* converse(`${begin}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`), 408, "REQUEST_TIMEOUT")
       }))
 
-    it.effect("keeps nobody else waiting", () =>
+    it.effect("does not keep other clients waiting", () =>
       Effect.gen(function*() {
         const slow = Array.from({ length: 50 }, () => converse("GET / HTTP/1.1\r\n"))
         const [health] = yield* Effect.all([api("GET", "/api/health"), ...slow], { concurrency: "unbounded" })
@@ -69,7 +69,7 @@ inProduction("the edge in production", (it) => {
       }))
   })
 
-  it.effect("what is no HTTP, or has too many headers, is refused in the envelope", () =>
+  it.effect("invalid HTTP and too many headers are refused in the envelope", () =>
     Effect.gen(function*() {
       isRefused(yield* converse("HELLO\r\n\r\n"), 400, "BAD_REQUEST")
       isRefused(
@@ -108,7 +108,7 @@ inProduction("the edge in production", (it) => {
       assert.strictEqual((yield* api("GET", "/api/health")).headers.get("vary"), "Origin", "caches keep them apart")
     }))
 
-  it.effect("answers to whoever shows who he is are stored by no cache", () =>
+  it.effect("answers to requests with credentials are stored by no cache", () =>
     Effect.gen(function*() {
       const cached = (headers: Readonly<Record<string, string>>) =>
         Effect.map(api("GET", "/api/catalog/entities", { headers }), (answer) => answer.headers.get("cache-control"))

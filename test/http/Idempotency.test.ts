@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { elsewhere, openElsewhere, refused, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, type Call, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, type Call, type TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
 /** What the hook before an item goes into a cart does next; a test sets it. */
@@ -39,7 +39,7 @@ const word = () => `w${randomUUID().replaceAll("-", "")}`
 
 const anEntity = () => ({ type: "product", slug: word(), status: "active" })
 
-/** Makes a record of the catalog and gives its path. */
+/** Makes a record and gives its path. */
 const made = Effect.fnUntraced(function*(path: string, body: object) {
   return `${path}/${(yield* api("POST", path, { as: asAdmin, body })).text("data.id")}`
 })
@@ -50,93 +50,79 @@ const anItem = Effect.fnUntraced(function*() {
   return { path: `/api/carts/${cart.id}/items/${line.text("data.id")}`, headers: cart.headers }
 })
 
-const catalogKinds = {
-  "create an entity": () => Effect.succeed(admin("POST", "/api/catalog/entities", anEntity(), anEntity())),
-  "change an entity": Effect.fnUntraced(function*() {
-    const path = yield* made("/api/catalog/entities", anEntity())
-    return admin("PATCH", path, { metadata: { a: 1 } }, { metadata: { a: 2 } })
-  }),
-  "delete an entity": Effect.fnUntraced(function*() {
-    return admin("DELETE", yield* made("/api/catalog/entities", anEntity()))
-  }),
-  "publish an entity": Effect.fnUntraced(function*() {
-    return admin("POST", `${yield* made("/api/catalog/entities", { ...anEntity(), status: "draft" })}/publish`)
-  }),
-  "set attributes": Effect.fnUntraced(function*() {
-    const path = `${yield* made("/api/catalog/entities", anEntity())}/attributes/de`
-    return admin("PUT", path, { title: "Hemd" }, { title: "Hose" })
-  }),
-  "create a category": () =>
-    Effect.succeed(admin("POST", "/api/catalog/categories", { slug: word() }, { slug: word() })),
-  "delete a brand": Effect.fnUntraced(function*() {
-    return admin("DELETE", yield* made("/api/catalog/brands", { slug: word(), displayName: "Brand" }))
-  }),
-  "create an option": Effect.fnUntraced(function*() {
-    const path = `${yield* made("/api/catalog/entities", anEntity())}/options`
-    return admin("POST", path, { name: "Size", values: ["S"] }, { name: "Size", values: ["M"] })
-  })
-}
+/** A request for a record that was made for it, at its path and this suffix. */
+const onMade = (
+  of: Effect.Effect<string, never, TestApp>,
+  method: string,
+  suffix = "",
+  body?: object,
+  other?: object
+) => Effect.map(of, (path) => admin(method, `${path}${suffix}`, body, other))
 
-const tradeKinds = {
-  "set a price": Effect.fnUntraced(function*() {
-    const price = { entityId: yield* aProduct(), currency: "EUR", amount: 5 }
-    return admin("POST", "/api/pricing/prices", price, { ...price, amount: 6 })
+/** A request with the body and one with a changed field. */
+const posted = (path: string, body: object, changes: object) =>
+  Effect.succeed(admin("POST", path, body, { ...body, ...changes }))
+
+const entity = Effect.suspend(() => made("/api/catalog/entities", anEntity()))
+const draft = Effect.suspend(() => made("/api/catalog/entities", { ...anEntity(), status: "draft" }))
+const brand = Effect.suspend(() => made("/api/catalog/brands", { slug: word(), displayName: "Brand" }))
+const discount = { name: "P", type: "percentage_off_order", value: 1 }
+const modifier = { name: "Off", type: "percentage_discount", value: 1, validFrom: "2099-01-01T00:00:00.000Z" }
+const withStock = (path: string, body: object) =>
+  Effect.flatMap(aProduct(), (entityId) => posted(`/api/inventory/${path}`, { entityId, ...body }, { quantity: 4 }))
+
+const kinds: Readonly<Record<string, Effect.Effect<Unsafe, never, TestApp>>> = {
+  "create an entity": Effect.suspend(() => posted("/api/catalog/entities", anEntity(), { slug: word() })),
+  "change an entity": onMade(entity, "PATCH", "", { metadata: { a: 1 } }, { metadata: { a: 2 } }),
+  "delete an entity": onMade(entity, "DELETE"),
+  "publish an entity": onMade(draft, "POST", "/publish"),
+  "set attributes": onMade(entity, "PUT", "/attributes/de", { title: "Hemd" }, { title: "Hose" }),
+  "create a category": Effect.suspend(() => posted("/api/catalog/categories", { slug: word() }, { slug: word() })),
+  "delete a brand": onMade(brand, "DELETE"),
+  "create an option": onMade(entity, "POST", "/options", { name: "Size", values: ["S"] }, {
+    name: "Size",
+    values: ["M"]
   }),
-  "create a modifier": () => {
-    const modifier = { name: "Off", type: "percentage_discount", value: 1, validFrom: "2099-01-01T00:00:00.000Z" }
-    return Effect.succeed(admin("POST", "/api/pricing/modifiers", modifier, { ...modifier, value: 2 }))
-  },
-  "create a promotion": () => {
-    const promotion = { code: word(), name: "P", type: "percentage_off_order", value: 1 }
-    return Effect.succeed(admin("POST", "/api/promotions", promotion, { ...promotion, value: 2 }))
-  },
-  "deactivate a promotion": Effect.fnUntraced(function*() {
-    const path = yield* made("/api/promotions", { name: "P", type: "percentage_off_order", value: 1 })
-    return admin("POST", `${path}/deactivate`)
+  "set a price": Effect.flatMap(
+    aProduct(),
+    (entityId) => posted("/api/pricing/prices", { entityId, currency: "EUR", amount: 5 }, { amount: 6 })
+  ),
+  "create a modifier": posted("/api/pricing/modifiers", modifier, { value: 2 }),
+  "create a promotion": Effect.suspend(() => posted("/api/promotions", { ...discount, code: word() }, { value: 2 })),
+  "deactivate a promotion": onMade(made("/api/promotions", discount), "POST", "/deactivate"),
+  "create a warehouse": Effect.suspend(() =>
+    posted("/api/inventory/warehouses", { name: "House", code: word() }, { name: "Home" })
+  ),
+  "adjust stock": Effect.flatMap(
+    aWarehouse(),
+    (warehouseId) => withStock("adjust", { warehouseId, type: "restock", quantity: 3 })
+  ),
+  "reserve stock": Effect.suspend(() => withStock("reserve", { quantity: 2, orderId: randomUUID() })),
+  "create a cart": Effect.succeed({
+    method: "POST",
+    path: "/api/carts",
+    call: { body: { currency: "USD" } },
+    other: { currency: "EUR" }
   }),
-  "create a warehouse": () => {
-    const warehouse = { name: "House", code: word() }
-    return Effect.succeed(admin("POST", "/api/inventory/warehouses", warehouse, { ...warehouse, name: "Home" }))
-  },
-  "adjust stock": Effect.fnUntraced(function*() {
-    const body = { entityId: yield* aProduct(), warehouseId: yield* aWarehouse(), type: "restock", quantity: 3 }
-    return admin("POST", "/api/inventory/adjust", body, { ...body, quantity: 4 })
-  }),
-  "reserve stock": Effect.fnUntraced(function*() {
-    const body = { entityId: yield* aProduct(), quantity: 2, orderId: randomUUID() }
-    return admin("POST", "/api/inventory/reserve", body, { ...body, quantity: 3 })
-  }),
-  "create a cart": () =>
-    Effect.succeed({
-      ...admin("POST", "/api/carts", { currency: "USD" }, { currency: "EUR" }),
-      call: {
-        body: { currency: "USD" }
-      }
-    }),
-  "add an item": Effect.fnUntraced(function*() {
+  "add an item": Effect.gen(function*() {
     const { headers, id } = yield* aGuestCart()
     const body = { entityId: yield* aProduct(), quantity: 1 }
     return { method: "POST", path: `/api/carts/${id}/items`, call: { headers, body }, other: { ...body, quantity: 2 } }
   }),
-  "change an item": Effect.fnUntraced(function*() {
-    const { headers, path } = yield* anItem()
-    return { method: "PATCH", path, call: { headers, body: { quantity: 5 } }, other: { quantity: 6 } }
-  }),
-  "remove an item": Effect.fnUntraced(function*() {
-    const { headers, path } = yield* anItem()
-    return { method: "DELETE", path, call: { headers } }
-  }),
-  "change an order's status": Effect.fnUntraced(function*() {
+  "change an item": Effect.map(
+    Effect.suspend(anItem),
+    ({ headers, path }) => ({ method: "PATCH", path, call: { headers, body: { quantity: 5 } }, other: { quantity: 6 } })
+  ),
+  "remove an item": Effect.map(
+    Effect.suspend(anItem),
+    ({ headers, path }) => ({ method: "DELETE", path, call: { headers } })
+  ),
+  "change an order's status": Effect.gen(function*() {
     const cart = yield* aGuestCart()
     yield* putInto(cart, yield* aProduct())
     const path = `/api/orders/${(yield* checkOut(cart)).text("data.id")}/status`
     return admin("PATCH", path, { status: "confirmed" }, { status: "cancelled" })
   })
-}
-
-const kinds: Readonly<Record<string, () => Effect.Effect<Unsafe, never, Effect.Services<ReturnType<typeof api>>>>> = {
-  ...catalogKinds,
-  ...tradeKinds
 }
 
 const repeated = (first: Answer, second: Answer) =>
@@ -146,7 +132,7 @@ withHook("idempotency keys", (it) => {
   for (const [name, kind] of Object.entries(kinds)) {
     it.effect(`${name}: the same key gives the same answer, and with another body a refusal`, () =>
       Effect.gen(function*() {
-        const unsafe = yield* kind()
+        const unsafe = yield* kind
         const key = randomUUID()
         const first = yield* send(unsafe, key)
         assert.include([200, 201], first.status, JSON.stringify(first.body))
@@ -216,7 +202,7 @@ withHook("idempotency keys", (it) => {
         )
       }))
 
-    it.effect("two guests with carts of their own do not share keys", () =>
+    it.effect("two guests with separate carts do not share keys", () =>
       Effect.gen(function*() {
         const key = randomUUID()
         const body = { entityId: yield* aProduct(), quantity: 1 }
@@ -228,7 +214,7 @@ withHook("idempotency keys", (it) => {
         }
       }))
 
-    it.effect("who may not do it gets no answer of somebody who may", () =>
+    it.effect("a caller without the permission does not get another caller's answer", () =>
       Effect.gen(function*() {
         const key = randomUUID()
         const request = warehouse(word())
@@ -291,7 +277,7 @@ withHook("idempotency keys", (it) => {
       }))
   })
 
-  it.effect("while the first request still runs the second is told to wait, and then gets its answer", () =>
+  it.effect("a second request gets 409 while the first one runs, and then its answer", () =>
     Effect.gen(function*() {
       const cart = yield* aGuestCart()
       const body = { entityId: yield* aProduct(), quantity: 1 }

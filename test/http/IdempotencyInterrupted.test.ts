@@ -58,7 +58,7 @@ withHook("a client that hangs up while its request is worked on", (it) => {
 layer(Layer.provideMerge(idempotencyRepoLayer, TestDatabase), { excludeTestServices: true })(
   "an idempotency key",
   (it) => {
-    it.effect("is not freed by the late news of a failure before, once other work has it", () =>
+    it.effect("is not released by an earlier failed execution once another holds it", () =>
       Effect.gen(function*() {
         const keys = yield* IdempotencyKeys
         const key = randomUUID()

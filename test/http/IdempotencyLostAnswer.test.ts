@@ -35,8 +35,8 @@ const aLine = Effect.fnUntraced(function*() {
 const stock = (entityId: string, path: string, body: object) =>
   idempotent("POST", `/api/inventory/${path}`, { as: asAdmin, body: { entityId, ...body } }, stockOf(entityId))
 
-/** Every kind of request whose change bears the mark of its key. */
-const marked: Readonly<Record<string, () => Effect.Effect<IdempotentCall, never, TestApp>>> = {
+/** Every kind of request whose change writes an idempotency record. */
+const recordedKinds: Readonly<Record<string, () => Effect.Effect<IdempotentCall, never, TestApp>>> = {
   "add an item": anAddition,
   "change an item": Effect.fnUntraced(function*() {
     const { cart, headers, path } = yield* aLine()
@@ -65,7 +65,7 @@ const marked: Readonly<Record<string, () => Effect.Effect<IdempotentCall, never,
   })
 }
 
-/** Sends a request while each of these statements ends its own connection. */
+/** Sends a request while each of these statements ends its connection. */
 const losingConnections = <A, E, R>(
   moments: ReadonlyArray<readonly [table: string, when: string]>,
   send: Effect.Effect<A, E, R>
@@ -109,7 +109,7 @@ const endOfAdding = Effect.gen(function*() {
 })
 
 /**
- * A request that got 503 because somebody held its cart for longer than its caller waits. The caller's patience ends the
+ * A request that got 503 because its cart was locked for longer than its caller waits. The caller's timeout ends the
  * actor's work, and the statement is called off a few milliseconds later: it changes nothing if that comes before the
  * lock is let go, and everything if the lock comes first. `meanwhile` runs between the answer and the lock's release.
  */
@@ -140,7 +140,7 @@ const lockCart = Effect.fnUntraced(function*(cartId: string, unlock: Deferred.De
   return blocking
 })
 
-/** Whatever became of the first try: its repetition says so truthfully, and the change exists once. */
+/** For each outcome of the first try: its repetition reports it, and the change exists once. */
 const comesAgain = Effect.fnUntraced(function*(request: IdempotentCall) {
   const done = JSON.stringify(yield* request.effect) !== "[]"
   const again = yield* request.send
@@ -155,8 +155,8 @@ const comesAgain = Effect.fnUntraced(function*(request: IdempotentCall) {
 
 withApp("a request under a key whose answer was lost", (it) => {
   describe("after its change was made", () => {
-    for (const [name, kind] of Object.entries(marked)) {
-      it.effect(`${name}: is told so and not carried out again`, () =>
+    for (const [name, kind] of Object.entries(recordedKinds)) {
+      it.effect(`${name}: gets 409 that says so and is not carried out again`, () =>
         Effect.gen(function*() {
           const request = yield* kind()
           const before = yield* request.effect
@@ -170,7 +170,7 @@ withApp("a request under a key whose answer was lost", (it) => {
         }))
     }
 
-    it.effect("is not carried out again either where nobody can know whether it was", () =>
+    it.effect("is not carried out again if its outcome is unknown", () =>
       Effect.gen(function*() {
         const name = randomUUID()
         const made = onDatabase((sql) => sql`select 1 from promotions where name = ${name}`)
@@ -213,7 +213,7 @@ withApp("a request under a key whose answer was lost", (it) => {
       yield* comesAgain(raced)
     }))
 
-  it.effect("is told to come again when it meets the change of its own earlier try", () =>
+  it.effect("gets 503 when it meets the change of its earlier try", () =>
     Effect.gen(function*() {
       const [request, unlock] = [yield* anAddition(), yield* Deferred.make<void>()]
       const blocking = yield* lockCart(request.cart.id, unlock)
@@ -237,7 +237,7 @@ withApp("a request under a key whose answer was lost", (it) => {
       assert.deepStrictEqual(yield* request.effect, [])
     }))
 
-  it.effect("is told to come again when the database goes away before the doubt is written down", () =>
+  it.effect("gets 503 when the database goes away before the doubt is recorded", () =>
     Effect.gen(function*() {
       const request = yield* anAddition()
       const answer = yield* losingConnections(
@@ -249,7 +249,7 @@ withApp("a request under a key whose answer was lost", (it) => {
       assert.deepStrictEqual(yield* request.effect, [])
     }))
 
-  it.effect("is told to come again when the database goes away before the answer is written down", () =>
+  it.effect("gets 503 when the database goes away before the answer is stored", () =>
     Effect.gen(function*() {
       const request = yield* anAddition()
       const answer = yield* losingConnections(

@@ -71,7 +71,7 @@ withApp("large bodies", (it) => {
       )
     }))
 
-  it.effect("a key as long as a body is not told in full", () =>
+  it.effect("a key as long as a body is truncated in the answer", () =>
     Effect.gen(function*() {
       const key = "\u0001\u20ac".repeat(80_000)
       assertCheapRefusal(

@@ -12,7 +12,7 @@ const sentRaw = (url: string, bytes: string) =>
       const parts: Array<Buffer> = []
       const socket = connect(Number(port), hostname, () => socket.write(bytes))
       socket.on("data", (part) => parts.push(part))
-      // Cut off while it sends, it is told so.
+      // A connection cut off while it sends reports an error.
       socket.on("error", () => undefined)
       socket.on("close", () => resolve(Buffer.concat(parts)))
     })

@@ -19,7 +19,7 @@ const recorded = () => {
 }
 
 describe("the counts of requests", () => {
-  it("go on when another application is started in the process, which has routes of its own", () => {
+  it("go on when another application with other routes is started in the process", () => {
     const first = requestMetrics()
     const early = route()
     first(early, 200, 0.004)

@@ -48,7 +48,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("texts that sho
   it.effect("metadata of shoppers are bounded at 16 kB of JSON", () =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* aProduct())
-      // {"a":"…"} has eight characters of its own.
+      // {"a":"…"} has eight more characters.
       const metadata = (bytes: number) => ({ a: long(bytes - 8) })
       refused(yield* checkOut(cart, { metadata: metadata(16_385) }), 422, "VALIDATION_FAILED")
       refused(yield* checkOut(cart, { metadata: { a: "\u20ac".repeat(5_500) } }), 422, "VALIDATION_FAILED")

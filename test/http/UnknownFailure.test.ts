@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
 
-withApp("a failure that nobody foresaw", (it) => {
-  it.effect("is a 500 with the request's id and tells nothing of what happened inside", () =>
+withApp("an unexpected failure", (it) => {
+  it.effect("is a 500 with the request's id and without details", () =>
     Effect.gen(function*() {
       yield* onDatabase((sql) => sql`alter table brands rename to brands_away`)
       const answer = yield* api("GET", "/api/catalog/brands", { as: asAdmin })

@@ -69,7 +69,7 @@ withApp("text that cannot be stored", (it) => {
       }
     }))
 
-  it.effect("is told from text that only looks like it", () =>
+  it.effect("is distinguished from text that only looks like it", () =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* aProduct())
       const metadata = `{"pair":"\\ud83d\\ude00","words":"\\\\ud800 \\\\u0000"}`

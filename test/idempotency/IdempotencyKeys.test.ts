@@ -34,7 +34,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
     yield* sql`with change as (select 1)${idempotencyRecord(sql, actor, "change")} select 1`
   })
 
-  it.effect("delete nothing a second time: what cannot be told and marked stays", () =>
+  it.effect("delete nothing a second time: a row whose deletion cannot be recorded stays", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const [id, executionId] = [newId(), newId()]
@@ -51,7 +51,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       assert.lengthOf(yield* sql`select 1 from tax_classes where id = ${id}::uuid`, 1)
     }))
 
-  it.effect("let one of ten simultaneous requests work and tell the others that it is running", () =>
+  it.effect("let one of ten simultaneous requests work and report to the others that it is running", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
@@ -97,7 +97,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       assert.strictEqual((yield* keys.claim("caller", key, "other", true))._tag, "OtherRequest")
     }).pipe(here))
 
-  it.effect("whose work cannot be begun again are in doubt when their owner died", () =>
+  it.effect("whose work is not repeatable are in doubt when their owner died", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()
@@ -108,7 +108,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       assert.deepStrictEqual(yield* keys.claim("caller", key, "other", false), { _tag: "OtherRequest" })
     }).pipe(here))
 
-  it.effect("whose change was made are in doubt when their owner died or says that he does not know", () =>
+  it.effect("whose change was made are in doubt when their owner died or reports doubt", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       for (const isLost of [ownerDies, (key: string, executionId: string) => keys.doubt("caller", key, executionId)]) {
@@ -121,7 +121,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       }
     }).pipe(here))
 
-  it.effect("let no change be made twice, whoever makes it and when", () =>
+  it.effect("let no change be made twice, by any process at any time", () =>
     Effect.gen(function*() {
       const executionId = newId()
       const changes = yield* Effect.all([change(executionId), change(executionId)].map(Effect.exit), { concurrency: 2 })
@@ -140,7 +140,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       assert.strictEqual((yield* inStore("org_other")(keys.claim("caller", key, "hash", true)))._tag, "Claimed")
     }).pipe(here))
 
-  it.effect("are forgotten after the window and not before", () =>
+  it.effect("are deleted after the window and not before", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const sql = yield* SqlClient.SqlClient
@@ -154,7 +154,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
       assert.strictEqual((yield* keys.claim("caller", young, "hash", true))._tag, "Running")
     }).pipe(here))
 
-  it.effect("are not freed in the name of work that no longer has them", () =>
+  it.effect("are not released by an execution that no longer holds them", () =>
     Effect.gen(function*() {
       const keys = yield* IdempotencyKeys
       const key = newId()

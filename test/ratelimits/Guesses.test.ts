@@ -27,7 +27,7 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
 
 let addresses = 0
 
-/** A place that nobody has sent anything from, and none of whose windows ends in the middle of what a test tells. */
+/** An unused address none of whose windows ends during a test. */
 const newAddress = (): string => {
   const address = `203.0.113.${++addresses}`
   const hasTime = ["api", "guesses"].every((bucket) =>
@@ -45,7 +45,7 @@ const show = (address: string, headers: Readonly<Record<string, string>>) =>
 const anUnknownKey = () => ({ "x-api-key": `stoa_${letters(32)}` })
 const anUnknownToken = () => ({ authorization: `Bearer ${letters(24)}` })
 
-/** How many credentials were looked up since the last time somebody asked. */
+/** How many credentials were looked up since the last call. */
 const lookUps = Effect.map(
   Tap,
   (tap) => tap.take().filter(({ text }) => /from (api_keys k|sessions s)/.test(text)).length
@@ -74,7 +74,7 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(yield* lookUps, 1)
       }))
 
-    it.effect("keeps nobody there from a key that was good lately, though it is looked up anew", () =>
+    it.effect("does not block a recently valid key, although it is looked up again", () =>
       Effect.gen(function*() {
         const address = newAddress()
         const { headers } = yield* aKey({ role: "staff" })
@@ -83,7 +83,7 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* onDatabase((sql) => sql`select pg_notify('auth_changed', 'oorg_default')`)
         yield* lookUps
         yield* eventually(
-          "it is forgotten and looked up",
+          "it is evicted and looked up",
           Effect.gen(function*() {
             assert.strictEqual((yield* show(address, headers)).status, 200)
             return (yield* lookUps) > 0 ? true : undefined
@@ -91,7 +91,7 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })(
         )
       }))
 
-    it.effect("keeps nobody there from what is signed or known already", () =>
+    it.effect("does not block signed or cached credentials", () =>
       Effect.gen(function*() {
         const address = newAddress()
         const [{ headers }, customer] = [yield* aKey({ role: "staff" }), yield* signIn({ role: "staff" })]

@@ -13,7 +13,7 @@ const inProduction = layer(
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
-/** Whether no window of this subject ends in the next ten seconds, in the middle of what a test tells. */
+/** Whether no window of this subject ends in the next ten seconds, during a test. */
 const hasTime = (subject: string) =>
   ["api", "checkout", "guesses", "promotionTrial", "auth"].every((bucket) =>
     windowEnd(`${bucket}:${subject}`, 60_000, Date.now()) - Date.now() > 10_000
@@ -21,7 +21,7 @@ const hasTime = (subject: string) =>
 
 let addresses = 0
 
-/** A place that nobody has sent anything from. */
+/** An unused address. */
 const newAddress = (): string => {
   const address = `203.0.${113 + Math.floor(++addresses / 250)}.${addresses % 250}`
   return hasTime(`ip:${address}`) ? address : newAddress()
@@ -33,7 +33,7 @@ const newUser = (): ReturnType<typeof asCustomer> => {
   return hasTime(`user:${id}`) ? asCustomer(id) : newUser()
 }
 
-/** The last group of an IPv6 network of 64 bits that nobody has sent anything from. */
+/** The last group of an unused IPv6 network of 64 bits. */
 const newNetwork = (): number => {
   const network = ++addresses
   return hasTime(`ip:32.1.13.184.0.1.${network >> 8}.${network & 255}/64`) ? network : newNetwork()
@@ -81,7 +81,7 @@ inProduction("limits of requests", (it) => {
       "400": () => api("POST", "/api/carts", from(newAddress(), { body: "{" })),
       "401": () => api("GET", "/api/orders", from(newAddress())),
       "401 with a key": () => api("GET", "/api/orders", from(newAddress(), { headers: { "x-api-key": "forged" } })),
-      "403": () => api("GET", "/api/orders", from(newAddress(), { as: { ...asCustomer("nobody"), permissions: [] } })),
+      "403": () => api("GET", "/api/orders", from(newAddress(), { as: { ...asCustomer("unknown"), permissions: [] } })),
       "404": () => api("GET", `/api/carts/${randomUUID()}`, from(newAddress())),
       "404 of no route": () => api("GET", "/api/nothing", from(newAddress())),
       "404 of no route with a key": () => api("GET", "/nothing", from(newAddress(), { headers: key })),
@@ -108,7 +108,7 @@ inProduction("limits of requests", (it) => {
   })
 
   describe("a visitor", () => {
-    it.effect("is refused in the envelope when 100 requests of a minute are used up, and told when to come again", () =>
+    it.effect("is refused in the envelope with Retry-After when 100 requests of a minute are used up", () =>
       Effect.gen(function*() {
         const address = newAddress()
         const answers = yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
@@ -125,7 +125,7 @@ inProduction("limits of requests", (it) => {
         assert.strictEqual((yield* api("GET", "/api/nothing", from(newAddress()))).status, 404, "others are not")
       }))
 
-    it.effect("is refused on every route but those of operators, and before anything is done for him", () =>
+    it.effect("is refused on every route but those of operators, before any work is done", () =>
       Effect.gen(function*() {
         const address = newAddress()
         yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
@@ -146,7 +146,7 @@ inProduction("limits of requests", (it) => {
         assert.strictEqual((yield* api("OPTIONS", "/api/carts", from(address, preflight))).status, 204)
       }))
 
-    it.effect("has one network of IPv6 for his own, whatever addresses he takes from it", () =>
+    it.effect("has one limit for all addresses of an IPv6 network", () =>
       Effect.gen(function*() {
         const network = newNetwork()
         let host = 0
@@ -177,8 +177,8 @@ inProduction("limits of requests", (it) => {
       }))
   })
 
-  describe("whoever is known", () => {
-    it.effect("is counted as a user wherever he is, and not with others at his address", () =>
+  describe("an authenticated caller", () => {
+    it.effect("is counted as a user at every address, and not with others at the same address", () =>
       Effect.gen(function*() {
         const address = newAddress()
         const [one, other] = [newUser(), newUser()]
@@ -190,7 +190,7 @@ inProduction("limits of requests", (it) => {
         assert.strictEqual((yield* api("GET", "/api/catalog/entities", from(address))).status, 200)
       }))
 
-    it.effect("by a key has 6,000 requests and 300 checkouts a minute, also where strangers used up an address", () =>
+    it.effect("by a key has 6,000 requests and 300 checkouts a minute, also at an address that others used up", () =>
       Effect.gen(function*() {
         const address = newAddress()
         yield* letsThrough(100, () => api("GET", "/api/nothing", from(address)))
@@ -202,10 +202,10 @@ inProduction("limits of requests", (it) => {
         assert.strictEqual(recorded(checkout)[0], 300)
       }))
 
-    it.effect("is counted by address where his credentials are worth nothing", () =>
+    it.effect("is counted by address if the credentials are invalid", () =>
       Effect.gen(function*() {
         const address = newAddress()
-        // Two limits of the same size count them, each in windows of its own: what is told may be of either.
+        // Two limits of the same size count them in different windows: the headers may show either.
         const guess = () =>
           api("GET", "/api/orders", from(address, { headers: { "x-api-key": `guess-${randomUUID()}` } }))
         const answers = yield* Effect.forEach(Array.from({ length: 110 }), guess, { concurrency: 10 })
@@ -229,11 +229,11 @@ inProduction("limits of requests", (it) => {
         let turn = 0
         yield* letsThrough(10, () => api("POST", spellings[turn++ % 4] ?? "", from(address, { body: {} })))
         const session = yield* api("GET", "/api/auth/get-session", from(address))
-        assert.notStrictEqual(session.status, 429, "has a limit of its own")
+        assert.notStrictEqual(session.status, 429, "has a separate limit")
         assert.strictEqual(recorded(session)[0], 100, "of which the limit of all requests leaves less")
       }))
 
-    it.effect("answers 10 attempts to sign in with an e-mail address, from wherever and however it is written", () =>
+    it.effect("answers 10 attempts to sign in with an e-mail address, from any address and in any spelling", () =>
       Effect.gen(function*() {
         const name = randomUUID()
         const spellings = [`${name}@shop.test`, `${name.toUpperCase()}@Shop.TEST`, `  ${name}@shop.test `]
@@ -255,7 +255,7 @@ inProduction("limits of requests", (it) => {
         assert.notStrictEqual((yield* api("POST", "/api/auth/sign-in/email", from(newAddress(), other))).status, 429)
       }))
 
-    it.effect("counts the e-mail address that a sign-in tries, whatever else its body seems to say", () =>
+    it.effect("counts the e-mail address that a sign-in tries, with any other content of its body", () =>
       Effect.gen(function*() {
         const email = `${randomUUID()}@shop.test`
         const headers = { "content-type": "application/x-www-form-urlencoded" }

@@ -11,7 +11,7 @@ import { TestApp } from "../support/TestApp.ts"
 /** Address of the sockets of the running service. */
 export const socketUrl = Effect.map(TestApp, ({ url }) => `${url.replace(/^http/, "ws")}/rpc`)
 
-/** A client with headers of its own on every call, over a socket of its own that lasts as long as the scope. */
+/** A client with these headers on every call, over a new socket that lasts as long as the scope. */
 export const clientWith = (headers: Readonly<Record<string, string>>) =>
   Effect.gen(function*() {
     const protocol = RpcClient.layerProtocolSocket({ retryTransientErrors: true }).pipe(
@@ -24,7 +24,7 @@ export const clientWith = (headers: Readonly<Record<string, string>>) =>
     return yield* Effect.provideContext(RpcClient.make(StoaRpcs), built)
   })
 
-/** A client that acts as somebody whom the test names. */
+/** A client that acts as this actor. */
 export const clientAs = (actor: Partial<Actor>) => clientWith({ "x-test-actor": JSON.stringify(actor) })
 
 /** The client as a service imports it, with an API key. */

@@ -29,7 +29,7 @@ const stubborn = (port: number) =>
 
 describe("the end of the process", () => {
   it.live(
-    "comes soon after SIGTERM whatever is open at /rpc, and calls that were made before it are answered",
+    "comes soon after SIGTERM with open sockets at /rpc, and calls made before it are answered",
     () =>
       Effect.gen(function*() {
         const { url: databaseUrl } = yield* freshDatabase
@@ -71,7 +71,7 @@ describe("the end of the process", () => {
             database.query<{ made: string }>("select count(*) as made from catalog_entities where slug like 'last-%'")
           ).finally(() => database.end())
         )
-        // Whatever was done was also answered; what came later was refused and not done.
+        // Every call that was carried out was answered; later ones were refused and not carried out.
         assert.strictEqual(Number(rows.rows[0]?.made), answered)
         assert.isBelow(answered, 2_000)
       }),

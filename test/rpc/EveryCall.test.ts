@@ -16,7 +16,7 @@ const outsider = as(inOrganization("org_other", asAdmin))
 const admin = as(asAdmin)
 const tags = [...StoaRpcs.requests.keys()]
 
-/** All that is stored of what calls change, and the journal. */
+/** All rows that calls change, and the number of recorded changes. */
 const everything = Effect.map(
   onDatabase((sql) =>
     sql`select (select count(*)::text from outbox_events where organization_id = 'org_default') as changes,
@@ -54,7 +54,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
         const before = yield* everything
         for (const tag of tags) {
           const { headers = {}, payload } = all[tag] ?? { payload: { id: store.entityId } }
-          const unknown = yield* socket.call(tag, payload, { "x-api-key": "stoa_of_nobody_at_all_0123456789" })
+          const unknown = yield* socket.call(tag, payload, { "x-api-key": "stoa_unknown_key_0123456789abcdefghij" })
           assert.strictEqual(unknown.error, "Unauthorized", tag)
           const forbidden = yield* socket.call(tag, payload, { ...headers, ...as(asAnonymous) })
           assert.strictEqual(forbidden.error, "Forbidden", tag)
@@ -74,7 +74,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       }
       const refused = yield* socket.call("carts.create", { currency: "ABC", email: 5 }, admin)
       assert.match(JSON.stringify(refused.value), /"path":"currency".*"path":"email"/)
-      // Who may not call at all is not told what the call would want.
+      // A caller without the permission does not learn what the call expects.
       assert.strictEqual((yield* socket.call("carts.create", {}, as(asAnonymous))).error, "Forbidden")
     }), 60_000)
 
@@ -119,13 +119,13 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
       assert.strictEqual((yield* socket.call("catalog.read", { idOrSlug: id }, admin)).error, "NotFound")
     }), 60_000)
 
-  it.effect("fails with its own errors", () =>
+  it.effect("fails with the errors of its route", () =>
     Effect.gen(function*() {
       const { cart, entityId, itemId, jobId, orderId } = yield* aStore
       const socket = yield* rawSocket
       const error = (tag: string, payload: unknown, headers: object = {}) =>
         Effect.map(socket.call(tag, payload, { ...headers, ...admin }), (recorded) => recorded.error)
-      const nobody = "01a1fafa-1828-734d-a466-2b91eb0fb4a0"
+      const unknownId = "01a1fafa-1828-734d-a466-2b91eb0fb4a0"
       yield* socket.call("catalog.create", { type: "product", slug: "taken" }, admin)
       assert.strictEqual(yield* error("catalog.create", { type: "product", slug: "taken" }), "Conflict")
       assert.strictEqual(yield* error("catalog.update", { id: entityId, change: { slug: "taken" } }), "Conflict")
@@ -136,7 +136,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
         yield* error("catalog.setAttributes", { id: entityId, locale: "fr", change: {} }),
         "ValidationFailed"
       )
-      assert.strictEqual(yield* error("carts.create", { currency: "USD", customerId: nobody }), "NotFound")
+      assert.strictEqual(yield* error("carts.create", { currency: "USD", customerId: unknownId }), "NotFound")
       const removed = yield* socket.call("carts.removeItem", { cartId: cart.id, itemId }, { ...cart.headers, ...admin })
       assert.isTrue(removed.ok)
       assert.strictEqual(yield* error("carts.removeItem", { cartId: cart.id, itemId }, cart.headers), "NotFound")

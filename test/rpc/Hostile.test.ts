@@ -10,7 +10,7 @@ import { as, rawSocket } from "./RawSocket.ts"
 const request = (fields: object) =>
   `${JSON.stringify({ _tag: "Request", id: 1, tag: "catalog.list", payload: {}, headers: [], ...fields })}\n`
 
-/** What is no message; none of it may reach further than the socket that it came over. */
+/** Invalid messages; none may affect more than its socket. */
 const hostile: Readonly<Record<string, string>> = {
   "no JSON": "hello\n",
   "null": "null\n",
@@ -46,7 +46,7 @@ const answeredChecks = Effect.map(
 )
 
 withApp("a hostile client", (it) => {
-  it.effect("harms nobody else's connection, and no process", () =>
+  it.effect("harms no other connection and no process", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()
       const otherTenant = yield* clientAs(asAdmin)
@@ -64,7 +64,7 @@ withApp("a hostile client", (it) => {
       assert.strictEqual((yield* api("GET", "/api/health")).status, 200)
     }), 60_000)
 
-  it.effect("is told that a call is unknown, and his other calls go on", () =>
+  it.effect("gets a defect for an unknown call, and other calls go on", () =>
     Effect.gen(function*() {
       const socket = yield* rawSocket
       assert.deepInclude(yield* socket.call("store.burn", {}, as(asAdmin)), { ok: false, error: "Die" })
@@ -86,7 +86,7 @@ withApp("a hostile client", (it) => {
       assert.deepStrictEqual(socket.frames.map(({ _tag }) => _tag), refused.map(() => "Defect"))
     }))
 
-  it.effect("is told nothing of what broke inside", () =>
+  it.effect("gets an error without details for text that cannot be stored", () =>
     Effect.gen(function*() {
       const socket = yield* rawSocket
       const recorded = yield* socket.call(
@@ -97,7 +97,7 @@ withApp("a hostile client", (it) => {
       assert.strictEqual(recorded.error, "ValidationFailed")
     }))
 
-  it.effect("has his socket closed for a message that is too large, in one piece or never ended", () =>
+  it.effect("loses the socket for a message that is too large, at once or never ended", () =>
     Effect.gen(function*() {
       const otherTenant = yield* clientAs(asAdmin)
       const large = yield* rawSocket
@@ -112,7 +112,7 @@ withApp("a hostile client", (it) => {
       assert.strictEqual((yield* otherTenant["catalog.list"]({})).page, 1)
     }))
 
-  it.effect("who reads nothing is not read from either, and keeps no memory busy", () =>
+  it.effect("that reads no answers is not read from either, and takes no memory", () =>
     Effect.gen(function*() {
       yield* aProduct()
       const { port } = new URL((yield* TestApp).url)
@@ -142,9 +142,9 @@ withApp("a hostile client", (it) => {
       }
       more()
       let [answered, since] = [0, performance.now()]
-      // Some answers fill what the system keeps for the reader; then no further call is taken from him.
+      // Some answers fill what the system keeps for the reader; then no further call is read.
       yield* eventually(
-        "calls of somebody who reads no answer to be left alone",
+        "calls of a client that reads no answer to be left unread",
         Effect.map(answeredChecks, (now) => {
           if (now !== answered) [answered, since] = [now, performance.now()]
           return answered > 0 && performance.now() - since > 2_500
@@ -172,7 +172,7 @@ layer(testAppLayer({ server: { rpc: { connections: 6, unknownPerAddress: 3, unkn
       )
       assert.strictEqual(refused, 429)
       for (const socket of open) assert.strictEqual(yield* socket.closed, 1008)
-      // There is room again, and who shows a key stays.
+      // Another socket is admitted again, and one with a key stays.
       const known = yield* rawSocket
       assert.isTrue((yield* known.call("catalog.list", {}, as(asAdmin))).ok)
       yield* eventually("two seconds to pass", Effect.map(known.call("catalog.list", {}, as(asAdmin)), ({ ok }) => ok))

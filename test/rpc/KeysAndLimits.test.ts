@@ -25,8 +25,8 @@ const agentOf = (entityId: string) =>
     ([entry]) => entry?.user_agent
   )
 
-withApp("whoever calls", (it) => {
-  it.effect("is known by his API key, acts in its organization, and is named in the change log", () =>
+withApp("a caller", (it) => {
+  it.effect("is identified by the API key, acts in its organization, and is named in the change log", () =>
     Effect.gen(function*() {
       const { organizationId } = yield* anOrganization
       const { id, key } = yield* aKey({ role: "admin", organization: organizationId })
@@ -40,7 +40,7 @@ withApp("whoever calls", (it) => {
       assert.isOk(id)
     }))
 
-  it.effect("may not name another organization than that of his key", () =>
+  it.effect("may not name another organization than that of the key", () =>
     Effect.gen(function*() {
       const { organizationId } = yield* anOrganization
       const { key } = yield* aKey({ role: "admin" })
@@ -51,7 +51,7 @@ withApp("whoever calls", (it) => {
       assert.strictEqual((yield* right["catalog.list"]({})).page, 1)
     }))
 
-  it.effect("is who the headers of each call show, on one connection too", () =>
+  it.effect("is the one in the headers of each call, on one connection too", () =>
     Effect.gen(function*() {
       const { organizationId } = yield* anOrganization
       const [theirs, ours] = [
@@ -85,7 +85,7 @@ withApp("whoever calls", (it) => {
       }
     }))
 
-  it.effect("loses the live connection's further calls and streams with his key", () =>
+  it.effect("loses further calls and streams of an open connection with the key", () =>
     Effect.gen(function*() {
       const { id, key } = yield* aKey({ role: "admin" })
       const rpc = yield* clientOf(key)
@@ -131,7 +131,7 @@ withApp("a change with an idempotency-key", (it) => {
       })
       const recorded = yield* Effect.all([Effect.exit(adjust), Effect.exit(adjust)], { concurrency: 2 })
       const again = yield* eventually(
-        "the answer to be remembered",
+        "the answer to be stored",
         Effect.match(adjust, {
           onFailure: () => undefined,
           onSuccess: (level) => level
@@ -141,7 +141,7 @@ withApp("a change with an idempotency-key", (it) => {
       assert.isTrue(recorded.some(({ _tag }) => _tag === "Success"))
     }))
 
-  it.effect("frees its key when it is refused, and remembers an answer without content", () =>
+  it.effect("frees its key when it is refused, and stores an answer without content", () =>
     Effect.gen(function*() {
       const rpc = yield* clientAs(asAdmin)
       const idempotent = RpcClient.withHeaders({ "idempotency-key": "refused-at-first" })

@@ -104,5 +104,5 @@ export const rawSocket = Effect.flatMap(
     )
 )
 
-/** Headers of somebody whom the test names. */
+/** Headers of a request as this actor. */
 export const as = (actor: object): Readonly<Record<string, string>> => ({ "x-test-actor": JSON.stringify(actor) })

@@ -8,7 +8,7 @@ const aFailedJob = Effect.gen(function*() {
   const id = randomUUID()
   yield* onDatabase((sql) =>
     sql`insert into commerce_jobs (id, organization_id, queue, task_slug, input, status, attempts, max_attempts, error)
-      values (${id}::uuid, 'org_default', 'default', 'nobody/knows', '{}', 'failed', 1, 1, 'broken')`
+      values (${id}::uuid, 'org_default', 'default', 'unknown/task', '{}', 'failed', 1, 1, 'broken')`
   )
   return id
 })

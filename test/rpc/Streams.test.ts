@@ -24,7 +24,7 @@ const tagsOf = Effect.map(
 )
 
 withApp("a stream", (it) => {
-  it.effect("gives every record of a list once, to a reader as slow as he likes", () =>
+  it.effect("gives every record of a list once, also to a slow reader", () =>
     Effect.gen(function*() {
       yield* manyProducts(450)
       const rpc = yield* clientAs(asAdmin)
@@ -95,7 +95,7 @@ withApp("a stream", (it) => {
       const headers = Object.entries(as(asAdmin))
       socket.send(`${JSON.stringify({ _tag: "Request", id: 1, tag: "catalog.stream", payload: {}, headers })}\n`)
       yield* eventually("the first page", Effect.sync(() => socket.frames.length > 0))
-      // Another call's answer comes after whatever was sent before it.
+      // Another call's answer comes after everything that was sent before it.
       assert.isTrue((yield* socket.call("catalog.list", {}, as(asAdmin))).ok)
       assert.deepStrictEqual(socket.frames.map(({ _tag, values }) => [_tag, values?.length]), [["Chunk", 100]])
       socket.send(`${JSON.stringify({ _tag: "Ack", requestId: 1 })}\n`)
