@@ -5,7 +5,6 @@
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [
     "src/domain/catalog/import-export/CatalogBatchRepo.ts#0",
-    "src/domain/customers/CustomerGroupRepo.ts#1",
     "src/domain/customers/CustomerRepo.ts#2",
     "src/domain/customers/ErasureRepo.ts#1",
     "src/domain/customers/ErasureRepo.ts#7",

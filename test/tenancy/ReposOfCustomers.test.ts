@@ -130,7 +130,9 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   [
     "a changed group",
     ({ group }) =>
-      CustomerGroupRepo.use((repo) => isFound(repo.change(group, (one) => ({ ...one, description: "y" })))),
+      CustomerGroupRepo.use((repo) =>
+        isFound(repo.change(group, (one) => Effect.succeed({ ...one, description: "y" })))
+      ),
     false,
     true
   ],

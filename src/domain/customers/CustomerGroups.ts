@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Equal, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { type Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
@@ -62,15 +62,14 @@ export class CustomerGroups extends Context.Service<CustomerGroups, {
 
       const change = Effect.fn("CustomerGroups.change")(function*(id: string, sent: CustomerGroupChange) {
         const now = yield* clock
-        const changed = yield* repo.change(id, (before) => {
-          const after = {
+        const changed = yield* repo.change(id, (before) =>
+          Effect.succeed({
             ...before,
             name: sent.name ?? before.name,
             description: over(sent.description, before.description),
-            metadata: sent.metadata === undefined ? before.metadata : sent.metadata ?? {}
-          }
-          return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
-        })
+            metadata: sent.metadata === undefined ? before.metadata : sent.metadata ?? {},
+            updatedAt: now
+          }))
         return changed ?? (yield* unknown)
       })
 
