@@ -1,12 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
-import { Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
-import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
-import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
-import { TestDatabase } from "../support/Postgres.ts"
 import { aGuestCart, aProduct } from "../support/Purchase.ts"
 import { api, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -54,23 +49,3 @@ withHook("a client that hangs up while its request is worked on", (it) => {
       assert.strictEqual(stored.at("data.lineItems.0.quantity"), 1)
     }))
 })
-
-layer(Layer.provideMerge(idempotencyRepoLayer, TestDatabase), { excludeTestServices: true })(
-  "an idempotency key",
-  (it) => {
-    it.effect("is not released by an earlier failed execution once another holds it", () =>
-      Effect.gen(function*() {
-        const keys = yield* IdempotencyKeys
-        const key = randomUUID()
-        const first = yield* keys.claim("scope", key, "hash", true)
-        const beside = yield* keys.claim("scope", key, "hash", true)
-        assert.deepStrictEqual([first._tag, beside._tag], ["Claimed", "Running"])
-        if (first._tag !== "Claimed" || beside._tag !== "Running") return
-        yield* keys.release("scope", key, first.executionId)
-        const second = yield* keys.claim("scope", key, "hash", true)
-        yield* keys.release("scope", key, beside.executionId)
-        assert.strictEqual(second._tag, "Claimed")
-        assert.strictEqual((yield* keys.claim("scope", key, "hash", true))._tag, "Running")
-      }).pipe(Effect.provideService(CurrentActor, systemActor("org_default"))))
-  }
-)

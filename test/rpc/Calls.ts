@@ -6,7 +6,7 @@ import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { RpcAccess } from "../../src/http/rpc/RpcContract.ts"
 import { StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
-import { TestApp } from "../support/TestApp.ts"
+import { api, TestApp } from "../support/TestApp.ts"
 
 /** Address of the sockets of the running service. */
 export const socketUrl = Effect.map(TestApp, ({ url }) => `${url.replace(/^http/, "ws")}/rpc`)
@@ -33,3 +33,9 @@ export const clientOf = (apiKey: string) =>
     const { url } = yield* TestApp
     return Context.get(yield* Layer.build(Layer.fresh(StoaRpc.layerSocket({ url, apiKey }))), StoaRpc)
   })
+
+/** The metrics of the service. */
+export const callMetrics = Effect.map(
+  api("GET", "/api/metrics", { headers: { "x-api-key": "a-key-for-metrics-alone" } }),
+  ({ body }) => String(body)
+)

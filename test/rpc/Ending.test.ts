@@ -1,31 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import { connect } from "node:net"
 import { Client } from "pg"
 import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { startService } from "../support/Service.ts"
-
-/** A socket whose other side takes no part in anything, not even in its end. */
-const stubborn = (port: number) =>
-  Effect.acquireRelease(
-    Effect.promise(() =>
-      new Promise<{ readonly destroy: () => void }>((resolve) => {
-        const socket = connect(port, "127.0.0.1")
-        socket.on("error", () => undefined)
-        socket.once("data", () => {
-          socket.pause()
-          resolve(socket)
-        })
-        socket.write(
-          "GET /rpc HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
-            "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        )
-      })
-    ),
-    (socket) => Effect.sync(() => socket.destroy())
-  )
+import { unread } from "./RawSocket.ts"
 
 describe("the end of the process", () => {
   it.live(
@@ -35,7 +15,7 @@ describe("the end of the process", () => {
         const { url: databaseUrl } = yield* freshDatabase
         const service = yield* startService({ databaseUrl })
         const connection = { url: service.url, apiKey: "dev-admin-key" }
-        yield* stubborn(service.ports.http)
+        yield* unread(service.ports.http)
         let began = 0
         const answered = yield* Effect.gen(function*() {
           const rpc = yield* StoaRpc

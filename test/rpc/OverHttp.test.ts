@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Stream } from "effect"
 import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
 import { api, TestApp, withApp } from "../support/TestApp.ts"
+import { callMetrics } from "./Calls.ts"
 
 const key = { "x-api-key": "dev-admin-key" }
 
@@ -74,9 +75,7 @@ withApp("calls over HTTP", (it) => {
     Effect.gen(function*() {
       const rpc = yield* clientOver()
       yield* rpc["catalog.list"]({})
-      const metrics = String(
-        (yield* api("GET", "/api/metrics", { headers: { "x-api-key": "a-key-for-metrics-alone" } })).body
-      )
+      const metrics = yield* callMetrics
       assert.match(metrics, /stoa_rpc_calls_total\{call="catalog.list",outcome="ok"\} \d+/)
       assert.match(metrics, /stoa_rpc_call_duration_seconds_count\{call="catalog.list"\} \d+/)
       assert.match(metrics, /stoa_rpc_connections \d+/)

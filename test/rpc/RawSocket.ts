@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { connect, type Socket } from "node:net"
 import { socketUrl } from "./Calls.ts"
 
 /** How a call ended, as the wire has it: the tag of its error, or its value. */
@@ -106,3 +107,21 @@ export const rawSocket = Effect.flatMap(
 
 /** Headers of a request as this actor. */
 export const as = (actor: object): Readonly<Record<string, string>> => ({ "x-test-actor": JSON.stringify(actor) })
+
+const upgrade =
+  "GET /rpc HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\n" +
+  "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+
+/** An upgraded socket whose other side reads nothing, not even its end. */
+export const unread = (port: number) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      new Promise<Socket>((resolve) => {
+        const socket = connect(port, "127.0.0.1")
+        socket.on("error", () => undefined)
+        socket.once("data", () => resolve(socket.pause()))
+        socket.write(upgrade)
+      })
+    ),
+    (socket) => Effect.sync(() => socket.destroy())
+  )

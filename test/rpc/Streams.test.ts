@@ -6,8 +6,8 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { restart, startService } from "../support/Service.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
-import { clientAs } from "./Calls.ts"
+import { asAdmin, withApp } from "../support/TestApp.ts"
+import { callMetrics, clientAs } from "./Calls.ts"
 import { as, rawSocket } from "./RawSocket.ts"
 
 /** Entities straight into the table, and the events of as many changes over the API. */
@@ -17,11 +17,6 @@ const manyProducts = (count: number) =>
       select gen_random_uuid(), 'org_default', 'product', 'many-' || lpad(n::text, 4, '0'), 'active', true
       from generate_series(1, ${count}::int) n`
   )
-
-const tagsOf = Effect.map(
-  api("GET", "/api/metrics", { headers: { "x-api-key": "a-key-for-metrics-alone" } }),
-  ({ body }) => String(body)
-)
 
 withApp("a stream", (it) => {
   it.effect("gives every record of a list once, also to a slow reader", () =>
@@ -50,10 +45,7 @@ withApp("a stream", (it) => {
       assert.strictEqual((yield* rpc["catalog.list"]({})).page, 1)
       yield* eventually(
         "the ends to be counted",
-        Effect.map(
-          tagsOf,
-          (text) => /stoa_rpc_calls_total\{call="catalog.stream",outcome="interrupted"\} \d+/.test(text)
-        )
+        Effect.map(callMetrics, (text) => /\{call="catalog.stream",outcome="interrupted"\} \d+/.test(text))
       )
     }))
 

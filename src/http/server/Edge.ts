@@ -9,13 +9,13 @@ import type { RateLimiting } from "./RateLimiting.ts"
 import { CurrentRequest, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
 import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
 
-/** What the edge has to know of the deployment and of the router it stands around. */
+/** What the edge has to know of the deployment and of its router. */
 export interface EdgeOptions extends AnswerOptions {
   readonly limiting: RateLimiting["Service"]
   readonly isOwnHost: HostTest
   /** Methods that a path answers to; empty for an unknown path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
-  /** Limits in bytes of the bodies of routes (`POST /path`) that have one of their own, which they hold to while they read. */
+  /** Body limits in bytes of single routes (`POST /path`), which enforce them while they read. */
   readonly bodyLimits?: ReadonlyMap<string, number>
 }
 
@@ -24,7 +24,7 @@ type Request = HttpServerRequest.HttpServerRequest
 /** Limit of a request's body on every route (spec §8). */
 const maxBodyBytes = 1_048_576
 
-/** The span of the request, where requests are traced, is told the route's template: the router finds it later. */
+/** Adds the route's template to the span of a traced request: the router finds the route later. */
 const nameSpan = (context: Context.Context<never>, path: string): void => {
   const span = Context.getOrUndefined(context, Tracer.ParentSpan)
   if (span?._tag === "Span") span.attribute("http.route", routeTemplate(path))
@@ -35,7 +35,7 @@ const pathOf = (url: string): string => {
   return end === -1 ? url : url.slice(0, end)
 }
 
-/** Errors that named their own status are left alone, and so are pages; what carries neither gets the envelope. */
+/** Answers with JSON or a page are left alone; others get the envelope. */
 const hasOwnBody = (response: HttpServerResponse.HttpServerResponse): boolean =>
   response.body._tag !== "Empty" && /json|html/.test(response.body.contentType ?? "")
 
@@ -68,14 +68,14 @@ export const edge = <E, R>(
       const message = own === undefined ? undefined : `The body exceeds the limit of ${own} bytes.`
       return Effect.succeed(envelope(413, { connection: "close" }, message))
     }
-    // Not every route reads a body of unknown length; one with a limit of its own reads it part by part.
+    // Not every route reads a body of unknown length; one with a separate limit reads it part by part.
     const whole = own === undefined && isChunked(request)
       ? Effect.andThen(Effect.catch(request.text, Effect.die), app)
       : app
     return Effect.matchCauseEffect(whole, { onSuccess: Effect.succeed, onFailure: answerFailure })
   }
 
-  /** Counted before it is worked on where its caller is an address, and else by the routes or when it is answered. */
+  /** Requests without credentials are counted first; others by the routes, or at the latest when they are answered. */
   const admitted = (request: Request, facts: RequestFacts) => {
     if (!options.isOwnHost(request.headers["host"])) return Effect.succeed(envelope(421))
     return isPreflight(request)
