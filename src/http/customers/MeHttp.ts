@@ -3,10 +3,14 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { Erasure } from "../../domain/customers/Erasure.ts"
+import { Downloads } from "../../domain/fulfillment/Downloads.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
+import { Reorders } from "../../workflows/carts/Reorders.ts"
 import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 import { deleted } from "../envelope/Envelope.ts"
-import { MeGroup } from "./MeApi.ts"
+import { MeGroup, MyOrdersGroup } from "./MeApi.ts"
 
 /** Handlers of the routes that `MeApi.ts` declares. */
 export const meHttp = HttpApiBuilder.group(
@@ -25,6 +29,24 @@ export const meHttp = HttpApiBuilder.group(
       removeAddress: ({ params }) => Effect.as(addresses.remove(params.id), deleted),
       exportAll: () => personal.all,
       erase: () => Effect.as(erasure.eraseOwn, deleted)
+    })
+  })
+)
+
+export const myOrdersHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(MyOrdersGroup),
+  "myOrders",
+  Effect.fnUntraced(function*(handlers) {
+    const orders = yield* OwnOrders
+    const fulfillments = yield* Fulfillments
+    const downloads = yield* Downloads
+    const reorders = yield* Reorders
+    return handlers.handleAll({
+      list: ({ query }) => orders.list(query.status, pageOf(query)),
+      read: ({ params }) => orders.get(params.idOrNumber),
+      tracking: ({ params, query }) => fulfillments.trackingOfOwn(params.idOrNumber, pageOf(query)),
+      downloads: ({ params, query }) => downloads.ofOwn(params.orderId, pageOf(query)),
+      reorder: ({ params }) => reorders.reorder(params.orderId)
     })
   })
 )

@@ -6,8 +6,7 @@ import { Users } from "../../domain/access/Users.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { Staff } from "../../domain/staff/Staff.ts"
 import { staffRepoLayer } from "../../domain/staff/StaffRepo.ts"
-import { organizationKeysHttp } from "../../http/access/ApiKeysHttp.ts"
-import { permissionsHttp } from "../../http/access/PermissionsHttp.ts"
+import { organizationKeysHttp, permissionsHttp } from "../../http/access/AccessHttp.ts"
 import { staffHttp } from "../../http/staff/StaffHttp.ts"
 
 /** Who may do what: keys, staff, permissions (contract, platform §4 to §6). Its tables are those of `auth`. */

@@ -13,11 +13,8 @@ import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { customerGroupsHttp } from "../../http/customers/CustomerGroupsHttp.ts"
-import { customerRecordsHttp } from "../../http/customers/CustomerRecordsHttp.ts"
-import { customersHttp } from "../../http/customers/CustomersHttp.ts"
-import { meHttp } from "../../http/customers/MeHttp.ts"
-import { myOrdersHttp } from "../../http/customers/MyOrdersHttp.ts"
+import { customerGroupsHttp, customerRecordsHttp, customersHttp } from "../../http/customers/CustomersHttp.ts"
+import { meHttp, myOrdersHttp } from "../../http/customers/MeHttp.ts"
 
 /** Customers: their profiles, and what each may do for himself. */
 export const customers = defineModule({

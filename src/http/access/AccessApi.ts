@@ -1,6 +1,7 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { ApiKey, ApiKeyWithKey, NewApiKey } from "../../domain/access/ApiKey.ts"
+import { Permissions } from "../../domain/access/PermissionCatalogue.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
@@ -36,3 +37,11 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** The permissions that roles can have (contract, platform §14). */
+export const PermissionsGroup = HttpApiGroup.make("permissions").add(
+  HttpApiEndpoint.get("list", "/api/admin/permissions", { success: Data(Permissions) })
+    .annotate(Access, anyOf("staff:manage", "admin"))
+    .annotateMerge(OpenApi.annotations({ summary: "List all permissions by module and plugin" }))
+)
+  .middleware(Errors).middleware(AccessControl)

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
+import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
-import { OrganizationKeysGroup } from "./ApiKeysApi.ts"
+import { OrganizationKeysGroup, PermissionsGroup } from "./AccessApi.ts"
 
-/** Handlers of the routes that `ApiKeysApi.ts` declares. */
+/** Handlers of the routes that `AccessApi.ts` declares. */
 export const organizationKeysHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(OrganizationKeysGroup),
   "organizationKeys",
@@ -16,5 +17,14 @@ export const organizationKeysHttp = HttpApiBuilder.group(
       listKeys: ({ query }) => keys.list(pageOf(query)),
       revokeKey: ({ params }) => Effect.as(keys.revoke(params.id), deleted)
     })
+  })
+)
+
+export const permissionsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(PermissionsGroup),
+  "permissions",
+  Effect.fnUntraced(function*(handlers) {
+    const catalogue = yield* PermissionCatalogue
+    return handlers.handleAll({ list: () => Effect.succeed(catalogue) })
   })
 )
