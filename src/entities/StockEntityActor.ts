@@ -4,8 +4,7 @@ import { CurrentActor, systemActor } from "../domain/access/Actor.ts"
 import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
 import { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import { HoldGone, type Reserved, type ReserveStock, StockEntity, StockShort } from "./StockEntity.ts"
-import { serveBatch, type StockReply, type StockRequest } from "./StockEntityBatch.ts"
-import { StockEntityCache } from "./StockEntityCache.ts"
+import { serveBatch, StockEntityCache, type StockReply, type StockRequest } from "./StockEntityBatch.ts"
 
 /** Maximum number of requests per statement. */
 const batchSize = 250

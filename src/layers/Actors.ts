@@ -23,7 +23,7 @@ import { testActor } from "./TestActors.ts"
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer")
 
-/** Who a request acts as, before the request itself adds what it shows. */
+/** Who a request acts as, before the rest of the request is added. */
 type Found = Omit<Caller, "cartSecret" | "requestId">
 
 /** Keys that are configured and not stored: the development key of the role admin, and the key that reads metrics. */
@@ -61,7 +61,7 @@ const renewedCookie = ({ secureCookies, sessionCookie, sessionDuration }: AuthSe
   `${sessionCookie}=${value}; Max-Age=${sessionDuration}; Path=/; HttpOnly; SameSite=Lax` +
   (secureCookies ? "; Secure" : "")
 
-/** Whom verified credentials make of a request; undefined for credentials that are not valid. */
+/** Who a request acts as by its verified credentials; undefined for credentials that are not valid. */
 const identifying = Effect.gen(function*() {
   const { access, auth } = yield* AppConfig
   const { isGuess, verify } = yield* Credentials
@@ -70,14 +70,14 @@ const identifying = Effect.gen(function*() {
   const policy: AccessPolicy = access
   const guarded = guardedRoles(auth)
 
-  /** Who is a member there in a role that needs a second factor, and shows none. */
+  /** Whether a member has a role that needs a second factor, without one. */
   const lacksFactor = (known: Pick<SessionFacts, "memberships" | "twoFactor">, organization: string): boolean => {
     const role = membershipIn(known, organization)
     return role !== undefined && guarded.has(role) && !known.twoFactor
   }
 
   const holderOf = Effect.fnUntraced(function*(key: KeyFacts, headers: Headers.Headers, asked: Asked | undefined) {
-    // A key with a role acts in the organization that gave it, and a key that somebody made for himself as he would.
+    // A key with a role acts in the organization that issued it, and a personal key as its user does.
     const organization = key.organizationId ??
       (key.role === null ? yield* organizationOf(headers, asked) : policy.defaultOrganizationId)
     if (lacksFactor(key, organization)) return yield* TwoFactorRequired.of()
@@ -107,7 +107,7 @@ const identifying = Effect.gen(function*() {
   })
 
   return {
-    /** Whoever the credential is of, where he may act. */
+    /** The holder of the credential, in the organization where they may act. */
     identify: Effect.fnUntraced(function*(sent: SentCredential, headers: Headers.Headers, asked: Asked | undefined) {
       const own = configured(sent)
       if (own !== undefined) return own
@@ -119,7 +119,7 @@ const identifying = Effect.gen(function*() {
         ? yield* holderOf(verified.known.key, headers, asked)
         : yield* guardedUser(verified.known.session, sent, verified.renewed, headers, asked)
     }),
-    /** The user of a session, whatever he still lacks; undefined for every other credential. */
+    /** The user of a session, also without a second factor; undefined for every other credential. */
     userOfSession: Effect.fnUntraced(function*(sent: SentCredential) {
       if (sent._tag === "Key") return undefined
       const verified = yield* verify(sent)
@@ -160,7 +160,7 @@ export const actorsLayer = Layer.effect(
     })
 
     const signedIn = Effect.fnUntraced(function*(headers: Headers.Headers) {
-      // A bearer that is no session's leaves the word to the cookie, as with better-auth.
+      // A bearer that is no session's leaves it to the cookie, as with better-auth.
       const all = [headers, { cookie: headers["cookie"] }].flatMap((sent) => sentCredentials(sent, auth.sessionCookie))
       for (const sent of all) {
         const user: Found | undefined = yield* userOfSession(sent)

@@ -15,11 +15,9 @@ import { RpcServer } from "effect/rpc"
 import type { SocketServer } from "effect/socket"
 import { randomUUID } from "node:crypto"
 import { AuthSecret } from "./auth/AuthSecret.ts"
-import { clusterHealth } from "./cluster/ClusterHealth.ts"
+import { clusterHealth, onlyProcess } from "./cluster/ClusterHealth.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
-import { onlyProcess } from "./cluster/OnlyProcess.ts"
-import { ownShardsOnly } from "./cluster/OwnShards.ts"
-import { peerClient, peerServer, strictLines } from "./cluster/PeerTransport.ts"
+import { ownShardsOnly, peerClient, peerServer, strictLines } from "./cluster/PeerTransport.ts"
 import { withRestartDelays } from "./cluster/RestartDelays.ts"
 import { AppConfig, type AppSettings } from "./config/AppConfig.ts"
 import { hasPeers } from "./config/NetworkConfig.ts"
@@ -50,7 +48,7 @@ const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "
   shardsPerGroup: 64
 }
 
-/** A process that listens for nobody, as it stands in the table of runners: each has a row of its own there. */
+/** The address of a process without a port in the table of runners: unique, because each has a row there. */
 const unreachable = () => RunnerAddress.make(`${randomUUID()}.invalid`, 0)
 
 const health = RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(peerClient))
@@ -65,7 +63,7 @@ const amongPeers = RunnerServer.layer.pipe(
   Layer.provide(strictLines)
 )
 
-/** Everything in one process: nothing listens, because nobody else has anything to ask its actors. */
+/** Everything in one process: nothing listens, because no other process calls its actors. */
 const alone = Layer.provideMerge(
   Sharding.layer,
   Layer.merge(Runners.layerNoop, RunnerHealth.layerNoop)

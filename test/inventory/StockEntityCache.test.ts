@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { StockEntityCache } from "../../src/entities/StockEntityCache.ts"
+import { StockEntityCache } from "../../src/entities/StockEntityBatch.ts"
 
 const snapshot = (sellable: string) => ({ sellable, version: 1, levels: [] })
 

@@ -41,7 +41,10 @@ it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it
         const cycle = (yield* slots.open).find(({ queue }) => queue === "other")
         assert.isDefined(cycle)
         const answer = yield* Deferred.make<void>()
-        const late = { ...slots, extend: (tokens: ReadonlyArray<string>) => Effect.as(Deferred.await(answer), tokens) }
+        const late = {
+          ...slots,
+          extend: (tokens: ReadonlyArray<string>) => Effect.as(Deferred.await(answer), [...tokens])
+        }
         const lease = yield* (yield* leasesOver(late)).take(cycle, newId())
         yield* lease?.lost ?? Effect.die("no lease")
         yield* Deferred.succeed(answer, undefined)

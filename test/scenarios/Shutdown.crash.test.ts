@@ -79,7 +79,7 @@ it.live(
           "it says that it stops",
           Effect.map(api("GET", "/api/ready"), (answer) => answer.status === 503 ? answer : undefined)
         )
-        assert.strictEqual(unready.at("checks.process.message"), "This process was told to stop.")
+        assert.strictEqual(unready.at("checks.process.message"), "This process is stopping.")
         assert.strictEqual((yield* api("GET", "/api/health")).at("database"), "closing")
         assert.strictEqual((yield* api("GET", "/health/live")).status, 200)
         const product = yield* aProduct({ stock: 1 })

@@ -2,75 +2,12 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { ClaimedJob, Job } from "./Job.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { Job } from "./Job.ts"
 
-/** A row of `commerce_jobs` from the driver. */
-export interface JobRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly queue: string
-  readonly task_slug: string
-  readonly status: Job["status"]
-  readonly input: Job["input"]
-  readonly output: unknown
-  readonly error: string | null
-  readonly attempts: number
-  readonly max_attempts: number
-  readonly wait_until: Date | null
-  readonly concurrency_key: string | null
-  readonly processing_started_at: Date | null
-  readonly completed_at: Date | null
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-/** The columns of a `JobRow`. */
-export const jobColumns =
-  "id, organization_id, queue, task_slug, status, input, output, error, attempts, max_attempts, wait_until, " +
-  "concurrency_key, processing_started_at, completed_at, created_at, updated_at"
-
-/** The record of a row. */
-export const jobOf = (row: JobRow): Job => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  queue: row.queue,
-  taskSlug: row.task_slug,
-  input: row.input,
-  output: row.output,
-  status: row.status,
-  attempts: row.attempts,
-  maxAttempts: row.max_attempts,
-  error: row.error,
-  waitUntil: row.wait_until,
-  concurrencyKey: row.concurrency_key,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  processingStartedAt: row.processing_started_at,
-  completedAt: row.completed_at
-})
-
-/** A row of a claim. */
-export interface ClaimedRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly task_slug: string
-  readonly input: Job["input"]
-  readonly attempts: number
-  readonly max_attempts: number
-  readonly created_at: Date
-}
-
-/** What a worker is given of it. */
-export const claimedOf = (row: ClaimedRow): ClaimedJob => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  taskSlug: row.task_slug,
-  input: row.input,
-  attempts: row.attempts,
-  maxAttempts: row.max_attempts,
-  createdAt: row.created_at
-})
+/** The columns of a job, named like the fields of its record. */
+export const jobColumns = columnsOf(Job.fields)
 
 /** How much a queue has to do. */
 export interface QueueDepth {
@@ -80,25 +17,6 @@ export interface QueueDepth {
   /** Seconds since the oldest job that may run could have run; 0 when there is none. */
   readonly oldestSeconds: number
 }
-
-/** Job records for people: an organization's failed jobs, and the state of the queues. */
-export class JobRecordRepo extends Context.Service<JobRecordRepo, {
-  readonly find: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
-  /** Failed jobs of the organization, newest end first. */
-  readonly failed: (page: PageRequest) => Effect.Effect<PageOf<Job>, never, CurrentActor>
-  /** Restarts a failed job; undefined if the organization has no failed job with that id. */
-  readonly retry: (id: string) => Effect.Effect<Job | undefined, never, CurrentActor>
-  /** Queues with pending jobs. */
-  readonly depths: Effect.Effect<ReadonlyArray<QueueDepth>>
-  /**
-   * Deletes jobs that ended more than so many days ago, among at most 1,000 rows per call. `after` is the starting
-   * position, `next` that of the following call, undefined at the end.
-   */
-  readonly purge: (
-    days: { readonly succeeded: number; readonly failed: number },
-    after: string
-  ) => Effect.Effect<{ readonly removed: number; readonly next: string | undefined }>
-}>()("stoa/domain/jobs/JobRecordRepo") {}
 
 /** Pending jobs of a queue are counted up to here. */
 const countable = 10_000
@@ -112,7 +30,7 @@ const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
     type: "jobs.retry",
     entityType: "job",
     entityId: "again.id::text",
-    payload: "jsonb_build_object('id', again.id, 'taskSlug', task_slug, 'queue', queue, 'status', 'pending')",
+    payload: "jsonb_build_object('id', again.id, 'taskSlug', \"taskSlug\", 'queue', queue, 'status', 'pending')",
     before: "jsonb_build_object('status', 'failed', 'attempts', old.attempts, 'error', old.error)",
     from: "again join old on old.id = again.id"
   })
@@ -134,31 +52,32 @@ const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
         and j.status = 'pending' and j.wait_until is not null and not j.blocked))))::float8 as "oldestSeconds"
   from queues where queue is not null`
 
-/** `JobRecordRepo` over the database of the process. */
-export const jobRecordRepoLayer = Layer.effect(
-  JobRecordRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** Job records for people: an organization's failed jobs, and the state of the queues. */
+export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain/jobs/JobRecordRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
     const columns = sql.literal(jobColumns)
 
     const find = Effect.fn("JobRecordRepo.find")(function*(id: string) {
-      const rows = yield* sql<JobRow>`select ${columns} from commerce_jobs
+      const rows = yield* sql<Job>`select ${columns} from commerce_jobs
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0] && jobOf(rows[0])
+      return rows[0]
     }, Effect.orDie)
 
+    /** Failed jobs of the organization, newest end first. */
     const failed = Effect.fn("JobRecordRepo.failed")(function*(page: PageRequest) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<JobRow>`select ${columns} from commerce_jobs
+      const rows = yield* sql<Job>`select ${columns} from commerce_jobs
         where organization_id = ${organization} and status = 'failed'
         order by completed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`
       const [counted] = yield* sql<{ readonly total: number }>`select count(*)::int4 as total from commerce_jobs
         where organization_id = ${organization} and status = 'failed'`
-      return { items: rows.map(jobOf), ...page, total: counted?.total ?? 0 }
+      return { items: rows, ...page, total: counted?.total ?? 0 }
     }, Effect.orDie)
 
+    /** Restarts a failed job; undefined if the organization has no failed job with that id. */
     const retry = Effect.fn("JobRecordRepo.retry")(function*(id: string) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<JobRow>`with old as (
+      const rows = yield* sql<Job>`with old as (
           select id, attempts, error from commerce_jobs
           where id = ${id}::uuid and organization_id = ${actor.organizationId} and status = 'failed' for update),
         again as (
@@ -169,16 +88,21 @@ export const jobRecordRepoLayer = Layer.effect(
         entry as (${retried(sql, actor)}),
         notified as (select count(pg_notify('stoa_jobs', queue)) from again)
         select again.* from again left join notified on true`
-      return rows[0] && jobOf(rows[0])
+      return rows[0]
     }, Effect.orDie)
 
+    /** Queues with pending jobs. */
     const depths = DateTime.nowAsDate.pipe(
       Effect.flatMap((at) => depthsAt(sql, at)),
       Effect.orDie,
       Effect.withSpan("JobRecordRepo.depths")
     )
 
-    // Ids carry the time of their creation, so the primary key is the index by age and a job needs no other for this.
+    /**
+     * Deletes jobs that ended more than so many days ago, among at most 1,000 rows per call. `after` is the starting
+     * position, `next` that of the following call, undefined at the end. Ids carry the time of their creation, so the
+     * primary key is the index by age.
+     */
     const purge = Effect.fn("JobRecordRepo.purge")(
       function*(days: { readonly succeeded: number; readonly failed: number }, after: string) {
         const cut = sql`(lpad(to_hex((extract(epoch from now() - make_interval(days => ${
@@ -198,6 +122,8 @@ export const jobRecordRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
-    return JobRecordRepo.of({ find, failed, retry, depths, purge })
+    return { find, failed, retry, depths, purge }
   })
-)
+}) {}
+
+export const jobRecordRepoLayer = Layer.effect(JobRecordRepo, JobRecordRepo.make)

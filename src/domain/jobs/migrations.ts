@@ -24,9 +24,9 @@ export const migrations = {
       updated_at timestamptz not null default now(),
       -- Never at the same time as another job of its organization and key.
       exclusive boolean not null default false,
-      -- Waits for its key and is out of sight of claims until then.
+      -- Waits for its key; claims skip it until then.
       blocked boolean not null default false,
-      -- Who works on it, under which token, and until when without a sign of life.
+      -- Who works on it, under which token, and until when without a renewal.
       slot text,
       lease_token uuid,
       lease_until timestamptz,

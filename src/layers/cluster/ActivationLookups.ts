@@ -9,13 +9,13 @@ export interface Starting {
   spoiled: boolean
 }
 
-/** What the message storage tells, and asks, about executions that were just started. */
+/** What the message storage records and asks about executions that were just started. */
 export interface ActivationLookups {
   /** Before a request is written: notes a workflow's `run` row bound for a shard held here. */
   readonly starting: (request: Request) => Starting | undefined
   /** The row was inserted by this write: the execution is new. */
   readonly started: (starting: Starting) => void
-  /** The row was not inserted, or nobody knows. */
+  /** The row was not inserted, or its outcome is unknown. */
   readonly dropped: (starting: Starting) => void
   /** True when this key is known to have no answered request behind it. Asking uses the knowledge up. */
   readonly isKnownAbsent: (primaryKey: string) => boolean

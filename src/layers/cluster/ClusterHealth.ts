@@ -1,9 +1,9 @@
-import { Clock, Duration, Effect, Layer, Option } from "effect"
-import { ShardingConfig, Snowflake } from "effect/cluster"
+import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { ShardId, Sharding, ShardingConfig, Snowflake } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
 import { lookupSql } from "../../domain/modules/LookupRepo.ts"
 import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
-import { lockNamespace, lockNumbers } from "./ShardLockNumbers.ts"
+import { lockNamespace, lockNumbers } from "./LockSession.ts"
 
 /** A database that takes longer for a look does not count as answering. */
 const timeout = "2 seconds"
@@ -53,7 +53,7 @@ const make = Effect.gen(function*() {
   const claimable = sql.literal(`c.processed = false and c.kind = 0 and c.last_read is null and not exists (
     select 1 from cluster_replies r where r.request_id = c.request_id and (r.kind = 0 or r.acked = false))`)
 
-  // Planned anew each time, which is once a second at most: no plan made on an empty table stays.
+  // Planned each time, at most once a second, so that no plan made on an empty table stays.
   const rows = (now: number) =>
     sql<Row>`
       select
@@ -92,7 +92,32 @@ const make = Effect.gen(function*() {
 })
 
 /**
- * The deployment's vitals from the cluster's tables and locks: runners by their heartbeat, shards by the locks on them,
+ * The deployment's health from the cluster's tables and locks: runners by their heartbeat, shards by the locks on them,
  * and the oldest message that a runner could take and none has. Reads open messages only, through their indexes.
  */
 export const clusterHealth = Layer.effect(DeploymentHealth, make)
+
+const advice = "This process listens for no other one, so what they own it cannot reach. " +
+  "Set STOA_RUNNER_HOST and STOA_RUNNER_PORT for every process of the deployment, or end the others."
+
+/** A predecessor that was killed has its shards for some seconds more. */
+const firstLook = "15 seconds"
+
+/** Logs a warning when a process without a port for others is not the only one on its database. */
+export const onlyProcess = Layer.effectDiscard(Effect.gen(function*() {
+  const sharding = yield* Sharding.Sharding
+  const healthChecks = yield* DeploymentHealth
+  const { shardsPerGroup } = yield* ShardingConfig.ShardingConfig
+  const look = Effect.gen(function*() {
+    const { owned } = yield* healthChecks.look
+    const own = Array.from({ length: shardsPerGroup }, (_, index) => ShardId.make("default", index + 1))
+      .filter((shardId) => sharding.hasShardId(shardId)).length
+    if (owned.size > own) yield* Effect.logWarning(`${owned.size - own} shards belong to other processes. ${advice}`)
+  })
+  // A database that is away says so elsewhere.
+  yield* Effect.ignore(look).pipe(
+    Effect.repeat(Schedule.spaced("1 minute")),
+    Effect.delay(firstLook),
+    Effect.forkScoped
+  )
+}))

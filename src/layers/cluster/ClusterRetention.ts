@@ -94,11 +94,11 @@ const make = Effect.gen(function*() {
 })
 
 /**
- * Removes what the cluster has done and nobody may ask for again: requests answered before the window, their replies,
+ * Removes what the cluster has done and no caller may ask for again: requests answered before the window, their replies,
  * acknowledgements and interrupts, in batches by primary key, so that no statement holds many rows. Effect itself never
  * deletes them.
  *
- * Kept whatever their age: unanswered requests; every row of a workflow execution that is open or suspended; the run of
+ * Kept at any age: unanswered requests; every row of a workflow execution that is open or suspended; the run of
  * a child whose parent is open. A persisted request to an entity is forgotten after the window even when a workflow
  * that sent it is still open, so the window must be longer than any workflow that relies on one.
  */

@@ -32,8 +32,8 @@ export const messagesClient = (url: Redacted.Redacted<string>) =>
     keepAlive,
     maxConnections: 4,
     applicationName: "stoa-cluster-messages",
-    // One plan for batches of any size: planning each anew costs more than running it.
-    // No statement may hold a connection for ever: without replies nothing moves.
+    // One plan for batches of any size: planning each costs more than running it.
+    // No statement may hold a connection forever: without replies nothing continues.
     startupParameters: { plan_cache_mode: "force_generic_plan", statement_timeout: "15000" }
   })
 
@@ -52,8 +52,8 @@ export const runnersClient = (url: Redacted.Redacted<string>) =>
   })
 
 /**
- * The two storages of the cluster over Effect's own tables in the given database, on connections of their own, so that
- * neither queues behind the statements of requests.
+ * The two storages of the cluster over Effect's own tables in the given database, on separate connections, so that
+ * neither waits for the statements of requests.
  *
  * When the tables are not the known ones, both are Effect's stock storages. Provide the same `ShardingConfig` as to
  * `Sharding`; fails with `SqlError` when the database cannot be reached.

@@ -1,14 +1,133 @@
-import { Clock, Effect, Layer, Option } from "effect"
-import type { ShardingConfig } from "effect/cluster"
-import { ClusterError, MessageStorage, Snowflake, SqlMessageStorage } from "effect/cluster"
+import { Cause, Clock, Effect, Layer, Metric, Option } from "effect"
+import {
+  ClusterError,
+  MessageStorage,
+  type Reply,
+  ShardId,
+  type ShardingConfig,
+  Snowflake,
+  SqlMessageStorage
+} from "effect/cluster"
 import type { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import * as Batcher from "../../domain/batching/Batcher.ts"
 import * as ActivationLookups from "./ActivationLookups.ts"
-import type { ClaimedMessage } from "./ClusterRows.ts"
-import { fromRow } from "./ClusterRows.ts"
 import * as ClusterStatements from "./ClusterStatements.ts"
-import { makeRequestIdFor, makeSave, makeSaveReply } from "./GroupCommitBatches.ts"
+import { type ClaimedMessage, fromRow, type NewRequest } from "./ClusterStatements.ts"
 import { ShardTenure } from "./ShardTenure.ts"
+
+/** Activation look-ups of new executions that were answered without a statement. */
+export const lookupsSpared = Metric.counter("stoa_cluster_lookups_spared", {
+  description: "Activation look-ups of new workflow executions answered without a statement",
+  incremental: true
+})
+
+const largestBatch = 500
+
+// A batch that failed says nothing about one item, so each of its items is tried alone; an interrupt is obeyed.
+const orAlone = <A, E2>(alone: Effect.Effect<A, E2>) => <E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | E2> =>
+  Effect.catchCause(
+    effect,
+    (cause): Effect.Effect<A, E | E2> => Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : alone
+  )
+
+const requestOf = ({ envelope, primaryKey }: NewRequest) => ({
+  entityType: envelope.address.entityType,
+  entityId: envelope.address.entityId,
+  tag: envelope.tag,
+  shardId: ShardId.toString(envelope.address.shardId),
+  primaryKey
+})
+
+type Stock = MessageStorage.Encoded
+type Statements = ReturnType<typeof ClusterStatements.make>
+
+/** Saves of requests with a key: one INSERT per batch; a key that exists already is answered by the stock storage. */
+export const makeSave = Effect.fnUntraced(function*(
+  stock: Stock,
+  statements: Statements,
+  lookups: ActivationLookups.ActivationLookups
+) {
+  const batcher = yield* Batcher.make({
+    name: "messages.save",
+    maxSize: largestBatch,
+    write: (requests: ReadonlyArray<NewRequest>) =>
+      Effect.map(
+        statements.insertRequests(requests),
+        (inserted) => requests.map(({ envelope }) => inserted.has(BigInt(envelope.requestId)))
+      )
+  })
+  const alone = (request: NewRequest) =>
+    Effect.map(stock.saveEnvelope(request), (result) =>
+      // The batch may have been committed although its answer was lost; then the duplicate is the row of this request.
+      result._tag === "Duplicate" && result.originalId === BigInt(request.envelope.requestId)
+        && Option.isNone(result.lastReceivedReply)
+        ? MessageStorage.SaveResultEncoded.Success()
+        : result)
+
+  return (request: NewRequest) =>
+    Effect.suspend(() => {
+      lookups.touched(requestOf(request))
+      const starting = lookups.starting(requestOf(request))
+      const together = batcher.submit(request).pipe(
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (starting === undefined) return
+            if (exit._tag === "Success" && exit.value) lookups.started(starting)
+            else lookups.dropped(starting)
+          })
+        ),
+        Effect.map((inserted) => inserted ? MessageStorage.SaveResultEncoded.Success() : undefined),
+        orAlone<MessageStorage.SaveResult.Encoded | undefined, ClusterError.PersistenceError>(alone(request))
+      )
+      return Effect.flatMap(
+        together,
+        (result) => result === undefined ? stock.saveEnvelope(request) : Effect.succeed(result)
+      )
+    })
+})
+
+/** Final replies: one statement per batch. */
+export const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Statements) {
+  const batcher = yield* Batcher.make({
+    name: "replies.save",
+    maxSize: largestBatch,
+    write: (replies: ReadonlyArray<Reply.WithExitEncoded>) =>
+      Effect.as(statements.insertReplies(replies), replies.map(() => true))
+  })
+  return (reply: Reply.WithExitEncoded) =>
+    Effect.asVoid(batcher.submit(reply)).pipe(
+      // Committed with its answer lost: storing it again would be refused as a second final reply.
+      orAlone(Effect.flatMap(
+        Effect.orElseSucceed(statements.isReplyStored(reply.id), () => false),
+        (stored) => stored ? Effect.void : stock.saveReply(reply)
+      ))
+    )
+})
+
+/** Look-ups of request ids by key: one SELECT per batch, none for the first look-up of an execution just started. */
+export const makeRequestIdFor = Effect.fnUntraced(function*(
+  stock: Stock,
+  statements: Statements,
+  lookups: ActivationLookups.ActivationLookups
+) {
+  const batcher = yield* Batcher.make({
+    name: "messages.requestId",
+    maxSize: largestBatch,
+    write: (primaryKeys: ReadonlyArray<string>) =>
+      Effect.map(
+        statements.requestIds([...new Set(primaryKeys)]),
+        (ids) =>
+          primaryKeys.map((primaryKey) => Option.map(Option.fromUndefinedOr(ids.get(primaryKey)), Snowflake.Snowflake))
+      )
+  })
+  return (primaryKey: string) =>
+    Effect.suspend(() =>
+      lookups.isKnownAbsent(primaryKey)
+        ? Effect.as(Metric.update(lookupsSpared, 1), Option.none<Snowflake.Snowflake>())
+        : orAlone(stock.requestIdForPrimaryKey(primaryKey))(batcher.submit(primaryKey))
+    )
+})
 
 /** Longest key the `message_id` column holds as it is; the stock storage stores the hash of a longer one. */
 const maxKeyLength = 255
@@ -24,7 +143,7 @@ const noting = (lookups: ActivationLookups.ActivationLookups) => (messages: Arra
 }
 
 /**
- * The stock storage with four members replaced: saves of keyed requests, final replies and look-ups by key are group
+ * The stock storage with four members replaced: saves of requests with a key, final replies and look-ups by key are group
  * committed, and the claim has a fixed text. Everything else, and every call inside a transaction of this client, is
  * the stock storage's own. The tables must exist and be the known ones (`ClusterTables`).
  */
@@ -38,7 +157,7 @@ export const makeEncoded = Effect.gen(function*() {
   const saveReply = yield* makeSaveReply(stock, statements)
   const requestIdFor = yield* makeRequestIdFor(stock, statements, lookups)
 
-  // A batch runs on a connection of its own, so a call inside a transaction must not join one.
+  // A batch runs on another connection, so a call inside a transaction must not join one.
   const unlessInTransaction = <A, E>(inside: Effect.Effect<A, E>, outside: Effect.Effect<A, E>) =>
     Effect.flatMap(Effect.serviceOption(sql.transactionService), (open) => Option.isSome(open) ? inside : outside)
 
@@ -82,7 +201,7 @@ export const makeEncoded = Effect.gen(function*() {
 
 /**
  * Effect's SQL message storage with group commit. Same tables, same guarantees: a save or a reply that has been
- * answered is committed. Its `SqlClient` should have connections of its own (`ClusterStorage`).
+ * answered is committed. Its `SqlClient` should have separate connections (`ClusterStorage`).
  */
 export const layer: Layer.Layer<
   MessageStorage.MessageStorage,

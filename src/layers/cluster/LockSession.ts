@@ -1,21 +1,40 @@
 import { PgConnection } from "@effect/sql-pg"
 import { type Cause, Effect, Exit, Queue, type Redacted, Scope } from "effect"
+import { ShardId, ShardingConfig } from "effect/cluster"
 import type { SqlError } from "effect/sql"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { keepAlive } from "../Database.ts"
-import { lockNamespace } from "./ShardLockNumbers.ts"
+
+/**
+ * Namespace of the advisory locks on shards, as `SqlRunnerStorage` has it: its wire format, FNV-1a of the table prefix.
+ * PostgreSQL takes it as a signed number and shows it as an unsigned one.
+ */
+export const lockNamespace: number = (() => {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode("effect-cluster:cluster")) hash = Math.imul(hash ^ byte, 0x01000193)
+  return hash | 0
+})()
+
+/** Each shard (`group:id`) and the number of its lock, in the same format: a million for each group, in their order. */
+export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): ReadonlyMap<string, number> =>
+  new Map(
+    [...ShardingConfig.shardGroupConfig(config).available].flatMap((group, index) =>
+      Array.from({ length: config.shardsPerGroup }, (_, shard) =>
+        [ShardId.make(group, shard + 1).toString(), (index + 1) * 1_000_000 + shard + 1] as const)
+    )
+  )
 
 type Asked<A> = Effect.Effect<A, SqlError.SqlError | Cause.TimeoutError>
 
-/** A session of the database that has locks on shards. They end when it does, and nobody else can end one of them. */
+/** A session of the database that has locks on shards. They end when it does, and no other session can end them. */
 export interface LockSession {
   /** Shards (`group:id`) whose locks it has. */
   readonly held: Set<string>
   /** Whether the server cannot have ended it for idleness yet. */
   readonly isCertain: () => boolean
-  /** Tells the deployment that the runner lives, and gives the shards whose locks the server says it has. */
+  /** Writes the heartbeat of the runner, and returns the shards whose locks the session has. */
   readonly confirm: (runnerAddress: string) => Asked<ReadonlySet<string | undefined>>
-  /** Takes those that nobody else has. */
+  /** Takes those that are free. */
   readonly take: (shardIds: ReadonlyArray<string>) => Asked<ReadonlyArray<string>>
   readonly unlock: (shardIds: ReadonlyArray<string>) => Asked<void>
   readonly close: Effect.Effect<void>
@@ -50,7 +69,7 @@ export const openLockSession = Effect.fnUntraced(
         startupParameters: { synchronous_commit: "off", idle_session_timeout: String(Math.ceil(expirationMs)) }
       })
       const connection = yield* connected.pin
-      // Nobody calls here. A listener is told when its connection ends, without asking.
+      // No message arrives here. A listener learns of the end of its connection without a query.
       return { connection, calls: yield* connection.listen("stoa_shard_locks") }
     })
     const { calls, connection } = yield* connect.pipe(

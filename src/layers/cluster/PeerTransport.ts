@@ -1,7 +1,7 @@
 import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
-import { Runners, ShardingConfig } from "effect/cluster"
+import { ClusterError, type EntityAddress, Runners, ShardId, Sharding, ShardingConfig } from "effect/cluster"
 import { RpcClient, RpcSerialization } from "effect/rpc"
 import { Socket, type SocketServer } from "effect/socket"
 import { hkdfSync } from "node:crypto"
@@ -9,7 +9,30 @@ import { isIP } from "node:net"
 import type { ConnectionOptions } from "node:tls"
 import { AuthSecret } from "../auth/AuthSecret.ts"
 
-/** What the processes of a deployment have in common and nobody else knows: its name in a handshake, and its key. */
+/**
+ * The sharding as other processes reach it: a message is refused that names another shard than its entity's. Taken at its
+ * word, it would run a second actor for the entity in a process that does not own it.
+ */
+export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding> = Layer.effect(
+  Sharding.Sharding,
+  Effect.map(Sharding.Sharding, (sharding) => {
+    const belongs = ({ entityId, shardId }: EntityAddress.EntityAddress) =>
+      ShardId.toString(sharding.getShardId(entityId, shardId.group)) === ShardId.toString(shardId)
+    const refused = (address: EntityAddress.EntityAddress) =>
+      Effect.andThen(
+        Effect.logWarning("Refused a message whose shard is not its actor's.", { entityType: address.entityType }),
+        Effect.fail(new ClusterError.EntityNotAssignedToRunner({ address }))
+      )
+    return Sharding.Sharding.of({
+      ...sharding,
+      send: (message) => belongs(message.envelope.address) ? sharding.send(message) : refused(message.envelope.address),
+      notify: (message, options) =>
+        belongs(message.envelope.address) ? sharding.notify(message, options) : refused(message.envelope.address)
+    })
+  })
+)
+
+/** The shared secret of the processes of a deployment: its name in a handshake, and its key. */
 interface PeerKey {
   readonly identity: string
   readonly psk: Uint8Array
@@ -18,7 +41,7 @@ interface PeerKey {
 const derived = (secret: string, purpose: string, bytes: number) =>
   Buffer.from(hkdfSync("sha256", secret, "", `stoa peers: ${purpose}`, bytes))
 
-/** Follows from the secret of the deployment, which it does not tell. */
+/** Derived from the secret of the deployment, and does not reveal it. */
 export const peerKeyOf = (secret: string): PeerKey => ({
   identity: derived(secret, "identity", 16).toString("hex"),
   psk: derived(secret, "key", 32)
@@ -27,7 +50,7 @@ export const peerKeyOf = (secret: string): PeerKey => ({
 const peerKey = Effect.map(AuthSecret, (secret) => peerKeyOf(Redacted.value(secret)))
 
 /**
- * Both ends prove the key before a byte of the protocol is read, and what follows is encrypted with a key of its own for
+ * Both ends prove the key before a byte of the protocol is read, and what follows is encrypted with a separate key for
  * each connection. The only cipher has no certificates, so nothing else can vouch for a peer.
  */
 export const onlyPeers = {
@@ -36,7 +59,7 @@ export const onlyPeers = {
   ciphers: "ECDHE-PSK-CHACHA20-POLY1305"
 } as const satisfies ConnectionOptions
 
-/** Whoever has not proved the key by then is cut off. */
+/** A connection that has not proved the key by then is closed. */
 const handshakeTimeoutMs = 5_000
 
 /** A refused peer comes again twice a second: a line in half a minute is enough. */
@@ -54,7 +77,7 @@ const oncePerHalfMinute = Effect.gen(function*() {
 
 const sameSecret = "Every process of a deployment needs the same STOA_AUTH_SECRET."
 
-/** The port at which other processes reach the actors of this one, and nobody else does. */
+/** The port at which only other processes of the deployment reach the actors of this one. */
 export const peerServer: Layer.Layer<
   SocketServer.SocketServer,
   SocketServer.SocketServerError,

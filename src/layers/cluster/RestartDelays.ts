@@ -5,7 +5,7 @@ const first = 500
 const growth = 1.5
 const longest = 10_000
 
-/** An actor that has lived for so long begins anew. */
+/** An actor that has lived for so long has the first delay again. */
 const forgottenAfter = 60_000
 
 interface Deaths {
@@ -14,16 +14,16 @@ interface Deaths {
 }
 
 /**
- * How long an actor that died is dead: half a second, and each time longer, up to ten seconds; anew after a minute of life.
+ * How long an actor that died is dead: half a second, and each time longer, up to ten seconds; from the start after a minute of life.
  *
- * Each for itself. The sharding keeps one schedule for all actors of a type, for as long as the process lives: by its own
- * one, some ten deaths of any checkouts ever would make every later one wait ten seconds for its next run, and its shopper
+ * For each actor. The sharding keeps one schedule for all actors of a type, for as long as the process lives: with
+ * that, some ten deaths of any checkouts ever would make every later one wait ten seconds for its next run, and its shopper
  * with it.
  */
 export const restartDelays: Schedule.Schedule<Duration.Duration> = Schedule.fromStep(Effect.sync(() => {
   const deaths = new Map<string, Deaths>()
 
-  /** Whoever died last stands last, so the forgotten ones are in front. */
+  /** The last to die is last, so the oldest entries are first. */
   const forget = (now: number) => {
     for (const [actor, { last }] of deaths) {
       if (now - last <= forgottenAfter) return

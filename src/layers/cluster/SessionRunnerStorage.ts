@@ -12,7 +12,7 @@ const make = Effect.gen(function*() {
   const heard = <A, E>(statement: Effect.Effect<A, E>) =>
     Effect.withTracerEnabled(ClusterError.PersistenceError.refail(statement), false)
   // The sharding looks every second or two whether the database is back. These looks last until then, or until it ends
-  // them, so that nobody waits for the next one.
+  // them, so that no caller waits for the next one.
   const soon = <A, E>(statement: Effect.Effect<A, E>) =>
     heard(Effect.retry(statement, { schedule: Schedule.spaced("100 millis"), times: 50 }))
 
@@ -55,7 +55,7 @@ const make = Effect.gen(function*() {
 })
 
 /**
- * Effect's table of runners, and the locks on shards in a session of their own (`ShardLocks`).
+ * Effect's table of runners, and the locks on shards in a separate session (`ShardLocks`).
  *
  * The stock storage asks the database on one connection whenever a reply is stored, and gives up that connection with all
  * its locks once an answer takes a third of the lock expiration: a process on a busy machine loses its shards again and

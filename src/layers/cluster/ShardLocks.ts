@@ -1,13 +1,12 @@
 import { Context, Duration, Effect, Fiber, Layer, type Redacted, Semaphore } from "effect"
 import { ClusterError, ShardingConfig } from "effect/cluster"
-import { type LockSession, openLockSession } from "./LockSession.ts"
-import { lockNumbers } from "./ShardLockNumbers.ts"
+import { lockNumbers, type LockSession, openLockSession } from "./LockSession.ts"
 import { ShardTenure } from "./ShardTenure.ts"
 
 /** How often the session is heard of, which is also the runner's heartbeat. */
 const renewal = "1 second"
 
-/** The runner is to stop at once what it does for its shards, and to take them anew. */
+/** The runner has to stop its work for its shards at once, and to acquire them again. */
 const allLost = () =>
   new ClusterError.PersistenceError({ cause: new Error("the session with the locks of shards ended") })
 
@@ -26,7 +25,7 @@ interface State {
 
 /** What the runner holds, in step with what its session has. */
 const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
-  /** The holding ends before the lock does: in between nobody may rely on it. */
+  /** The holding ends before the lock does: in between it counts as not held. */
   const giveUp = (session: LockSession, shardIds: ReadonlyArray<string>): ReadonlyArray<string> => {
     const own = shardIds.filter((id) => session.held.delete(id))
     tenure.end(own)
@@ -88,7 +87,7 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
     })
   ))
 
-  // Whoever waits may stop waiting. What was asked of the database goes on, so that what is known stays true.
+  // A caller may stop waiting. The statement continues, so that the recorded state stays true.
   const untilDone = <A, E>(work: Effect.Effect<A, E>) =>
     Effect.flatMap(forked(ClusterError.PersistenceError.refail(turn(work))), Fiber.join)
 
@@ -139,14 +138,14 @@ const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
 })
 
 /**
- * The locks on shards, held by one session of their own that a fiber of its own keeps alive.
+ * The locks on shards, held by a separate session that a fiber keeps alive.
  *
  * They are lost when the session ends and by nothing else. The server ends it when it heard nothing for the lock
  * expiration, so a process that stands still for some seconds, or whose database does, keeps its shards, and one that is
  * frozen does not. A killed process' session ends with it.
  */
 export class ShardLocks extends Context.Service<ShardLocks, {
-  /** Takes those that nobody else has, and gives those that are held now. */
+  /** Takes those that are free, and returns those that are held now. */
   readonly acquire: (
     address: string,
     shardIds: ReadonlyArray<string>
@@ -155,7 +154,7 @@ export class ShardLocks extends Context.Service<ShardLocks, {
   readonly held: Effect.Effect<ReadonlySet<string>, ClusterError.PersistenceError>
   readonly release: (shardId: string) => Effect.Effect<void, ClusterError.PersistenceError>
   readonly releaseAll: Effect.Effect<void, ClusterError.PersistenceError>
-  /** The runner was told that all were lost: others may be acquired. */
+  /** The runner knows that all were lost: others may be acquired. */
   readonly lossIsKnown: Effect.Effect<void>
 }>()("stoa/layers/cluster/ShardLocks") {
   /** Of one process; what is held is also written into its `ShardTenure`. */

@@ -4,7 +4,7 @@ import { Context, Layer } from "effect"
  * Which shards this process holds, and since when: one number per uninterrupted holding.
  *
  * `ShardLocks` writes it, `GroupCommitMessageStorage` reads it. Two equal numbers for a shard, taken at two
- * moments, mean that this process was never told in between that it lost the shard; no other runner can have run the
+ * moments, mean that this process did not lose the shard in between; no other runner can have run the
  * shard's entities in that time, unless this one already counts as dead and every reply it writes is refused.
  */
 export class ShardTenure extends Context.Service<ShardTenure, {

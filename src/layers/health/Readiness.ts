@@ -20,7 +20,7 @@ export interface HealthChecks {
 }
 
 /** The database did not return the state of the deployment in time. */
-export class HealthUnknown extends Data.TaggedError("VitalsUnknown")<{ readonly cause: unknown }> {}
+export class HealthUnknown extends Data.TaggedError("HealthUnknown")<{ readonly cause: unknown }> {}
 
 /** Checks the deployment in one statement of constant cost. */
 export class DeploymentHealth extends Context.Service<DeploymentHealth, {
@@ -126,7 +126,7 @@ const stopping: AllChecks = {
   runners: { status: "unknown" },
   shards: { status: "unknown" },
   messages: { status: "unknown" },
-  process: { status: "failing", message: "This process was told to stop." }
+  process: { status: "failing", message: "This process is stopping." }
 }
 
 /** The result of a check and its state for the next one. */
@@ -154,7 +154,7 @@ export class Readiness extends Context.Service<Readiness, {
         let cached = nothingCached
         let wasReady: boolean | undefined
 
-        const tellChange = (checks: AllChecks) =>
+        const logChange = (checks: AllChecks) =>
           Effect.suspend(() => {
             const ready = allOk(checks)
             if (ready === wasReady) return Effect.void
@@ -177,7 +177,7 @@ export class Readiness extends Context.Service<Readiness, {
           })
           cached = judged.cached
           const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
-          yield* tellChange(checks)
+          yield* logChange(checks)
           return { healthChecks, checks }
         })
 

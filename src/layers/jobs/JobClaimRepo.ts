@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "../../domain/jobs/Job.ts"
-import { claimedOf, type ClaimedRow, jobColumns, jobOf, type JobRow } from "../../domain/jobs/JobRecordRepo.ts"
+import { jobColumns } from "../../domain/jobs/JobRecordRepo.ts"
 
 /** Who claims, and how much. */
 export interface Claim {
@@ -21,37 +21,6 @@ export interface Claimed {
   readonly parked: number
 }
 
-/** A claim that rotates through the organizations, and where the next one continues; empty: from the beginning. */
-export interface FairlyClaimed extends Claimed {
-  readonly after: string
-}
-
-/**
- * Claims jobs for a worker. Each claim is one statement and skips jobs another claim has locked. The process's clock
- * decides what is due, because it wrote the waits; leases use the database's clock, the only one that processes share.
- */
-export class JobClaimRepo extends Context.Service<JobClaimRepo, {
-  /**
-   * Jobs that can run now, in the configured order. `from` excludes jobs created before it, if the order is by
-   * creation: while an old transaction is open, the index keeps entries of finished jobs, and a claim would walk all of
-   * them.
-   */
-  readonly take: (claim: Claim, order: ProcessingOrder, from?: Date) => Effect.Effect<Claimed>
-  /**
-   * An equal number of jobs of each organization with jobs, oldest first, for up to 64 organizations after the given
-   * one, so that one that floods the queue does not block the others. Skips those already `served`.
-   */
-  readonly takeFairly: (
-    claim: Claim,
-    after: string,
-    served: ReadonlyArray<string>
-  ) => Effect.Effect<FairlyClaimed>
-  /** When the next job that waits may run; undefined when none waits. */
-  readonly nextDue: (queue: string) => Effect.Effect<Date | undefined>
-  /** Creates the index a claim order needs; does nothing for the default order. */
-  readonly prepareOrder: (order: ProcessingOrder) => Effect.Effect<void>
-}>()("stoa/layers/jobs/JobClaimRepo") {}
-
 /** Organizations that a fair claim looks at. */
 const organizationsAtOnce = 64
 
@@ -69,7 +38,8 @@ type Sql = SqlClient.SqlClient
 
 const candidateColumns = "id, organization_id as o, concurrency_key as k, exclusive as x, created_at"
 
-interface FoundRow extends ClaimedRow {
+/** Without a job there is one row, which only counts the jobs set aside. */
+interface FoundRow extends ClaimedJob {
   readonly count: number
   readonly after: string | null
 }
@@ -83,7 +53,7 @@ interface FoundRow extends ClaimedRow {
 const claimOf = (
   sql: Sql,
   { leaseMs, slot, token }: Claim,
-  parts: { readonly before: Statement.Fragment; readonly after: Statement.Fragment; readonly order: Statement.Fragment }
+  parts: { readonly before: Statement.Fragment; readonly after?: Statement.Fragment }
 ) =>
   sql<FoundRow>`with recursive ${parts.before},
     oldest as (select distinct on (o, k) id, o, k, created_at from c where x order by o, k, created_at, id),
@@ -99,14 +69,14 @@ const claimOf = (
         processing_started_at = now(), updated_at = now(), slot = ${slot}, lease_token = ${token}::uuid,
         lease_until = now() + ${leaseMs}::float8 * interval '1 ms'
       where id = any(array(select c.id from c where not c.x or exists (select 1 from won where job_id = c.id)))
-      returning id, organization_id, task_slug, input, attempts, max_attempts, created_at)
-    select p.count, ${parts.after} as after, t.*
+      returning id, organization_id as "organizationId", task_slug as "taskSlug", input, attempts,
+        max_attempts as "maxAttempts", created_at as "createdAt")
+    select p.count, ${parts.after ?? sql.literal("null::text")} as after, t.*
     from (select count(*)::int4 as count from parked) p
-      left join (select taken.*, c.place from taken join c on c.id = taken.id) t on true order by ${parts.order}`
+      left join (select taken.*, c.place from taken join c on c.id = taken.id) t on true order by t.place, t."createdAt", t.id`
 
 const claimedIn = (rows: ReadonlyArray<FoundRow>): Claimed => ({
-  // Without a job there is one row, which only counts the jobs set aside.
-  jobs: rows.flatMap((row) => row.id === null ? [] : [claimedOf(row)]),
+  jobs: rows.filter(({ id }) => id !== null),
   parked: rows[0]?.count ?? 0
 })
 
@@ -174,36 +144,40 @@ const byOrganization = (sql: Sql, { limit, queue }: Claim, at: Date, after: stri
       limit (select greatest(1, ${limit}::int4 / count(*)) from chosen) for update skip locked) j)`
 }
 
-/** `JobClaimRepo` over the database of the process. */
-export const jobClaimRepoLayer = Layer.effect(
-  JobClaimRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const nothing = sql.literal("null::text")
-    const inPlace = sql.literal("t.place, t.created_at, t.id")
-
+/**
+ * Claims jobs for a worker. Each claim is one statement and skips jobs another claim has locked. The process's clock
+ * decides what is due, because it wrote the waits; leases use the database's clock, the only one that processes share.
+ */
+export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/jobs/JobClaimRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
     const compared = Effect.fnUntraced(function*(claim: Claim, comparator: (left: Job, right: Job) => number) {
       const at = yield* DateTime.nowAsDate
-      const rows = yield* sql<JobRow>`select ${sql.literal(jobColumns)} from commerce_jobs
+      const rows = yield* sql<Job>`select ${sql.literal(jobColumns)} from commerce_jobs
         where queue = ${claim.queue} and status = 'pending' and not blocked
           and (wait_until is null or wait_until <= ${at}::timestamptz)
         order by created_at, id limit ${comparable}`
       // Sorting is stable, so equal ones stay by creation.
-      const ids = rows.map(jobOf).sort(comparator).slice(0, claim.limit).map(({ id }) => id)
+      const ids = rows.toSorted(comparator).slice(0, claim.limit).map(({ id }) => id)
       if (ids.length === 0) return []
-      return yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids), after: nothing, order: inPlace })
+      return yield* claimOf(sql, claim, { before: byIds(sql, claim, at, ids) })
     })
 
+    /**
+     * Jobs that can run now, in the configured order. `from` excludes jobs created before it, if the order is by
+     * creation: while an old transaction is open, the index keeps entries of finished jobs, and a claim would walk all
+     * of them.
+     */
     const take = Effect.fn("JobClaimRepo.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
       const rows = typeof order === "function"
         ? yield* compared(claim, order)
-        : yield* claimOf(sql, claim, {
-          before: byField(sql, claim, yield* DateTime.nowAsDate, order, from),
-          after: nothing,
-          order: inPlace
-        })
+        : yield* claimOf(sql, claim, { before: byField(sql, claim, yield* DateTime.nowAsDate, order, from) })
       return claimedIn(rows)
     }, Effect.orDie)
 
+    /**
+     * An equal number of jobs of each organization with jobs, oldest first, for up to 64 organizations after the given
+     * one, so that one that floods the queue does not block the others. Skips those already `served`.
+     */
     const takeFairly = Effect.fn("JobClaimRepo.takeFairly")(function*(
       claim: Claim,
       after: string,
@@ -213,12 +187,13 @@ export const jobClaimRepoLayer = Layer.effect(
       const rows = yield* claimOf(sql, claim, {
         before: byOrganization(sql, claim, yield* DateTime.nowAsDate, after, served),
         after: sql.literal(`case when (select count(*) from chosen) = ${claim.limit}
-          then (select max(o) from chosen) else (select max(o) from seen) end`),
-        order: inPlace
+          then (select max(o) from chosen) else (select max(o) from seen) end`)
       })
+      // `after`: where the next fair claim continues; empty from the beginning.
       return { ...claimedIn(rows), after: rows[0]?.after ?? "" }
     }, Effect.orDie)
 
+    /** When the next job that waits may run; undefined when none waits. */
     const nextDue = Effect.fn("JobClaimRepo.nextDue")(function*(queue: string) {
       const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
         where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
@@ -226,6 +201,7 @@ export const jobClaimRepoLayer = Layer.effect(
       return rows[0]?.at
     }, Effect.orDie)
 
+    /** Creates the index a claim order needs; does nothing for the default order. */
     const prepareOrder = Effect.fn("JobClaimRepo.prepareOrder")(function*(order: ProcessingOrder) {
       if (typeof order === "function" || order.field === "createdAt") return
       const [column, direction] = [columns[order.field], order.direction ?? "asc"]
@@ -234,6 +210,8 @@ export const jobClaimRepoLayer = Layer.effect(
         where status = 'pending' and wait_until is null and not blocked`)
     }, Effect.orDie)
 
-    return JobClaimRepo.of({ take, takeFairly, nextDue, prepareOrder })
+    return { take, takeFairly, nextDue, prepareOrder }
   })
-)
+}) {}
+
+export const jobClaimRepoLayer = Layer.effect(JobClaimRepo, JobClaimRepo.make)

@@ -18,52 +18,27 @@ export interface NewJobRow {
 }
 
 /** Whose pending jobs a new one replaces. */
-export interface Superseded {
-  readonly organizationId: string
-  readonly taskSlug: string
-  readonly concurrencyKey: string
-}
+type Superseded = Pick<NewJobRow, "organizationId" | "taskSlug" | "concurrencyKey">
 
 /** Writes jobs; joins the caller's transaction. A delay starts at the process's clock. */
-export class JobEnqueueRepo extends Context.Service<JobEnqueueRepo, {
-  /** All of them in one statement, which also wakes the workers of their queues once it is committed. */
-  readonly insert: (rows: ReadonlyArray<NewJobRow>) => Effect.Effect<void>
-  /**
-   * Deletes pending jobs of the same keys, including those waiting for another try, and inserts these, in one
-   * transaction; concurrent calls for the same key run in sequence. Returns the deleted ids.
-   */
-  readonly replace: (
-    superseded: ReadonlyArray<Superseded>,
-    rows: ReadonlyArray<NewJobRow>
-  ) => Effect.Effect<ReadonlyArray<string>>
-}>()("stoa/layers/jobs/JobEnqueueRepo") {}
-
-const values = <A>(rows: ReadonlyArray<NewJobRow>, of: (row: NewJobRow) => A): ReadonlyArray<A> => rows.map(of)
-
-/** `JobEnqueueRepo` over the database of the process. */
-export const jobEnqueueRepoLayer = Layer.effect(
-  JobEnqueueRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const insertion = (rows: ReadonlyArray<NewJobRow>, at: Date) =>
-      sql`with made as (
+export class JobEnqueueRepo extends Context.Service<JobEnqueueRepo>()("stoa/layers/jobs/JobEnqueueRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const insertion = (rows: ReadonlyArray<NewJobRow>, at: Date) => {
+      const of = <K extends keyof NewJobRow>(field: K) => rows.map((row) => row[field])
+      return sql`with made as (
           insert into commerce_jobs (id, organization_id, queue, task_slug, input, max_attempts, wait_until,
             concurrency_key, exclusive)
           select id, organization, queue, task, input::jsonb, tries,
             case when delay > 0 then ${at}::timestamptz + delay * interval '1 ms' end, nullif(key, ''), exclusive
-          from unnest(${values(rows, ({ id }) => id)}::uuid[],
-            ${values(rows, ({ organizationId }) => organizationId)}::text[], ${
-        values(rows, ({ queue }) => queue)
-      }::text[],
-            ${values(rows, ({ taskSlug }) => taskSlug)}::text[], ${values(rows, ({ input }) => input)}::text[],
-            ${values(rows, ({ maxAttempts }) => maxAttempts)}::int4[], ${
-        values(rows, ({ delayMs }) => delayMs)
-      }::int8[],
-            ${values(rows, ({ concurrencyKey }) => concurrencyKey)}::text[],
-            ${values(rows, ({ exclusive }) => exclusive)}::bool[])
+          from unnest(${of("id")}::uuid[], ${of("organizationId")}::text[], ${of("queue")}::text[],
+            ${of("taskSlug")}::text[], ${of("input")}::text[], ${of("maxAttempts")}::int4[], ${of("delayMs")}::int8[],
+            ${of("concurrencyKey")}::text[], ${of("exclusive")}::bool[])
             n(id, organization, queue, task, input, tries, delay, key, exclusive)
           returning queue)
         select pg_notify('stoa_jobs', queue) from (select distinct queue from made) notified`
+    }
 
+    /** All of them in one statement, which also wakes the workers of their queues once it is committed. */
     const insert = Effect.fn("JobEnqueueRepo.insert")(
       (rows: ReadonlyArray<NewJobRow>) =>
         rows.length === 0
@@ -72,12 +47,15 @@ export const jobEnqueueRepoLayer = Layer.effect(
       Effect.orDie
     )
 
+    /**
+     * Deletes pending jobs of the same keys, including those waiting for another try, and inserts these, in one
+     * transaction; concurrent calls for the same key run in sequence. Returns the deleted ids.
+     */
     const replace = Effect.fn("JobEnqueueRepo.replace")(
       function*(superseded: ReadonlyArray<Superseded>, rows: ReadonlyArray<NewJobRow>) {
-        const texts = (of: (one: Superseded) => string) => superseded.map(of)
-        const pairs = sql`unnest(${texts(({ organizationId }) => organizationId)}::text[],
-          ${texts(({ taskSlug }) => taskSlug)}::text[], ${texts(({ concurrencyKey }) => concurrencyKey)}::text[])
-          s(organization, task, key)`
+        const of = (field: keyof Superseded) => superseded.map((one) => one[field])
+        const pairs = sql`unnest(${of("organizationId")}::text[], ${of("taskSlug")}::text[],
+          ${of("concurrencyKey")}::text[]) s(organization, task, key)`
         // Lock in a separate statement, so that the next one sees what the previous holder wrote; in a fixed order, so
         // that two batches never deadlock.
         yield* sql`select pg_advisory_xact_lock(lock) from (select distinct
@@ -91,9 +69,11 @@ export const jobEnqueueRepoLayer = Layer.effect(
       sql.withTransaction,
       Effect.orDie
     )
-    return JobEnqueueRepo.of({ insert, replace })
+    return { insert, replace }
   })
-)
+}) {}
+
+export const jobEnqueueRepoLayer = Layer.effect(JobEnqueueRepo, JobEnqueueRepo.make)
 
 /** The last tick of each schedule that was turned into a job. */
 export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo, {

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Latch, Layer, Queue, type Scope, Semaphore } from "effect"
+import { Context, Effect, Latch, Layer, Queue, Semaphore } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
@@ -9,19 +9,16 @@ import { Database, keepAlive } from "../Database.ts"
  * In-process notifications that a queue has work. They only shorten the wait of an idle worker: one who misses a
  * notification polls later.
  */
-export class JobNotifier extends Context.Service<JobNotifier, {
-  /** Wakes the workers that wait for the queue in this process; without a name, all workers. */
-  readonly wake: (queue?: string) => Effect.Effect<void>
-  /** A latch that every notification opens; its owner closes it before each look at the queue. */
-  readonly latch: (queue: string) => Effect.Effect<Latch.Latch, never, Scope.Scope>
-}>()("stoa/layers/jobs/JobNotifier") {
-  static readonly layer = Layer.sync(JobNotifier, () => {
+export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/jobs/JobNotifier", {
+  make: Effect.sync(() => {
     const latches = new Map<Latch.Latch, string>()
     return {
+      /** Wakes the workers that wait for the queue in this process; without a name, all workers. */
       wake: (queue?: string) =>
         Effect.sync(() => {
           for (const [latch, of] of latches) if (queue === undefined || of === queue) latch.openUnsafe()
         }),
+      /** A latch that every notification opens; its owner closes it before each look at the queue. */
       latch: (queue: string) =>
         Effect.acquireRelease(
           Effect.sync(() => {
@@ -33,58 +30,51 @@ export class JobNotifier extends Context.Service<JobNotifier, {
         )
     }
   })
+}) {
+  static readonly layer = Layer.effect(JobNotifier, JobNotifier.make)
 }
 
 /** Signals between the worker loops of this process and their starter. */
-export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter, {
-  /** A loop run is open, so the starter need not wait for its next poll. */
-  readonly start: Effect.Effect<void>
-  /** A queue has more work than its first slot can take and needs all its slots. */
-  readonly widen: (queue: string) => Effect.Effect<void>
-  /** The queues widened since the last call. */
-  readonly takeWide: Effect.Effect<ReadonlyArray<string>>
-  /** The process stops: its slots finish their jobs and claim no more. */
-  readonly stop: Effect.Effect<void>
-  readonly isStopping: () => boolean
-  /** Starts runs one after the other: a process starts with several, and each would open a connection. */
-  readonly inTurn: <A, E, R>(beginning: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Opens with every `start` and `widen`; the waiter closes it before each look. */
-  readonly latch: Latch.Latch
-}>()("stoa/layers/jobs/WorkerLoopStarter") {
-  static readonly layer = Layer.effect(
-    WorkerLoopStarter,
-    Effect.map(JobNotifier, (jobNotifier) => {
-      const latch = Latch.makeUnsafe(false)
-      const wide = new Set<string>()
-      let stopping = false
-      return {
-        latch,
-        start: Effect.asVoid(latch.open),
-        widen: (queue) => Effect.andThen(Effect.sync(() => wide.add(queue)), Effect.asVoid(latch.open)),
-        takeWide: Effect.sync(() => {
-          const queues = [...wide]
-          wide.clear()
-          return queues
+export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("stoa/layers/jobs/WorkerLoopStarter", {
+  make: Effect.map(JobNotifier, (jobNotifier) => {
+    const latch = Latch.makeUnsafe(false)
+    const wide = new Set<string>()
+    let stopping = false
+    return {
+      /** Opens with every `start` and `widen`; the waiter closes it before each look. */
+      latch,
+      /** A loop run is open, so the starter need not wait for its next poll. */
+      start: Effect.asVoid(latch.open),
+      /** A queue has more work than its first slot can take and needs all its slots. */
+      widen: (queue: string) => Effect.andThen(Effect.sync(() => wide.add(queue)), Effect.asVoid(latch.open)),
+      /** The queues widened since the last call. */
+      takeWide: Effect.sync(() => {
+        const queues = [...wide]
+        wide.clear()
+        return queues
+      }),
+      /** The process stops: its slots finish their jobs and claim no more. */
+      stop: Effect.andThen(
+        Effect.sync(() => {
+          stopping = true
         }),
-        stop: Effect.andThen(
-          Effect.sync(() => {
-            stopping = true
-          }),
-          jobNotifier.wake()
-        ),
-        isStopping: () => stopping,
-        inTurn: Semaphore.makeUnsafe(1).withPermits(1)
-      }
-    })
-  )
+        jobNotifier.wake()
+      ),
+      isStopping: () => stopping,
+      /** Starts runs one after the other: a process starts with several, and each would open a connection. */
+      inTurn: Semaphore.makeUnsafe(1).withPermits(1)
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(WorkerLoopStarter, WorkerLoopStarter.make)
 }
 
-/** Whoever listens anew may have missed something. */
+/** Wait before a new connection. */
 const again = "1 second"
 
 /**
- * Hears of jobs that other processes enqueue, on a connection of its own, and wakes the workers of this one. Without it,
- * or while its connection is away, workers find jobs at their next look.
+ * Listens on a separate connection for jobs that other processes enqueue, and wakes the workers of this one. Without it,
+ * or while the connection is lost, workers find jobs at their next poll.
  */
 export const jobNotificationsLayer = Layer.effectDiscard(
   Effect.gen(function*() {
@@ -103,7 +93,7 @@ export const jobNotificationsLayer = Layer.effectDiscard(
       return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => jobNotifier.wake(payload)))
     }).pipe(Effect.scoped)
     yield* listen.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("the queue's notifications are away", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("notifications of jobs are not received", cause)),
       Effect.andThen(Effect.sleep(again)),
       Effect.forever,
       Effect.forkScoped

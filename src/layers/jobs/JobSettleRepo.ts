@@ -3,42 +3,12 @@ import { SqlClient, type Statement } from "effect/sql"
 import type { Settlement } from "../../domain/jobs/Job.ts"
 
 /** Jobs reclaimed from dead workers. */
-export interface Reclaimed {
+interface Reclaimed {
   /** Jobs that may be tried again. */
   readonly pending: number
   /** Jobs that had no try left. */
   readonly failed: number
 }
-
-/**
- * Ends tries of jobs. Each end frees the job's key for the next job. The process's clock decides when a job can run
- * next, so that tests control back-off. Leases use the database's clock, which separates processes whose clocks differ.
- */
-export class JobSettleRepo extends Context.Service<JobSettleRepo, {
-  /**
-   * Writes the results of tries, in one statement, for jobs this token still holds. Returns the ids written: the others
-   * lost their lease to another worker, so their results are dropped.
-   */
-  readonly settle: (
-    queue: string,
-    token: string,
-    settlements: ReadonlyArray<Settlement>
-  ) => Effect.Effect<ReadonlyArray<string>>
-  /** Says of jobs at work that their worker lives. Gives those that it still holds. */
-  readonly extend: (token: string, ids: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
-  /**
-   * Reclaims jobs of workers whose lease has expired, at most 1,000 per call. The try counts, so a job that kills its
-   * worker fails after its last try.
-   */
-  readonly reap: Effect.Effect<Reclaimed>
-  /** Reclaims jobs of a slot's dead or displaced predecessor. `token` is the slot's current one. */
-  readonly reclaimSlot: (slot: string, token: string) => Effect.Effect<Reclaimed>
-  /**
-   * Unblocks the oldest job of each free key: a worker may have set it aside at the moment the key became free. Returns
-   * the count.
-   */
-  readonly unpark: Effect.Effect<number>
-}>()("stoa/layers/jobs/JobSettleRepo") {}
 
 /** Error text of a job whose worker died. */
 const died = "The process that ran it ended before it did."
@@ -87,7 +57,7 @@ const settleStatement = (
     select done.id from done left join notified on true`
 
 const reclaim = (sql: SqlClient.SqlClient, which: Statement.Fragment, at: Date) =>
-  sql<{ readonly pending: number; readonly failed: number }>`with dead as (select id from commerce_jobs
+  sql<Reclaimed>`with dead as (select id from commerce_jobs
       where status = 'processing' and ${which} limit 1000 for update skip locked),
     done as (update commerce_jobs j set
         status = case when j.attempts < j.max_attempts then 'pending' else 'failed' end, error = ${died},
@@ -122,10 +92,16 @@ const unparkStatement = (sql: SqlClient.SqlClient, at: Date) =>
     notified as (select count(pg_notify('stoa_jobs', queue)) from (select distinct queue from unparked) u)
     select (select count(*) from unparked)::int4 as count from notified`
 
-/** `JobSettleRepo` over the database of the process. */
-export const jobSettleRepoLayer = Layer.effect(
-  JobSettleRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/**
+ * Ends tries of jobs. Each end frees the job's key for the next job. The process's clock decides when a job can run
+ * next, so that tests control back-off. Leases use the database's clock, which separates processes whose clocks differ.
+ */
+export class JobSettleRepo extends Context.Service<JobSettleRepo>()("stoa/layers/jobs/JobSettleRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /**
+     * Writes the results of tries, in one statement, for jobs this token still holds. Returns the ids written: the
+     * others lost their lease to another worker, so their results are dropped.
+     */
     const settle = Effect.fn("JobSettleRepo.settle")(
       function*(queue: string, token: string, settlements: ReadonlyArray<Settlement>) {
         const rows = yield* settleStatement(sql, queue, token, settlements, yield* DateTime.nowAsDate)
@@ -133,6 +109,7 @@ export const jobSettleRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
+    /** Renews the leases of jobs. Returns the ids of those that the token still holds. */
     const extend = Effect.fn("JobSettleRepo.extend")(
       function*(token: string, ids: ReadonlyArray<string>, leaseMs: number) {
         const rows = yield* sql<{ readonly id: string }>`update commerce_jobs
@@ -147,20 +124,31 @@ export const jobSettleRepoLayer = Layer.effect(
         DateTime.nowAsDate,
         (at) => Effect.map(reclaim(sql, which, at), ([row]) => row ?? { pending: 0, failed: 0 })
       )
-    return JobSettleRepo.of({
+    return {
       settle,
       extend,
+      /**
+       * Reclaims jobs of workers whose lease has expired, at most 1,000 per call. The try counts, so a job that kills
+       * its worker fails after its last try.
+       */
       reap: counted(sql`lease_until < now()`).pipe(Effect.orDie, Effect.withSpan("JobSettleRepo.reap")),
+      /** Reclaims jobs of a slot's dead or displaced predecessor. `token` is the slot's current one. */
       reclaimSlot: Effect.fn("JobSettleRepo.reclaimSlot")(
         (slot: string, token: string) => counted(sql`slot = ${slot} and lease_token <> ${token}::uuid`),
         Effect.orDie
       ),
+      /**
+       * Unblocks the oldest job of each free key: a worker may have set it aside at the moment the key became free.
+       * Returns the count.
+       */
       unpark: DateTime.nowAsDate.pipe(
         Effect.flatMap((at) => unparkStatement(sql, at)),
         Effect.map(([row]) => row?.count ?? 0),
         Effect.orDie,
         Effect.withSpan("JobSettleRepo.unpark")
       )
-    })
+    }
   })
-)
+}) {}
+
+export const jobSettleRepoLayer = Layer.effect(JobSettleRepo, JobSettleRepo.make)

@@ -100,30 +100,27 @@ export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.E
   })
 
 /** Runs handlers and translates their result for the job. */
-export class TaskRuns extends Context.Service<TaskRuns, {
-  /**
-   * Runs one try. A handler that fails, dies, throws, rejects or times out still ends as a settlement; only an
-   * interruption of the fiber produces none.
-   */
-  readonly run: (job: ClaimedJob) => Effect.Effect<Settlement>
-}>()("stoa/layers/jobs/TaskRuns") {
-  static readonly layer = Layer.effect(
-    TaskRuns,
-    Effect.gen(function*() {
-      const tasks = yield* Tasks
-      const { timeLimitMs } = yield* JobSettings
-      // Tests of the queue alone have no registry, so their handlers get an empty one.
-      const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
-      return {
-        run: (job: ClaimedJob) => {
-          const task = tasks.find(job.taskSlug)
-          return task === undefined
-            ? Effect.succeed(unknown(job))
-            : measured(task.slug, tryOf(serviceRegistry, task, job, task.timeLimitMs ?? timeLimitMs))
-        }
+export class TaskRuns extends Context.Service<TaskRuns>()("stoa/layers/jobs/TaskRuns", {
+  make: Effect.gen(function*() {
+    const tasks = yield* Tasks
+    const { timeLimitMs } = yield* JobSettings
+    // Tests of the queue alone have no registry, so their handlers get an empty one.
+    const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
+    return {
+      /**
+       * Runs one try. A handler that fails, dies, throws, rejects or times out still ends as a settlement; only an
+       * interruption of the fiber produces none.
+       */
+      run: (job: ClaimedJob) => {
+        const task = tasks.find(job.taskSlug)
+        return task === undefined
+          ? Effect.succeed(unknown(job))
+          : measured(task.slug, tryOf(serviceRegistry, task, job, task.timeLimitMs ?? timeLimitMs))
       }
-    })
-  )
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(TaskRuns, TaskRuns.make)
 }
 
 const ended = (job: ClaimedJob, status: Settlement["status"]): Settlement => ({
@@ -145,7 +142,7 @@ const unknown = (job: ClaimedJob): Settlement => ({
 /** Settlement of a job whose worker stops before the handler ends. */
 export const released = (job: ClaimedJob): Settlement => ({
   ...ended(job, "pending"),
-  error: "The process that ran it was told to stop.",
+  error: "The process that ran it was stopped.",
   counted: false
 })
 

@@ -77,49 +77,46 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
  * the same job, each walking over what the other has just locked. Only the cost depends on it: PostgreSQL separates
  * claims of several processes.
  */
-export class QueueClaims extends Context.Service<QueueClaims, {
-  /** Claims jobs for a slot, up to the claim's limit. */
-  readonly take: (claim: Claim) => Effect.Effect<Taken>
-}>()("stoa/layers/jobs/QueueClaims") {
-  static readonly layer = Layer.effect(
-    QueueClaims,
-    Effect.gen(function*() {
-      const repo = yield* JobClaimRepo
-      const { order } = yield* JobSettings
-      const views = new Map<string, View>()
+export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/jobs/QueueClaims", {
+  make: Effect.gen(function*() {
+    const repo = yield* JobClaimRepo
+    const { order } = yield* JobSettings
+    const views = new Map<string, View>()
 
-      const viewOf = (queue: string) => {
-        const view = views.get(queue) ?? makeView()
-        views.set(queue, view)
-        return view
-      }
+    const viewOf = (queue: string) => {
+      const view = views.get(queue) ?? makeView()
+      views.set(queue, view)
+      return view
+    }
 
-      const takeNext = Effect.fnUntraced(function*(view: View, claim: Claim) {
-        const at = yield* now
-        const wholeInMs = view.from === undefined ? 0 : wholeIn(view, at)
-        const found = wholeInMs > 0
-          ? yield* repo.take(claim, order, view.from)
-          : yield* noting(view.whole, at, repo.take(claim, order))
-        sumUp(view, claim, found)
-        return { ...found, wholeInMs }
-      })
-
-      const take = Effect.fnUntraced(function*(view: View, claim: Claim) {
-        const fairly = view.full && fairIn(view, yield* now) <= 0 ? yield* takeFairly(repo, view, claim) : []
-        const limit = claim.limit - fairly.length
-        const next = limit > 0 ? yield* takeNext(view, { ...claim, limit }) : { jobs: [], parked: 1, wholeInMs: 0 }
-        const jobs = [...fairly, ...next.jobs]
-        return { jobs, empty: jobs.length + next.parked === 0, full: view.full, wholeInMs: next.wholeInMs }
-      })
-
-      return {
-        take: (claim) => {
-          const view = viewOf(claim.queue)
-          return view.turn.withPermits(1)(take(view, claim))
-        }
-      }
+    const takeNext = Effect.fnUntraced(function*(view: View, claim: Claim) {
+      const at = yield* now
+      const wholeInMs = view.from === undefined ? 0 : wholeIn(view, at)
+      const found = wholeInMs > 0
+        ? yield* repo.take(claim, order, view.from)
+        : yield* noting(view.whole, at, repo.take(claim, order))
+      sumUp(view, claim, found)
+      return { ...found, wholeInMs }
     })
-  )
+
+    const take = Effect.fnUntraced(function*(view: View, claim: Claim) {
+      const fairly = view.full && fairIn(view, yield* now) <= 0 ? yield* takeFairly(repo, view, claim) : []
+      const limit = claim.limit - fairly.length
+      const next = limit > 0 ? yield* takeNext(view, { ...claim, limit }) : { jobs: [], parked: 1, wholeInMs: 0 }
+      const jobs = [...fairly, ...next.jobs]
+      return { jobs, empty: jobs.length + next.parked === 0, full: view.full, wholeInMs: next.wholeInMs }
+    })
+
+    return {
+      /** Claims jobs for a slot, up to the claim's limit. */
+      take: (claim: Claim) => {
+        const view = viewOf(claim.queue)
+        return view.turn.withPermits(1)(take(view, claim))
+      }
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(QueueClaims, QueueClaims.make)
 }
 
 /** What a slot works on, and for how long. */

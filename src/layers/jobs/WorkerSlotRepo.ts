@@ -10,34 +10,6 @@ export interface WorkerLoopRun {
   readonly sequence: number
 }
 
-/** The current run of each slot. */
-export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo, {
-  /**
-   * Creates missing slots: the first one of each permanent queue, and `slots` of those listed as wide, of permanent
-   * ones with a job overdue by a second, and of every other queue with jobs.
-   */
-  readonly prepare: (
-    standing: ReadonlyArray<string>,
-    wide: ReadonlyArray<string>,
-    slots: number
-  ) => Effect.Effect<void>
-  /** Runs that have not begun. */
-  readonly open: Effect.Effect<ReadonlyArray<WorkerLoopRun>>
-  /**
-   * Leases the slot for its current run, which begins now or restarts after its process died: `begun`. `leased`:
-   * another worker may still be active. `gone`: another run is the current one.
-   */
-  readonly begin: (cycle: WorkerLoopRun, token: string, leaseMs: number) => Effect.Effect<"begun" | "leased" | "gone">
-  /** Says that the workers with these tokens live. Gives those that still have their slot. */
-  readonly extend: (tokens: ReadonlyArray<string>, leaseMs: number) => Effect.Effect<ReadonlyArray<string>>
-  /** Releases a slot whose run has not ended. */
-  readonly release: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
-  /** Ends the current run, unless another worker has it; the next run is then open. */
-  readonly end: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
-  /** Ends the run without a successor: the slot is closed until its queue has jobs again. */
-  readonly close: (cycle: WorkerLoopRun, token: string) => Effect.Effect<void>
-}>()("stoa/layers/jobs/WorkerSlotRepo") {}
-
 /** A job of `found.queue` is overdue by a second: the first slot is dead or overloaded. */
 const isLate = (sql: SqlClient.SqlClient) =>
   sql.literal(`coalesce(least(
@@ -46,17 +18,20 @@ const isLate = (sql: SqlClient.SqlClient) =>
     (select wait_until from commerce_jobs j where j.queue = found.queue and status = 'pending'
       and wait_until is not null and not blocked order by wait_until limit 1)) < now() - interval '1 second', false)`)
 
-/** `WorkerSlotRepo` over the database of the process. */
-export const workerSlotRepoLayer = Layer.effect(
-  WorkerSlotRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** The current run of each slot. */
+export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/layers/jobs/WorkerSlotRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
     const current = ({ queue, sequence, slot }: WorkerLoopRun) =>
       sql`queue = ${queue} and slot = ${slot} and sequence = ${sequence}`
     const own = (cycle: WorkerLoopRun, token: string) => sql`${current(cycle)} and lease_token = ${token}::uuid`
     // Later than the beginning of the statement: a lease that waited for a lock must not be shorter than its owner thinks.
     const leaseEnd = (leaseMs: number) => sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'`
 
-    // A returning slot must not repeat earlier sequences, so sequences start at the current time.
+    /**
+     * Creates missing slots: the first one of each permanent queue, and `slots` of those listed as wide, of permanent
+     * ones with a job overdue by a second, and of every other queue with jobs. A returning slot must not repeat earlier
+     * sequences, so sequences start at the current time.
+     */
     const prepare = Effect.fn("WorkerSlotRepo.prepare")(
       (standing: ReadonlyArray<string>, wide: ReadonlyArray<string>, slots: number) =>
         sql`with recursive found(queue) as (
@@ -78,15 +53,20 @@ export const workerSlotRepoLayer = Layer.effect(
       Effect.orDie
     )
 
+    /** Runs that have not begun. */
     const open = sql<{ readonly queue: string; readonly slot: number; readonly sequence: string }>`select queue, slot,
         sequence::text from worker_slots where open`.pipe(
       Effect.map((rows) => rows.map((row) => ({ ...row, sequence: Number(row.sequence) }))),
       Effect.orDie
     )
 
-    return WorkerSlotRepo.of({
+    return {
       prepare,
       open,
+      /**
+       * Leases the slot for its current run, which begins now or restarts after its process died: `begun`. `leased`:
+       * another worker may still be active. `gone`: another run is the current one.
+       */
       begin: Effect.fn("WorkerSlotRepo.begin")(function*(cycle: WorkerLoopRun, token: string, leaseMs: number) {
         const [row] = yield* sql<{ readonly state: "begun" | "leased" | "gone" }>`with begun as (
             update worker_slots set open = false, lease_token = ${token}::uuid, lease_until = ${leaseEnd(leaseMs)}
@@ -95,17 +75,20 @@ export const workerSlotRepoLayer = Layer.effect(
             when exists (select 1 from worker_slots where ${current(cycle)}) then 'leased' else 'gone' end as state`
         return row?.state ?? "gone"
       }, Effect.orDie),
+      /** Renews the leases with these tokens. Returns the tokens that still have their slot. */
       extend: Effect.fn("WorkerSlotRepo.extend")(function*(tokens: ReadonlyArray<string>, leaseMs: number) {
         const rows = yield* sql<{ readonly token: string }>`update worker_slots set lease_until = ${leaseEnd(leaseMs)}
           where lease_token = any(${tokens}::uuid[]) returning lease_token::text as token`
         return rows.map(({ token }) => token)
       }, Effect.orDie),
+      /** Releases a slot whose run has not ended. */
       release: Effect.fn("WorkerSlotRepo.release")(
         (cycle: WorkerLoopRun, token: string) =>
           sql`update worker_slots set lease_token = null, lease_until = null where ${own(cycle, token)}`,
         Effect.asVoid,
         Effect.orDie
       ),
+      /** Ends the current run, unless another worker has it; the next run is then open. */
       end: Effect.fn("WorkerSlotRepo.end")(
         (cycle: WorkerLoopRun, token: string) =>
           sql`update worker_slots set sequence = sequence + 1, open = true, lease_token = null, lease_until = null
@@ -113,14 +96,17 @@ export const workerSlotRepoLayer = Layer.effect(
         Effect.asVoid,
         Effect.orDie
       ),
+      /** Ends the run without a successor: the slot is closed until its queue has jobs again. */
       close: Effect.fn("WorkerSlotRepo.close")(
         (cycle: WorkerLoopRun, token: string) => sql`delete from worker_slots where ${own(cycle, token)}`,
         Effect.asVoid,
         Effect.orDie
       )
-    })
+    }
   })
-)
+}) {}
+
+export const workerSlotRepoLayer = Layer.effect(WorkerSlotRepo, WorkerSlotRepo.make)
 
 /** How long a slot belongs to its worker after its last sign of life, and how long is between two, in ms. */
 const leaseMs = 5_000
@@ -207,47 +193,44 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
  * shards may get a new owner before the old one notices. A lease lasts five seconds and is renewed every second. A
  * worker that cannot renew it stops its jobs a second before the lease ends.
  */
-export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases, {
-  /**
-   * Begins a run of a slot for the lifetime of the scope, once no other worker has the slot. Undefined if it is not the
-   * slot's current run.
-   */
-  readonly take: (cycle: WorkerLoopRun, token: string) => Effect.Effect<WorkerSlotLease | undefined, never, Scope.Scope>
-}>()("stoa/layers/jobs/WorkerSlotLeases") {
-  static readonly layer = Layer.effect(
-    WorkerSlotLeases,
-    Effect.gen(function*() {
-      const slots = yield* WorkerSlotRepo
-      const starter = yield* WorkerLoopStarter
-      const held = new Map<string, Held>()
-      yield* Effect.forkScoped(keepLeases(slots, held, yield* Effect.scope))
+export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/layers/jobs/WorkerSlotLeases", {
+  make: Effect.gen(function*() {
+    const slots = yield* WorkerSlotRepo
+    const starter = yield* WorkerLoopStarter
+    const held = new Map<string, Held>()
+    yield* Effect.forkScoped(keepLeases(slots, held, yield* Effect.scope))
 
-      const begin = Effect.fnUntraced(function*(cycle: WorkerLoopRun, token: string) {
-        const sent = performance.now()
-        return { sent, state: yield* starter.inTurn(slots.begin(cycle, token, leaseMs)) }
-      })
-
-      const take = Effect.fnUntraced(function*(cycle: WorkerLoopRun, token: string) {
-        let { sent, state } = yield* begin(cycle, token)
-        for (; state === "leased"; { sent, state } = yield* begin(cycle, token)) yield* pause(lookMs)
-        if (state === "gone") return undefined
-        const lease: Held = {
-          name: `${cycle.queue}/${cycle.slot}`,
-          latch: Latch.makeUnsafe(false),
-          until: endOf(sent)
-        }
-        held.set(token, lease)
-        yield* Effect.addFinalizer(() =>
-          Effect.suspend(() => {
-            held.delete(token)
-            // Release the rest of the lease, so that a waiting worker can start. A run that ended normally has already
-            // done so.
-            return Effect.ignoreCause(slots.release(cycle, token))
-          })
-        )
-        return { isHeld: () => performance.now() < lease.until, lost: lease.latch.await }
-      })
-      return { take }
+    const begin = Effect.fnUntraced(function*(cycle: WorkerLoopRun, token: string) {
+      const sent = performance.now()
+      return { sent, state: yield* starter.inTurn(slots.begin(cycle, token, leaseMs)) }
     })
-  )
+
+    /**
+     * Begins a run of a slot for the lifetime of the scope, once no other worker has the slot. Undefined if it is not
+     * the slot's current run.
+     */
+    const take = Effect.fnUntraced(function*(cycle: WorkerLoopRun, token: string) {
+      let { sent, state } = yield* begin(cycle, token)
+      for (; state === "leased"; { sent, state } = yield* begin(cycle, token)) yield* pause(lookMs)
+      if (state === "gone") return undefined
+      const lease: Held = {
+        name: `${cycle.queue}/${cycle.slot}`,
+        latch: Latch.makeUnsafe(false),
+        until: endOf(sent)
+      }
+      held.set(token, lease)
+      yield* Effect.addFinalizer(() =>
+        Effect.suspend(() => {
+          held.delete(token)
+          // Release the rest of the lease, so that a waiting worker can start. A run that ended normally has already
+          // done so.
+          return Effect.ignoreCause(slots.release(cycle, token))
+        })
+      )
+      return { isHeld: () => performance.now() < lease.until, lost: lease.latch.await }
+    })
+    return { take }
+  })
+}) {
+  static readonly layer = Layer.effect(WorkerSlotLeases, WorkerSlotLeases.make)
 }
