@@ -1,5 +1,5 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Logger, Option, References, Scope, Tracer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
@@ -112,6 +112,15 @@ const rpcSockets = Layer.unwrap(
 const methodsWith = (brought: ReadonlyArray<BuiltRoute>) =>
   routeTable([...endpoints(), ...brought.map(({ described }) => described), ...rpcEndpoints, ...docs])
 
+/**
+ * What each request starts with. Routes bring the services that they were built with; Effect copies both sets to merge
+ * them, so all services of the process would be copied twice for each request.
+ */
+const requestServices = (all: Context.Context<HttpServer.HttpServer | Scope.Scope>) =>
+  all.pipe(
+    Context.pick(HttpServer.HttpServer, Scope.Scope, Tracer.Tracer, Logger.CurrentLoggers, References.MinimumLogLevel)
+  )
+
 /** A router's routes behind the edge, on the configured port. Requests that are being answered end before the process does. */
 const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof routeTable>) =>
   Layer.unwrap(
@@ -132,7 +141,10 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
           ["POST /api/imports", importExportLimits(deployment).maxFileBytes]
         ])
       }
-      return HttpServer.serve(edge(app, options)).pipe(
+      const serve: Effect.Effect<void, never, HttpServer.HttpServer | Scope.Scope> = HttpServer.serveEffect(
+        edge(app, options)
+      )
+      return Layer.effectDiscard(Effect.updateContext(serve, requestServices)).pipe(
         Layer.provideMerge(
           NodeHttpServer.layer(nodeServer(deployment.server?.requestTimes ?? {}), {
             port,
