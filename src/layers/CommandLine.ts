@@ -3,7 +3,7 @@ import { Console, Data, Effect, Layer, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
 import deployment from "../../commerce.config.ts"
-import { ExportFormat, ImportedKind, ImportFormat, Kind } from "../domain/import-export/Kind.ts"
+import { ExportFormat, ImportFormat, Kind } from "../domain/import-export/Kind.ts"
 import { pluginCommands } from "../plugins/kit/install/PluginCommand.ts"
 import { documentWith } from "../plugins/kit/install/PluginDocument.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
@@ -188,7 +188,7 @@ const apiKey = Command.make("api-key").pipe(
 )
 
 const fileArgument = Argument.String("file").pipe(Argument.withDescription("File to read"))
-const importedKind = Flag.Literals("kind", ImportedKind.literals).pipe(
+const importedKind = Flag.Literals("kind", Kind.literals).pipe(
   Flag.withDescription("What the file holds"),
   Flag.withDefault("catalog" as const)
 )

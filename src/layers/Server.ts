@@ -4,6 +4,7 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
 import { EventTailer } from "../domain/events/EventTailer.ts"
+import { importExportLimits } from "../domain/import-export/ImportExportSettings.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthCallerLayer.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
@@ -30,7 +31,6 @@ import { actors } from "./access/RequestActors.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import type { RequestTimes } from "./config/DeploymentConfig.ts"
-import { importExportLimits } from "./config/ImportExportConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
 import { rpcLayer } from "./Rpc.ts"
@@ -138,7 +138,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
         methodsOf,
         bodyLimits: new Map([
           ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],
-          ["POST /api/imports", importExportLimits(deployment).maxFileBytes]
+          ["POST /api/imports", importExportLimits(deployment.importExport).maxFileBytes]
         ])
       }
       const serve: Effect.Effect<void, never, HttpServer.HttpServer | Scope.Scope> = HttpServer.serveEffect(

@@ -3,8 +3,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { guardText, unguardText } from "../../src/domain/import-export/CsvCell.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
-import { fileRows } from "../../src/workflows/import-export/FileRows.ts"
-import { textOf } from "../../src/workflows/import-export/FileText.ts"
+import { fileRows, textOf } from "../../src/workflows/import-export/FileRows.ts"
 
 const options: ImportOptions = {
   kind: "catalog",

@@ -1,18 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CatalogPageRepo } from "../../src/domain/catalog/import-export/CatalogPageRepo.ts"
-import { CatalogStateRepo } from "../../src/domain/catalog/import-export/CatalogStateRepo.ts"
-import { FieldStateRepo } from "../../src/domain/catalog/import-export/FieldStateRepo.ts"
-import { GroupImportRepo } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
+import { brandImport, categoryImport } from "../../src/domain/catalog/import-export/GroupImport.ts"
+import { productImport } from "../../src/domain/catalog/import-export/ProductImport.ts"
+import { fieldReads } from "../../src/domain/catalog/import-export/ProductImportRepo.ts"
 import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
-import { CustomerImportRepo } from "../../src/domain/customers/CustomerImportRepo.ts"
+import { Sellables } from "../../src/domain/catalog/Sellables.ts"
+import { customerImport } from "../../src/domain/customers/CustomerImport.ts"
+import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { ExportRepo } from "../../src/domain/import-export/ExportRepo.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
-import { RefusalRepo } from "../../src/domain/import-export/RefusalRepo.ts"
-import { StockImportRepo } from "../../src/domain/inventory/StockImportRepo.ts"
-import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
-import { PriceImportRepo } from "../../src/domain/pricing/PriceImportRepo.ts"
+import type { BatchContext, Upsert } from "../../src/domain/import-export/Upsert.ts"
+import { stockImport } from "../../src/domain/inventory/StockImport.ts"
+import { CurrencyCode } from "../../src/domain/money/Currency.ts"
+import { orderImport } from "../../src/domain/orders/import-export/OrderImport.ts"
+import { priceImport } from "../../src/domain/pricing/PriceImport.ts"
 import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { asShopkeeper } from "../catalog/CatalogServices.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
@@ -60,6 +62,8 @@ const seedMany = Effect.gen(function*() {
         select ${owner}, md5('e' || n)::uuid, md5(${owner} || k)::uuid, to_jsonb(v), v, r
         from generate_series(1, ${many}) n, lateral (values ('text', 'u-' || n, null),
           ('reference', md5('e' || n)::uuid::text, md5('e' || n)::uuid)) x(k, v, r)`,
+      `insert into entity_media (organization_id, entity_id, media_asset_id, role)
+        select ${owner}, md5('e' || n)::uuid, md5('m' || n)::uuid, 'gallery' ${each}`,
       `insert into prices (id, organization_id, entity_id, currency, amount)
         select md5('p' || n)::uuid, ${owner}, md5('e' || n)::uuid, 'USD', 1 ${each}`,
       `insert into customers (id, organization_id, user_id, email)
@@ -102,70 +106,91 @@ const expectIndexes = Effect.fnUntraced(function*<A, E, R>(name: string, effect:
   }
 })
 
-const recordsOf = (count: number) =>
-  numbers(count).map((n) => ({
-    slug: `s-${n}`,
-    categories: [`c-${n}`],
-    brands: [`b-${n}`],
-    variants: [{ sku: `k-${n}` }]
-  }))
+const of: BatchContext = {
+  organizationId: "org_default",
+  currency: null,
+  dryRun: false,
+  pictures: false,
+  warehouse: null,
+  now: new Date()
+}
+
+const USD = CurrencyCode.make("USD")
+
+const Services = Layer.merge(importExportRepos, Layer.provideMerge(Sellables.layer, SellableRepo.layer)).pipe(
+  Layer.provideMerge(Hooks.layerNone),
+  Layer.provideMerge(TestDatabase)
+)
+
+/** Holds the upsert of a kind to indexes, and to the same number of statements for a record and for 500. */
+const expectConstant = <R>(name: string, statements: number, upsert: Upsert<R>, recordOf: (n: number) => R) =>
+  Effect.gen(function*() {
+    for (const count of [1, 500]) {
+      const sent = yield* statementsOf(upsert(numbers(count).map(recordOf), of))
+      assert.lengthOf(sent, statements, `${name} of ${count}`)
+    }
+    yield* expectIndexes(name, upsert(numbers(500).map(recordOf), of))
+  })
 
 describe("among 20,000 of everything", () => {
-  it.layer(Layer.provideMerge(Layer.merge(importExportRepos, SellableRepo.layer), TestDatabase))((it) => {
-    it.effect("what a batch names is found by indexes, in a constant number of statements", () =>
+  it.layer(Services)((it) => {
+    it.effect("a batch finds its records by indexes, in a constant number of statements", () =>
       Effect.gen(function*() {
         yield* seedMany
-        const catalog = yield* CatalogStateRepo
-        const sellables = yield* SellableRepo
-        const prices = yield* PriceImportRepo
-        const customers = yield* CustomerImportRepo
-        const stock = yield* StockImportRepo
-        const ids = (yield* sellables.named(numbers(500).map((n) => `s-${n}`), [])).entities
-        const entityIds = [...ids.values()].map(({ id }) => id)
-        assert.lengthOf(entityIds, 500)
-        yield* expectIndexes("catalog", catalog.read(recordsOf(500)))
-        const fields = (count: number) =>
-          numbers(count).map((n) => ({ type: "product", fields: { text: `u-${n}`, reference: `s-${n}` } }))
-        yield* expectIndexes("fields", (yield* FieldStateRepo).read(fields(500)))
-        const groups = (count: number) => numbers(count).map((n) => ({ slug: `c-${n}`, parent: `c-${n + 2}` }))
-        yield* expectIndexes("categories", (yield* GroupImportRepo).categories(groups(500)))
-        yield* expectIndexes("brands", (yield* GroupImportRepo).brands(numbers(500).map((n) => `b-${n}`)))
-        yield* expectIndexes("names", sellables.named(numbers(500).map((n) => `s-${n}`), ["k-2", "k-4"]))
-        yield* expectIndexes("prices", prices.read(entityIds))
-        yield* expectIndexes("customers", customers.read(numbers(500).map((n) => ({ email: `U${n}@home.example` }))))
-        yield* expectIndexes("stock", stock.read(entityIds.map((entityId) => ({ entityId, variantId: null }))))
-        const orders = yield* OrderBatchRepo
-        const orderNumbers = (count: number) => numbers(count).map((n) => `ORD-2026-${String(n).padStart(6, "0")}`)
-        yield* expectIndexes("orders", orders.read(orderNumbers(500), [2026]))
-        yield* expectIndexes("owners", customers.ownersOf(numbers(500).map((n) => `U${n}@home.example`)))
-        for (const count of [1, 500]) {
-          assert.lengthOf(yield* statementsOf(orders.read(orderNumbers(count), [2025, 2026])), 2)
-          const owners = customers.ownersOf(numbers(count).map((n) => `U${n}@home.example`))
-          assert.lengthOf(yield* statementsOf(owners), 1)
-          assert.lengthOf(yield* statementsOf(catalog.read(recordsOf(count))), 5)
-          assert.lengthOf(yield* statementsOf((yield* FieldStateRepo).read(fields(count))), 4)
-          assert.lengthOf(yield* statementsOf((yield* GroupImportRepo).categories(groups(count))), 3)
-          assert.lengthOf(
-            yield* statementsOf(customers.read(numbers(count).map((n) => ({ email: `u${n}@home.example` })))),
-            4
-          )
-        }
+        let change = 0
+        yield* expectConstant("catalog", 9, yield* productImport, (n) => ({
+          slug: `s-${n}`,
+          metadata: { change: change++ },
+          customFields: { text: `u-${n}` },
+          categories: [`c-${n}`],
+          brands: [`b-${n}`],
+          variants: [{ sku: `k-${n}` }]
+        }))
+        const fields = yield* fieldReads
+        const referring = numbers(500).map((n) => ({ type: "product", fields: { reference: `s-${n}` } }))
+        yield* expectIndexes("fields", fields(referring))
+        yield* expectConstant("categories", 4, yield* categoryImport, (n) => ({
+          slug: `c-${n}`,
+          parent: `c-${n + 2}`,
+          sortOrder: change++
+        }))
+        yield* expectConstant("brands", 2, yield* brandImport, (n) => ({ slug: `b-${n}`, metadata: { n: change++ } }))
+        yield* expectConstant("prices", 4, yield* priceImport, (n) => ({
+          slug: `s-${n}`,
+          currency: USD,
+          amount: change++
+        }))
+        yield* expectConstant("customers", 6, yield* customerImport, (n) => ({
+          email: `U${n}@home.example`,
+          firstName: `${change++}`,
+          groups: ["all"]
+        }))
+        yield* expectConstant("stock", 7, yield* stockImport, (n) => ({ sku: `k-${n}`, onHand: change++ }))
+        yield* expectConstant("orders", 5, yield* orderImport, (n) => ({
+          orderNumber: `ORD-2026-${String(n).padStart(6, "0")}`,
+          status: "pending" as const,
+          placedAt: new Date(0),
+          email: `U${n}@home.example`,
+          currency: USD,
+          grandTotal: 1,
+          lineItems: [{ sku: `k-${n}`, title: "T", quantity: 1, unitPrice: 1 }]
+        }))
       }).pipe(asShopkeeper))
 
     it.effect("exports and reports read page after page along an index", () =>
       Effect.gen(function*() {
         const pages = yield* ExportRepo
         const firstId = "00000000-0000-0000-0000-000000000000"
-        yield* expectIndexes("catalog", (yield* CatalogPageRepo).after("s-5", 250, { except: [] }))
-        yield* expectIndexes("references", (yield* CatalogPageRepo).after("s-5", 250, { referring: true }))
+        yield* expectIndexes("catalog", pages.page("catalog", ["s-5"], 250))
+        yield* expectIndexes("references", pages.page("catalog", ["s-5"], 250, { ranks: {}, rank: undefined }))
         yield* expectIndexes("brands", pages.page("brands", ["b-5"], 250))
         yield* expectIndexes("prices", pages.page("prices", ["s-5"], 250))
         yield* expectIndexes("stock", pages.page("stock", ["s-5"], 250))
         yield* expectIndexes("customers", pages.page("customers", ["u5", firstId], 250))
         yield* expectIndexes("orders", pages.page("orders", ["-infinity", firstId], 250))
-        yield* expectIndexes("stalled", (yield* ImportRepo).stalled(15, 100))
-        const importId = "7dd9cb4e-5ae1-4f3e-8b7c-000000000000"
-        yield* expectIndexes("refusals", (yield* RefusalRepo).after(importId, 10, 500))
+        const imports = yield* ImportRepo
+        yield* expectIndexes("stalled", imports.stalled(15, 100))
+        yield* expectIndexes("refusals", imports.refusalsAfter("7dd9cb4e-5ae1-4f3e-8b7c-000000000000", 10, 500))
       }).pipe(asShopkeeper))
   })
 })

@@ -4,7 +4,6 @@
  */
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [
-    "src/domain/catalog/import-export/CatalogBatchRepo.ts#0",
     "src/domain/customers/CustomerRepo.ts#2",
     "src/domain/customers/ErasureRepo.ts#1",
     "src/domain/customers/ErasureRepo.ts#7",
@@ -14,9 +13,9 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/import-export/BatchRepo.ts#1",
     "src/domain/import-export/BatchRepo.ts#2",
     "src/domain/import-export/BatchRepo.ts#3",
-    "src/domain/import-export/ImportBatchRepo.ts#0",
-    "src/domain/import-export/ImportRepo.ts#8",
+    "src/domain/batching/RowBatchRepo.ts#1",
     "src/domain/import-export/ImportRepo.ts#9",
+    "src/domain/import-export/ImportRepo.ts#10",
     "src/domain/fulfillment/ShipmentStatementRepo.ts#0",
     "src/domain/payments/RefundRetryRepo.ts#1",
     "src/domain/pricing/PriceModifierRepo.ts#0",
@@ -46,16 +45,12 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],
   "the next statement has it": [
-    "src/domain/import-export/ImportRepo.ts#7",
+    "src/domain/import-export/ImportRepo.ts#8",
     "src/domain/payments/RefundRepo.ts#1",
     "src/domain/payments/RefundReversalRepo.ts#2"
   ],
   "the transaction has read the rows, with the filter, behind the lock of their entity": [
-    "src/domain/catalog/import-export/CatalogBatchRepo.ts#1",
-    "src/domain/catalog/import-export/CatalogBatchRepo.ts#2",
-    "src/domain/catalog/import-export/CatalogBatchRepo.ts#3",
-    "src/domain/media/MediaBatchRepo.ts#2",
-    "src/domain/media/MediaBatchRepo.ts#3"
+    "src/domain/batching/RowBatchRepo.ts#2"
   ],
   "a trigger lets no category lie below one of another organization": [
     "src/domain/catalog/import-export/GroupImportRepo.ts#2"

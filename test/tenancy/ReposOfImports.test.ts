@@ -1,17 +1,16 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CatalogPageRepo } from "../../src/domain/catalog/import-export/CatalogPageRepo.ts"
-import { CatalogStateRepo } from "../../src/domain/catalog/import-export/CatalogStateRepo.ts"
-import { FieldStateRepo } from "../../src/domain/catalog/import-export/FieldStateRepo.ts"
-import { GroupImportRepo } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
+import { RowBatchRepo } from "../../src/domain/batching/RowBatchRepo.ts"
+import { brandsTable } from "../../src/domain/catalog/import-export/GroupImport.ts"
+import { categoryReads } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
+import { fieldReads, productReads } from "../../src/domain/catalog/import-export/ProductImportRepo.ts"
 import { BatchRepo, type Work } from "../../src/domain/import-export/BatchRepo.ts"
 import { ExportRepo, exportStart } from "../../src/domain/import-export/ExportRepo.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
-import { RefusalRepo } from "../../src/domain/import-export/RefusalRepo.ts"
-import { MediaBatchRepo } from "../../src/domain/media/MediaBatchRepo.ts"
-import { OrderBatchRepo } from "../../src/domain/orders/import-export/OrderBatchRepo.ts"
+import { Kind } from "../../src/domain/import-export/Kind.ts"
+import { orderReads } from "../../src/domain/orders/import-export/OrderImportRepo.ts"
 import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother, asOwner, openAnother, whileLocked } from "./AnotherTenant.ts"
@@ -135,37 +134,32 @@ const written = Effect.fnUntraced(function*(statements: ReadonlyArray<string>) {
 /** Everything that files of an organization contain. */
 const filesOf = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const catalog = yield* CatalogPageRepo
-  const pages = yield* ExportRepo
-  const [media, groups] = [yield* MediaBatchRepo, yield* GroupImportRepo]
-  const [own] = yield* sql<{ readonly id: string }>`select md5('entity')::uuid as id`
+  const [pages, rows] = [yield* ExportRepo, yield* RowBatchRepo]
+  const [products, fieldsOf] = [yield* productReads, yield* fieldReads]
   const assets = yield* sql<{ readonly id: string }>`select id from media_assets`
-  const state = yield* (yield* CatalogStateRepo).read([{
-    slug: "e",
-    categories: ["c1", "c2"],
-    brands: ["b1", "b2"],
-    variants: [{ sku: "sku2" }]
-  }, { slug: "e-other" }])
-  const fields = yield* (yield* FieldStateRepo).read([
+  const state = yield* products([
+    {
+      slug: "e",
+      categories: ["c1", "c2"],
+      brands: ["b1", "b2"],
+      variants: [{ sku: "sku2" }],
+      media: assets.map(({ id }) => ({ id }))
+    },
+    { slug: "e-other" }
+  ])
+  const fields = yield* fieldsOf([
     { type: "product", fields: { f1: "e" } },
     { type: "product", fields: { f1: "e-other" } }
   ])
   return JSON.stringify({
     fields: [[...fields.definitions], [...fields.referables], [...fields.owners]],
-    entities: yield* catalog.after(undefined, 9, { except: [] }),
-    references: yield* catalog.references,
-    locales: yield* catalog.locales,
-    state: [[...state.entities], [...state.categories], [...state.brands], [...state.skus]],
-    media: yield* media.attachedTo([own?.id ?? ""]),
-    showing: [...yield* media.showing(["e", "e-other"])],
-    assets: [...yield* media.known(assets.map(({ id }) => id))],
-    pages: yield* Effect.forEach(
-      ["categories", "brands", "prices", "stock", "customers", "orders"] as const,
-      (kind) => pages.page(kind, exportStart(kind), 9)
-    ),
-    numbers: [...(yield* (yield* OrderBatchRepo).read(["N", "N-other"], [])).orders],
-    brands: [...yield* groups.brands(["b1", "b2"])],
-    categories: [...(yield* groups.categories([{ slug: "c1" }, { slug: "c2" }])).bySlug]
+    references: yield* pages.references,
+    locales: yield* pages.locales,
+    state: [[...state.products], [...state.categories], [...state.brands], [...state.skus], [...state.assets]],
+    pages: yield* Effect.forEach(Kind.literals, (kind) => pages.page(kind, exportStart(kind), 9)),
+    numbers: [...(yield* (yield* orderReads)(["N", "N-other"], [])).orders],
+    brands: yield* rows.find(brandsTable, "slug", ["b1", "b2"]),
+    categories: [...(yield* (yield* categoryReads)([{ slug: "c1" }, { slug: "c2" }])).bySlug]
   })
 })
 
@@ -185,19 +179,16 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
 
   it.effect("do not wait for locked rows of another tenant", () =>
     Effect.gen(function*() {
-      const { brands, categories } = yield* GroupImportRepo
+      const [products, fieldsOf] = [yield* productReads, yield* fieldReads]
+      const [categories, rows] = [yield* categoryReads, yield* RowBatchRepo]
       const read = Effect.all([
-        CatalogStateRepo.use((repo) =>
-          Effect.map(
-            repo.read([{ slug: "e", categories: ["c1"], brands: ["b1"] }]),
-            (state) => state.entities.size + state.categories.size + state.brands.size
-          )
+        Effect.map(
+          products([{ slug: "e", categories: ["c1"], brands: ["b1"] }]),
+          (state) => state.products.size + state.categories.size + state.brands.size
         ),
         Effect.map(categories([{ slug: "c1" }]), ({ bySlug }) => bySlug.size),
-        FieldStateRepo.use((repo) =>
-          Effect.map(repo.read([{ type: "product", fields: { f2: "e" } }]), ({ referables }) => referables.size)
-        ),
-        Effect.map(brands(["b1"]), ({ size }) => size)
+        Effect.map(fieldsOf([{ type: "product", fields: { f2: "e" } }]), ({ referables }) => referables.size),
+        Effect.map(rows.find(brandsTable, "slug", ["b1"]), ({ length }) => length)
       ])
       assert.deepStrictEqual(yield* whileLocked("org_default", asAnother(read)), [0, 0, 0, 0])
     }))
@@ -205,7 +196,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
   it.effect("neither receive, read, process nor end an import of another tenant", () =>
     Effect.gen(function*() {
       yield* openAnother
-      const [imports, batches, refusals] = [yield* ImportRepo, yield* BatchRepo, yield* RefusalRepo]
+      const [imports, batches] = [yield* ImportRepo, yield* BatchRepo]
       const id = yield* asOwner(imports.begin(options))
       assert.isFalse(yield* asAnother(imports.stage(id, 0, [row], 2)))
       yield* asAnother(imports.discard(id))
@@ -223,7 +214,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
       assert.isUndefined(yield* asAnother(imports.end(id, "cancelled", null)))
       const done = yield* asOwner(batches.next(id, 9, refusing))
       assert.deepInclude(done?.record, { state: "completed", refused: 1 })
-      assert.lengthOf(yield* asOwner(refusals.after(id, 0, 9)), 1)
-      assert.lengthOf(yield* asAnother(refusals.after(id, 0, 9)), 0)
+      assert.lengthOf(yield* asOwner(imports.refusalsAfter(id, 0, 9)), 1)
+      assert.lengthOf(yield* asAnother(imports.refusalsAfter(id, 0, 9)), 0)
     }))
 })

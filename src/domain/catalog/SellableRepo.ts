@@ -42,9 +42,9 @@ export class SellableRepo extends Context.Service<SellableRepo, {
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
           .unprepared
         const variants = yield* sql<NamedVariant & { readonly sku: string }>`
-          select v.sku, v.id as "variantId", v.entity_id as "entityId", e.slug
-          from variants v join catalog_entities e on e.id = v.entity_id
-          where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`.unprepared
+          select v.sku, v.id as "variantId", v.entity_id as "entityId",
+            (select e.slug from catalog_entities e where e.id = v.entity_id) as slug
+          from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`.unprepared
         return {
           entities: new Map(entities.map((entity) => [entity.slug, entity])),
           variants: new Map(variants.map(({ sku, ...variant }) => [sku, variant]))

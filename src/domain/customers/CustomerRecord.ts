@@ -13,8 +13,8 @@ export const CustomerRecord = Schema.Struct({
   firstName: maybe(Name),
   lastName: maybe(Name),
   phone: maybe(Phone),
-  metadata: maybe(StorableObject),
   groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
+  metadata: maybe(StorableObject),
   addresses: Schema.optional(Schema.Array(NewAddress).check(Schema.isMaxLength(20)))
 }).annotate({ identifier: "CustomerRecord" })
 export type CustomerRecord = typeof CustomerRecord.Type

@@ -3,9 +3,8 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Import, StagedRow } from "./Import.ts"
-import type { ImportResult } from "./ImportBatch.ts"
-import { importChange } from "./ImportRepo.ts"
-import { type ImportRow, toImport } from "./ImportRows.ts"
+import { importChange, importColumns } from "./ImportRepo.ts"
+import type { BatchContext, BatchResult, ImportResult } from "./Upsert.ts"
 
 /** What became of a row. */
 export interface RowResult {
@@ -18,14 +17,11 @@ export interface RowResult {
 /** The result of a batch: results of its first rows, at least one, and the hooks that run after the commit. */
 export interface Worked {
   readonly results: ReadonlyArray<RowResult>
-  readonly afterCommit: Effect.Effect<void, never, CurrentActor>
+  readonly afterCommit: BatchResult["afterCommit"]
 }
 
 /** Processes the rows of a batch inside its transaction. */
-export type Work = (
-  rows: ReadonlyArray<StagedRow>,
-  record: Import
-) => Effect.Effect<Worked, never, CurrentActor>
+export type Work = (rows: ReadonlyArray<StagedRow>, of: BatchContext) => Effect.Effect<Worked, never, CurrentActor>
 
 /** Maximum bytes of records in a batch, unless its first record alone is larger. */
 const maxBatchBytes = 4_194_304
@@ -58,23 +54,23 @@ class Rehearsed {
   }
 }
 
-const countOf = (results: ReadonlyArray<RowResult>, tag: ImportResult["_tag"]): number =>
-  results.filter(({ result }) => result._tag === tag).length
-
 const refusalsOf = (results: ReadonlyArray<RowResult>) =>
   results.flatMap(({ key, line, result, row }) =>
     result._tag === "refused" ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: result.issues }] : []
   )
 
 const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
-  const locked = (organization: string, id: string) =>
-    sql<ImportRow>`select * from imports where id = ${id}::uuid and organization_id = ${organization}
-      and state in ('queued', 'running') for no key update`
+  const columns = sql.literal(importColumns)
 
-  const waiting = (organization: string, { id, read }: Import, limit: number) =>
+  const locked = (organization: string, id: string) =>
+    sql<Import & { readonly now: Date }>`select ${columns}, now() as now from imports
+      where id = ${id}::uuid and organization_id = ${organization} and state in ('queued', 'running')
+      for no key update`
+
+  const waiting = ({ id, organizationId, read }: Import, limit: number) =>
     sql<StagedRow>`select row, line, record, problem from (
         select row, line, record, problem, sum(bytes) over (order by row) as total from (
-          select * from import_rows where import_id = ${id}::uuid and organization_id = ${organization}
+          select * from import_rows where import_id = ${id}::uuid and organization_id = ${organizationId}
             and row > ${read} order by row limit ${limit}) r) r
       where total <= ${maxBatchBytes} or row = ${read + 1} order by row`
 
@@ -84,24 +80,23 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       Effect.catch((error) => error instanceof Rehearsed ? Effect.succeed(error.worked) : Effect.die(error))
     )
 
-  /** Delete processed records at once: files hold personal data, and nothing reads the records again. */
-  const count = (record: Import, results: ReadonlyArray<RowResult>) => {
-    const read = record.read + results.length
-    const over = read >= record.rows
-    return sql<
-      ImportRow
-    >`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
-        select ${record.organizationId}, ${record.id}::uuid, x.row, x.line, x.key, x.issues
+  /** Deletes processed records at once: files hold personal data, and nothing reads the records again. */
+  const count = ({ id, organizationId, read, rows }: Import, results: ReadonlyArray<RowResult>) => {
+    const after = read + results.length
+    const isOver = after >= rows
+    const countOf = (tag: ImportResult["_tag"]) => results.filter(({ result }) => result._tag === tag).length
+    return sql<Import>`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
+        select ${organizationId}, ${id}::uuid, x.row, x.line, x.key, x.issues
         from jsonb_to_recordset(${JSON.stringify(refusalsOf(results))}::jsonb)
           as x(row int, line int, key text, issues jsonb)),
-      worked as (delete from import_rows where import_id = ${record.id}::uuid
-        and organization_id = ${record.organizationId} and row <= ${read})
-      update imports set read = ${read}, created = created + ${countOf(results, "created")},
-        updated = updated + ${countOf(results, "updated")}, unchanged = unchanged + ${countOf(results, "unchanged")},
-        refused = refused + ${countOf(results, "refused")}, state = ${over ? "completed" : "running"},
+      processed as (delete from import_rows where import_id = ${id}::uuid
+        and organization_id = ${organizationId} and row <= ${after})
+      update imports set read = ${after}, created = created + ${countOf("created")},
+        updated = updated + ${countOf("updated")}, unchanged = unchanged + ${countOf("unchanged")},
+        refused = refused + ${countOf("refused")}, state = ${isOver ? "completed" : "running"},
         started_at = coalesce(started_at, now()), updated_at = clock_timestamp(),
-        completed_at = case when ${over}::boolean then clock_timestamp() end
-      where id = ${record.id}::uuid and organization_id = ${record.organizationId} returning *`
+        completed_at = case when ${isOver}::boolean then clock_timestamp() end
+      where id = ${id}::uuid and organization_id = ${organizationId} returning ${columns}`
   }
 
   const next = Effect.fn("BatchRepo.next")(
@@ -109,17 +104,13 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       const actor = yield* CurrentActor
       const [found] = yield* locked(actor.organizationId, id)
       if (found === undefined) return undefined
-      const before = toImport(found)
-      const rows = yield* waiting(actor.organizationId, before, limit)
+      const { now, ...before } = found
+      const rows = yield* waiting(before, limit)
       const nothing: Worked = { results: [], afterCommit: Effect.void }
-      const worked = rows.length === 0
-        ? nothing
-        : yield* before.dryRun
-          ? rehearse(work(rows, before))
-          : work(rows, before)
-      const [counted] = yield* count(before, worked.results)
-      if (counted === undefined) return yield* Effect.die(new Error("A locked import is gone."))
-      const record = toImport(counted)
+      const working = rows.length === 0 ? Effect.succeed(nothing) : work(rows, { ...before, now })
+      const worked = yield* before.dryRun ? rehearse(working) : working
+      const [record] = yield* count(before, worked.results)
+      if (record === undefined) return yield* Effect.die(new Error("A locked import is gone."))
       if (record.state === "completed") {
         const change = importChange("imports.complete", record, before)
         yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`

@@ -16,31 +16,27 @@ export interface TableReader {
   readonly end: () => ReadonlyArray<FileRow>
 }
 
-/** How tables of one kind are read. */
-export interface TableFormat {
-  /** A reader for a table of this header, or what is wrong with that. */
-  readonly open: (header: ReadonlyArray<string>) => TableReader | { readonly problem: string }
-}
+/** A reader for a table of this header, or the problem of the header. */
+export type OpenTable = (header: ReadonlyArray<string>) => TableReader | { readonly problem: string }
 
 /** The cells of a line by the names of their columns; empty ones are left out. */
 export type Row = ReadonlyMap<string, string>
 
-/** The cells of a line by the names of their columns. */
-export const namedRow = (header: ReadonlyArray<string>, { cells }: CsvLine): Row =>
+const namedRow = (header: ReadonlyArray<string>, { cells }: CsvLine): Row =>
   new Map(header.flatMap((name, index) => {
     const cell = cells[index]
     return cell === undefined || cell === "" ? [] : [[name, cell] as const]
   }))
 
 /** Why a header cannot be read. */
-export const headerProblem = (
+const headerProblem = (
   header: ReadonlyArray<string>,
   isKnown: (name: string) => boolean,
-  needed: ReadonlyArray<string>
+  required: ReadonlyArray<string>
 ): string | undefined => {
   const twice = header.find((name, index) => header.indexOf(name) !== index)
   if (twice !== undefined) return `The column "${twice}" is there twice.`
-  const missing = needed.filter((name) => !header.includes(name))
+  const missing = required.filter((name) => !header.includes(name))
   if (missing.length > 0) return `The column "${missing.join("\", \"")}" is missing.`
   const unknown = header.filter((name) => !isKnown(name))
   return unknown.length === 0 ? undefined : `There is no column "${unknown.join("\", \"")}" in files of this kind.`
@@ -52,27 +48,14 @@ const maxLines = 2500
 /** A row with the problem that makes its lines invalid. */
 export const wrongRow = (line: number, problem: string): FileRow => ({ line, record: null, problem })
 
-/** A line with more cells than there are columns. */
-export const tooWide = ({ cells, line }: CsvLine, header: ReadonlyArray<string>): FileRow =>
-  wrongRow(line, `${cells.length} cells for ${header.length} columns.`)
+/** Where a line belongs: to the record with this key, undefined to the one before it; or its problem. */
+export type KeyOf = (row: Row, line: number) => string | undefined | { readonly problem: string }
 
-/** Reads a table in which each line is a record. */
-export const lineReader = (
-  header: ReadonlyArray<string>,
-  recordOf: (row: Row) => unknown
-): TableReader => ({
-  add: (line) =>
-    line.cells.length > header.length
-      ? [tooWide(line, header)]
-      : [{ line: line.line, record: recordOf(namedRow(header, line)), problem: null }],
-  end: () => []
-})
-
-/** Reads consecutive lines with the same key as one record. A line without a key continues the record before it. */
+/** Reads consecutive lines with the same key as one record. */
 export const groupingReader = (
   header: ReadonlyArray<string>,
-  key: string,
-  recordOf: (rows: ReadonlyArray<Row>) => unknown
+  keyOf: KeyOf,
+  recordOf: (rows: ReadonlyArray<Row>, key: string) => unknown
 ): TableReader => {
   let group: { readonly line: number; readonly key: string; readonly rows: Array<Row>; lines: number } | undefined
   const close = (): ReadonlyArray<FileRow> => {
@@ -81,20 +64,24 @@ export const groupingReader = (
     if (done === undefined) return []
     return done.lines > maxLines
       ? [wrongRow(done.line, `A record of more than ${maxLines} lines.`)]
-      : [{ line: done.line, record: recordOf(done.rows), problem: null }]
+      : [{ line: done.line, record: recordOf(done.rows, done.key), problem: null }]
   }
   return {
-    add: (line) => {
-      if (line.cells.length > header.length) return [...close(), tooWide(line, header)]
-      const row = namedRow(header, line)
-      const own = row.get(key)
-      if (group !== undefined && (own === undefined || own === group.key)) {
+    add: (one) => {
+      const { cells, line } = one
+      if (cells.length > header.length) {
+        return [...close(), wrongRow(line, `${cells.length} cells for ${header.length} columns.`)]
+      }
+      const row = namedRow(header, one)
+      const key = keyOf(row, line)
+      if (typeof key === "object") return [...close(), wrongRow(line, key.problem)]
+      if (group !== undefined && (key === undefined || key === group.key)) {
         group.lines += 1
         if (group.lines <= maxLines) group.rows.push(row)
         return []
       }
       const done = close()
-      group = { line: line.line, key: own ?? "", rows: [row], lines: 1 }
+      group = { line, key: key ?? "", rows: [row], lines: 1 }
       return done
     },
     end: close
@@ -118,50 +105,29 @@ const hasAny = (row: Row, { types }: CsvFields, prefix = "", suffix = ""): boole
 const localeColumn = /^(\w+):(.{1,64})$/
 
 /** The record of some lines; its schema decides whether it is a valid one. */
-const recordOf = (columns: CsvColumns, names: ReadonlyArray<string>) => {
-  const { lines, texts } = columns
+const recordOf = ({ lines, texts, ...columns }: CsvColumns, names: ReadonlyArray<string>) => {
   const header = new Set(names)
-  const named = new Set(names.flatMap((name) => localeColumn.exec(name)?.[2] ?? []))
-  const locales = [["en", ""] as const, ...[...named].map((locale) => [locale, `:${locale}`] as const)]
+  const locales = new Set(names.flatMap((name) => localeColumn.exec(name)?.[2] ?? []))
+  const suffixes = [["en", ""] as const, ...[...locales].map((locale) => [locale, `:${locale}`] as const)]
   return (rows: ReadonlyArray<Row>) => {
     const first = rows[0] ?? new Map<string, string>()
-    const attributes = texts === undefined ?
-      [] :
-      locales.flatMap(([locale, suffix]) =>
-        hasAny(first, texts, "", suffix) ? [{ locale, ...valuesOf(first, header, texts, "", suffix) }] : []
-      )
+    const attributes = suffixes.flatMap(([locale, suffix]) =>
+      texts !== undefined && hasAny(first, texts, "", suffix)
+        ? [{ locale, ...valuesOf(first, header, texts, "", suffix) }]
+        : []
+    )
     const elements = lines === undefined ? [] : rows.filter((row) => hasAny(row, lines, lines.prefix))
       .map((row) => valuesOf(row, header, lines, lines.prefix))
+    const isLeftOut = lines === undefined || (lines.required.length === 0 && elements.length === 0)
     return {
       ...valuesOf(first, header, columns),
       ...(attributes.length === 0 ? {} : { attributes }),
-      ...(lines === undefined || (lines.isOptional && elements.length === 0) ? {} : { [lines.field]: elements })
+      ...(isLeftOut ? {} : { [lines.field]: elements })
     }
   }
 }
 
-/** Reads files with these columns. */
-export const csvTable = (columns: CsvColumns): TableFormat => {
-  const { ignored, lines, texts, types } = columns
-  const known = new Set([
-    ...Object.keys(types),
-    ...ignored ?? [],
-    ...Object.keys(texts?.types ?? {}),
-    ...Object.keys(lines?.types ?? {}).map((name) => `${lines?.prefix}${name}`)
-  ])
-  const isKnown = (name: string) =>
-    known.has(name) || Object.hasOwn(texts?.types ?? {}, localeColumn.exec(name)?.[1] ?? "")
-  return {
-    open: (header) => {
-      const problem = headerProblem(header, isKnown, columns.required)
-      if (problem !== undefined) return { problem }
-      const record = recordOf(columns, header)
-      return lines === undefined
-        ? lineReader(header, (row) => record([row]))
-        : groupingReader(header, lines.key, record)
-    }
-  }
-}
+const prefixed = (names: ReadonlyArray<string>, prefix = "") => names.map((name) => `${prefix}${name}`)
 
 /** The header of files with these columns, with texts in these locales. */
 export const csvHeader = (
@@ -172,8 +138,21 @@ export const csvHeader = (
   ...locales.flatMap((locale) =>
     Object.keys(texts?.types ?? {}).map((name) => locale === "en" ? name : `${name}:${locale}`)
   ),
-  ...Object.keys(lines?.types ?? {}).map((name) => `${lines?.prefix}${name}`)
+  ...prefixed(Object.keys(lines?.types ?? {}), lines?.prefix)
 ]
+
+/** Reads files with these columns. A line without a key continues the record before it. */
+export const csvTable = (columns: CsvColumns): OpenTable => {
+  const { ignored, lines, required, texts } = columns
+  const names = new Set([...csvHeader(columns, ["en"]), ...ignored])
+  const isKnown = (name: string) =>
+    names.has(name) || Object.hasOwn(texts?.types ?? {}, localeColumn.exec(name)?.[1] ?? "")
+  return (header) => {
+    const problem = headerProblem(header, isKnown, [...required, ...prefixed(lines?.required ?? [], lines?.prefix)])
+    const keyOf: KeyOf = (row, line) => lines === undefined ? String(line) : row.get(lines.key)
+    return problem === undefined ? groupingReader(header, keyOf, recordOf(columns, header)) : { problem }
+  }
+}
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -182,8 +161,8 @@ const cellsOf = (fields: CsvFields | undefined, values: Values | undefined): Rea
 
 const isValues = (value: unknown): value is Values => typeof value === "object" && value !== null
 
-const listOf = (record: Values, field: string | undefined): ReadonlyArray<Values> => {
-  const list = field === undefined ? undefined : record[field]
+const listOf = (record: Values, field = ""): ReadonlyArray<Values> => {
+  const list = record[field]
   return Array.isArray(list) ? list.filter(isValues) : []
 }
 
@@ -206,16 +185,4 @@ export const csvLines = (
     line(record, (locale) => attributes.get(locale), first),
     ...rest.map((element) => line(key, () => undefined, element))
   ]
-}
-
-const pick = ({ types }: CsvFields, values: Values) =>
-  Object.fromEntries(Object.keys(types).map((name) => [name, values[name] ?? null]))
-
-/** A record with its fields in column order; jsonb sorts keys by length. */
-export const jsonRecord = (columns: CsvColumns, record: Values): Values => {
-  const { lines } = columns
-  const elements = lines === undefined ? {} : {
-    [lines.field]: listOf(record, lines.field).map((element) => pick(lines, element))
-  }
-  return { ...pick(columns, record), ...elements }
 }

@@ -6,9 +6,6 @@ import { newId } from "../ids/Id.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
 import type { ExportFormat, Kind } from "./Kind.ts"
 
-/** Kinds a single query can read; the catalog needs several. */
-export type QueriedKind = Exclude<Kind, "catalog">
-
 /** A record of a file. */
 export type ExportRecord = Readonly<Record<string, unknown>>
 
@@ -21,14 +18,39 @@ export interface ExportPage {
   readonly last: ExportCursor | undefined
 }
 
+/**
+ * The order of entities in a file, so that required references precede their users: types by their rank, then entities by
+ * slug. `rank`: of the types of a page; absent, it has the entities that reference later ones, with these references.
+ */
+export interface CatalogOrder {
+  /** Above 0. */
+  readonly ranks: Readonly<Record<string, number>>
+  readonly rank: number | undefined
+}
+
+/** A required reference of a type: to entities of `target`, or of any type where that is null. */
+export interface RequiredReference {
+  readonly type: string
+  readonly target: string | null
+}
+
 /** Reads the records of an organization from one end to the other. */
 export class ExportRepo extends Context.Service<ExportRepo, {
   /** A page after a position, along an index; one statement. Prices and stock: those of `limit` entities. */
   readonly page: (
-    kind: QueriedKind,
+    kind: Kind,
     after: ExportCursor,
-    limit: number
+    limit: number,
+    order?: CatalogOrder
   ) => Effect.Effect<ExportPage, never, CurrentActor>
+  /** Whether any entity can reference another, and which types must. */
+  readonly references: Effect.Effect<
+    { readonly exist: boolean; readonly required: ReadonlyArray<RequiredReference> },
+    never,
+    CurrentActor
+  >
+  /** All locales with attributes, `en` first. */
+  readonly locales: Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
   /** Records the start of an export in the audit trail. */
   readonly note: (kind: Kind, format: ExportFormat) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/import-export/ExportRepo") {
@@ -40,7 +62,12 @@ interface PageQuery {
   /** Position before the first row. */
   readonly start: ExportCursor
   /** Rows of an organization after a position, unordered. */
-  readonly rows: (sql: SqlClient.SqlClient, organization: string, after: ExportCursor) => Statement.Fragment
+  readonly rows: (
+    sql: SqlClient.SqlClient,
+    organization: string,
+    after: ExportCursor,
+    order: CatalogOrder
+  ) => Statement.Fragment
   readonly order: string
   /** Position of a row, as texts. */
   readonly cursor: string
@@ -63,12 +90,12 @@ const ofEntities = (columns: string, from: string, order: string): PageQuery => 
       where organization_id = ${organization} and slug > ${slug}`,
   order: "slug",
   cursor: "p.slug",
-  records: `(select coalesce(jsonb_agg(to_jsonb(r)), '[]') from (select p.slug, ${variantName}, ${columns} from ${from}
+  records: `(select coalesce(json_agg(to_json(r)), '[]') from (select p.slug, ${variantName}, ${columns} from ${from}
     where x.organization_id = p.organization_id and x.entity_id = p.id
     order by sku nulls first, options nulls first, ${order}) r)`
 })
 
-const customerAddresses = `(select coalesce(jsonb_agg(jsonb_build_object('type', a.type, 'firstName', a.first_name,
+const customerAddresses = `(select coalesce(json_agg(json_build_object('type', a.type, 'firstName', a.first_name,
     'lastName', a.last_name, 'line1', a.line1, 'line2', a.line2, 'city', a.city, 'state', a.state,
     'postalCode', a.postal_code, 'country', a.country, 'phone', a.phone, 'isDefault', a.is_default)
     order by a.created_at, a.id), '[]')
@@ -78,9 +105,91 @@ const customerGroups = `(select coalesce(jsonb_agg(g.name order by g.name), '[]'
   join customer_groups g on g.id = m.group_id
   where m.customer_id = p.id and m.organization_id = p.organization_id)`
 
+/** A JSON list of parts of the entity `p`. */
+const listOf = (json: string, from: string, order: string) =>
+  `(select coalesce(json_agg(${json} order by ${order}), '[]') from ${from} where x.entity_id = p.id
+    and x.organization_id = p.organization_id)`
+
+/** SQL of the options of a variant, in their order. */
+const optionsOf = (variant: string) =>
+  `(select coalesce(json_object_agg(t.name, w.value order by t.sort_order, t.id), '{}') from variant_option_values o
+    join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+    where o.variant_id = ${variant}.id and o.organization_id = ${variant}.organization_id)`
+
+/** Values `f` of active custom fields `d` of the entity `p`, with the entity `r` that they reference. */
+const fieldsFrom = `entity_field_values f
+  join entity_field_definitions d on d.id = f.definition_id and d.status = 'active' and d.entity_type = p.type
+  left join catalog_entities r on r.id = f.reference_id
+  where f.entity_id = p.id and f.organization_id = p.organization_id`
+
+/** Whether a value can be written with its entity: the referenced entity comes earlier. */
+const isEarlier = `(r.id is null or r.id = p.id or (coalesce((p.ranks->>r.type)::int, 0), r.slug)
+  < (coalesce((p.ranks->>p.type)::int, 0), p.slug))`
+
+const product = `json_build_object('slug', p.slug, 'type', p.type, 'status', p.status, 'isVisible', p.is_visible,
+  'taxClass', p.tax_class, 'metadata', p.metadata,
+  'customFields', (select coalesce(json_object_agg(d.name, case when r.id is null then f.value else to_jsonb(r.slug) end
+    order by d.sort_order, d.name), '{}') from ${fieldsFrom} and (p.is_again or ${isEarlier})),
+  'attributes', ${
+  listOf(
+    `json_build_object('locale', x.locale, 'title', x.title, 'subtitle', x.subtitle, 'description', x.description,
+      'richDescription', x.rich_description, 'seoTitle', x.seo_title, 'seoDescription', x.seo_description)`,
+    "entity_attributes x",
+    "x.locale"
+  )
+},
+  'categories', ${
+  listOf("c.slug", "entity_categories x join categories c on c.id = x.category_id", "x.sort_order, c.slug")
+},
+  'brands', ${listOf("b.slug", "entity_brands x join brands b on b.id = x.brand_id", "x.sort_order, b.slug")},
+  'options', ${
+  listOf(
+    `json_build_object('name', x.name, 'values', (select coalesce(json_agg(v.value order by v.sort_order, v.id), '[]')
+      from option_values v where v.option_type_id = x.id and v.organization_id = x.organization_id))`,
+    "option_types x",
+    "x.sort_order, x.id"
+  )
+},
+  'variants', ${
+  listOf(
+    `json_build_object('sku', x.sku, 'barcode', x.barcode, 'taxClass', x.tax_class, 'status', x.status,
+      'metadata', x.metadata, 'options', ${optionsOf("x")})`,
+    "variants x",
+    "x.sort_order, x.id"
+  )
+},
+  'media', ${
+  listOf(
+    `json_strip_nulls(json_build_object('id', x.media_asset_id, 'role', x.role, 'sortOrder', x.sort_order, 'sku', v.sku,
+      'options', case when v.id is not null and v.sku is null then ${optionsOf("v")} end))`,
+    "entity_media x left join variants v on v.id = x.variant_id",
+    "x.sort_order, x.attached_at, x.media_asset_id"
+  )
+})`
+
+const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => {
+  if (rank === undefined) {
+    return sql`and exists (select 1 from entity_field_values f
+      where f.entity_id = catalog_entities.id and f.reference_id is not null)`
+  }
+  const types = Object.keys(ranks).filter((type) => rank === 0 || ranks[type] === rank)
+  if (rank > 0) return sql`and type = any(${types}::text[])`
+  return types.length === 0 ? sql.literal("") : sql`and type <> all(${types}::text[])`
+}
+
 const firstId = "00000000-0000-0000-0000-000000000000"
 
-const queries: { readonly [K in QueriedKind]: PageQuery } = {
+const queries: { readonly [K in Kind]: PageQuery } = {
+  catalog: {
+    start: [""],
+    rows: (sql, organization, [slug], order) =>
+      sql`select *, ${JSON.stringify(order.ranks)}::jsonb as ranks, ${order.rank === undefined}::boolean as is_again
+        from catalog_entities where organization_id = ${organization} and slug > ${slug} ${amongTypes(sql, order)}`,
+    order: "slug",
+    cursor: "p.slug",
+    records: `case when not p.is_again or exists (select 1 from ${fieldsFrom} and not ${isEarlier})
+      then json_build_array(${product}) else '[]' end`
+  },
   // Parents before children.
   categories: {
     start: ["-1", ""],
@@ -93,7 +202,7 @@ const queries: { readonly [K in QueriedKind]: PageQuery } = {
         select * from placed) placed where (depth, slug) > (${depth}::text::int, ${slug}::text)`,
     order: "depth, slug",
     cursor: "p.depth::text, p.slug",
-    records: `jsonb_build_array(jsonb_build_object('slug', p.slug, 'parent', p.parent, 'sortOrder', p.sort_order,
+    records: `json_build_array(json_build_object('slug', p.slug, 'parent', p.parent, 'sortOrder', p.sort_order,
       'status', p.status, 'metadata', p.metadata))`
   },
   brands: {
@@ -102,7 +211,7 @@ const queries: { readonly [K in QueriedKind]: PageQuery } = {
       sql`select * from brands where organization_id = ${organization} and slug > ${slug}`,
     order: "slug",
     cursor: "p.slug",
-    records: `jsonb_build_array(jsonb_build_object('slug', p.slug, 'displayName', p.display_name,
+    records: `json_build_array(json_build_object('slug', p.slug, 'displayName', p.display_name,
       'metadata', p.metadata))`
   },
   prices: ofEntities(
@@ -129,7 +238,7 @@ const queries: { readonly [K in QueriedKind]: PageQuery } = {
         and lower(email) ~>=~ ${email}::text and (lower(email) ~>~ ${email}::text or id > ${id}::uuid)`,
     order: "lower(email) using ~<~, id",
     cursor: "lower(p.email), p.id::text",
-    records: `jsonb_build_array(jsonb_build_object('email', p.email, 'firstName', p.first_name,
+    records: `json_build_array(json_build_object('email', p.email, 'firstName', p.first_name,
       'lastName', p.last_name, 'phone', p.phone, 'groups', ${customerGroups}, 'metadata', p.metadata,
       'addresses', ${customerAddresses}))`
   },
@@ -141,15 +250,20 @@ const queries: { readonly [K in QueriedKind]: PageQuery } = {
         and (placed_at, id) > (${placedAt}::text::timestamptz, ${id}::uuid)`,
     order: "placed_at, id",
     cursor: "p.placed_at::text, p.id::text",
-    records: `jsonb_build_array(${orderRecordJson("p")})`
+    records: `json_build_array(${orderRecordJson("p")})`
   }
 }
 
 /** Position before the first record of a kind. */
-export const exportStart = (kind: QueriedKind): ExportCursor => queries[kind].start
+export const exportStart = (kind: Kind): ExportCursor => queries[kind].start
 
 const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
-  const page = Effect.fn("ExportRepo.page")(function*(kind: QueriedKind, after: ExportCursor, limit: number) {
+  const page = Effect.fn("ExportRepo.page")(function*(
+    kind: Kind,
+    after: ExportCursor,
+    limit: number,
+    inOrder: CatalogOrder = { ranks: {}, rank: 0 }
+  ) {
     const organization = yield* currentOrganization
     const { cursor, order, records, rows } = queries[kind]
     interface Row {
@@ -157,7 +271,7 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
       readonly records: ReadonlyArray<ExportRecord>
     }
     const found = yield* sql<Row>`select array[${sql.literal(cursor)}] as cursor, ${sql.literal(records)} as records
-      from (${rows(sql, organization, after)} order by ${sql.literal(order)} limit ${limit}) p
+      from (${rows(sql, organization, after, inOrder)} order by ${sql.literal(order)} limit ${limit}) p
       order by ${sql.literal(order)}`
     return {
       records: found.flatMap((row) => row.records),
@@ -173,5 +287,20 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
     yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
   }, Effect.orDie)
 
-  return { page, note }
+  const references = Effect.gen(function*() {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<RequiredReference & { readonly is_required: boolean }>`select entity_type as type,
+        rules->>'entityType' as target, is_required from entity_field_definitions
+      where organization_id = ${organization} and kind = 'reference' and status = 'active' order by entity_type, name`
+    return { exist: rows.length > 0, required: rows.filter((row) => row.is_required) }
+  }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.references"))
+
+  const locales = Effect.gen(function*() {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly locale: string }>`select distinct locale from entity_attributes
+      where organization_id = ${organization} order by locale`
+    return ["en", ...rows.map(({ locale }) => locale).filter((locale) => locale !== "en")]
+  }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.locales"))
+
+  return { page, references, locales, note }
 }

@@ -1,83 +1,81 @@
-import { Context, Effect, Layer, Result } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { CatalogBatches } from "../catalog/import-export/CatalogBatches.ts"
+import { Effect, Result, Schema } from "effect"
+import { ProductRecord } from "../catalog/import-export/ProductRecord.ts"
 import { Sellables } from "../catalog/Sellables.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
-import { StockImport } from "../inventory/StockImport.ts"
+import type { StockRecord } from "../inventory/StockRecord.ts"
 import { ForeignPictures, type ShownPicture } from "../media/ForeignPictures.ts"
 import { CurrencyCode, parseAmount } from "../money/Currency.ts"
-import { PriceImport } from "../pricing/PriceImport.ts"
+import { maybe, Moment } from "../pricing/Bounds.ts"
+import type { PriceRecord } from "../pricing/PriceRecord.ts"
 import { strictly } from "../text/Issues.ts"
-import { ExternalRecord } from "./ExternalRecord.ts"
-import type { Import } from "./Import.ts"
-import type { BatchResult, ImportResult } from "./ImportBatch.ts"
+import type { BatchContext, BatchResult, ImportResult, Upsert } from "./Upsert.ts"
+
+const name = {
+  sku: Schema.optional(Schema.String),
+  options: Schema.optional(Schema.Record(Schema.String, Schema.String))
+}
+
+/** A decimal number in major units, as other shops write prices. */
+const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,6})?$/))
+
+/**
+ * A product of another shop's file: what it is in the catalog, and what its variants cost and how many there are. Prices
+ * are in major units of the currency that the import names.
+ */
+const ExternalRecord = Schema.Struct({
+  product: ProductRecord,
+  prices: Schema.Array(Schema.Struct({
+    ...name,
+    amount: Decimal,
+    compareAtAmount: Schema.optional(Decimal),
+    validFrom: maybe(Moment),
+    validUntil: maybe(Moment)
+  })),
+  stock: Schema.Array(Schema.Struct({
+    ...name,
+    onHand: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 })),
+    unitCost: Schema.optional(Decimal)
+  }))
+})
 
 const readRecord = strictly(ExternalRecord)
 const readCurrency = strictly(CurrencyCode)
 
 /** A price or a cost in minor units. Trailing zeros beyond the currency's decimals are ignored. */
-const minor = (text: string, currency: CurrencyCode): Result.Result<number, string> => {
+const minor = (path: string, text: string, currency: CurrencyCode): Result.Result<number, ReadonlyArray<Issue>> => {
   const plain = text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text
-  return Result.mapError(parseAmount(plain, currency), ({ message }) => message)
+  return Result.mapError(parseAmount(plain, currency), ({ message }) => [{ path, message, code: "invalid" }])
 }
 
-type Priced = ReadonlyArray<{ readonly amount: number; readonly compareAtAmount: number | null }>
-
-/** A product with its prices in minor units. */
-export interface ExternalProduct extends Omit<ExternalRecord, "prices" | "stock"> {
-  readonly currency: CurrencyCode
-  readonly prices: ReadonlyArray<
-    Omit<ExternalRecord["prices"][number], "amount" | "compareAtAmount"> & Priced[number]
-  >
-  readonly stock: ReadonlyArray<
-    Omit<ExternalRecord["stock"][number], "unitCost"> & { readonly unitCost?: number }
-  >
-}
-
-/** Reads a product of another shop; prices count in the currency of the import. */
-export const readProduct = (record: unknown, of: Import): Result.Result<ExternalProduct, ReadonlyArray<Issue>> =>
+/** Reads a product of another shop; its prices and stock are records of these kinds. */
+export const readProduct = (record: unknown, of: BatchContext) =>
   Result.gen(function*() {
-    const found = yield* readRecord(record)
+    const { product, ...found } = yield* readRecord(record)
     const currency = yield* readCurrency(of.currency)
-    const amountOf = (path: string, text: string) =>
-      Result.mapError(minor(text, currency), (message): ReadonlyArray<Issue> => [{ path, message, code: "invalid" }])
-    const prices: Array<ExternalProduct["prices"][number]> = []
+    const { slug } = product
+    const [prices, stock]: [Array<PriceRecord>, Array<StockRecord>] = [[], []]
     for (const [index, { amount, compareAtAmount, ...price }] of found.prices.entries()) {
+      const path = `prices.${index}`
       prices.push({
         ...price,
-        amount: yield* amountOf(`prices.${index}.amount`, amount),
+        slug,
+        currency,
+        amount: yield* minor(`${path}.amount`, amount, currency),
         compareAtAmount: compareAtAmount === undefined
           ? null
-          : yield* amountOf(`prices.${index}.compareAtAmount`, compareAtAmount)
+          : yield* minor(`${path}.compareAtAmount`, compareAtAmount, currency)
       })
     }
-    const stock: Array<ExternalProduct["stock"][number]> = []
     for (const [index, { unitCost, ...level }] of found.stock.entries()) {
-      stock.push(
-        unitCost === undefined ? level : {
-          ...level,
-          unitCost: yield* amountOf(`stock.${index}.unitCost`, unitCost)
-        }
-      )
+      const cost = unitCost === undefined
+        ? {}
+        : { unitCost: yield* minor(`stock.${index}.unitCost`, unitCost, currency) }
+      stock.push({ ...level, slug, ...cost })
     }
-    return { product: found.product, currency, prices, stock }
+    return { product, prices, stock }
   })
 
-/** The result of a product combined with those of its prices and stock. */
-const together = (
-  product: ImportResult,
-  parts: ReadonlyArray<{ readonly of: "prices" | "stock"; readonly outcome: ImportResult }>
-): ImportResult => {
-  if (product._tag === "refused") return product
-  const issues = parts.flatMap(({ of, outcome }) =>
-    outcome._tag === "refused"
-      ? outcome.issues.map((issue) => ({ ...issue, path: of, message: `${issue.message} (the product was written)` }))
-      : []
-  )
-  if (issues.length > 0) return { _tag: "refused", issues }
-  const moved = parts.some(({ outcome }) => outcome._tag !== "unchanged")
-  return product._tag === "unchanged" && moved ? { _tag: "updated" } : product
-}
+type ExternalProduct = Result.Result.Success<ReturnType<typeof readProduct>>
 
 const isPicture = (one: unknown): one is ShownPicture =>
   typeof one === "object" && one !== null && "src" in one && typeof one.src === "string" &&
@@ -89,74 +87,64 @@ const picturesOf = ({ product: { metadata } }: ExternalProduct): ReadonlyArray<S
   return Array.isArray(images) ? images.filter(isPicture) : []
 }
 
-/** Products of other shops: the catalog first, then prices and stock of what is in it. */
-export class ExternalProducts extends Context.Service<ExternalProducts, {
-  readonly apply: (
-    products: ReadonlyArray<ExternalProduct>,
-    of: Import
-  ) => Effect.Effect<BatchResult, never, CurrentActor>
-}>()("stoa/domain/import-export/ExternalProducts") {
-  static readonly layer = Layer.effect(
-    ExternalProducts,
-    Effect.gen(function*() {
-      const catalog = yield* CatalogBatches
-      const sellables = yield* Sellables
-      const prices = yield* PriceImport
-      const levels = yield* StockImport
-      const pictures = yield* ForeignPictures
+type Part = "prices" | "stock"
 
-      const apply = Effect.fn("ExternalProducts.apply")(
-        function*(products: ReadonlyArray<ExternalProduct>, of: Import) {
-          const made = yield* catalog.apply(products.map(({ product }) => product))
-          const written = products.map((product, index) => ({ product, index })).filter(({ index }) =>
-            made.results[index]?._tag !== "refused"
-          )
-          const priced = written.flatMap(({ index, product: { currency, prices, product } }) =>
-            prices.map((price) => ({ index, name: { ...price, slug: product.slug }, price: { ...price, currency } }))
-          )
-          const counted = written.flatMap(({ index, product: { product, stock } }) =>
-            stock.map((level) => ({
-              index,
-              name: { ...level, slug: product.slug },
-              level: { ...level, warehouse: of.warehouse }
-            }))
-          )
-          // A rehearsal fetches nothing: it could not roll back jobs in an external engine.
-          const shown = of.pictures && !of.dryRun
-            ? written.map(({ product }) => ({ name: { slug: product.product.slug }, pictures: picturesOf(product) }))
-              .filter(({ pictures }) => pictures.length > 0)
-            : []
-          const targets = yield* sellables.find([...priced, ...counted, ...shown].map(({ name }) => name))
-          yield* pictures.expect(shown.flatMap(({ pictures }, at) => {
-            const target = targets[priced.length + counted.length + at]
-            return typeof target === "object" ? [{ entityId: target.entityId, pictures }] : []
-          }))
-          const set = yield* prices.upsert(priced.map(({ price: { options: _, sku: __, ...record } }, at) => ({
-            record,
-            target: targets[at] ?? ""
-          })))
-          const put = yield* levels.upsert(counted.map(({ level: { options: _, sku: __, ...record } }, at) => ({
-            record,
-            target: targets[priced.length + at] ?? ""
-          })))
-          const parts = [
-            ...priced.map(({ index }, at) => ({ index, of: "prices" as const, outcome: set.results[at] })),
-            ...counted.map(({ index }, at) => ({ index, of: "stock" as const, outcome: put.results[at] }))
-          ]
-          const unchanged: ImportResult = { _tag: "unchanged" }
-          const byProduct = new Map<number, Array<{ of: "prices" | "stock"; outcome: ImportResult }>>()
-          for (const { index, of, outcome } of parts) {
-            byProduct.set(index, [...byProduct.get(index) ?? [], { of, outcome: outcome ?? unchanged }])
-          }
-          const result: BatchResult = {
-            results: made.results.map((outcome, index) => together(outcome, byProduct.get(index) ?? [])),
-            afterCommit: Effect.all([made.afterCommit, set.afterCommit, put.afterCommit], { discard: true })
-          }
-          return result
-        }
-      )
-
-      return { apply }
-    })
+/** The result of a product combined with those of its prices and stock. */
+const together = (
+  product: ImportResult,
+  parts: ReadonlyArray<{ readonly part: Part; readonly result: ImportResult | undefined }>
+): ImportResult => {
+  if (product._tag === "refused") return product
+  const issues = parts.flatMap(({ part, result }) =>
+    result?._tag === "refused"
+      ? result.issues.map((issue) => ({ ...issue, path: part, message: `${issue.message} (the product was written)` }))
+      : []
   )
+  if (issues.length > 0) return { _tag: "refused", issues }
+  const isChanged = product._tag === "unchanged" && parts.some(({ result }) => result?._tag !== "unchanged")
+  return isChanged ? { _tag: "updated" } : product
 }
+
+/** Imports products of other shops: the catalog first, then prices and stock of what is in it. */
+export const externalImport = (
+  putProducts: Upsert<ProductRecord>,
+  putPrices: Upsert<PriceRecord>,
+  putStock: Upsert<StockRecord>
+) =>
+  Effect.gen(function*() {
+    const sellables = yield* Sellables
+    const pictures = yield* ForeignPictures
+
+    const expectPictures = Effect.fnUntraced(function*(written: ReadonlyArray<ExternalProduct>) {
+      const shown = written.map((one) => ({ slug: one.product.slug, pictures: picturesOf(one) }))
+        .filter(({ pictures }) => pictures.length > 0)
+      if (shown.length === 0) return
+      const targets = yield* sellables.find(shown.map(({ slug }) => ({ slug })))
+      yield* pictures.expect(shown.flatMap(({ pictures }, at) => {
+        const target = targets[at]
+        return typeof target === "object" ? [{ entityId: target.entityId, pictures }] : []
+      }))
+    })
+
+    return Effect.fn("ExternalProducts.upsert")(function*(products: ReadonlyArray<ExternalProduct>, of: BatchContext) {
+      const made = yield* putProducts(products.map(({ product }) => product), of)
+      const written = products.map((one, index) => ({ ...one, index })).filter(({ index }) =>
+        made.results[index]?._tag !== "refused"
+      )
+      // A rehearsal fetches nothing: it could not roll back jobs in an external engine.
+      if (of.pictures && !of.dryRun) yield* expectPictures(written)
+      const priced = written.flatMap(({ index, prices }) => prices.map((record) => ({ index, record })))
+      const counted = written.flatMap(({ index, stock }) => stock.map((record) => ({ index, record })))
+      const set = yield* putPrices(priced.map(({ record }) => record), of)
+      const put = yield* putStock(counted.map(({ record }) => record), of)
+      const parts = Map.groupBy([
+        ...priced.map(({ index }, at) => ({ index, part: "prices" as const, result: set.results[at] })),
+        ...counted.map(({ index }, at) => ({ index, part: "stock" as const, result: put.results[at] }))
+      ], ({ index }) => index)
+      const result: BatchResult = {
+        results: made.results.map((one, index) => together(one, parts.get(index) ?? [])),
+        afterCommit: Effect.all([made.afterCommit, set.afterCommit, put.afterCommit], { discard: true })
+      }
+      return result
+    })
+  })

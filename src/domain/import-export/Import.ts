@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Issue } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import { ImportedKind, ImportFormat } from "./Kind.ts"
+import { ImportFormat, Kind } from "./Kind.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
@@ -19,17 +19,17 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Import = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
-  kind: ImportedKind,
+  kind: Kind,
   format: ImportFormat,
   fileName: Schema.NullOr(Schema.String),
   dryRun: Schema.Boolean.annotate({ description: "Says what would happen, and changes nothing." }),
   currency: Schema.NullOr(Schema.String),
   warehouse: Schema.NullOr(Schema.String),
-  pictures: Schema.Boolean.annotate({ description: "Pictures that lie with another shop are fetched." }),
+  pictures: Schema.Boolean.annotate({ description: "Pictures of another shop are fetched." }),
   state: ImportState,
   bytes: Count,
   rows: Count.annotate({ description: "Records of the file." }),
-  read: Count.annotate({ description: "Records that were worked on." }),
+  read: Count.annotate({ description: "Records that were processed." }),
   created: Count,
   updated: Count,
   unchanged: Count,
@@ -53,7 +53,7 @@ export type RefusedRow = typeof RefusedRow.Type
 
 /** Options sent with the file. */
 export interface ImportOptions {
-  readonly kind: ImportedKind
+  readonly kind: Kind
   readonly format: ImportFormat
   readonly fileName: string | null
   readonly dryRun: boolean

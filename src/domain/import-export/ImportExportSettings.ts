@@ -1,4 +1,4 @@
-import { Context, Layer } from "effect"
+import { Context } from "effect"
 
 /** Limits of files, and the retention of their records. */
 export interface ImportExportLimits {
@@ -10,13 +10,16 @@ export interface ImportExportLimits {
   readonly keepDays: number
 }
 
-/** Defaults for limits missing from the deployment's configuration. */
-export const defaultLimits: ImportExportLimits = { maxFileBytes: 268_435_456, batchRows: 500, keepDays: 30 }
+/** The limits, with defaults for those that a deployment leaves out. */
+export const importExportLimits = (
+  given: { readonly [K in keyof ImportExportLimits]?: number | undefined } = {}
+): ImportExportLimits => ({
+  maxFileBytes: given.maxFileBytes ?? 268_435_456,
+  batchRows: given.batchRows ?? 500,
+  keepDays: given.keepDays ?? 30
+})
 
 /** The limits of this deployment (`importExport` in `commerce.config.ts`). */
 export class ImportExportSettings
   extends Context.Service<ImportExportSettings, ImportExportLimits>()("stoa/domain/import-export/ImportExportSettings")
-{
-  static readonly layerOf = (limits: Partial<ImportExportLimits>): Layer.Layer<ImportExportSettings> =>
-    Layer.succeed(ImportExportSettings, { ...defaultLimits, ...limits })
-}
+{}

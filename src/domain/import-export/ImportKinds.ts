@@ -1,34 +1,64 @@
-import { Context, Effect, Layer } from "effect"
-import { GroupImport } from "../catalog/import-export/GroupImport.ts"
-import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupRecords.ts"
-import { sellableKey, Sellables } from "../catalog/Sellables.ts"
-import { CustomerImport } from "../customers/CustomerImport.ts"
+import { Context, Effect, Layer, Result } from "effect"
+import { brandImport, BrandRecord, categoryImport, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
+import { productImport } from "../catalog/import-export/ProductImport.ts"
+import { ProductRecord } from "../catalog/import-export/ProductRecord.ts"
+import { sellableKey } from "../catalog/Sellables.ts"
+import { customerImport } from "../customers/CustomerImport.ts"
 import { CustomerRecord } from "../customers/CustomerRecord.ts"
-import { StockImport } from "../inventory/StockImport.ts"
+import type { Issue } from "../errors/ApiErrors.ts"
+import { stockImport } from "../inventory/StockImport.ts"
 import { StockRecord } from "../inventory/StockRecord.ts"
-import { OrderBatches } from "../orders/import-export/OrderBatches.ts"
+import { orderImport } from "../orders/import-export/OrderImport.ts"
 import { OrderRecord } from "../orders/import-export/OrderRecord.ts"
-import { PriceImport } from "../pricing/PriceImport.ts"
+import { priceImport } from "../pricing/PriceImport.ts"
 import { PriceRecord } from "../pricing/PriceRecord.ts"
 import { strictly } from "../text/Issues.ts"
-import type { Work } from "./BatchRepo.ts"
-import { ExternalProducts, readProduct } from "./ExternalProducts.ts"
-import { FiledProduct } from "./FiledProduct.ts"
-import { FiledProducts } from "./FiledProducts.ts"
-import type { Import } from "./Import.ts"
-import { type ImportedKind, isExternal } from "./Kind.ts"
-import { workOf } from "./RowWork.ts"
+import type { RowResult, Work, Worked } from "./BatchRepo.ts"
+import { externalImport, readProduct } from "./ExternalProducts.ts"
+import type { Import, StagedRow } from "./Import.ts"
+import { isExternal, type Kind } from "./Kind.ts"
+import type { BatchContext, Upsert } from "./Upsert.ts"
+
+/**
+ * Processes rows of one kind: decodes each record and upserts the valid ones. The batch ends before a repeated key,
+ * because the last record in a file counts. `keyOf` is the key shown in reports.
+ */
+const workOf = <A>(
+  read: (record: unknown, of: BatchContext) => Result.Result<A, ReadonlyArray<Issue>>,
+  keyOf: (record: A) => string,
+  upsert: Upsert<A>
+): Work =>
+  Effect.fnUntraced(function*(rows: ReadonlyArray<StagedRow>, of: BatchContext) {
+    const taken: Array<{ readonly at: StagedRow; readonly key: string; readonly record: A }> = []
+    const keys = new Set<string>()
+    const results: Array<RowResult> = []
+    for (const at of rows) {
+      const { line, problem, row } = at
+      const found = problem === null
+        ? read(at.record, of)
+        : Result.fail([{ path: "", message: problem, code: "unreadable" }])
+      if (Result.isFailure(found)) {
+        results.push({ row, line, key: null, result: { _tag: "refused", issues: found.failure } })
+        continue
+      }
+      const key = keyOf(found.success)
+      if (keys.has(key)) break
+      keys.add(key)
+      taken.push({ at, key, record: found.success })
+    }
+    const done = yield* upsert(taken.map(({ record }) => record), of)
+    for (const [index, { at: { line, row }, key }] of taken.entries()) {
+      results.push({ row, line, key, result: done.results[index] ?? { _tag: "unchanged" } })
+    }
+    const worked: Worked = { results: results.toSorted((a, b) => a.row - b.row), afterCommit: done.afterCommit }
+    return worked
+  })
 
 /** The name of a price in reports. */
 const priceKey = (price: PriceRecord): string => {
   const { customerGroup, customerGroupId, currency, maxQuantity, minQuantity, validFrom, validUntil } = price
-  const bounds = [
-    customerGroup ?? customerGroupId,
-    minQuantity,
-    maxQuantity,
-    validFrom?.toISOString(),
-    validUntil?.toISOString()
-  ]
+  const times = [validFrom?.toISOString(), validUntil?.toISOString()]
+  const bounds = [customerGroup ?? customerGroupId, minQuantity, maxQuantity, ...times]
   const named = bounds.some((bound) => bound !== undefined && bound !== null) ? ` ${JSON.stringify(bounds)}` : ""
   return `${sellableKey(price)} ${currency}${named}`
 }
@@ -42,47 +72,24 @@ export class ImportKinds extends Context.Service<ImportKinds, {
   static readonly layer = Layer.effect(
     ImportKinds,
     Effect.gen(function*() {
-      const catalog = yield* FiledProducts
-      const external = yield* ExternalProducts
-      const groups = yield* GroupImport
-      const customers = yield* CustomerImport
-      const prices = yield* PriceImport
-      const sellables = yield* Sellables
-      const stock = yield* StockImport
-      const orders = yield* OrderBatches
-
-      const putPrices = Effect.fnUntraced(function*(records: ReadonlyArray<PriceRecord>) {
-        const targets = yield* sellables.find(records)
-        const ids = yield* customers.groupsNamed(records.flatMap(({ customerGroup }) => customerGroup ?? []))
-        return yield* prices.upsert(records.map((record, index) => {
-          const target = targets[index] ?? ""
-          if (typeof record.customerGroup !== "string") return { record, target }
-          const customerGroupId = ids.get(record.customerGroup)
-          return customerGroupId === undefined
-            ? { record, target: `There is no customer group called '${record.customerGroup}'.` }
-            : { record: { ...record, customerGroupId }, target }
-        }))
-      })
-
-      const putStock = Effect.fnUntraced(function*(records: ReadonlyArray<StockRecord>, { warehouse }: Import) {
-        const targets = yield* sellables.find(records)
-        return yield* stock.upsert(records.map((record, index) => ({
-          record: { ...record, warehouse: record.warehouse ?? warehouse },
-          target: targets[index] ?? ""
-        })))
-      })
-
-      const works: { readonly [K in ImportedKind]: Work } = {
-        catalog: workOf(strictly(FiledProduct), ({ slug }) => slug, catalog.apply),
-        categories: workOf(strictly(CategoryRecord), ({ slug }) => slug, groups.categories),
-        brands: workOf(strictly(BrandRecord), ({ slug }) => slug, groups.brands),
-        prices: workOf(strictly(PriceRecord), priceKey, putPrices),
-        stock: workOf(strictly(StockRecord), stockKey, putStock),
-        customers: workOf(strictly(CustomerRecord), ({ email }) => email.toLowerCase(), customers.upsert),
-        orders: workOf(strictly(OrderRecord), ({ orderNumber }) => orderNumber, orders.apply)
+      const products = yield* productImport
+      const prices = yield* priceImport
+      const stock = yield* stockImport
+      const external = workOf(
+        readProduct,
+        ({ product }) => product.slug,
+        yield* externalImport(products, prices, stock)
+      )
+      const works: { readonly [K in Kind]: Work } = {
+        catalog: workOf(strictly(ProductRecord), ({ slug }) => slug, products),
+        categories: workOf(strictly(CategoryRecord), ({ slug }) => slug, yield* categoryImport),
+        brands: workOf(strictly(BrandRecord), ({ slug }) => slug, yield* brandImport),
+        prices: workOf(strictly(PriceRecord), priceKey, prices),
+        stock: workOf(strictly(StockRecord), stockKey, stock),
+        customers: workOf(strictly(CustomerRecord), ({ email }) => email.toLowerCase(), yield* customerImport),
+        orders: workOf(strictly(OrderRecord), ({ orderNumber }) => orderNumber, yield* orderImport)
       }
-      const externalWork = workOf(readProduct, ({ product }) => product.slug, external.apply)
-      return { workFor: ({ format, kind }) => isExternal(format) ? externalWork : works[kind] }
+      return { workFor: ({ format, kind }) => isExternal(format) ? external : works[kind] }
     })
   )
 }

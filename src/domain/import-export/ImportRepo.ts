@@ -4,15 +4,18 @@ import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../events/Event.ts"
 import { newId } from "../ids/Id.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import type { FileText, Import, ImportOptions, ImportState } from "./Import.ts"
-import { type ImportRow, toImport } from "./ImportRows.ts"
-import type { ImportedKind } from "./Kind.ts"
+import { type FileText, Import, type ImportOptions, type ImportState, RefusedRow } from "./Import.ts"
+import type { Kind } from "./Kind.ts"
+
+/** The public record of an import, without the actor and internal notes. */
+export const importColumns = columnsOf(Import.fields, undefined, { bytes: "bytes::double precision" })
 
 /** Which imports a list shows. */
 export interface ImportFilter {
-  readonly kind?: ImportedKind | undefined
+  readonly kind?: Kind | undefined
   readonly state?: ImportState | undefined
 }
 
@@ -53,6 +56,14 @@ export class ImportRepo extends Context.Service<ImportRepo, {
   readonly actorOf: (id: string) => Effect.Effect<Actor | undefined, never, CurrentActor>
   /** Newest first. */
   readonly list: (filter: ImportFilter, page: PageRequest) => Effect.Effect<PageOf<Import>, never, CurrentActor>
+  /** The refused records of an import, in the order of the file. */
+  readonly refusals: (id: string, page: PageRequest) => Effect.Effect<PageOf<RefusedRow>, never, CurrentActor>
+  /** The refused records after a row, up to a limit, for reading all of them. */
+  readonly refusalsAfter: (
+    id: string,
+    row: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<RefusedRow>, never, CurrentActor>
   /** Ends a running import and writes its event; undefined if it has ended or does not exist. */
   readonly end: (
     id: string,
@@ -89,6 +100,8 @@ export const importChange = (type: Extract<ChangeType, `imports.${string}`>, rec
 })
 
 const makeArrival = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(importColumns)
+
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
     const id = newId()
@@ -130,8 +143,8 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
   const queue = Effect.fn("ImportRepo.queue")(function*(id: string, key: string | null, contentHash: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
-    interface Found extends ImportRow {
-      readonly content_hash: string
+    interface Found extends Import {
+      readonly contentHash: string
     }
     // Two requests with one key collide at its index, and the second finds the import of the first. A savepoint lets
     // the transaction continue after the collision.
@@ -139,19 +152,19 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
         key_scope = ${key}, content_hash = ${contentHash}
       where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving'
         and not exists (select 1 from imports o where o.organization_id = ${organization} and o.key_scope = ${key}::text)
-      returning *`).pipe(
+      returning ${columns}, content_hash as "contentHash"`).pipe(
       Effect.catch((error) => error.reason._tag === "UniqueViolation" ? Effect.succeed([]) : Effect.die(error))
     )
     if (queued[0] !== undefined) {
-      const record = toImport(queued[0])
+      const { contentHash: _, ...record } = queued[0]
       yield* sql`with entry as (${changeLogInsert(sql, actor, [importChange("imports.create", record)])}) select 1`
       return { record, earlier: false, sameContent: true }
     }
-    const [earlier] = yield* sql<Found>`select * from imports
+    const [earlier] = yield* sql<Found>`select ${columns}, content_hash as "contentHash" from imports
       where organization_id = ${organization} and key_scope = ${key}::text`
-    return earlier === undefined
-      ? undefined
-      : { record: toImport(earlier), earlier: true, sameContent: earlier.content_hash === contentHash }
+    if (earlier === undefined) return undefined
+    const { contentHash: earlierHash, ...record } = earlier
+    return { record, earlier: true, sameContent: earlierHash === contentHash }
   }, Effect.orDie)
 
   return { begin, stage, discard, queue }
@@ -160,9 +173,9 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
 const makeReads = (sql: SqlClient.SqlClient) => {
   const find = Effect.fn("ImportRepo.find")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<ImportRow>`select * from imports
+    const rows = yield* sql<Import>`select ${sql.literal(importColumns)} from imports
       where id = ${id}::uuid and organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : toImport(rows[0])
+    return rows[0]
   }, Effect.orDie)
 
   const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: string) {
@@ -173,15 +186,27 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   const list = Effect.fn("ImportRepo.list")(function*({ kind, state }: ImportFilter, page: PageRequest) {
-    const source = { table: "imports", columns: "*", order: "created_at desc, id desc" }
-    const rows = yield* ownPage<ImportRow>(sql, source, page, [
+    const source = { table: "imports", columns: importColumns, order: "created_at desc, id desc" }
+    return yield* ownPage<Import>(sql, source, page, [
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
       ...(state === undefined ? [] : [sql`state = ${state}`])
     ])
-    return { ...rows, items: rows.items.map(toImport) }
   }, Effect.orDie)
 
-  return { find, actorOf, list }
+  const refusalColumns = columnsOf(RefusedRow.fields)
+
+  const refusals = Effect.fn("ImportRepo.refusals")(function*(id: string, page: PageRequest) {
+    const source = { table: "import_refusals", columns: refusalColumns, order: "row" }
+    return yield* ownPage<RefusedRow>(sql, source, page, [sql`import_id = ${id}::uuid`])
+  }, Effect.orDie)
+
+  const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: string, row: number, limit: number) {
+    const organization = yield* currentOrganization
+    return yield* sql<RefusedRow>`select ${sql.literal(refusalColumns)} from import_refusals
+      where organization_id = ${organization} and import_id = ${id}::uuid and row > ${row} order by row limit ${limit}`
+  }, Effect.orDie)
+
+  return { find, actorOf, list, refusals, refusalsAfter }
 }
 
 const makeEnd = (sql: SqlClient.SqlClient) =>
@@ -189,18 +214,18 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
     function*(id: string, state: "failed" | "cancelled", error: string | null) {
       const actor = yield* CurrentActor
       const organization = actor.organizationId
-      const [before] = yield* sql<ImportRow>`select * from imports where id = ${id}::uuid
+      const columns = sql.literal(importColumns)
+      const [before] = yield* sql<Import>`select ${columns} from imports where id = ${id}::uuid
         and organization_id = ${organization} and completed_at is null for no key update`
       if (before === undefined) return undefined
-      const [after] = yield* sql<ImportRow>`update imports set state = ${state}, error = ${error}, updated_at = now(),
+      const [after] = yield* sql<Import>`update imports set state = ${state}, error = ${error}, updated_at = now(),
           completed_at = now()
-        where id = ${id}::uuid and organization_id = ${organization} returning *`
+        where id = ${id}::uuid and organization_id = ${organization} returning ${columns}`
       if (after === undefined) return undefined
       yield* sql`delete from import_rows where import_id = ${id}::uuid and organization_id = ${organization}`
-      const type = state === "failed" ? "imports.fail" : "imports.cancel"
-      const change = importChange(type, toImport(after), toImport(before))
+      const change = importChange(state === "failed" ? "imports.fail" : "imports.cancel", after, before)
       yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
-      return toImport(after)
+      return after
     },
     sql.withTransaction,
     Effect.orDie
@@ -208,10 +233,9 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
 
 const makeUpkeep = (sql: SqlClient.SqlClient) => {
   const stalled = Effect.fn("ImportRepo.stalled")(function*(minutes: number, limit: number) {
-    const rows = yield* sql<{ readonly id: string; readonly organization_id: string }>`select id, organization_id
-      from imports where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
+    return yield* sql<OpenImport>`select id, organization_id as "organizationId" from imports
+      where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
       order by updated_at limit ${limit}`
-    return rows.map((row) => ({ id: row.id, organizationId: row.organization_id }))
   }, Effect.orDie)
 
   const purge = Effect.fn("ImportRepo.purge")(function*(days: number, limit: number) {

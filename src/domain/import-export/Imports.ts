@@ -4,15 +4,14 @@ import { Conflict, type Forbidden, NotFound, type Unauthorized } from "../errors
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Import, RefusedRow } from "./Import.ts"
 import { type ImportFilter, ImportRepo } from "./ImportRepo.ts"
-import { type ImportedKind, type ImportFormat, neededToImport } from "./Kind.ts"
-import { RefusalRepo } from "./RefusalRepo.ts"
+import { type ImportFormat, type Kind, neededToImport } from "./Kind.ts"
 
 type Refusal = Unauthorized | Forbidden
 
 /** Existing imports, visible to callers who can import the same kind (docs/import-export.md). */
 export class Imports extends Context.Service<Imports, {
   /** Fails unless the caller may import this. */
-  readonly admit: (kind: ImportedKind, format: ImportFormat) => Effect.Effect<void, Refusal, CurrentActor>
+  readonly admit: (kind: Kind, format: ImportFormat) => Effect.Effect<void, Refusal, CurrentActor>
   /** 404, and 403 for a kind that is not the caller's. */
   readonly get: (id: string) => Effect.Effect<Import, NotFound | Refusal, CurrentActor>
   /** Newest first. */
@@ -29,9 +28,8 @@ export class Imports extends Context.Service<Imports, {
     Imports,
     Effect.gen(function*() {
       const repo = yield* ImportRepo
-      const rows = yield* RefusalRepo
 
-      const admit = Effect.fn("Imports.admit")(function*(kind: ImportedKind, format: ImportFormat) {
+      const admit = Effect.fn("Imports.admit")(function*(kind: Kind, format: ImportFormat) {
         const actor = yield* CurrentActor
         yield* Effect.forEach(neededToImport(kind, format), (any) => requireAnyOf(actor, any), { discard: true })
       })
@@ -44,7 +42,7 @@ export class Imports extends Context.Service<Imports, {
 
       const refusals = Effect.fn("Imports.refusals")(function*(id: string, page: PageRequest) {
         yield* get(id)
-        return yield* rows.list(id, page)
+        return yield* repo.refusals(id, page)
       })
 
       const cancel = Effect.fn("Imports.cancel")(function*(id: string) {

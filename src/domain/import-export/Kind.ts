@@ -4,18 +4,6 @@ import { Schema } from "effect"
 export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
 export type Kind = typeof Kind.Type
 
-/** What can be imported. */
-export const ImportedKind = Schema.Literals([
-  "catalog",
-  "categories",
-  "brands",
-  "prices",
-  "stock",
-  "customers",
-  "orders"
-])
-export type ImportedKind = typeof ImportedKind.Type
-
 /** Format of an imported file. `shopify` and `woocommerce` are the CSV files of their product exports. */
 export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
 export type ImportFormat = typeof ImportFormat.Type
@@ -25,37 +13,37 @@ export const ExportFormat = Schema.Literals(["csv", "jsonl"])
 export type ExportFormat = typeof ExportFormat.Type
 
 /** Formats that only describe products, with their prices and stock. */
-export const isExternal = (format: ImportFormat): boolean => format === "shopify" || format === "woocommerce"
+export const isExternal = (format: ImportFormat): format is "shopify" | "woocommerce" =>
+  format === "shopify" || format === "woocommerce"
 
 type Alternatives = readonly [string, ...ReadonlyArray<string>]
+type Needed = ReadonlyArray<Alternatives>
 
-const writing: { readonly [K in ImportedKind]: ReadonlyArray<Alternatives> } = {
-  catalog: [["catalog:create"], ["catalog:update"]],
-  categories: [["catalog:update"]],
-  brands: [["catalog:update"]],
-  prices: [["pricing:create", "pricing:manage"]],
-  stock: [["inventory:adjust"]],
-  customers: [["customers:read"], ["customers:create"], ["customers:update"]],
+const catalogReaders: Needed = [["catalog:read:unpublished", "catalog:create", "catalog:update"]]
+
+/** The same permissions as those of the routes of these records: one of each list. */
+const needed: { readonly [K in Kind]: { readonly write: Needed; readonly read: Needed } } = {
+  catalog: { write: [["catalog:create"], ["catalog:update"]], read: catalogReaders },
+  categories: { write: [["catalog:update"]], read: catalogReaders },
+  brands: { write: [["catalog:update"]], read: catalogReaders },
+  prices: {
+    write: [["pricing:create", "pricing:manage"]],
+    read: [["pricing:read", "pricing:update", "pricing:manage"]]
+  },
+  stock: { write: [["inventory:adjust"]], read: [["inventory:read"]] },
+  customers: { write: [["customers:read"], ["customers:create"], ["customers:update"]], read: [["customers:read"]] },
   // Shoppers can also create orders, but only staff can set prices and totals.
-  orders: [["orders:create"], ["orders:manage"]]
+  orders: { write: [["orders:create"], ["orders:manage"]], read: [["orders:read"]] }
 }
 
-const reading: { readonly [K in Kind]: ReadonlyArray<Alternatives> } = {
-  catalog: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
-  categories: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
-  brands: [["catalog:read:unpublished", "catalog:create", "catalog:update"]],
-  prices: [["pricing:read", "pricing:update", "pricing:manage"]],
-  stock: [["inventory:read"]],
-  customers: [["customers:read"]],
-  orders: [["orders:read"]]
-}
-
-/** Permissions an import needs: one of each list, the same as the routes of these records. */
-export const neededToImport = (kind: ImportedKind, format: ImportFormat): ReadonlyArray<Alternatives> =>
-  isExternal(format) ? [...writing.catalog, ...writing.prices, ...writing.stock] : writing[kind]
+/** Permissions an import needs: one of each list. */
+export const neededToImport = (kind: Kind, format: ImportFormat): Needed =>
+  isExternal(format)
+    ? [...needed.catalog.write, ...needed.prices.write, ...needed.stock.write]
+    : needed[kind].write
 
 /** The same for an export. */
-export const neededToExport = (kind: Kind): ReadonlyArray<Alternatives> => reading[kind]
+export const neededToExport = (kind: Kind): Needed => needed[kind].read
 
 /** All permissions that allow an import of any kind. */
 export const importing: Alternatives = [

@@ -1,14 +1,38 @@
 import { Effect, Result } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
+import { RowBatch } from "../batching/RowBatch.ts"
+import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
-import { type BatchResult, ImportBatch, type ImportResult } from "./ImportBatch.ts"
-import { ImportBatchRepo } from "./ImportBatchRepo.ts"
+import type { Import } from "./Import.ts"
 
-/** Inserts or updates records; one result each. Runs inside a transaction. */
-export type Upsert<R> = (records: ReadonlyArray<R>) => Effect.Effect<BatchResult, never, CurrentActor>
+/** Result of one record of a batch. */
+export type ImportResult =
+  | { readonly _tag: "created" | "updated" | "unchanged" }
+  | { readonly _tag: "refused"; readonly issues: ReadonlyArray<Issue> }
 
-/** A record is new, or exists and may have changed. */
-type Planned = Result.Result<"new" | "known", ReadonlyArray<Issue>>
+/** Results of a batch, in the order of its records. */
+export interface BatchResult {
+  readonly results: ReadonlyArray<ImportResult>
+  /** Runs the after-hooks; only for a batch that was committed. */
+  readonly afterCommit: Effect.Effect<void, never, CurrentActor>
+}
+
+/** The import of a batch. */
+export interface BatchContext
+  extends Pick<Import, "organizationId" | "currency" | "dryRun" | "pictures" | "warehouse">
+{
+  /** The time of the transaction by the clock of the database, and of every change of the batch. */
+  readonly now: Date
+}
+
+/** Inserts or updates records; one result each. Runs inside a transaction, in a constant number of statements. */
+export type Upsert<R> = (
+  records: ReadonlyArray<R>,
+  of: BatchContext
+) => Effect.Effect<BatchResult, never, CurrentActor>
+
+/** A record is new, or has a stored one that it may have changed. */
+type Planned = Result.Result<"new" | "stored", ReadonlyArray<Issue>>
 
 /**
  * The upsert of one kind of records. `load` reads and locks existing rows and references, in a constant number of
@@ -16,27 +40,38 @@ type Planned = Result.Result<"new" | "known", ReadonlyArray<Issue>>
  * refused record adds nothing to either. `written` runs after the statement that writes the batch.
  */
 export const upsertOf = <R, S>(
-  load: (records: ReadonlyArray<R>) => Effect.Effect<S, never, CurrentActor>,
-  plan: (record: R, state: S, draft: ImportBatch, index: number) => Planned,
+  load: (records: ReadonlyArray<R>, of: BatchContext) => Effect.Effect<S, never, CurrentActor>,
+  plan: (record: R, state: S & BatchContext, draft: RowBatch, index: number) => Planned,
   written: (state: S) => Effect.Effect<void, never, CurrentActor> = () => Effect.void
 ) =>
-  Effect.map(ImportBatchRepo, (repo): Upsert<R> =>
-    Effect.fnUntraced(function*(records: ReadonlyArray<R>) {
-      const state = yield* load(records)
-      const batch = new ImportBatch()
-      const results = records.map((record, index): ImportResult => {
-        const draft = new ImportBatch()
-        const planned = plan(record, state, draft, index)
-        if (Result.isFailure(planned)) return { _tag: "refused", issues: planned.failure }
-        batch.add(draft)
-        return { _tag: planned.success === "new" ? "created" : draft.changes.length === 0 ? "unchanged" : "updated" }
+  Effect.map(
+    RowBatchRepo,
+    (repo): Upsert<R> =>
+      Effect.fnUntraced(function*(records: ReadonlyArray<R>, of: BatchContext) {
+        const loaded = yield* load(records, of)
+        const state = { ...of, ...loaded }
+        const batch = new RowBatch()
+        const results = records.map((record, index): ImportResult => {
+          const draft = new RowBatch()
+          const planned = plan(record, state, draft, index)
+          if (Result.isFailure(planned)) return { _tag: "refused", issues: planned.failure }
+          batch.add(draft)
+          if (draft.issues.length > 0) return { _tag: "refused", issues: draft.issues }
+          return { _tag: planned.success === "new" ? "created" : draft.changes.length === 0 ? "unchanged" : "updated" }
+        })
+        yield* repo.write(batch)
+        yield* written(loaded)
+        const result: BatchResult = { results, afterCommit: batch.afterCommit }
+        return result
       })
-      yield* repo.write(batch)
-      yield* written(state)
-      const result: BatchResult = { results, afterCommit: batch.afterCommit }
-      return result
-    }))
+  )
 
 /** Fails with one issue. */
 export const refused = (path: string, message: string, code = "invalid"): Result.Result<never, ReadonlyArray<Issue>> =>
   Result.fail([{ path, message, code }])
+
+/** A record with the sent fields over it; absent ones keep their value. */
+export const overlay = <A extends object>(before: A, sent: { readonly [K in keyof A]?: A[K] | undefined }): A => ({
+  ...before,
+  ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined))
+})

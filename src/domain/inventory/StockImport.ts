@@ -1,138 +1,92 @@
-import { Context, DateTime, Effect, Equal, Layer, Result } from "effect"
+import { Effect, Equal, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import type { Sellable } from "../catalog/Sellables.ts"
+import type { RowTable } from "../batching/RowBatch.ts"
+import { type Sellable, Sellables } from "../catalog/Sellables.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
-import type { ImportTable } from "../import-export/ImportBatch.ts"
-import { refused, type Upsert, upsertOf } from "../import-export/Upsert.ts"
-import { over } from "../pricing/Bounds.ts"
-import { levelKey, StockImportRepo, type StockState } from "./StockImportRepo.ts"
+import { type BatchContext, overlay, refused, upsertOf } from "../import-export/Upsert.ts"
+import { stockReads } from "./StockImportRepo.ts"
 import type { StockLevel } from "./StockLevel.ts"
 import type { StockRecord } from "./StockRecord.ts"
 import { adjustStock } from "./StockRules.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
 
-/** A level in a file with its target; a text says why the target was not found. */
-export interface TargetedStock {
-  readonly record: Omit<StockRecord, "slug" | "sku" | "options">
-  readonly target: Sellable | string
-}
-
-const stockItems: ImportTable = {
+const stockItems: RowTable = {
   name: "stock_items",
-  columns: { sellableId: "uuid", version: "bigint" },
+  columns: "sellable_id, version",
   key: "organization_id, sellable_id",
   // The fence of the stock entity only moves forward, also for a sellable's first level in another warehouse.
   updates: ["version = t.version + 1"]
 }
 
-const stockLevels: ImportTable = {
+const stockLevels: RowTable = {
   name: "stock_levels",
-  columns: {
-    id: "uuid",
-    sellableId: "uuid",
-    warehouseId: "uuid",
-    entityId: "uuid",
-    variantId: "uuid",
-    quantityOnHand: "int on_hand",
-    unitCost: "bigint",
-    reorderThreshold: "int",
-    reorderQuantity: "int",
-    allowNegative: "boolean",
-    updatedAt: "timestamptz"
-  },
+  columns: "id, sellable_id, warehouse_id, entity_id, variant_id, on_hand, unit_cost, reorder_threshold, " +
+    "reorder_quantity, allow_negative, updated_at",
   key: "organization_id, sellable_id, warehouse_id",
   updates: ["on_hand", "unit_cost", "reorder_threshold", "reorder_quantity", "allow_negative", "updated_at"]
 }
 
-const stockMovements: ImportTable = {
+const stockMovements: RowTable = {
   name: "stock_movements",
-  columns: {
-    id: "uuid",
-    entityId: "uuid",
-    variantId: "uuid",
-    warehouseId: "uuid",
-    type: "text",
-    quantity: "int",
-    reason: "text",
-    performedBy: "text"
-  },
-  key: "id",
-  updates: []
+  columns: "id, entity_id, variant_id, warehouse_id, type, quantity, reason, performed_by",
+  key: "id"
 }
 
 /** Imports stock on hand. Less than what is reserved is refused, as it is for an adjustment (contract 6). */
-export class StockImport extends Context.Service<StockImport, {
-  readonly upsert: Upsert<TargetedStock>
-}>()("stoa/domain/inventory/StockImport") {
-  static readonly layer = Layer.effect(
-    StockImport,
-    Effect.gen(function*() {
-      const repo = yield* StockImportRepo
-      const warehouses = yield* WarehouseRepo
-      const hooks = yield* Hooks
+export const stockImport = Effect.gen(function*() {
+  const read = yield* stockReads
+  const warehouses = yield* WarehouseRepo
+  const hooks = yield* Hooks
+  const sellables = yield* Sellables
 
-      const load = Effect.fnUntraced(function*(stock: ReadonlyArray<TargetedStock>) {
-        const { organizationId, userId } = yield* CurrentActor
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        yield* warehouses.ensureDefault
-        const state = yield* repo.read(stock.flatMap(({ target }) => typeof target === "string" ? [] : [target]))
-        return { ...state, organizationId, userId, now }
-      })
+  const load = Effect.fn("StockImport.load")(function*(records: ReadonlyArray<StockRecord>) {
+    const { userId } = yield* CurrentActor
+    const targets = yield* sellables.find(records)
+    yield* warehouses.ensureDefault
+    return { userId, targets, ...yield* read(targets.filter((target) => typeof target !== "string")) }
+  })
 
-      const upsert = yield* upsertOf(load, ({ record, target }, state, draft) => {
-        const place = placeOf(record, target, state)
-        if (typeof place === "string") return refused("", place, "not_found")
-        const key = levelKey(place, place.warehouseId)
-        const before = state.levels.get(key)
-        const changed = levelAfter(before ?? blank(place, state.organizationId, state.now), record, state.now)
-        if (Result.isFailure(changed)) {
-          return Result.fail(changed.failure.error.details.issues.map((issue) => ({ ...issue, path: "onHand" })))
-        }
-        const after = changed.success
-        if (after === before) return Result.succeed("known")
-        state.levels.set(key, after)
-        const sellableId = after.variantId ?? after.entityId
-        draft.put(stockItems, { sellableId, version: 1 })
-        draft.put(stockLevels, { ...after, sellableId })
-        const quantity = after.quantityOnHand - (before?.quantityOnHand ?? 0)
-        if (quantity !== 0) {
-          const movement = { type: "adjustment", quantity, reason: "import", performedBy: state.userId }
-          draft.put(stockMovements, { ...place, id: newId(), ...movement })
-        }
-        draft.change({
-          type: "inventory.afterAdjust",
-          entityType: "inventory",
-          entityId: after.id,
-          payload: after,
-          before: before ?? null
-        })
-        draft.after(hooks.after("inventory.afterAdjust", after))
-        return Result.succeed(before === undefined ? "new" : "known")
-      })
-      return { upsert }
-    })
-  )
-}
+  return yield* upsertOf(load, (record, state, draft, index) => {
+    const target = state.targets[index] ?? ""
+    if (typeof target === "string") return refused("", target, "not_found")
+    const warehouse = record.warehouse ?? state.warehouse
+    const warehouseId = warehouse === null ? state.firstWarehouse : state.warehouses.get(warehouse)
+    if (warehouseId === undefined) {
+      const problem = warehouse === null
+        ? "There is no active warehouse."
+        : `There is no warehouse with the code '${warehouse}'.`
+      return refused("", problem, "not_found")
+    }
+    const sellableId = target.variantId ?? target.entityId
+    const key = `${sellableId} ${warehouseId}`
+    const before = state.levels.get(key)
+    const place = { ...target, warehouseId }
+    const changed = levelAfter(before ?? blank(place, state), record, state.now)
+    if (Result.isFailure(changed)) {
+      return Result.fail(changed.failure.error.details.issues.map((issue) => ({ ...issue, path: "onHand" })))
+    }
+    const after = changed.success
+    if (after === before) return Result.succeed("stored")
+    state.levels.set(key, after)
+    draft.put(stockItems, { sellableId, version: 1 })
+    draft.put(stockLevels, { ...after, sellableId, onHand: after.quantityOnHand })
+    const quantity = after.quantityOnHand - (before?.quantityOnHand ?? 0)
+    if (quantity !== 0) {
+      const movement = { type: "adjustment", quantity, reason: "import", performedBy: state.userId }
+      draft.put(stockMovements, { ...place, id: newId(), ...movement })
+    }
+    const of = { type: "inventory.afterAdjust", entityType: "inventory", entityId: after.id } as const
+    draft.change({ ...of, payload: after, before: before ?? null })
+    draft.after(hooks.after("inventory.afterAdjust", after))
+    return Result.succeed(before === undefined ? "new" : "stored")
+  })
+})
 
-interface Place extends Sellable {
-  readonly warehouseId: string
-}
-
-const placeOf = (
-  { warehouse }: TargetedStock["record"],
-  target: Sellable | string,
-  { firstWarehouse, warehouses }: StockState
-): Place | string => {
-  if (typeof target === "string") return target
-  const warehouseId = typeof warehouse === "string" ? warehouses.get(warehouse) : firstWarehouse
-  if (warehouseId !== undefined) return { ...target, warehouseId }
-  return typeof warehouse === "string"
-    ? `There is no warehouse with the code '${warehouse}'.`
-    : "There is no active warehouse."
-}
-
-const blank = (place: Place, organizationId: string, now: Date): StockLevel => ({
+const blank = (
+  place: Sellable & Pick<StockLevel, "warehouseId">,
+  { now, organizationId }: BatchContext
+): StockLevel => ({
   id: newId(),
   organizationId,
   ...place,
@@ -150,18 +104,16 @@ const blank = (place: Place, organizationId: string, now: Date): StockLevel => (
 })
 
 /** The level after the record; the same object if nothing changes. */
-const levelAfter = (level: StockLevel, record: TargetedStock["record"], now: Date) => {
+const levelAfter = (
+  level: StockLevel,
+  { onHand: quantity, reorderQuantity, reorderThreshold, unitCost }: StockRecord,
+  now: Date
+) => {
   const { quantityOnHand: onHand, quantityReserved: reserved } = level
-  const change = adjustStock({ onHand, reserved, allowNegative: false }, { type: "set", quantity: record.onHand })
+  const change = adjustStock({ onHand, reserved, allowNegative: false }, { type: "set", quantity })
   return Result.map(change, ({ after }): StockLevel => {
-    const next = {
-      ...level,
-      quantityOnHand: after,
-      available: after - reserved,
-      unitCost: over(record.unitCost, level.unitCost),
-      reorderThreshold: over(record.reorderThreshold, level.reorderThreshold),
-      reorderQuantity: over(record.reorderQuantity, level.reorderQuantity)
-    }
+    const counted = { ...level, quantityOnHand: after, available: after - reserved }
+    const next = overlay(counted, { unitCost, reorderThreshold, reorderQuantity })
     if (level.version > 0 && Equal.equals(next, level)) return level
     // As in an adjustment: a level can go below what is reserved only if that was allowed before.
     return { ...next, allowNegative: after < reserved, version: level.version + 1, updatedAt: now }

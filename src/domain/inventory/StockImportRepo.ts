@@ -1,57 +1,41 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import type { Sellable } from "../catalog/Sellables.ts"
-import type { StockLevel } from "./StockLevel.ts"
 import { type LevelRow, toLevel } from "./StockLevelRows.ts"
 
-/** Levels by `levelKey`, and ids of warehouses by code. */
-export interface StockState {
-  readonly levels: Map<string, StockLevel>
-  readonly warehouses: ReadonlyMap<string, string>
-  /** The first active warehouse. */
-  readonly firstWarehouse: string | undefined
-}
-
-/** The natural key of a level. */
-export const levelKey = ({ entityId, variantId }: Sellable, warehouseId: string): string =>
-  `${variantId ?? entityId} ${warehouseId}`
-
-/** Reads stock for imports. */
-export class StockImportRepo extends Context.Service<StockImportRepo, {
-  /**
-   * Locks the version row of every sellable in id order, and creates missing ones, so that no other writer changes
-   * their levels before the transaction ends. Three statements.
-   */
-  readonly read: (sellables: ReadonlyArray<Sellable>) => Effect.Effect<StockState, never, CurrentActor>
-}>()("stoa/domain/inventory/StockImportRepo") {
-  static readonly layer = Layer.effect(
-    StockImportRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({
-      read: Effect.fn("StockImportRepo.read")(function*(sellables: ReadonlyArray<Sellable>) {
-        const organization = yield* currentOrganization
-        const ids = [...new Set(sellables.map(({ entityId, variantId }) => variantId ?? entityId))].toSorted()
-        // An update without changes locks the row and returns its newest version to this statement.
-        yield* sql`insert into stock_items as i (organization_id, sellable_id)
-          select ${organization}, id from unnest(${ids}::uuid[]) id order by id
-          on conflict (organization_id, sellable_id) do update set version = i.version`
-        const levels = yield* sql<LevelRow>`select l.*, i.version from stock_levels l
-          join stock_items i on i.organization_id = l.organization_id and i.sellable_id = l.sellable_id
-          where l.organization_id = ${organization} and l.sellable_id = any(${ids}::uuid[])
-            and i.sellable_id = any(${ids}::uuid[])`.unprepared
-        interface WarehouseRow {
-          readonly id: string
-          readonly code: string
-          readonly is_active: boolean
-        }
-        const warehouses = yield* sql<WarehouseRow>`select id, code, is_active from warehouses
-          where organization_id = ${organization} order by priority, id`
-        return {
-          levels: new Map(levels.map(toLevel).map((level) => [levelKey(level, level.warehouseId), level])),
-          warehouses: new Map(warehouses.map(({ code, id }) => [code, id])),
-          firstWarehouse: warehouses.find((row) => row.is_active)?.id
-        }
-      }, Effect.orDie)
-    }))
-  )
-}
+/**
+ * Locks the version row of every sellable in id order, and creates missing ones, so that no other writer changes their
+ * levels before the transaction ends. Three statements.
+ */
+export const stockReads = Effect.map(
+  SqlClient.SqlClient,
+  (sql) =>
+    Effect.fn("StockImportRepo.read")(function*(sellables: ReadonlyArray<Sellable>) {
+      const organization = yield* currentOrganization
+      const ids = [...new Set(sellables.map(({ entityId, variantId }) => variantId ?? entityId))].toSorted()
+      // An update without changes locks the row and returns its newest version to this statement.
+      yield* sql`insert into stock_items as i (organization_id, sellable_id)
+      select ${organization}, id from unnest(${ids}::uuid[]) id order by id
+      on conflict (organization_id, sellable_id) do update set version = i.version`
+      const levels = yield* sql<LevelRow>`select l.*, i.version from stock_levels l
+      join stock_items i on i.organization_id = l.organization_id and i.sellable_id = l.sellable_id
+      where l.organization_id = ${organization} and l.sellable_id = any(${ids}::uuid[])
+        and i.sellable_id = any(${ids}::uuid[])`.unprepared
+      const warehouses = yield* sql<{ readonly id: string; readonly code: string; readonly is_active: boolean }>`
+      select id, code, is_active from warehouses where organization_id = ${organization} order by priority, id`
+      return {
+        /** By sellable and warehouse. */
+        levels: new Map(
+          levels.map(toLevel).map((level) => [
+            `${level.variantId ?? level.entityId} ${level.warehouseId}`,
+            level
+          ])
+        ),
+        /** Ids by code. */
+        warehouses: new Map(warehouses.map(({ code, id }) => [code, id])),
+        /** The first active warehouse. */
+        firstWarehouse: warehouses.find((row) => row.is_active)?.id
+      }
+    }, Effect.orDie)
+)

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Import, ImportState, RefusedRow } from "../../domain/import-export/Import.ts"
-import { ImportedKind, ImportFormat, importing } from "../../domain/import-export/Kind.ts"
+import { ImportFormat, importing, Kind } from "../../domain/import-export/Kind.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Text } from "../../domain/text/Storable.ts"
@@ -27,7 +27,7 @@ const File = HttpApiSchema.StreamUint8Array({
 const Flag = Schema.Literals(["true", "false"])
 
 const sent = {
-  kind: Schema.optional(ImportedKind.annotate({ description: "What the file holds. Default `catalog`." })),
+  kind: Schema.optional(Kind.annotate({ description: "What the file holds. Default `catalog`." })),
   format: Schema.optional(ImportFormat.annotate({
     description: "How it is written. Default: as `Content-Type` says, `csv` or `jsonl`."
   })),
@@ -64,7 +64,7 @@ export const ImportsGroup = HttpApiGroup.make("imports").add(
         "a line of it, is too large; 422 when it cannot be read at all. Records that are wrong are refused one by one."
     })),
   HttpApiEndpoint.get("list", "/api/imports", {
-    query: { ...pageQuery, kind: Schema.optional(ImportedKind), state: Schema.optional(ImportState) },
+    query: { ...pageQuery, kind: Schema.optional(Kind), state: Schema.optional(ImportState) },
     success: Page(Import)
   })
     .annotate(Access, mayImport)

@@ -3,8 +3,8 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
-import { RefusalFiles } from "../../workflows/import-export/RefusalFiles.ts"
 import { fileAnswer } from "./FileAnswer.ts"
 import { ImportsGroup } from "./ImportsApi.ts"
 import { sentImport, sentKey } from "./SentImport.ts"
@@ -17,7 +17,7 @@ export const importsHttp = HttpApiBuilder.group(
     const imports = yield* Imports
     const uploads = yield* ImportUploads
     const { defaultCurrency } = yield* StoreSettings
-    const reports = yield* RefusalFiles
+    const files = yield* ExportFiles
     return handlers.handleAll({
       create: Effect.fnUntraced(function*({ payload, query, request }) {
         const options = yield* sentImport(query, request.headers, defaultCurrency)
@@ -26,7 +26,7 @@ export const importsHttp = HttpApiBuilder.group(
       list: ({ query }) => imports.list(query, pageOf(query)),
       get: ({ params }) => imports.get(params.id),
       refusals: ({ params, query }) => imports.refusals(params.id, pageOf(query)),
-      report: ({ params }) => Effect.map(reports.write(params.id), fileAnswer),
+      report: ({ params }) => Effect.map(files.report(params.id), fileAnswer),
       cancel: ({ params }) => imports.cancel(params.id)
     })
   })

@@ -1,15 +1,13 @@
 import { Effect } from "effect"
-import { CurrentActor } from "../../domain/access/Actor.ts"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import type { ImportOptions } from "../../domain/import-export/Import.ts"
-import { type ImportedKind, type ImportFormat, isExternal } from "../../domain/import-export/Kind.ts"
-import { importKey } from "../../workflows/import-export/ImportKey.ts"
+import { type ImportFormat, isExternal, type Kind } from "../../domain/import-export/Kind.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
 /** The query of an upload. */
 interface SentQuery {
-  readonly kind?: ImportedKind | undefined
+  readonly kind?: Kind | undefined
   readonly format?: ImportFormat | undefined
   readonly dryRun?: "true" | "false" | undefined
   readonly fileName?: string | undefined
@@ -48,12 +46,11 @@ export const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers:
   return options
 })
 
-/** The `Idempotency-Key` of an upload as this caller's own; null where he sent none. */
+/** The `Idempotency-Key` of an upload; null without one. */
 export const sentKey = Effect.fnUntraced(function*(headers: Headers) {
-  const key = headers["idempotency-key"]
-  if (key === undefined) return null
-  if (key.length < 8 || key.length > 255) {
+  const key = headers["idempotency-key"] ?? null
+  if (key !== null && (key.length < 8 || key.length > 255)) {
     return yield* ValidationFailed.of("Idempotency-Key", "must have 8 to 255 characters")
   }
-  return importKey(yield* CurrentActor, key)
+  return key
 })

@@ -7,13 +7,7 @@ import { pipeline } from "node:stream/promises"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { type Import, type ImportOptions, isOver } from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
-import {
-  type ExportFormat,
-  type ImportedKind,
-  type ImportFormat,
-  isExternal,
-  type Kind
-} from "../../domain/import-export/Kind.ts"
+import { type ExportFormat, type ImportFormat, isExternal, type Kind } from "../../domain/import-export/Kind.ts"
 import { JobRunner } from "../../domain/jobs/Jobs.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
@@ -31,7 +25,7 @@ const refuse = (message: string) => Effect.fail(new ImportExportRefused({ messag
 /** What `stoa import` was told. */
 export interface AskedImport {
   readonly file: string
-  readonly kind: ImportedKind
+  readonly kind: Kind
   readonly format: Option.Option<ImportFormat>
   readonly org: Option.Option<string>
   readonly dryRun: boolean

@@ -1,6 +1,6 @@
 import { Context, Effect, Exit, Layer, Stream } from "effect"
 import { createHash, type Hash } from "node:crypto"
-import { CurrentActor } from "../../domain/access/Actor.ts"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import {
   Conflict,
   type Forbidden,
@@ -15,12 +15,10 @@ import { Imports } from "../../domain/import-export/Imports.ts"
 import { isExternal } from "../../domain/import-export/Kind.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
-import { FileRefused } from "./FileRefused.ts"
-import { fileRows } from "./FileRows.ts"
-import { type Arrival, textOf } from "./FileText.ts"
+import { type Arrival, FileRefused, fileRows, textOf } from "./FileRows.ts"
 import { importTask } from "./ImportRuns.ts"
 
-/** Records and bytes that are put away at once: both bound what is in memory. */
+/** Records and bytes that are staged at once: both bound what is in memory. */
 const packRows = 500
 const packBytes = 1_048_576
 
@@ -54,6 +52,10 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGener
     yield chunk
   }
 }
+
+/** A key per caller, because two callers can choose the same text. Only its digest is stored. */
+const scopeOf = ({ keyId, type, userId }: Actor, key: string): string =>
+  createHash("sha256").update(JSON.stringify([type, keyId ?? userId, key])).digest("hex")
 
 /** The response to a refused file; any other failure is a defect. */
 const refused = (error: unknown): Effect.Effect<never, PayloadTooLarge | ValidationFailed> => {
@@ -106,11 +108,12 @@ export class ImportUploads extends Context.Service<ImportUploads, {
         }
       )
 
-      /** The job and the state it waits for are there together. */
+      /** Queues the import and its job in one transaction. */
       const queue = (id: string, key: string | null, hash: string) =>
         repo.together(Effect.gen(function*() {
-          const { organizationId } = yield* CurrentActor
-          const queued = yield* repo.queue(id, key, hash)
+          const actor = yield* CurrentActor
+          const { organizationId } = actor
+          const queued = yield* repo.queue(id, key === null ? null : scopeOf(actor, key), hash)
           if (queued === undefined) return yield* Conflict.of("The import was discarded while its file arrived.")
           if (!queued.sameContent) {
             return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")

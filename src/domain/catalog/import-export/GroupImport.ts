@@ -1,89 +1,88 @@
-import { Context, Effect, Equal, Layer, Result } from "effect"
-import { currentOrganization } from "../../access/Actor.ts"
+import { Effect, Equal, Result, Schema } from "effect"
+import type { RowTable } from "../../batching/RowBatch.ts"
+import { RowBatchRepo } from "../../batching/RowBatchRepo.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Change } from "../../events/Event.ts"
 import { newId } from "../../ids/Id.ts"
-import type { ImportTable } from "../../import-export/ImportBatch.ts"
-import { refused, type Upsert, upsertOf } from "../../import-export/Upsert.ts"
+import { overlay, refused, upsertOf } from "../../import-export/Upsert.ts"
+import { keyText, StorableObject } from "../../text/Storable.ts"
 import type { Brand } from "../brands/Brand.ts"
 import type { Category } from "../categories/Category.ts"
-import { type CategoryState, GroupImportRepo } from "./GroupImportRepo.ts"
-import type { BrandRecord, CategoryRecord } from "./GroupRecords.ts"
+import { Slug, SortOrder } from "../FieldText.ts"
+import { categoryReads, type CategoryState } from "./GroupImportRepo.ts"
+
+/**
+ * A category in a file, identified by slug, below the one that `parent` names (null: a root). Absent keys keep the
+ * stored value.
+ */
+export const CategoryRecord = Schema.Struct({
+  slug: Slug,
+  parent: Schema.optional(Schema.NullOr(Slug)),
+  sortOrder: Schema.optional(SortOrder),
+  status: Schema.optional(Schema.Literals(["active", "archived"])),
+  metadata: Schema.optional(StorableObject)
+}).annotate({ identifier: "CategoryRecord" })
+export type CategoryRecord = typeof CategoryRecord.Type
+
+/** A brand in a file, identified by slug; the default of its name is the slug. */
+export const BrandRecord = Schema.Struct({
+  slug: Slug,
+  displayName: Schema.optional(keyText(500)),
+  metadata: Schema.optional(StorableObject)
+}).annotate({ identifier: "BrandRecord" })
+export type BrandRecord = typeof BrandRecord.Type
 
 /** Categories to write; the guard of the tree runs after the statement, so that parents may be new. */
-export const categoriesTable: ImportTable = {
+export const categoriesTable: RowTable = {
   name: "categories",
-  columns: { id: "uuid", parentId: "uuid", slug: "text", sortOrder: "int", status: "text", metadata: "jsonb" },
+  columns: "id, parent_id, slug, sort_order, status, metadata",
   key: "id"
 }
 
-/** Brands to write. */
-export const brandsTable: ImportTable = {
+export const brandsTable: RowTable = {
   name: "brands",
-  columns: { id: "uuid", slug: "text", displayName: "text", metadata: "jsonb" },
+  columns: "id, organization_id, slug, display_name, metadata",
   key: "id"
 }
 
-/** Imports categories and brands. */
-export class GroupImport extends Context.Service<GroupImport, {
-  readonly categories: Upsert<CategoryRecord>
-  readonly brands: Upsert<BrandRecord>
-}>()("stoa/domain/catalog/import-export/GroupImport") {
-  static readonly layer = Layer.effect(
-    GroupImport,
-    Effect.gen(function*() {
-      const repo = yield* GroupImportRepo
-
-      const categories = yield* upsertOf(repo.categories, (record: CategoryRecord, state, draft) => {
-        const before = state.bySlug.get(record.slug)
-        const parentId = parentOf(state, record, before)
-        if (Result.isFailure(parentId)) return Result.fail(parentId.failure)
-        const after: Category = {
-          id: before?.id ?? newId(),
-          parentId: parentId.success,
-          slug: record.slug,
-          sortOrder: record.sortOrder ?? before?.sortOrder ?? 0,
-          status: record.status ?? before?.status ?? "active",
-          metadata: record.metadata ?? before?.metadata ?? {}
-        }
+/** Imports categories. */
+export const categoryImport = Effect.flatMap(
+  categoryReads,
+  (read) =>
+    upsertOf(read, ({ parent, ...sent }: CategoryRecord, state, draft) => {
+      const before = state.bySlug.get(sent.slug)
+      return Result.map(parentOf(state, parent, sent.slug, before), (parentId) => {
+        const blank: Category = { id: newId(), parentId, slug: sent.slug, sortOrder: 0, status: "active", metadata: {} }
+        const after = overlay(before ?? blank, { ...sent, parentId })
         state.bySlug.set(after.slug, after)
         state.byId.set(after.id, after)
-        const changes = categoryChanges(before, after)
-        if (changes.length > 0) draft.put(categoriesTable, after)
-        draft.change(...changes)
-        return Result.succeed(before === undefined ? "new" : "known")
+        draft.change(...categoryChanges(before, after))
+        if (draft.changes.length > 0) draft.put(categoriesTable, after)
+        return before === undefined ? "new" : "stored"
       })
-
-      const loadBrands = Effect.fnUntraced(function*(records: ReadonlyArray<BrandRecord>) {
-        const organizationId = yield* currentOrganization
-        return { organizationId, stored: yield* repo.brands(records.map(({ slug }) => slug)) }
-      })
-
-      const brands = yield* upsertOf(
-        loadBrands,
-        ({ displayName, metadata, slug }, { organizationId, stored }, draft) => {
-          const before = stored.get(slug)
-          const after: Brand = {
-            id: before?.id ?? newId(),
-            organizationId,
-            slug,
-            displayName: displayName ?? before?.displayName ?? slug,
-            metadata: metadata ?? before?.metadata ?? {}
-          }
-          if (Equal.equals(before, after)) return Result.succeed("known")
-          const entry = { entityType: "brand", entityId: after.id, payload: after } as const
-          draft.put(brandsTable, after)
-          draft.change(
-            before === undefined ? { type: "brands.create", ...entry } : { type: "brands.update", ...entry, before }
-          )
-          return Result.succeed(before === undefined ? "new" : "known")
-        }
-      )
-
-      return { categories, brands }
     })
-  )
-}
+)
+
+/** Imports brands. */
+export const brandImport = Effect.flatMap(RowBatchRepo, (rows) =>
+  upsertOf(
+    (records: ReadonlyArray<BrandRecord>) =>
+      Effect.map(
+        rows.find<Brand>(brandsTable, "slug", records.map(({ slug }) => slug), "no key update"),
+        (stored) => ({ stored: new Map(stored.map((brand) => [brand.slug, brand])) })
+      ),
+    (sent, { organizationId, stored }, draft) => {
+      const before = stored.get(sent.slug)
+      const blank: Brand = { id: newId(), organizationId, slug: sent.slug, displayName: sent.slug, metadata: {} }
+      const after = overlay(before ?? blank, sent)
+      if (!Equal.equals(before, after)) {
+        const type = before === undefined ? "brands.create" : "brands.update"
+        draft.put(brandsTable, after)
+        draft.change({ type, entityType: "brand", entityId: after.id, payload: after, before: before ?? null })
+      }
+      return Result.succeed(before === undefined ? "new" : "stored")
+    }
+  ))
 
 const isBelow = (state: CategoryState, from: Category, id: string): boolean => {
   for (let at: Category | undefined = from; at !== undefined;) {
@@ -95,7 +94,8 @@ const isBelow = (state: CategoryState, from: Category, id: string): boolean => {
 
 const parentOf = (
   state: CategoryState,
-  { parent, slug }: CategoryRecord,
+  parent: string | null | undefined,
+  slug: string,
   before: Category | undefined
 ): Result.Result<string | null, ReadonlyArray<Issue>> => {
   if (parent === undefined) return Result.succeed(before?.parentId ?? null)

@@ -1,23 +1,17 @@
 import { Equal, Result } from "effect"
-import { orderTotals, type TotalsLine } from "../../checkout/Totals.ts"
+import { orderTotals } from "../../checkout/Totals.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Order, OrderLine } from "../Order.ts"
-import type { LineRecord, OrderRecord } from "./OrderRecord.ts"
+import type { OrderRecord } from "./OrderRecord.ts"
 
 /** A line as a file describes it, with everything that follows from its order. */
-export type LineContent = Pick<
-  OrderLine,
-  | "discountAmount"
-  | "entityType"
-  | "fulfillmentStatus"
-  | "quantity"
-  | "refundedQuantity"
-  | "sku"
-  | "taxAmount"
-  | "title"
-  | "totalPrice"
-  | "unitPrice"
->
+export type LineContent = Omit<OrderLine, "entityId" | "id" | "isCustomPrice" | "metadata" | "orderId" | "variantId">
+
+/** An order in the form of an export (`orderRecordJson`). */
+export interface StoredRecord extends Readonly<Record<string, unknown>> {
+  readonly email: string | null
+  readonly lineItems: ReadonlyArray<Readonly<Record<string, unknown>>>
+}
 
 /** An order as a file describes it; amounts in minor units. */
 export interface OrderContent extends
@@ -38,50 +32,37 @@ const off = (path: string, given: number | null | undefined, computed: number): 
     ? []
     : [wrong(path, `is ${given}, and what the order is made of comes to ${computed}`)]
 
-const isGiven = (lines: ReadonlyArray<LineRecord>, field: "discountAmount" | "taxAmount"): boolean =>
-  lines.some((line) => typeof line[field] === "number")
-
 /**
  * The totals of an order, computed by the same function as in checkout: from the lines' discounts and taxes if present,
  * else with the order's amounts split over the lines.
  */
-const totalsOf = (record: OrderRecord) => {
-  const { lineItems, taxIncluded } = record
-  const lines = lineItems.map(({ quantity, unitPrice }, index): TotalsLine => ({
-    key: String(index),
-    quantity,
-    unitPrice
-  }))
+const totalsOf = ({ currency, lineItems, ...record }: OrderRecord) => {
+  const isGiven = (field: "discountAmount" | "taxAmount") => lineItems.some((line) => typeof line[field] === "number")
   return orderTotals({
-    currency: record.currency,
-    lines,
-    discounts: isGiven(lineItems, "discountAmount")
+    currency,
+    lines: lineItems.map(({ quantity, unitPrice }, index) => ({ key: String(index), quantity, unitPrice })),
+    discounts: isGiven("discountAmount")
       ? lineItems.map(({ discountAmount }, index) => ({ amount: discountAmount ?? 0, eligibleLines: [index] }))
       : [{ amount: record.discountTotal ?? 0 }],
-    ...(isGiven(lineItems, "taxAmount")
+    ...(isGiven("taxAmount")
       ? { lineTaxes: lineItems.map(({ taxAmount }) => taxAmount ?? 0) }
       : { taxTotal: record.taxTotal ?? 0 }),
     shippingTotal: record.shippingTotal ?? 0,
-    taxIncluded: taxIncluded ?? false
+    taxIncluded: record.taxIncluded ?? false
   })
 }
 
 type Totals = Result.Result.Success<ReturnType<typeof totalsOf>>
 
 const sumIssues = (record: OrderRecord, totals: Totals): ReadonlyArray<Issue> => [
-  ...record.lineItems.flatMap(({ discountAmount, taxAmount, totalPrice }, index) => {
-    const computed = totals.lines[index]
-    const path = `lineItems.${index}`
-    return computed === undefined ? [] : [
-      ...off(`${path}.totalPrice`, totalPrice, computed.totalPrice),
-      ...off(`${path}.discountAmount`, discountAmount, computed.discountAmount),
-      ...off(`${path}.taxAmount`, taxAmount, computed.taxAmount)
-    ]
-  }),
-  ...off("subtotal", record.subtotal, totals.subtotal),
-  ...off("discountTotal", record.discountTotal, totals.discountTotal),
-  ...off("taxTotal", record.taxTotal, totals.taxTotal),
-  ...off("grandTotal", record.grandTotal, totals.grandTotal)
+  ...record.lineItems.flatMap((line, index) =>
+    (["totalPrice", "discountAmount", "taxAmount"] as const).flatMap((field) =>
+      off(`lineItems.${index}.${field}`, line[field], totals.lines[index]?.[field] ?? 0)
+    )
+  ),
+  ...(["subtotal", "discountTotal", "taxTotal", "grandTotal"] as const).flatMap((field) =>
+    off(field, record[field], totals[field])
+  )
 ]
 
 /** Neither money that was never captured nor units that were never sold can be refunded. */
@@ -105,12 +86,10 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Da
       : []
   )
 
-/** In a fulfilled or refunded order, a line without a status counts as fulfilled. */
-const handedOver = ({ status }: OrderRecord) =>
-  status === "fulfilled" || status === "refunded" ? "fulfilled" : "unfulfilled"
-
-const linesOf = (record: OrderRecord, totals: Totals): ReadonlyArray<LineContent> =>
-  record.lineItems.map((line, index) => ({
+const linesOf = ({ lineItems, status }: OrderRecord, totals: Totals): ReadonlyArray<LineContent> => {
+  // In a fulfilled or refunded order, a line without a status counts as fulfilled.
+  const handedOver = status === "fulfilled" || status === "refunded" ? "fulfilled" : "unfulfilled"
+  return lineItems.map((line, index) => ({
     sku: line.sku ?? null,
     title: line.title,
     entityType: line.entityType ?? "product",
@@ -120,8 +99,9 @@ const linesOf = (record: OrderRecord, totals: Totals): ReadonlyArray<LineContent
     discountAmount: totals.lines[index]?.discountAmount ?? 0,
     taxAmount: totals.lines[index]?.taxAmount ?? 0,
     refundedQuantity: line.refundedQuantity ?? 0,
-    fulfillmentStatus: line.fulfillmentStatus ?? handedOver(record)
+    fulfillmentStatus: line.fulfillmentStatus ?? handedOver
   }))
+}
 
 const contentOf = (record: OrderRecord, totals: Totals): OrderContent => ({
   orderNumber: record.orderNumber,
@@ -152,23 +132,16 @@ export const orderContent = (record: OrderRecord, now: Date): Result.Result<Orde
   return issues.length > 0 ? Result.fail(issues) : Result.succeed(contentOf(record, totals.success))
 }
 
-/** Fields that identify a line's product; resolved in the current catalog and not part of the order. */
-const lineFields = (line: object) =>
-  Object.fromEntries(Object.entries(line).filter(([name]) => name !== "slug" && name !== "options"))
+/** Without the fields that name a line's product: they are resolved in the current catalog and not part of the order. */
+const lineContent = ({ options: _, slug: __, ...line }: Readonly<Record<string, unknown>>) => line
 
 /** Whether a record in a file equals the stored order, `stored` in the form of an export. */
-export const sameOrder = (content: OrderContent, stored: Readonly<Record<string, unknown>>): boolean => {
-  const { lineItems, ...own } = content
-  const { lineItems: storedLines, ...storedOwn } = stored
+export const sameOrder = (content: OrderContent, stored: StoredRecord): boolean => {
+  const { lineItems, ...storedOwn } = stored
+  const { lineItems: lines, ...own } = content
   const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
-  const lower = (email: unknown) => typeof email === "string" ? email.toLowerCase() : email
-  return Array.isArray(storedLines) && storedLines.length === lineItems.length &&
-    Equal.equals({ ...Object.fromEntries(texts), email: lower(own.email) }, {
-      ...storedOwn,
-      email: lower(storedOwn["email"])
-    }) &&
-    lineItems.every((line, index) => {
-      const there: unknown = storedLines[index]
-      return typeof there === "object" && there !== null && Equal.equals(lineFields(line), lineFields(there))
-    })
+  return Equal.equals(
+    [{ ...Object.fromEntries(texts), email: own.email?.toLowerCase() }, lines],
+    [{ ...storedOwn, email: stored.email?.toLowerCase() }, lineItems.map(lineContent)]
+  )
 }

@@ -8,7 +8,7 @@ import { isOrderNumber, LineFulfillment } from "../Order.ts"
 import { OrderStatus } from "../OrderStatus.ts"
 
 /** Maximum number of lines of an order in a file. */
-const mostLines = 2000
+const maxLines = 2000
 
 const OrderNumber = FreeText.check(
   Schema.makeFilter((text: string) =>
@@ -18,14 +18,16 @@ const OrderNumber = FreeText.check(
 )
 
 /** Present in older exports: ids are specific to a store and ignored on import. */
-const Unread = maybe(FreeText)
+const unread = maybe(FreeText)
 
 /**
  * An order line in a file. Its product is found by SKU, else by slug and options; a product missing from the catalog
  * keeps its text and amounts. Absent totals are computed from the quantity and the order's totals.
  */
 export const LineRecord = Schema.Struct({
-  ...sellableFields,
+  sku: sellableFields.sku,
+  slug: sellableFields.slug,
+  options: sellableFields.options,
   title: FreeText,
   entityType: maybe(keyText(255)),
   quantity: Units,
@@ -35,8 +37,8 @@ export const LineRecord = Schema.Struct({
   taxAmount: maybe(Amount),
   refundedQuantity: maybe(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))),
   fulfillmentStatus: maybe(LineFulfillment),
-  entityId: Unread,
-  variantId: Unread
+  entityId: unread,
+  variantId: unread
 })
 export type LineRecord = typeof LineRecord.Type
 
@@ -62,8 +64,8 @@ export const OrderRecord = Schema.Struct({
   cancelledAt: maybe(Moment),
   shippingAddress: maybe(StorableObject),
   metadata: maybe(StorableObject),
-  lineItems: Schema.Array(LineRecord).check(Schema.isMinLength(1), Schema.isMaxLength(mostLines)),
-  id: Unread,
-  customerId: Unread
+  lineItems: Schema.Array(LineRecord).check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
+  id: unread,
+  customerId: unread
 }).annotate({ identifier: "OrderRecord" })
 export type OrderRecord = typeof OrderRecord.Type

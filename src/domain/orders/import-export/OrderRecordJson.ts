@@ -11,7 +11,7 @@ const product = `'slug', (select e.slug from catalog_entities e
       where v.id = l.variant_id and v.organization_id = l.organization_id and v.sku is null)`
 
 const linesOf = (o: string) =>
-  `(select coalesce(jsonb_agg(jsonb_build_object('sku', l.sku, ${product}, 'title', l.title, 'entityType', l.entity_type,
+  `(select coalesce(json_agg(json_build_object('sku', l.sku, ${product}, 'title', l.title, 'entityType', l.entity_type,
     'quantity', l.quantity, 'unitPrice', l.unit_price, 'totalPrice', l.total_price, 'discountAmount', l.discount_amount,
     'taxAmount', l.tax_amount, 'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status)
     order by l.position), '[]')
@@ -19,7 +19,7 @@ const linesOf = (o: string) =>
 
 /** An order in the form of files, without ids: an SQL expression over a row of `orders`. */
 export const orderRecordJson = (o: string): string =>
-  `jsonb_build_object('orderNumber', ${o}.order_number, 'status', ${o}.status,
+  `json_build_object('orderNumber', ${o}.order_number, 'status', ${o}.status,
   'placedAt', ${isoTime(`${o}.placed_at`)}, 'email', coalesce(${o}.email, (select c.email from customers c
     where c.id = ${o}.customer_id and c.organization_id = ${o}.organization_id)),
   'currency', ${o}.currency, 'subtotal', ${o}.subtotal, 'discountTotal', ${o}.discount_total, 'shippingTotal', ${o}.shipping_total,

@@ -1,0 +1,79 @@
+import { Effect } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
+import type { Issue } from "../errors/ApiErrors.ts"
+import type { Change } from "../events/Event.ts"
+
+/** A table that batches read and write. The fields of its rows are called like the columns, in camel case. */
+export interface RowTable {
+  readonly name: string
+  /** The columns that are read and written, besides `organization_id`. */
+  readonly columns: string
+  /** Columns of the unique index that finds an existing row. */
+  readonly key: string
+  /** A column of the key that may be null. */
+  readonly nullable?: string
+  /**
+   * Columns an existing row `t` takes from the batch, or assignments. Absent: all but the key and `created_at`; none:
+   * the row stays unchanged.
+   */
+  readonly updates?: ReadonlyArray<string>
+  /** SQL texts of columns over the row `x` of the batch. */
+  readonly expressions?: Readonly<Record<string, string>>
+}
+
+/** Rows of some tables, the change log of them and the hooks that run once they are committed. */
+export class RowBatch {
+  readonly puts = new Map<RowTable, Array<object>>()
+  readonly removals = new Map<RowTable, Array<object>>()
+  readonly changes: Array<Change> = []
+  /** Why a record counts as refused although its rows are written. */
+  readonly issues: Array<Issue> = []
+  readonly #hooks: Array<Effect.Effect<unknown, never, CurrentActor>> = []
+  #later: RowBatch | undefined
+
+  /** Rows for a second statement, because their triggers change rows of the first one. */
+  get later(): RowBatch {
+    return this.#later ??= new RowBatch()
+  }
+
+  get hasLater(): boolean {
+    return this.#later !== undefined
+  }
+
+  get afterCommit(): Effect.Effect<void, never, CurrentActor> {
+    return Effect.all(this.#hooks, { discard: true })
+  }
+
+  /** Inserts rows, or updates those of the same key. */
+  put(table: RowTable, ...rows: ReadonlyArray<object>): void {
+    append(this.puts, table, rows)
+  }
+
+  /** Deletes rows by their keys. */
+  remove(table: RowTable, ...rows: ReadonlyArray<object>): void {
+    append(this.removals, table, rows)
+  }
+
+  change(...changes: ReadonlyArray<Change>): void {
+    this.changes.push(...changes)
+  }
+
+  after(...hooks: ReadonlyArray<Effect.Effect<unknown, never, CurrentActor>>): void {
+    this.#hooks.push(...hooks)
+  }
+
+  add(other: RowBatch): void {
+    for (const [table, rows] of other.puts) append(this.puts, table, rows)
+    for (const [table, rows] of other.removals) append(this.removals, table, rows)
+    this.changes.push(...other.changes)
+    this.#hooks.push(...other.#hooks)
+    if (other.#later !== undefined) this.later.add(other.#later)
+  }
+}
+
+const append = (to: Map<RowTable, Array<object>>, table: RowTable, rows: ReadonlyArray<object>): void => {
+  if (rows.length === 0) return
+  const there = to.get(table)
+  if (there === undefined) to.set(table, [...rows])
+  else there.push(...rows)
+}

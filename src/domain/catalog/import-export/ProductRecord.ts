@@ -1,0 +1,74 @@
+import { Schema } from "effect"
+import { Uuid } from "../../ids/Id.ts"
+import { MediaRole } from "../../media/MediaAsset.ts"
+import { AnyJson, FreeText, keyText, StorableObject } from "../../text/Storable.ts"
+import { EntityStatus, EntityType, TaxClass } from "../Entity.ts"
+import { Locale, Slug, SortOrder } from "../FieldText.ts"
+
+const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+
+const Label = keyText(255)
+
+/** Maximum locales, options, links, variants and media of one record; bounds the memory of a batch. */
+const upTo = (maximum: number) => Schema.isMaxLength(maximum)
+
+/** Attributes of one locale, default `en`; the first write of a locale needs a title. */
+export const ProductTexts = Schema.Struct({
+  locale: Schema.optional(Locale),
+  title: Schema.optional(FreeText),
+  subtitle: maybe(FreeText),
+  description: maybe(FreeText),
+  richDescription: Schema.optional(AnyJson),
+  seoTitle: maybe(FreeText),
+  seoDescription: maybe(FreeText)
+})
+export type ProductTexts = typeof ProductTexts.Type
+
+/** A variant, identified by its SKU, else by its options. */
+export const VariantRecord = Schema.Struct({
+  sku: maybe(Label),
+  barcode: maybe(Label),
+  taxClass: maybe(TaxClass),
+  status: Schema.optional(Schema.Literals(["active", "discontinued"])),
+  metadata: Schema.optional(StorableObject),
+  options: Schema.optional(Schema.Record(Label, Label))
+})
+export type VariantRecord = typeof VariantRecord.Type
+
+/**
+ * A medium of an entity, or of its variant with this SKU or these options. `id` is the id of an asset of the
+ * organization: catalog files contain no media files. Without `sortOrder`, the position in the list counts.
+ */
+export const MediumRecord = Schema.Struct({
+  id: Uuid,
+  role: Schema.optional(MediaRole),
+  sortOrder: Schema.optional(SortOrder),
+  sku: Schema.optional(Label),
+  options: Schema.optional(Schema.Record(Label, Label))
+})
+export type MediumRecord = typeof MediumRecord.Type
+
+/**
+ * A catalog entity with all its parts in a file, identified by slug. It references categories, brands and options by
+ * slug or name, so that it works in every store. Absent keys keep the stored value. `categories`, `brands` and `media`
+ * replace the links; attributes, options and variants are merged. `customFields` are by name: absent keeps, null clears,
+ * and a reference is a slug.
+ */
+export const ProductRecord = Schema.Struct({
+  slug: Slug,
+  type: Schema.optional(EntityType),
+  status: Schema.optional(EntityStatus),
+  isVisible: Schema.optional(Schema.Boolean),
+  taxClass: maybe(TaxClass),
+  metadata: Schema.optional(StorableObject),
+  customFields: Schema.optional(StorableObject),
+  attributes: Schema.optional(Schema.Array(ProductTexts).check(upTo(100))),
+  categories: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
+  brands: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
+  options: Schema.optional(
+    Schema.Array(Schema.Struct({ name: Label, values: Schema.Array(Label).check(upTo(1000)) })).check(upTo(100))
+  ),
+  variants: Schema.optional(Schema.Array(VariantRecord).check(upTo(2048))),
+  media: Schema.optional(Schema.Array(MediumRecord).check(upTo(1000)))
+}).annotate({ identifier: "ProductRecord" })
+export type ProductRecord = typeof ProductRecord.Type
