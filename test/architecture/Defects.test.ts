@@ -16,7 +16,7 @@ const rowsIn = (text: string): ReadonlyArray<ReadonlyArray<string>> =>
 
 /** The tests that a cell names: a file, and the titles behind it. */
 const testsIn = (cell: string) =>
-  [...cell.matchAll(/`(test\/[\w./]+)`: ((?:"[^"]+"(?:; )?)+)/g)].flatMap(([, file = "", titles = ""]) =>
+  [...cell.matchAll(/`(test\/[\w./-]+)`: ((?:"[^"]+"(?:; )?)+)/g)].flatMap(([, file = "", titles = ""]) =>
     [...titles.matchAll(/"([^"]+)"/g)].map(([, title = ""]) => ({ file, title }))
   )
 

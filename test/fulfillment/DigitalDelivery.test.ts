@@ -6,9 +6,9 @@ import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { scriptedProvider } from "../checkout/ScriptedProvider.ts"
+import { eventually } from "../support/Eventually.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, at, type TestApp, testAppLayer } from "../support/TestApp.ts"
-import { waitFor } from "../support/waitFor.ts"
+import { type Answer, api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
 
 const provider = scriptedProvider("scripted")
 
@@ -22,7 +22,7 @@ const dying = Layer.succeed(AtFaultPoint, (point) =>
     return Effect.die(new Error(`the process died at "${point}"`))
   }))
 
-/** Fulfillments the hooks were told of. */
+/** Fulfillments that the hooks received. */
 const heard: Array<unknown> = []
 const hooks: ReadonlyArray<Hook> = [
   { key: "fulfillment.afterCreate", after: ({ result: one }) => Effect.sync(() => void heard.push(at(one, "id"))) }
@@ -62,10 +62,8 @@ const report = (made: Answer, type: string, id = newId()) => {
   return api("POST", "/api/payments/webhook", { body, headers })
 }
 
-const delivered = Effect.fnUntraced(function*(made: Answer) {
-  const run = Effect.runPromiseWith(yield* Effect.context<TestApp>())
-  yield* Effect.promise(() => waitFor("the delivery", async () => (await run(fulfillmentsOf(made))).length === 1))
-})
+const delivered = (made: Answer) =>
+  eventually("the delivery", Effect.map(fulfillmentsOf(made), ({ length }) => length === 1))
 
 withProvider("digital goods", (it) => {
   it.effect("are handed over with the payment, each line by itself; parcels are not", () =>

@@ -1,31 +1,14 @@
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { elsewhere, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
-import { buildOrder, type BuiltOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
+import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
 import { sharedClient } from "../support/SharedClients.ts"
-import {
-  type Answer,
-  api,
-  asAdmin,
-  asAnonymous,
-  asCustomer,
-  at,
-  type Call,
-  TestApp,
-  withSharedApp
-} from "../support/TestApp.ts"
-
-const onDatabase = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(
-    TestApp,
-    ({ databaseUrl }) => Effect.provide(effect, sharedClient(databaseUrl))
-  )
+import { type Answer, api, asAdmin, at, type Call, TestApp, withSharedApp } from "../support/TestApp.ts"
 
 /** A paid order that waits for its parcel, its lines' stock reserved. */
-const given = (spec: OrderSpec = {}) => onDatabase(buildOrder({ status: "confirmed", onHand: 20, ...spec }))
+const given = (spec: OrderSpec = {}) => orderInApp({ status: "confirmed", onHand: 20, ...spec })
 
 const pathOf = (order: BuiltOrder) => `/api/orders/${order.id}/fulfillments`
 
@@ -42,8 +25,15 @@ const send = (
   return api("POST", pathOf(order), { ...call, body: { lineItems, ...body } })
 }
 
-const change = (order: BuiltOrder, made: Answer, body: object, as: typeof asAdmin = asAdmin) =>
-  api("PATCH", `${pathOf(order)}/${made.text("data.id")}`, { as, body })
+/** Six requests at once: their statuses. */
+const six = (request: ReturnType<typeof send>) =>
+  Effect.map(
+    Effect.all(Array.from({ length: 6 }, () => request), { concurrency: "unbounded" }),
+    (answers) => answers.map(({ status }) => status).toSorted()
+  )
+
+const change = (order: BuiltOrder, made: Answer, body: object) =>
+  api("PATCH", `${pathOf(order)}/${made.text("data.id")}`, { as: asAdmin, body })
 
 const cancel = (order: BuiltOrder, made: Answer) => change(order, made, { status: "cancelled" })
 
@@ -60,17 +50,21 @@ const state = (order: BuiltOrder) =>
   ])
 
 const shelf = (order: BuiltOrder, line = 0) =>
-  Effect.map(onDatabase(stockOf(order, line)), (stock) => [stock?.onHand, stock?.reserved])
+  Effect.map(stockInApp(order, line), (stock) => [stock?.onHand, stock?.reserved])
+
+/** Stock on hand and reserved of both lines. */
+const shelves = (order: BuiltOrder) => Effect.all([shelf(order), shelf(order, 1)])
 
 const rowsOf = (order: BuiltOrder, of: "history" | "change log" | "events") =>
-  onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
+  onDatabase((sql) =>
     of === "history"
       ? sql`select from_status, to_status from order_status_history where order_id = ${order.id}::uuid order by id`
       : of === "change log"
       ? sql`select type, before is null as fresh from outbox_events
           where payload->>'orderId' = ${order.id} or entity_id = ${order.id} order by id`
       : sql`select event_type, from_status, to_status, description, actor_id from fulfillment_events e
-          join fulfillments f on f.id = e.fulfillment_id where f.order_id = ${order.id}::uuid order by e.id`))
+          join fulfillments f on f.id = e.fulfillment_id where f.order_id = ${order.id}::uuid order by e.id`
+  )
 
 withSharedApp("fulfillments by hand", (it) => {
   describe("moving the order", () => {
@@ -99,14 +93,14 @@ withSharedApp("fulfillments by hand", (it) => {
           assert.notProperty(first.at("data"), absent)
         }
         assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial", "unfulfilled"])
-        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[18, 1], [20, 1]])
+        assert.deepStrictEqual(yield* shelves(order), [[18, 1], [20, 1]])
 
         const second = yield* send(order, [1, 1], { status: "delivered" })
         assert.isString(second.at("data.deliveredAt"))
         assert.notProperty(second.at("data"), "entityId")
         assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled", "fulfilled"])
         assert.isString((yield* read(order)).at("data.fulfilledAt"))
-        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[17, 0], [19, 0]])
+        assert.deepStrictEqual(yield* shelves(order), [[17, 0], [19, 0]])
 
         const listed = yield* api("GET", pathOf(order), { as: asAdmin })
         assert.deepStrictEqual(listed.at("data"), [first.at("data"), second.at("data")])
@@ -140,7 +134,7 @@ withSharedApp("fulfillments by hand", (it) => {
         refused(yield* send(order, [3]), 422, "VALIDATION_FAILED")
         assert.strictEqual((yield* send(order, [2])).status, 201)
         assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled"])
-        // What nobody will send any more is not held any more.
+        // Refunded units are no longer reserved.
         assert.deepStrictEqual(yield* shelf(order), [18, 0])
       }))
 
@@ -152,7 +146,7 @@ withSharedApp("fulfillments by hand", (it) => {
         assert.deepStrictEqual(more, [])
         assert.deepInclude(rest, { type: "physical", status: "fulfilled" })
         assert.deepStrictEqual([at(rest, "lineItems.0.quantity"), at(rest, "lineItems.1.quantity")], [3, 2])
-        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[17, 0], [18, 0]])
+        assert.deepStrictEqual(yield* shelves(order), [[17, 0], [18, 0]])
         refused(yield* send(order, [1]), 422, "VALIDATION_FAILED")
       }))
 
@@ -161,19 +155,19 @@ withSharedApp("fulfillments by hand", (it) => {
         const order = yield* given({ lines: [{ quantity: 3 }, { quantity: 2 }] })
         yield* send(order, [3])
         yield* setStatus(order, "cancelled")
-        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[17, 0], [20, 0]])
+        assert.deepStrictEqual(yield* shelves(order), [[17, 0], [20, 0]])
       }))
   })
 
   describe("refused", () => {
-    for (const status of ["pending", "cancelled", "refunded"]) {
-      it.effect(`for an order that is ${status}`, () =>
-        Effect.gen(function*() {
+    it.effect("for an order that is pending or has ended", () =>
+      Effect.gen(function*() {
+        for (const status of ["pending", "cancelled", "refunded"]) {
           const order = yield* given({ status })
-          refused(yield* send(order, [1]), 422, "INVALID_TRANSITION")
+          refused(yield* send(order, [1]), 422, "INVALID_TRANSITION", status)
           assert.deepStrictEqual(yield* shelf(order), [20, 1])
-        }))
-    }
+        }
+      }))
 
     it.effect("for an order that is not paid; one that costs nothing needs no payment", () =>
       Effect.gen(function*() {
@@ -193,7 +187,7 @@ withSharedApp("fulfillments by hand", (it) => {
           { path: "lineItems.0.quantity", message: "only 1 remaining", code: "over_quantity" }
         ])
         assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial", "unfulfilled"])
-        assert.deepStrictEqual([yield* shelf(order), yield* shelf(order, 1)], [[18, 1], [20, 1]])
+        assert.deepStrictEqual(yield* shelves(order), [[18, 1], [20, 1]])
       }))
 
     it.effect("for bodies that say nothing that can be sent", () =>
@@ -222,21 +216,14 @@ withSharedApp("fulfillments by hand", (it) => {
         assert.deepStrictEqual(yield* state(order), ["confirmed", "unfulfilled"])
       }))
 
-    it.effect("to those who may not, and for an order of somebody else's store", () =>
+    it.effect("for a fulfillment of another order, and for an order that is not there", () =>
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 2 }] })
         const made = yield* send(order, [1])
-        yield* openElsewhere
-        refused(yield* send(order, [1], {}, {}), 401, "UNAUTHORIZED")
-        refused(yield* send(order, [1], {}, { as: asCustomer("u1") }), 403, "FORBIDDEN")
-        refused(yield* change(order, made, { status: "delivered" }, asAnonymous), 403, "FORBIDDEN")
-        refused(yield* send(order, [1], {}, { as: elsewhere }), 404, "NOT_FOUND")
-        refused(yield* change(order, made, { status: "delivered" }, elsewhere), 404, "NOT_FOUND")
         const nowhere = { ...order, id: newId() }
         refused(yield* send(nowhere, [1]), 404, "NOT_FOUND")
         refused(yield* change(nowhere, made, { status: "delivered" }), 404, "NOT_FOUND")
-        const other = yield* given()
-        refused(yield* change(other, made, { status: "delivered" }), 404, "NOT_FOUND")
+        refused(yield* change(yield* given(), made, { status: "delivered" }), 404, "NOT_FOUND")
         assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial"])
       }))
   })
@@ -245,50 +232,37 @@ withSharedApp("fulfillments by hand", (it) => {
     it.effect("six of one unit each: every one counts, on the shelf too", () =>
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 8 }] })
-        const answers = yield* Effect.all(Array.from({ length: 6 }, () => send(order, [1])), {
-          concurrency: "unbounded"
-        })
-        assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201, 201, 201, 201, 201])
-        assert.deepStrictEqual(yield* shelf(order), [14, 2])
-        assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial"])
+        assert.deepStrictEqual(yield* six(send(order, [1])), [201, 201, 201, 201, 201, 201])
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [
+          14,
+          2
+        ]])
       }))
 
     it.effect("two that are the rest together: the order is fulfilled, though neither foresaw it", () =>
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 3 }] })
         yield* send(order, [1])
-        const answers = yield* onDatabase(
-          atOnce((sql) => sql`select 1 from orders where id = ${order.id}::uuid for update`, [
-            send(order, [1]),
-            send(order, [1])
-          ])
-        )
+        const locked = atOnce((sql) => sql`select 1 from orders where id = ${order.id}::uuid for update`, [
+          send(order, [1]),
+          send(order, [1])
+        ])
+        const answers = yield* Effect.provide(locked, sharedClient((yield* TestApp).databaseUrl))
         assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201])
         assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled"])
       }))
 
-    it.effect("six of two units each, of five that are left: two win", () =>
+    it.effect("six of two units each of five that are left, and of the last unit: as many win as there are units", () =>
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 6 }] })
         yield* send(order, [1])
-        const answers = yield* Effect.all(Array.from({ length: 6 }, () => send(order, [2])), {
-          concurrency: "unbounded"
-        })
-        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 201, 422, 422, 422, 422])
+        assert.deepStrictEqual(yield* six(send(order, [2])), [201, 201, 422, 422, 422, 422])
         assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [
           15,
           1
         ]])
-      }))
-
-    it.effect("six of the last unit: one wins", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ quantity: 1 }] })
-        const answers = yield* Effect.all(Array.from({ length: 6 }, () => send(order, [1])), {
-          concurrency: "unbounded"
-        })
-        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 422, 422, 422, 422, 422])
-        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "fulfilled"], [19, 0]])
+        assert.deepStrictEqual(yield* six(send(order, [1])), [201, 422, 422, 422, 422, 422])
+        assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "fulfilled"], [14, 0]])
       }))
 
     it.effect("a cancellation of the order: either it is sent or it is given back", () =>
@@ -300,7 +274,7 @@ withSharedApp("fulfillments by hand", (it) => {
         const [status] = yield* state(order)
         assert.deepStrictEqual(
           [status, yield* shelf(order)],
-          // A change of status that lost against the parcel is told so and can be asked for again.
+          // A change of status that lost against the parcel is refused and can be repeated.
           status === "cancelled" ? ["cancelled", [sent.status === 201 ? 19 : 20, 0]] : ["partially_fulfilled", [19, 1]]
         )
       }))
@@ -309,12 +283,10 @@ withSharedApp("fulfillments by hand", (it) => {
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 2 }] })
         const call = { as: asAdmin, headers: { "idempotency-key": `parcel-${order.id}` } }
-        const marks = onDatabase(Effect.flatMap(PgClient.PgClient, (sql) =>
-          sql<{ count: number }>`select count(*)::int4 as count from idempotency_records`))
-        const [before] = yield* marks
+        const records = onDatabase((sql) => sql`select 1 from idempotency_records`)
+        const before = yield* records
         const [first, second] = [yield* send(order, [1], {}, call), yield* send(order, [1], {}, call)]
-        const [after] = yield* marks
-        assert.strictEqual(Number(after?.count) - Number(before?.count), 1)
+        assert.strictEqual((yield* records).length - before.length, 1)
         assert.deepStrictEqual(second.body, first.body)
         assert.deepStrictEqual(yield* shelf(order), [19, 1])
       }))
@@ -332,22 +304,16 @@ withSharedApp("fulfillments by hand", (it) => {
         assert.isString(shipped.at("data.shippedAt"))
         assert.notProperty(shipped.at("data"), "carrier")
         const moved = yield* change(order, made, { trackingUrl: "https://post.example/T-2" })
-        const delivered = yield* change(order, made, { status: "delivered", description: "at the neighbour's" })
+        const delivered = yield* change(order, made, { status: "delivered", description: "at the gate" })
         assert.deepInclude(delivered.at("data"), { status: "delivered", trackingUrl: moved.at("data.trackingUrl") })
         const again = yield* change(order, made, { status: "delivered" })
         assert.deepStrictEqual(again.at("data"), delivered.at("data"))
-        const by = { actor_id: "user-admin", description: null }
-        assert.deepStrictEqual(yield* rowsOf(order, "events"), [
-          { ...by, event_type: "created", from_status: null, to_status: "pending" },
-          { ...by, event_type: "status_changed", from_status: "pending", to_status: "shipped" },
-          { ...by, event_type: "tracking_changed", from_status: "shipped", to_status: "shipped" },
-          {
-            ...by,
-            event_type: "status_changed",
-            from_status: "shipped",
-            to_status: "delivered",
-            description: "at the neighbour's"
-          }
+        const rows = yield* rowsOf(order, "events")
+        assert.deepStrictEqual(rows.map((row) => Object.values(row)), [
+          ["created", null, "pending", null, "user-admin"],
+          ["status_changed", "pending", "shipped", null, "user-admin"],
+          ["tracking_changed", "shipped", "shipped", null, "user-admin"],
+          ["status_changed", "shipped", "delivered", "at the gate", "user-admin"]
         ])
       }))
 
@@ -362,8 +328,7 @@ withSharedApp("fulfillments by hand", (it) => {
         // The order has no way back; its lines say what is open.
         assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "unfulfilled"], [20, 2]])
         refused(yield* change(order, made, { status: "shipped" }), 422, "INVALID_TRANSITION")
-        const anew = yield* send(order, [1])
-        assert.strictEqual(anew.status, 201)
+        assert.strictEqual((yield* send(order, [1])).status, 201)
         assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "partial"], [19, 1]])
       }))
 
@@ -371,7 +336,7 @@ withSharedApp("fulfillments by hand", (it) => {
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 3 }] })
         const made = yield* send(order, [1])
-        yield* Effect.all(Array.from({ length: 6 }, () => cancel(order, made)), { concurrency: "unbounded" })
+        yield* six(cancel(order, made))
         assert.deepStrictEqual(yield* shelf(order), [20, 3])
       }))
 
@@ -379,21 +344,15 @@ withSharedApp("fulfillments by hand", (it) => {
       Effect.gen(function*() {
         const order = yield* given({ lines: [{ quantity: 2 }] })
         const made = yield* send(order, [1])
+        const refund = (units: number) =>
+          onDatabase((sql) =>
+            sql`update order_lines set refunded_quantity = ${units} where order_id = ${order.id}::uuid`
+          )
         refused(yield* change(order, made, { status: "processing" }), 422, "INVALID_TRANSITION")
         refused(yield* change(order, made, { status: "lost" }), 422, "VALIDATION_FAILED")
-        yield* onDatabase(
-          Effect.flatMap(
-            PgClient.PgClient,
-            (sql) => sql`update order_lines set refunded_quantity = 1 where order_id = ${order.id}::uuid`
-          )
-        )
+        yield* refund(1)
         refused(yield* cancel(order, made), 422, "INVALID_TRANSITION")
-        yield* onDatabase(
-          Effect.flatMap(
-            PgClient.PgClient,
-            (sql) => sql`update order_lines set refunded_quantity = 0 where order_id = ${order.id}::uuid`
-          )
-        )
+        yield* refund(0)
         yield* setStatus(order, "cancelled")
         refused(yield* cancel(order, made), 422, "INVALID_TRANSITION")
         assert.strictEqual((yield* change(order, made, { status: "delivered" })).status, 200)

@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import type { Worker } from "node:worker_threads"
 import type { InvoiceContent } from "../../src/domain/invoices/InvoiceContent.ts"
-import { type InvoiceDocument, shown } from "../../src/domain/invoices/InvoiceDocument.ts"
-import { taxGroups } from "../../src/domain/invoices/InvoiceDocument.ts"
+import { type InvoiceDocument, shown, taxGroups } from "../../src/domain/invoices/InvoiceDocument.ts"
 import { htmlOf } from "../../src/domain/invoices/InvoiceHtml.ts"
 import { InvoicePdf } from "../../src/domain/invoices/Invoices.ts"
 import { defaultInvoiceOptions, InvoiceSettings, wordsOf } from "../../src/domain/invoices/InvoiceSettings.ts"
@@ -127,7 +126,7 @@ describe("an invoice", () => {
   )
 
   it.layer(withoutFonts)("whose fonts are gone", (it) => {
-    it.effect("fails each time and keeps nobody waiting", () =>
+    it.effect("fails each time and never hangs", () =>
       Effect.gen(function*() {
         const { draw } = yield* InvoicePdf
         for (let time = 0; time < 2; time++) {

@@ -45,7 +45,7 @@ const dueIn = ({ id }: BuiltOrder) =>
     return row?.minutes
   })
 
-/** What the sweep begins of what it finds due, where nothing can be begun: the engine dies of each. */
+/** What the scheduled job starts of what is due, where every start dies. */
 const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
   const begun: Array<unknown> = []
   const engine = Layer.mock(WorkflowEngine.WorkflowEngine, {
@@ -61,7 +61,7 @@ const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
 })
 
 describe("captures that were claimed", () => {
-  it.effect("are begun by the sweep where they have no end yet, and one that cannot be begun costs no other its turn", () =>
+  it.effect("are started by the scheduled job while they have no result, and one that cannot start does not delay the others", () =>
     Effect.gen(function*() {
       const due = { organizationId: "org_default", amount: 1, refusals: 0, ended: false }
       const orders = [newId(), newId(), newId()] as const

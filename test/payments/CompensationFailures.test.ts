@@ -9,13 +9,20 @@ import {
   CompensationFailureRepo,
   compensationFailureRepoLayer
 } from "../../src/domain/payments/CompensationFailureRepo.ts"
+import { calculateRefund } from "../../src/domain/payments/RefundCalculation.ts"
+import { RefundCalculationRepo, refundCalculationRepoLayer } from "../../src/domain/payments/RefundCalculationRepo.ts"
 import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
 import { RefundRetryRepo, refundRetryRepoLayer } from "../../src/domain/payments/RefundRetryRepo.ts"
-import { plansOf } from "../pricing/Statements.ts"
+import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const Repos = Layer.mergeAll(compensationFailureRepoLayer, refundRecordRepoLayer, refundRetryRepoLayer).pipe(
+const Repos = Layer.mergeAll(
+  compensationFailureRepoLayer,
+  refundCalculationRepoLayer,
+  refundRecordRepoLayer,
+  refundRetryRepoLayer
+).pipe(
   Layer.provideMerge(RefundedStock.layer),
   Layer.provide(RefundedStockRepo.layer),
   Layer.provideMerge(TestDatabase)
@@ -25,18 +32,11 @@ const inStore = Effect.provideService(CurrentActor, manager())
 const page = { page: 1, limit: 20 }
 
 it.layer(Repos, { excludeTestServices: true })("money steps that failed for good", (it) => {
-  it.effect("a void that nobody answered is noted once, and can be resolved and not begun anew", () =>
+  it.effect("a void that was never answered is recorded once, and can be resolved once and not restarted", () =>
     Effect.gen(function*() {
       const failures = yield* CompensationFailureRepo
-      const checkoutId = newId()
-      const failed = {
-        organizationId: "org_default",
-        checkoutId,
-        provider: "p",
-        intentId: null,
-        amount: 900,
-        message: "m"
-      }
+      const [checkoutId, organizationId] = [newId(), "org_default"]
+      const failed = { organizationId, checkoutId, provider: "p", intentId: null, amount: 900, message: "m" }
       yield* failures.recordVoid(failed)
       yield* failures.recordVoid(failed)
       const { items, total } = yield* inStore(failures.list("open", page))
@@ -51,7 +51,21 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
       assert.deepStrictEqual((yield* Effect.all(both, { concurrency: 2 })).toSorted(), [false, true])
     }))
 
-  it.effect("those that are open, an order's refunds and what left the shelf for it are found by indexes", () =>
+  it.effect("a refund of lines costs as many statements for 50 lines as for one", () =>
+    Effect.gen(function*() {
+      const refunds = yield* RefundCalculationRepo
+      const costOf = Effect.fnUntraced(function*(count: number) {
+        const order = yield* buildOrder({ lines: Array.from({ length: count }, () => ({ quantity: 2 })), onHand: 5 })
+        const lines = order.lines.map(({ id }) => ({ lineItemId: id, quantity: 1 }))
+        const write = refunds.write(order.id, "r", (found) => calculateRefund(found, { lines, restock: true }))
+        return (yield* statementsOf(inStore(write))).length
+      })
+      const [one, fifty] = [yield* costOf(1), yield* costOf(50)]
+      assert.isAtMost(one, 8)
+      assert.strictEqual(fifty, one)
+    }))
+
+  it.effect("those that are open, an order's refunds and what left stock for it are found by indexes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const order = yield* buildOrder({ lines: [{ quantity: 2 }], onHand: 5 })

@@ -93,10 +93,7 @@ const request = (held: Held, code: string) =>
   checkOut(
     held.cart,
     { paymentMethodId: "scripted", paymentMethodToken: `asks_${held.name}`, promotionCodes: [code] },
-    {
-      "idempotency-key": `key-of-${held.name}`,
-      "x-request-id": held.name
-    }
+    { "idempotency-key": `key-of-${held.name}`, "x-request-id": held.name }
   )
 
 /** The checkout's id: its key at the provider, and the id of the order. */
@@ -154,7 +151,7 @@ const atRest = (held: Held) =>
 
 const held = (it: Held) => eventually("the checkout to wait or to end", Effect.sync(() => it.waiting || it.ended))
 
-/** Sends an event about the payment of a checkout: 200 whatever the order is like, 409 while it is being placed. */
+/** Sends an event about the payment of a checkout: 200 in any state of the order, 409 while it is being created. */
 const tell = Effect.fnUntraced(function*(it: Held, type: string, id: string) {
   const { payment } = it
   const metadata = { orderId: idOf(it), organizationId: "org_default" }
@@ -178,7 +175,7 @@ const shopperConfirms = ({ payment, taking }: Held) => {
 const success = (it: Held) => {
   const { payment, taking } = it
   shopperConfirms(it)
-  // A checkout that was refused has voided its payment before anybody was told: who takes money when asked is not asked.
+  // A refused checkout has voided its payment before it answered: a provider that captures on request is not asked.
   if (taking === "when asked" && it.answer !== undefined && it.answer.status !== 201) return Effect.void
   if (taking === "by itself" && payment?.captured === 0) {
     Object.assign(payment, { status: "succeeded", captured: payment.amount })
@@ -201,7 +198,7 @@ const timeOut = (it: Held) =>
     yield* (yield* UnpaidOrders).cancelUnconfirmed
     // The job of another sequence may have taken the order.
     yield* eventually(
-      "the end of an order that nobody pays",
+      "the end of an order that is not paid",
       Effect.map(factsOf(it), ({ captured, status }) => status !== "pending" || captured !== null)
     )
   })
@@ -234,7 +231,7 @@ const repeat = Effect.fnUntraced(function*(it: Held, code: string) {
   assert.include([201, 409], (yield* request(it, code)).status)
 })
 
-/** Whoever is told that his checkout still runs asks again, as he is told to. */
+/** A shopper whose checkout still runs asks again, as the answer says. */
 const answered = <R>(ask: Effect.Effect<Answer, never, R>) =>
   Effect.flatMap(ask, (first) =>
     first.status !== 503
@@ -274,18 +271,7 @@ const goThrough = Effect.fnUntraced(
     yield* held(it)
     it.payment = provider.paymentOf(`asks_${it.name}`)
     byExecution.set(yield* LateCapture.executionId({ orderId: idOf(it), organizationId: "org_default" }), it)
-    const happens: Readonly<
-      Record<
-        Happening,
-        Effect.Effect<
-          unknown,
-          never,
-          | Effect.Services<ReturnType<typeof timeOut>>
-          | Effect.Services<ReturnType<typeof expire>>
-          | Effect.Services<ReturnType<typeof patch>>
-        >
-      >
-    > = {
+    const happens = {
       place: Effect.andThen(Deferred.succeed(it.gate, undefined), Fiber.join(shopper)),
       confirm: repeat(it, offer.code),
       success: Effect.suspend(() => success(it)),
@@ -296,13 +282,13 @@ const goThrough = Effect.fnUntraced(
       cancel: patch(it),
       expiry: expire(it),
       kill: kill(it)
-    }
+    } satisfies Record<Happening, unknown>
     for (const happening of sequence) {
       yield* happens[happening]
       yield* atRest(it)
     }
     for (const [type, id] of it.again.splice(0)) yield* Effect.andThen(tell(it, type, id), atRest(it))
-    // The provider reports what it has taken, if nobody has heard of it; and no order waits for ever.
+    // The provider reports what it has taken, if it has not yet; and no order waits forever.
     if (it.payment !== undefined && it.payment.captured > it.payment.refunded && !it.paidNotice) {
       yield* tell(it, "succeeded", "last")
     }

@@ -5,7 +5,7 @@ import { TestApp } from "../support/TestApp.ts"
 import { anOffer, assertEndsWell, interleavedStore } from "./InterleavedCheckout.ts"
 import { type Happening, sequencesOf } from "./Sequences.ts"
 
-/** Longer ones that have something to tell of their own; `npm run chaos` goes through all of them. */
+/** Longer ones that add something; `npm run chaos` goes through all of them. */
 const chosen: ReadonlyArray<ReadonlyArray<Happening>> = [
   ["place", "confirm", "cancel", "success", "duplicate"],
   ["place", "failure", "confirm", "success", "kill"],
@@ -20,7 +20,7 @@ const chosen: ReadonlyArray<ReadonlyArray<Happening>> = [
 const taken: ReadonlyArray<ReadonlyArray<Happening>> = [["expiry", "place", "success", "duplicate"]]
 
 layer(interleavedStore, { excludeTestServices: true, timeout: "60 seconds" })(
-  "whatever happens to a checkout that waits for its shopper, in whatever order",
+  "a checkout that waits for its shopper, for any order of events",
   (it) => {
     it.effect("it ends paid once and sold once, or cancelled with everything given back", () =>
       Effect.gen(function*() {

@@ -31,7 +31,7 @@ const refusedCheckout = Effect.gen(function*() {
   return { token, payment }
 })
 
-/** The provider has the money after all, whoever asked it to let go. */
+/** The provider has the money after all, also after a void. */
 const take = (payment: ScriptedPayment) =>
   Effect.sync(() => void Object.assign(payment, { status: "succeeded", captured: payment.amount, refunded: 0 }))
 
@@ -56,7 +56,7 @@ const voids = onDatabase((sql) =>
   )
 )
 
-/** Instruments of checkouts that stand in the hook, and what they wait for there. */
+/** Instruments of checkouts that wait in the hook, and what they wait for. */
 const arrived = new Set<unknown>()
 const gate = Deferred.makeUnsafe<void>()
 
@@ -86,7 +86,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [
       yield* audit((yield* TestApp).databaseUrl)
     }))
 
-  it.effect("is nobody's concern when the event tells that nothing was taken", () =>
+  it.effect("needs no void when the event says that nothing was taken", () =>
     Effect.gen(function*() {
       const { payment } = yield* refusedCheckout
       const before = yield* voids

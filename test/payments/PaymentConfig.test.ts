@@ -56,30 +56,23 @@ describe("the settings of payments", () => {
       }
     }))
 
-  it.effect("refuse another address than Stripe's in production, and what is no address", () =>
-    Effect.gen(function*() {
-      const stripe = { secretKey: key, apiUrl: "http://127.0.0.1:1" }
-      assert.match(yield* refusal({ stripe }, {}, "production"), /apiUrl is not allowed: expected none/)
-      assert.match(
-        yield* refusal({ stripe: { secretKey: key, apiUrl: "ftp://x" } }),
-        /apiUrl="ftp:\/\/x" is not allowed/
-      )
-      assert.match(yield* refusal({ stripe: { secretKey: key, returnUrl: "shop" } }), /returnUrl="shop" is not allowed/)
-    }))
-
-  it.effect("refuse names that are taken or unknown, and figures out of range", () =>
+  it.effect("refuse addresses, names and figures that cannot be", () =>
     Effect.gen(function*() {
       const account = { secretKey: key }
-      assert.match(yield* refusal({ stripe: [account, account] }), /two providers are named 'stripe'/)
-      assert.match(yield* refusal({ stripe: { ...account, id: "test" } }), /two providers are named 'test'/)
       const adapters = [{ ...testProvider({ webhookSecret: "x" }), providerId: "stripe" }]
-      assert.match(yield* refusal({ adapters, stripe: account }), /two providers are named 'stripe'/)
-      assert.match(
-        yield* refusal({ stripe: account, default: "else" }),
-        /default="else" is not allowed: expected one of stripe, test/
-      )
-      assert.match(yield* refusal({ stripe: { ...account, id: "A b" } }), /id="A b" is not allowed/)
-      assert.match(yield* refusal({ stripe: { ...account, timeoutMs: 0 } }), /timeoutMs="0" is not allowed/)
-      assert.match(yield* refusal({ stripe: { ...account, toleranceSeconds: 1.5 } }), /toleranceSeconds="1.5"/)
+      const wrong: ReadonlyArray<readonly [PaymentSettingsOptions, RegExp]> = [
+        [{ stripe: { ...account, apiUrl: "ftp://x" } }, /apiUrl="ftp:\/\/x" is not allowed/],
+        [{ stripe: { ...account, returnUrl: "shop" } }, /returnUrl="shop" is not allowed/],
+        [{ stripe: [account, account] }, /two providers are named 'stripe'/],
+        [{ stripe: { ...account, id: "test" } }, /two providers are named 'test'/],
+        [{ adapters, stripe: account }, /two providers are named 'stripe'/],
+        [{ stripe: account, default: "else" }, /default="else" is not allowed: expected one of stripe, test/],
+        [{ stripe: { ...account, id: "A b" } }, /id="A b" is not allowed/],
+        [{ stripe: { ...account, timeoutMs: 0 } }, /timeoutMs="0" is not allowed/],
+        [{ stripe: { ...account, toleranceSeconds: 1.5 } }, /toleranceSeconds="1.5"/]
+      ]
+      for (const [options, message] of wrong) assert.match(yield* refusal(options), message)
+      const elsewhere = { stripe: { ...account, apiUrl: "http://127.0.0.1:1" } }
+      assert.match(yield* refusal(elsewhere, {}, "production"), /apiUrl is not allowed: expected none/)
     }))
 })

@@ -8,27 +8,12 @@ import { PaymentEventRepo, paymentEventRepoLayer } from "../../src/domain/paymen
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const event = (eventId: string) => ({
-  provider: "test",
-  eventId,
-  type: "payment_intent.succeeded",
-  orderId: newId(),
-  amount: null
-})
+const order = { orderId: newId(), amount: null }
+const event = (eventId: string) => ({ provider: "test", eventId, type: "payment_intent.succeeded", ...order })
 const asManager = Effect.provideService(CurrentActor, manager())
 
 describe("PaymentEventRepo", () => {
   it.layer(paymentEventRepoLayer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
-    it.effect("does the work of an event once", () =>
-      Effect.gen(function*() {
-        const { once } = yield* PaymentEventRepo
-        let done = 0
-        const work = Effect.sync(() => ++done)
-        assert.strictEqual(yield* asManager(once(event("e1"), work)), 1)
-        assert.isUndefined(yield* asManager(once(event("e1"), work)))
-        assert.strictEqual(done, 1)
-      }))
-
     it.effect("gives the event back with everything the work wrote when the work fails", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

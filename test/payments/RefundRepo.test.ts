@@ -20,9 +20,17 @@ const pendingRefunds = Effect.fnUntraced(function*(order: BuiltOrder, count: num
 })
 
 const takeDue = (limit: number) =>
-  Effect.flatMap(RefundRepo, (refunds) => refunds.takeDue(limit)).pipe(
-    Effect.map((taken) => taken.map(({ refundId }) => refundId))
+  Effect.map(
+    Effect.flatMap(RefundRepo, (refunds) => refunds.takeDue(limit)),
+    (taken) => taken.map(({ refundId }) => refundId)
   )
+
+const inStore = Effect.provideService(CurrentActor, manager())
+const returnLate = ({ id }: BuiltOrder) =>
+  inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(id, 1_000)))
+const send = (refundId: string) => inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.send(refundId)))
+const complete = (refundId: string) =>
+  inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.complete(refundId, null)))
 
 const secondsPass = (seconds: number) =>
   Effect.flatMap(
@@ -32,7 +40,7 @@ const secondsPass = (seconds: number) =>
 
 const settleAll = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update refunds set status = 'failed'`)
 
-/** A cancelled order that nobody had paid, and a void of its payment in this state. */
+/** A cancelled order that was not paid, and a void of its payment in this state. */
 const aVoidedOrder = Effect.fnUntraced(function*(status: "pending" | "completed" | "failed", spec: OrderSpec = {}) {
   const sql = yield* SqlClient.SqlClient
   const order = yield* buildOrder({ captured: null, status: "cancelled", ...spec })
@@ -77,7 +85,7 @@ describe("refunds", () => {
         yield* settleAll
       }))
 
-    it.effect("are taken by one of two sweeps at once", () =>
+    it.effect("are taken by one of two runs of the job at once", () =>
       Effect.gen(function*() {
         const refunds = yield* pendingRefunds(yield* buildOrder(), 20, 5)
         const turns = yield* Effect.all([takeDue(20), takeDue(20)], { concurrency: 2 })
@@ -101,18 +109,7 @@ describe("refunds", () => {
 
 describe("a payment that was taken after its order was cancelled", () => {
   it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
-    const returnLate = (order: BuiltOrder) =>
-      Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(order.id, 1_000)).pipe(
-        Effect.provideService(CurrentActor, manager())
-      )
-    const send = (refundId: string) =>
-      Effect.flatMap(RefundRepo, (refunds) => refunds.send(refundId)).pipe(
-        Effect.provideService(CurrentActor, manager())
-      )
-    const complete = (refundId: string) =>
-      Effect.flatMap(RefundRepo, (refunds) => refunds.complete(refundId, null)).pipe(
-        Effect.provideService(CurrentActor, manager())
-      )
+    const wholly = { captured: 1_000, refunded: 1_000, waiting: 0 }
 
     it.effect("goes back by a new void when the first one has ended, well or not", () =>
       Effect.gen(function*() {
@@ -121,7 +118,7 @@ describe("a payment that was taken after its order was cancelled", () => {
           const refundId = yield* returnLate(order)
           assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 1 })
           yield* complete(refundId ?? "")
-          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+          assert.deepStrictEqual(yield* moneyOf(order), wholly)
           assert.isNull(yield* returnLate(order))
         }
       }))
@@ -131,7 +128,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         const { order, refundId } = yield* aVoidedOrder("pending")
         assert.isNull(yield* returnLate(order))
         yield* complete(refundId)
-        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+        assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
     it.effect("goes back by a new void when the provider has heard of the first one, whichever ends first", () =>
@@ -144,7 +141,7 @@ describe("a payment that was taken after its order was cancelled", () => {
           yield* complete(inOrder ? refundId : later)
           assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: inOrder ? 0 : 1_000, waiting: 1 })
           yield* complete(inOrder ? later : refundId)
-          assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+          assert.deepStrictEqual(yield* moneyOf(order), wholly)
         }
       }))
 
@@ -154,12 +151,10 @@ describe("a payment that was taken after its order was cancelled", () => {
         const { order, refundId } = yield* aVoidedOrder("pending")
         yield* send(refundId)
         const [noted, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const report = yield* Effect.forkChild(sql.withTransaction(
-          returnLate(order).pipe(
-            Effect.tap(() => Deferred.succeed(noted, undefined)),
-            Effect.tap(() => Deferred.await(commit))
-          )
-        ))
+        const report = yield* Effect.forkChild(sql.withTransaction(Effect.tap(
+          returnLate(order),
+          () => Effect.andThen(Deferred.succeed(noted, undefined), Deferred.await(commit))
+        )))
         yield* Deferred.await(noted)
         const first = yield* Effect.forkChild(complete(refundId))
         yield* waiting(1)
@@ -167,7 +162,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         yield* Fiber.join(first)
         assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 1 })
         yield* complete((yield* Fiber.join(report)) ?? "")
-        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+        assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
     it.effect("goes back by a new void when the first one ends in that very moment", () =>
@@ -175,12 +170,10 @@ describe("a payment that was taken after its order was cancelled", () => {
         const sql = yield* SqlClient.SqlClient
         const { order, refundId } = yield* aVoidedOrder("pending")
         const [ended, commit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const first = yield* Effect.forkChild(sql.withTransaction(
-          complete(refundId).pipe(
-            Effect.andThen(Deferred.succeed(ended, undefined)),
-            Effect.andThen(Deferred.await(commit))
-          )
-        ))
+        const first = yield* Effect.forkChild(sql.withTransaction(Effect.tap(
+          complete(refundId),
+          () => Effect.andThen(Deferred.succeed(ended, undefined), Deferred.await(commit))
+        )))
         yield* Deferred.await(ended)
         // It begins before the end of the void can be seen, and waits for it.
         const late = yield* Effect.forkChild(returnLate(order))
@@ -188,7 +181,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         yield* Deferred.succeed(commit, undefined)
         yield* Fiber.join(first)
         yield* complete((yield* Fiber.join(late)) ?? "")
-        assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 1_000, waiting: 0 })
+        assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
     it.effect("is nothing new for an order that is alive or was paid before", () =>

@@ -1,7 +1,7 @@
 /**
  * What happens to a checkout whose shopper has to confirm the payment. `place`: its run goes on from the authorization.
- * `confirm`: the shopper confirms, and his client repeats the checkout. `success`, `duplicate`, `failure`: events of the
- * provider, the second with the id of the first. `time-out`: his time to confirm is over. `cancel`: by staff. `expiry`: the
+ * `confirm`: the shopper confirms, and their client repeats the checkout. `success`, `duplicate`, `failure`: events of the
+ * provider, the second with the id of the first. `time-out`: the time to confirm is over. `cancel`: by staff. `expiry`: the
  * hold's time is over. `kill`: the process that works on it dies, at the step where it is, or at the next one.
  */
 export const happenings = [
@@ -46,7 +46,7 @@ const tellsMore = (sequence: ReadonlyArray<Happening>): boolean => {
   return at("expiry") < 0 || at("expiry") < at("place") && sequence.length <= 4
 }
 
-/** Every order of every so many of the happenings, and of the placing among them. */
+/** Every order of `place` and this many of the happenings. */
 export const sequencesOf = (size: number): ReadonlyArray<ReadonlyArray<Happening>> =>
   subsets<Happening>(happenings, size).flatMap((chosen) => permutations<Happening>(["place", ...chosen])).filter(
     tellsMore

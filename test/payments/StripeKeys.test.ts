@@ -31,7 +31,7 @@ const requestOf = (key: string, more: Partial<PaymentRequest> = {}): PaymentRequ
 
 const twoDaysAgo = () => v7({ msecs: Date.now() - 2 * 86_400_000 })
 
-/** A Stripe of the test's own and our side of it. */
+/** An emulated Stripe and an adapter for it. */
 const given = Effect.map(startStripe(stripeKey), (stripe) => ({ stripe, adapter: account(stripe.url) }))
 
 it.live("the same key gives the payment as it is now, not as it was at first", () =>
@@ -113,7 +113,7 @@ it.live("an amount that Stripe cannot take to the unit is refused before anythin
     assert.strictEqual(stripe.calls.filter(({ call }) => call === "create").length, 1)
   }).pipe(Effect.scoped))
 
-it.live("a key of ours that is not accepted tells nothing about the money, and is shown to nobody", () =>
+it.live("a rejected key of ours says nothing about the money, and is not shown", () =>
   Effect.gen(function*() {
     const { stripe } = yield* given
     const error = yield* Effect.flip(account(stripe.url, "sk_test_revoked").authorize(requestOf(newId())))

@@ -4,10 +4,10 @@ import { TestClock } from "effect/testing"
 import { askAdapter, type RateAdapter, type RateRequest } from "../../src/domain/shipping/RateAdapter.ts"
 import { checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
-import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 import { aRate, aZone, offered, to } from "./Zones.ts"
 
-/** A service of shipping rates that answers as a test tells it to, and remembers what it was asked. */
+/** A service of shipping rates that a test drives, and that keeps what it was asked. */
 const aService = () => {
   const asked: Array<RateRequest> = []
   const service: { answer: RateAdapter["rates"] } = { answer: () => Promise.resolve([]) }
@@ -22,6 +22,16 @@ const aService = () => {
 
 const slow = { id: "slow", name: "Slow boat", amount: 200 }
 const fast = { id: "fast", name: "Fast plane", amount: 900 }
+
+const quote = (cart: GuestCart, country: string) =>
+  api("POST", "/api/shipping/quotes", {
+    body: { cartId: cart.id, shippingAddress: to(country) },
+    headers: cart.headers
+  })
+
+/** The shipping that an order was charged: its price, and its rate. */
+const chargedOf = (order: Answer) =>
+  ["shippingTotal", "metadata.shippingMethod", "metadata.shippingRateId"].map((field) => order.at(`data.${field}`))
 
 const shipTo = (cart: GuestCart, country: string, body: object = {}) =>
   checkOut(cart, { shippingAddress: to(country), ...body })
@@ -47,9 +57,7 @@ describe("an outside service of shipping rates", () => {
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([fast, slow])
         const cart = yield* aCartWith(yield* aProduct({ price: 700 }), 2)
-        const body = { cartId: cart.id, shippingAddress: to("JP") }
-        const quoted = yield* api("POST", "/api/shipping/quotes", { body, headers: cart.headers })
-        assert.deepStrictEqual(quoted.at("data.rates"), [slow, fast])
+        assert.deepStrictEqual((yield* quote(cart, "JP")).at("data.rates"), [slow, fast])
         assert.deepStrictEqual(asked.at(-1), {
           organizationId: "org_default",
           currency: "USD",
@@ -59,14 +67,7 @@ describe("an outside service of shipping rates", () => {
         })
         checkoutFailed(yield* shipTo(cart, "JP", { shippingRateId: "teleport" }), /is not offered/)
         const placed = yield* shipTo(cart, "JP", { shippingRateId: "fast" })
-        assert.deepStrictEqual(
-          [
-            placed.at("data.shippingTotal"),
-            placed.at("data.metadata.shippingMethod"),
-            placed.at("data.metadata.shippingRateId")
-          ],
-          [900, "Fast plane", "fast"]
-        )
+        assert.deepStrictEqual(chargedOf(placed), [900, "Fast plane", "fast"])
       }))
 
     it.effect("is not asked for what needs no shipping, nor without an address", () =>
@@ -110,16 +111,14 @@ describe("an outside service of shipping rates", () => {
         checkoutFailed(yield* shipTo(yield* aCartWith(entityId), "FR"), /^Shipping to FR is not offered\.$/)
       }))
 
-    it.effect("is told when it is not waited for any more", () =>
+    it.effect("gets an aborted signal when its answer is not awaited any more", () =>
       Effect.gen(function*() {
         const signals: Array<AbortSignal> = []
         service.answer = (_request, signal) => {
           signals.push(signal)
           return new Promise(() => {})
         }
-        const cart = yield* aCartWith(yield* aProduct())
-        const body = { cartId: cart.id, shippingAddress: to("US") }
-        yield* api("POST", "/api/shipping/quotes", { body, headers: cart.headers })
+        yield* quote(yield* aCartWith(yield* aProduct()), "US")
         assert.deepStrictEqual(signals.map(({ aborted }) => aborted), [true])
       }))
 
@@ -128,12 +127,8 @@ describe("an outside service of shipping rates", () => {
         service.answer = () => Promise.resolve([slow])
         const free = { code: "CARRIEDFREE", name: "Free", type: "free_shipping", value: 0 }
         yield* api("POST", "/api/promotions", { as: asAdmin, body: free })
-        const cart = yield* aCartWith(yield* aProduct())
-        const placed = yield* shipTo(cart, "US", { promotionCodes: [free.code] })
-        assert.deepStrictEqual([placed.at("data.shippingTotal"), placed.at("data.metadata.shippingMethod")], [
-          0,
-          "Slow boat"
-        ])
+        const placed = yield* shipTo(yield* aCartWith(yield* aProduct()), "US", { promotionCodes: [free.code] })
+        assert.deepStrictEqual(chargedOf(placed), [0, "Slow boat", "slow"])
       }))
 
     it.effect("that has no rates does not ship there", () =>
@@ -157,10 +152,7 @@ describe("a deployment that will not ship at guessed prices", () => {
           checkoutFailed(yield* shipTo(cart, "US"), /^Shipping could not be priced\. Try again later\.$/)
         }
         service.answer = () => Promise.resolve([slow])
-        const body = { cartId: cart.id, shippingAddress: to("US") }
-        assert.deepStrictEqual(offered(yield* api("POST", "/api/shipping/quotes", { body, headers: cart.headers })), [
-          200
-        ])
+        assert.deepStrictEqual(offered(yield* quote(cart, "US")), [200])
         assert.strictEqual((yield* shipTo(cart, "US")).at("data.shippingTotal"), 200)
       }))
   })
@@ -172,13 +164,8 @@ plain.effect(
     Effect.gen(function*() {
       const { adapter, service } = aService()
       service.answer = () => new Promise(() => {})
-      const request = {
-        organizationId: "o",
-        currency: "USD",
-        address: to("US"),
-        subtotalAfterDiscount: 1,
-        weightGrams: 0
-      }
+      const order = { currency: "USD", address: to("US"), subtotalAfterDiscount: 1, weightGrams: 0 }
+      const request = { organizationId: "o", ...order }
       const asked = yield* Effect.forkChild(Effect.flip(askAdapter(adapter, request, 20_000)))
       yield* TestClock.adjust("19999 millis")
       assert.isUndefined(asked.pollUnsafe())

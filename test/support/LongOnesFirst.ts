@@ -38,7 +38,6 @@ const long = [
   "scenarios/DatabaseRestart",
   "events/RelayKills",
   "import-export/ImportKill",
-  "payments/UndoneRefunds",
   "media/MediaKills",
   "media/LargeUpload",
   "import-export/ImportExportCommand",

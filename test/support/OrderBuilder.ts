@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "./TestApp.ts"
 
 /** A line of an order to be built; every line is a sellable of its own. Amounts in minor units. */
@@ -135,3 +136,11 @@ const readStock = Effect.fnUntraced(function*(order: BuiltOrder, line: number) {
     ? undefined
     : { onHand: row.on_hand, reserved: row.reserved, version: Number(row.version), hold: row.hold }
 })
+
+/** Inserts an order into the database of the running service. */
+export const orderInApp = (spec: OrderSpec = {}) =>
+  onDatabase((sql) => Effect.provideService(buildOrder(spec), SqlClient.SqlClient, sql))
+
+/** `stockOf` in the database of the running service. */
+export const stockInApp = (order: BuiltOrder, line = 0) =>
+  onDatabase((sql) => Effect.provideService(stockOf(order, line), SqlClient.SqlClient, sql))

@@ -52,7 +52,7 @@ export const totalsOf = (answer: Answer) => ({
 export const lineTaxesOf = (answer: Answer) =>
   answer.list("data.lineItems").map((_, index) => answer.at(`data.lineItems.${index}.taxAmount`))
 
-/** A tax service that a test drives: each call meets what stands in its way, and what it was told is kept. */
+/** A tax service that a test drives: calls can be made to fail, and what they said is kept. */
 export const scriptedTaxService = (id = "scripted") => {
   const asked: Array<TaxRequest> = []
   const reported: Array<string> = []

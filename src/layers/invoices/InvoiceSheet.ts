@@ -71,6 +71,17 @@ class Pen {
     this.sheet.text(text, column.x, y, { width: column.width, align: "right", lineBreak: fitting <= 5 })
   }
 
+  /** Texts side by side at the current position: the first from the left, the others against the right edge. */
+  row(texts: ReadonlyArray<string>, columns: ReadonlyArray<Column>, size: number, strong = false): void {
+    for (const [index, text] of texts.entries()) {
+      const column = columns[index]
+      if (column === undefined) continue
+      this.set(size, strong)
+      if (index > 0) this.fit(text, column, this.y, size, strong)
+      else this.write(text, column, this.y)
+    }
+  }
+
   rule(y: number, color = light, x = left, end = right): void {
     this.sheet.moveTo(x, y).lineTo(end, y).lineWidth(0.7).strokeColor(color).stroke()
   }
@@ -140,15 +151,7 @@ const drawParties = (pen: Pen, { parties }: ShownDocument) => {
 }
 
 const drawColumns = (pen: Pen, columns: ReadonlyArray<string>, places: ReadonlyArray<Column>) => {
-  for (const [index, text] of columns.entries()) {
-    const place = places[index]
-    if (place === undefined) continue
-    if (index > 0) pen.fit(text, place, pen.y, 8, true)
-    else {
-      pen.set(8, true)
-      pen.write(text, place, pen.y)
-    }
-  }
+  pen.row(columns, places, 8, true)
   const [first, last] = [places[0], places.at(-1)]
   pen.rule(pen.y + 13, black, first?.x, (last?.x ?? 0) + (last?.width ?? 0))
   pen.y += 18
@@ -164,14 +167,9 @@ const drawRows = (pen: Pen, { columns, rows }: ShownDocument) => {
     const height = Math.max(12, titleHeight + pen.height(sku, item)) + 8
     // Repeat the column names on every page.
     if (pen.need(height)) drawColumns(pen, columns, itemColumns)
-    pen.set(9)
-    pen.write(title, item, pen.y)
+    pen.row([title, ...cells], itemColumns, 9)
     pen.set(7.5, false, gray)
     pen.write(sku, item, pen.y + titleHeight)
-    for (const [index, cell] of cells.entries()) {
-      const place = itemColumns[index + 1]
-      if (place !== undefined) pen.fit(cell, place, pen.y, 9)
-    }
     pen.y += height
     pen.rule(pen.y - 4)
   }
@@ -186,15 +184,7 @@ const drawTaxes = (pen: Pen, { columns, label, rows }: ShownDocument["taxes"]) =
   drawColumns(pen, columns, places)
   for (const row of rows) {
     pen.need(15)
-    for (const [index, cell] of row.entries()) {
-      const place = places[index]
-      if (place === undefined) continue
-      if (index > 0) pen.fit(cell, place, pen.y, 9)
-      else {
-        pen.set(9)
-        pen.write(cell, place, pen.y)
-      }
-    }
+    pen.row(row, places, 9)
     pen.y += 15
   }
 }

@@ -1,0 +1,82 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { ShippingRateRepo, shippingRateRepoLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
+import { ShippingRuleRepo, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
+import { ShippingZoneRepo, shippingZoneRepoLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
+import { TaxClassRepo, taxClassRepoLayer } from "../../src/domain/tax/TaxClassRepo.ts"
+import { TaxNoticeRepo, taxNoticeRepoLayer } from "../../src/domain/tax/TaxNoticeRepo.ts"
+import { TaxRateRepo, taxRateRepoLayer } from "../../src/domain/tax/TaxRateRepo.ts"
+import { TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
+import { plansOf, recording } from "../pricing/Statements.ts"
+import { inBulk } from "../support/InBulk.ts"
+import { TestDatabase } from "../support/Postgres.ts"
+
+const repos = Layer.mergeAll(
+  Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, taxNoticeRepoLayer),
+  Layer.mergeAll(shippingRateRepoLayer, shippingRuleRepoLayer, shippingZoneRepoLayer, basketRepoLayer)
+).pipe(Layer.provide(recording), Layer.provideMerge(TestDatabase))
+
+/** 300 organizations with 100 classes, rates of tax and rates of shipping in 20 zones each, and thousands of orders and carts. */
+const seedMany = inBulk(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`insert into organizations (id, slug, name) select 'many-' || n, 'many-' || n, 'Many' from generate_series(1, 300) n`
+  yield* sql`insert into tax_classes (id, organization_id, name, rate_bps, is_default)
+    select gen_random_uuid(), o.id, 'class ' || n, n, n = 1 from organizations o, generate_series(1, 100) n`
+  yield* sql`insert into tax_rates (id, organization_id, name, country, rate_bps)
+    select gen_random_uuid(), o.id, 'rate ' || n, 'NL', n from organizations o, generate_series(1, 100) n`
+  yield* sql`insert into shipping_zones (id, organization_id, name, countries, priority)
+    select gen_random_uuid(), o.id, 'Zone ' || n, array['US'], n from organizations o, generate_series(1, 20) n`
+  yield* sql`insert into shipping_rates (id, organization_id, zone_id, name, currency, amount)
+    select gen_random_uuid(), z.organization_id, z.id, 'Rate', 'USD', n from shipping_zones z, generate_series(1, 5) n`
+  yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total, shipping_total,
+      discount_total, grand_total, tax_provider)
+    select gen_random_uuid(), 'org_default', 'ORD-1999-' || n, 'pending', 'USD', 1, 0, 0, 0, 1, 'outside'
+    from generate_series(1, 5000) n`
+  yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
+    select gen_random_uuid(), 'org_default', 'active', 'USD', 'h', now() + interval '1 day' from generate_series(1, 5000)`
+  yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+    select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD' from carts`
+  yield* sql`analyze`
+}))
+
+const inStore = Effect.provideService(CurrentActor, systemActor("many-7"))
+const page = { page: 2, limit: 10 }
+const scan = /Seq Scan on (tax_classes|tax_rates|shipping_\w+|orders|carts|cart_lines)/
+
+it.layer(repos, { excludeTestServices: true })("rules of tax and shipping among 30,000", (it) => {
+  it.effect("are read and listed over indexes, in a fixed number of statements", () =>
+    Effect.gen(function*() {
+      yield* seedMany
+      const [classes, taxRates] = [yield* TaxClassRepo, yield* TaxRateRepo]
+      const [zones, rates] = [yield* ShippingZoneRepo, yield* ShippingRateRepo]
+      const [zone] = (yield* inStore(zones.list(page))).items
+      const asked = [
+        [1, (yield* TaxRuleRepo).active("many-7")],
+        [2, inStore(classes.list(page))],
+        [1, inStore(classes.find(newId()))],
+        [2, inStore(taxRates.list(page))],
+        [1, inStore(taxRates.find(newId()))],
+        [1, (yield* TaxNoticeRepo).outside([newId(), newId()])],
+        [1, (yield* ShippingRuleRepo).rules("many-7")],
+        [2, inStore(rates.listOf({}, page))],
+        [2, inStore(rates.listOf({ zoneId: zone?.id }, page))],
+        [2, inStore(zones.list(page))],
+        [1, inStore((yield* BasketRepo).ofCart(newId()))]
+      ] as const
+      for (const [count, list] of asked) {
+        const plans = yield* plansOf<unknown, unknown, never>(list)
+        assert.lengthOf(plans, count)
+        for (const plan of plans) assert.notMatch(plan, scan)
+      }
+      const [shipping, tax] = [
+        yield* (yield* ShippingRuleRepo).rules("many-7"),
+        yield* (yield* TaxRuleRepo).active("many-7")
+      ]
+      assert.deepStrictEqual([shipping.zones.length, shipping.rates.length], [20, 100])
+      assert.deepStrictEqual([tax.classes.length, tax.rates.length], [100, 100])
+    }))
+})
