@@ -3,16 +3,16 @@ import { Context, Effect, Layer } from "effect"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import { ShippingPrices } from "../../src/domain/shipping/ShippingPrices.ts"
-import { shippingRateRepoLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
+import { shippingRatesLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
 import { ShippingRates } from "../../src/domain/shipping/ShippingRates.ts"
 import { ShippingRuleCache, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
 import { ShippingSettings } from "../../src/domain/shipping/ShippingSettings.ts"
-import { shippingZoneRepoLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
+import { shippingZonesLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
 import { ShippingZones } from "../../src/domain/shipping/ShippingZones.ts"
 import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
-import { taxClassRepoLayer } from "../../src/domain/tax/TaxClassRepo.ts"
+import { taxClassesLayer } from "../../src/domain/tax/TaxClassRepo.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
-import { taxRateRepoLayer } from "../../src/domain/tax/TaxRateRepo.ts"
+import { taxRatesLayer } from "../../src/domain/tax/TaxRateRepo.ts"
 import { TaxRates } from "../../src/domain/tax/TaxRates.ts"
 import { TaxRuleCache, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
 import { TaxSettings } from "../../src/domain/tax/TaxSettings.ts"
@@ -27,13 +27,12 @@ import { aTaxRate } from "./TaxedShop.ts"
 
 /** One process without notifications: the test itself invalidates its caches. */
 const services = Layer.mergeAll(
-  Layer.mergeAll(Taxes.layer, TaxRates.layer, TaxClasses.layer),
-  Layer.mergeAll(ShippingPrices.layer, ShippingRates.layer, ShippingZones.layer)
+  Layer.mergeAll(Taxes.layer, taxRatesLayer, taxClassesLayer),
+  Layer.mergeAll(ShippingPrices.layer, shippingRatesLayer, shippingZonesLayer)
 ).pipe(
   Layer.provide(Layer.merge(TaxRuleCache.layer, ShippingRuleCache.layer)),
-  Layer.provide(Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, TaxSettings.layerOf())),
-  Layer.provide(Layer.mergeAll(shippingZoneRepoLayer, shippingRateRepoLayer, shippingRuleRepoLayer)),
-  Layer.provide(ShippingSettings.layerOf({})),
+  Layer.provide(Layer.mergeAll(taxRuleRepoLayer, TaxSettings.layerOf())),
+  Layer.provide(Layer.mergeAll(shippingRuleRepoLayer, ShippingSettings.layerOf({}))),
   Layer.provideMerge(CacheInvalidation.layer),
   Layer.provide(recording),
   Layer.provideMerge(TestDatabase)

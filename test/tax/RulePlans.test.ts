@@ -2,23 +2,38 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { ShippingRateRepo, shippingRateRepoLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
-import { ShippingRuleRepo, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
-import { ShippingZoneRepo, shippingZoneRepoLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
-import { TaxClassRepo, taxClassRepoLayer } from "../../src/domain/tax/TaxClassRepo.ts"
+import { shippingRatesLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
+import { ShippingRates } from "../../src/domain/shipping/ShippingRates.ts"
+import {
+  ShippingRuleCache,
+  ShippingRuleRepo,
+  shippingRuleRepoLayer
+} from "../../src/domain/shipping/ShippingRuleRepo.ts"
+import { shippingZonesLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
+import { ShippingZones } from "../../src/domain/shipping/ShippingZones.ts"
+import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
+import { taxClassesLayer } from "../../src/domain/tax/TaxClassRepo.ts"
 import { TaxNoticeRepo, taxNoticeRepoLayer } from "../../src/domain/tax/TaxNoticeRepo.ts"
-import { TaxRateRepo, taxRateRepoLayer } from "../../src/domain/tax/TaxRateRepo.ts"
-import { TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
+import { taxRatesLayer } from "../../src/domain/tax/TaxRateRepo.ts"
+import { TaxRates } from "../../src/domain/tax/TaxRates.ts"
+import { TaxRuleCache, TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const repos = Layer.mergeAll(
-  Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, taxNoticeRepoLayer),
-  Layer.mergeAll(shippingRateRepoLayer, shippingRuleRepoLayer, shippingZoneRepoLayer, basketRepoLayer)
-).pipe(Layer.provide(recording), Layer.provideMerge(TestDatabase))
+  Layer.mergeAll(taxClassesLayer, taxRatesLayer, taxNoticeRepoLayer),
+  Layer.mergeAll(shippingRatesLayer, shippingZonesLayer, basketRepoLayer)
+).pipe(
+  Layer.provide(Layer.merge(TaxRuleCache.layer, ShippingRuleCache.layer)),
+  Layer.provideMerge(Layer.merge(taxRuleRepoLayer, shippingRuleRepoLayer)),
+  Layer.provide(CacheInvalidation.layer),
+  Layer.provide(recording),
+  Layer.provideMerge(TestDatabase)
+)
 
 /** 300 organizations with 100 classes, rates of tax and rates of shipping in 20 zones each, and thousands of orders and carts. */
 const seedMany = inBulk(Effect.gen(function*() {
@@ -51,19 +66,19 @@ it.layer(repos, { excludeTestServices: true })("rules of tax and shipping among 
   it.effect("are read and listed over indexes, in a fixed number of statements", () =>
     Effect.gen(function*() {
       yield* seedMany
-      const [classes, taxRates] = [yield* TaxClassRepo, yield* TaxRateRepo]
-      const [zones, rates] = [yield* ShippingZoneRepo, yield* ShippingRateRepo]
+      const [classes, taxRates] = [yield* TaxClasses, yield* TaxRates]
+      const [zones, rates] = [yield* ShippingZones, yield* ShippingRates]
       const [zone] = (yield* inStore(zones.list(page))).items
       const asked = [
         [1, (yield* TaxRuleRepo).active("many-7")],
         [2, inStore(classes.list(page))],
-        [1, inStore(classes.find(newId()))],
+        [1, inStore(Effect.exit(classes.get(newId())))],
         [2, inStore(taxRates.list(page))],
-        [1, inStore(taxRates.find(newId()))],
+        [1, inStore(Effect.exit(taxRates.get(newId())))],
         [1, (yield* TaxNoticeRepo).outside([newId(), newId()])],
         [1, (yield* ShippingRuleRepo).rules("many-7")],
-        [2, inStore(rates.listOf({}, page))],
-        [2, inStore(rates.listOf({ zoneId: zone?.id }, page))],
+        [2, inStore(rates.list({}, page))],
+        [2, inStore(rates.list({ zoneId: zone?.id }, page))],
         [2, inStore(zones.list(page))],
         [1, inStore((yield* BasketRepo).ofCart(newId()))]
       ] as const

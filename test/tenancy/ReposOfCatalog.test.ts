@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
@@ -17,8 +18,9 @@ import { PriceCandidateRepo, priceCandidateRepoLayer } from "../../src/domain/pr
 import { PriceRepo, priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
 import { ShippingRuleRepo, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
-import { TaxClassRepo, taxClassRepoLayer } from "../../src/domain/tax/TaxClassRepo.ts"
-import { TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
+import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
+import { taxClassesLayer } from "../../src/domain/tax/TaxClassRepo.ts"
+import { TaxRuleCache, TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
   answersApart,
@@ -46,11 +48,14 @@ const Repos = Layer.mergeAll(
   promotionRepoLayer,
   shippingRuleRepoLayer,
   StockRepo.layer,
-  taxClassRepoLayer,
-  taxRuleRepoLayer,
+  Layer.provide(taxClassesLayer, TaxRuleCache.layer),
   VariantRepo.layer,
   WarehouseRepo.layer
-).pipe(Layer.provideMerge(TestDatabase))
+).pipe(
+  Layer.provideMerge(taxRuleRepoLayer),
+  Layer.provide(CacheInvalidation.layer),
+  Layer.provideMerge(TestDatabase)
+)
 
 const at = new Date("2026-01-01")
 
@@ -264,8 +269,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       const always = { customerGroupId: null, minQuantity: null, maxQuantity: null, validFrom: null, validUntil: null }
       const set = PriceRepo.use((repo) => repo.set({ ...price, ...always, ...own }))
       assert.isTrue((yield* asOwner(set)).created)
-      const usual = { name: "usual", rateBps: 2_100, isDefault: true, isActive: true }
-      yield* asOwner(TaxClassRepo.use((repo) => repo.insert({ ...usual, ...own })))
+      yield* asOwner(TaxClasses.use(({ create }) => create({ name: "usual", rateBps: 2_100, isDefault: true })))
       const defaults = yield* sql`select organization_id from tax_classes where is_default order by 1`
       assert.deepStrictEqual(defaults.map((row) => row["organization_id"]), ["org_another", "org_default"])
       const warehouses = WarehouseRepo.use((repo) =>

@@ -1,30 +1,21 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { CurrentActor } from "../access/Actor.ts"
 import { NotFound } from "../errors/ApiErrors.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { ShippingRate, type ShippingRateFilter } from "./ShippingRate.ts"
-
-/** Shipping rates, listed by amount. 404 when the organization has no such zone. */
-export class ShippingRateRepo extends Context.Service<
-  ShippingRateRepo,
-  RecordRepo<ShippingRate, NotFound> & {
-    readonly listOf: (
-      filter: ShippingRateFilter,
-      page: PageRequest
-    ) => Effect.Effect<PageOf<ShippingRate>, never, CurrentActor>
-  }
->()("stoa/domain/shipping/ShippingRateRepo") {}
+import { recordRepo } from "../modules/RecordRepo.ts"
+import { recordService } from "../modules/RecordService.ts"
+import { changedRate, newRate, ShippingRate } from "./ShippingRate.ts"
+import { ShippingRates } from "./ShippingRates.ts"
+import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
 
 /** The foreign key rejects a zone that is missing, of another organization, or being deleted concurrently. */
 const orNoZone = (error: SqlError.SqlError) =>
   error.reason._tag === "ConstraintError" ? Effect.fail(NotFound.of("Shipping zone not found.")) : Effect.die(error)
 
-/** `ShippingRateRepo` over the database. */
-export const shippingRateRepoLayer = Layer.effect(
-  ShippingRateRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** `ShippingRates` over the database of the process. */
+export const shippingRatesLayer = Layer.effect(
+  ShippingRates,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
     const repo = recordRepo<ShippingRate, NotFound>(sql, {
       table: "shipping_rates",
       fields: ShippingRate.fields,
@@ -41,9 +32,10 @@ export const shippingRateRepoLayer = Layer.effect(
       changes: { create: "shippingRates.create", update: "shippingRates.update", delete: "shippingRates.delete" }
     }, orNoZone)
 
-    return ShippingRateRepo.of({
-      ...repo,
-      listOf: ({ currency, zoneId }, page) =>
+    const rules = { name: "Shipping rate", made: newRate, changed: changedRate }
+    return ShippingRates.of({
+      ...recordService(rules, repo, (yield* ShippingRuleCache).forget),
+      list: ({ currency, zoneId }, page) =>
         repo.list(page, [
           ...(zoneId === undefined ? [] : [sql`zone_id = ${zoneId}::uuid`]),
           ...(currency === undefined ? [] : [sql`currency = ${currency}`])

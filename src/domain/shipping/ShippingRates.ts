@@ -1,18 +1,9 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import { type RecordService, recordService } from "../modules/RecordService.ts"
+import type { RecordService } from "../modules/RecordService.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import {
-  changedRate,
-  newRate,
-  type NewShippingRate,
-  type ShippingRate,
-  type ShippingRateChange,
-  type ShippingRateFilter
-} from "./ShippingRate.ts"
-import { ShippingRateRepo } from "./ShippingRateRepo.ts"
-import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
+import type { NewShippingRate, ShippingRate, ShippingRateChange, ShippingRateFilter } from "./ShippingRate.ts"
 
 type Managed = RecordService<ShippingRate, NewShippingRate, ShippingRateChange, NotFound | ValidationFailed>
 
@@ -28,13 +19,4 @@ export class ShippingRates extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<PageOf<ShippingRate>, never, CurrentActor>
   }
->()("stoa/domain/shipping/ShippingRates") {
-  static readonly layer = Layer.effect(
-    ShippingRates,
-    Effect.gen(function*() {
-      const repo = yield* ShippingRateRepo
-      const rules = { name: "Shipping rate", made: newRate, changed: changedRate }
-      return { ...recordService(rules, repo, (yield* ShippingRuleCache).forget), list: repo.listOf }
-    })
-  )
-}
+>()("stoa/domain/shipping/ShippingRates") {}

@@ -1,13 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
-import { ShippingZone } from "./ShippingZone.ts"
-
-/** Shipping zones, in matching order. 409 when another zone has the name, and for a removal while it has rates. */
-export class ShippingZoneRepo extends Context.Service<ShippingZoneRepo, RecordRepo<ShippingZone, Conflict>>()(
-  "stoa/domain/shipping/ShippingZoneRepo"
-) {}
+import { recordRepo } from "../modules/RecordRepo.ts"
+import { recordService } from "../modules/RecordService.ts"
+import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
+import { changedZone, newZone, ShippingZone } from "./ShippingZone.ts"
+import { ShippingZones } from "./ShippingZones.ts"
 
 const orConflict = (error: SqlError.SqlError) => {
   const { reason } = error
@@ -20,15 +18,18 @@ const orConflict = (error: SqlError.SqlError) => {
     : Effect.die(error)
 }
 
-/** `ShippingZoneRepo` over the database. */
-export const shippingZoneRepoLayer = Layer.effect(
-  ShippingZoneRepo,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    recordRepo<ShippingZone, Conflict>(sql, {
+/** `ShippingZones` over the database of the process. */
+export const shippingZonesLayer = Layer.effect(
+  ShippingZones,
+  Effect.gen(function*() {
+    const repo = recordRepo<ShippingZone, Conflict>(yield* SqlClient.SqlClient, {
       table: "shipping_zones",
       fields: ShippingZone.fields,
       order: "priority, id",
       entityType: "shipping_zone",
       changes: { create: "shippingZones.create", update: "shippingZones.update", delete: "shippingZones.delete" }
-    }, orConflict))
+    }, orConflict)
+    const rules = { name: "Shipping zone", made: newZone, changed: changedZone }
+    return recordService(rules, repo, (yield* ShippingRuleCache).forget)
+  })
 )

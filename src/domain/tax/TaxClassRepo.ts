@@ -1,16 +1,14 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
-import { TaxClass } from "./TaxClass.ts"
-
-/** Tax classes, listed by name. A default class replaces the previous one. 409 when another class has the name. */
-export class TaxClassRepo
-  extends Context.Service<TaxClassRepo, RecordRepo<TaxClass, Conflict>>()("stoa/domain/tax/TaxClassRepo")
-{}
+import { recordService } from "../modules/RecordService.ts"
+import { changedClass, newClass, TaxClass } from "./TaxClass.ts"
+import { TaxClasses } from "./TaxClasses.ts"
+import { TaxRuleCache } from "./TaxRuleRepo.ts"
 
 /** Two concurrent choices of a default both see none; the unique index accepts one. */
 const orConflict = (error: SqlError.SqlError) => {
@@ -25,10 +23,11 @@ const orConflict = (error: SqlError.SqlError) => {
   )
 }
 
-/** `TaxClassRepo` over the database. */
-export const taxClassRepoLayer = Layer.effect(
-  TaxClassRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** `TaxClasses` over the database of the process. */
+export const taxClassesLayer = Layer.effect(
+  TaxClasses,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
     const repo = recordRepo<TaxClass, Conflict>(sql, {
       table: "tax_classes",
       fields: TaxClass.fields,
@@ -54,7 +53,7 @@ export const taxClassRepoLayer = Layer.effect(
       if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
     }, Effect.orDie)
 
-    return TaxClassRepo.of({
+    const withDefault: RecordRepo<TaxClass, Conflict> = {
       ...repo,
       insert: (made) =>
         Effect.andThen(replaceDefault(made), repo.insert(made)).pipe(
@@ -62,6 +61,8 @@ export const taxClassRepoLayer = Layer.effect(
           Effect.catchTag("SqlError", Effect.die)
         ),
       change: (id, rule) => repo.change(id, (before) => Effect.tap(rule(before), replaceDefault))
-    })
+    }
+    const rules = { name: "Tax class", made: newClass, changed: changedClass }
+    return recordService(rules, withDefault, (yield* TaxRuleCache).forget)
   })
 )

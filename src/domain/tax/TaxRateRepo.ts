@@ -1,28 +1,29 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
-import { TaxRate } from "./TaxRate.ts"
-
-/** Tax rates of regions, listed by priority, then creation. 409 when its region has a rate of this name. */
-export class TaxRateRepo
-  extends Context.Service<TaxRateRepo, RecordRepo<TaxRate, Conflict>>()("stoa/domain/tax/TaxRateRepo")
-{}
+import { recordRepo } from "../modules/RecordRepo.ts"
+import { recordService } from "../modules/RecordService.ts"
+import { changedRate, newRate, TaxRate } from "./TaxRate.ts"
+import { TaxRates } from "./TaxRates.ts"
+import { TaxRuleCache } from "./TaxRuleRepo.ts"
 
 const orConflict = (error: SqlError.SqlError) =>
   error.reason._tag === "UniqueViolation"
     ? Effect.fail(Conflict.of("A tax rate with this name already exists in this region."))
     : Effect.die(error)
 
-/** `TaxRateRepo` over the database. */
-export const taxRateRepoLayer = Layer.effect(
-  TaxRateRepo,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    recordRepo<TaxRate, Conflict>(sql, {
+/** `TaxRates` over the database of the process. */
+export const taxRatesLayer = Layer.effect(
+  TaxRates,
+  Effect.gen(function*() {
+    const repo = recordRepo<TaxRate, Conflict>(yield* SqlClient.SqlClient, {
       table: "tax_rates",
       fields: TaxRate.fields,
       order: "priority, id",
       entityType: "tax_rate",
       changes: { create: "taxRates.create", update: "taxRates.update", delete: "taxRates.delete" }
-    }, orConflict))
+    }, orConflict)
+    const rules = { name: "Tax rate", made: newRate, changed: changedRate }
+    return recordService(rules, repo, (yield* TaxRuleCache).forget)
+  })
 )

@@ -3,13 +3,11 @@ import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tax/migrations.ts"
-import { TaxClasses } from "../../domain/tax/TaxClasses.ts"
-import { taxClassRepoLayer } from "../../domain/tax/TaxClassRepo.ts"
+import { taxClassesLayer } from "../../domain/tax/TaxClassRepo.ts"
 import { Taxes } from "../../domain/tax/Taxes.ts"
 import { taxNoticeRepoLayer } from "../../domain/tax/TaxNoticeRepo.ts"
 import { taxNotices, TaxVoids } from "../../domain/tax/TaxNotices.ts"
-import { taxRateRepoLayer } from "../../domain/tax/TaxRateRepo.ts"
-import { TaxRates } from "../../domain/tax/TaxRates.ts"
+import { taxRatesLayer } from "../../domain/tax/TaxRateRepo.ts"
 import { TaxRuleCache, taxRuleRepoLayer } from "../../domain/tax/TaxRuleRepo.ts"
 import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
 import { taxClassesHttp, taxRatesHttp } from "../../http/tax/TaxHttp.ts"
@@ -34,8 +32,8 @@ export const tax = defineModule({
   migrations,
   services: Layer.mergeAll(
     Taxes.layer,
-    TaxClasses.layer,
-    TaxRates.layer,
+    taxClassesLayer,
+    taxRatesLayer,
     TaxVoids.layer,
     subscription,
     Tasks.add(reportTax),
@@ -43,7 +41,7 @@ export const tax = defineModule({
   ).pipe(
     Layer.provideMerge(settings),
     Layer.provide(TaxRuleCache.layer),
-    Layer.provide(Layer.mergeAll(taxClassRepoLayer, taxRateRepoLayer, taxRuleRepoLayer, taxNoticeRepoLayer))
+    Layer.provide(Layer.merge(taxRuleRepoLayer, taxNoticeRepoLayer))
   ),
   routes: Layer.merge(taxClassesHttp, taxRatesHttp)
 })
