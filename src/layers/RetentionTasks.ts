@@ -9,11 +9,11 @@ import { defineTask, Tasks } from "../domain/jobs/Task.ts"
 import { MediaRemovals } from "../domain/media/MediaRemovals.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
-import { Deliveries } from "../domain/webhooks/Deliveries.ts"
 import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
 import { WebhookSettings } from "../domain/webhooks/WebhookSettings.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { RateLimitRepo } from "./ratelimits/RateLimitRepo.ts"
+import { Deliveries } from "./webhooks/Deliveries.ts"
 
 /** Rows of one statement: short locks, and what is left is done at once. */
 const rows = 1000

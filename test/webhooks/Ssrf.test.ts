@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { createServer } from "node:net"
-import { WebhookTransport } from "../../src/domain/webhooks/WebhookTransport.ts"
-import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
+import { WebhookSender } from "../../src/domain/webhooks/WebhookSender.ts"
+import { WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
 import { HostResolver, Unresolved } from "../../src/layers/webhooks/HostResolver.ts"
+import { httpSender } from "../../src/layers/webhooks/HttpSender.ts"
 import { specialPurpose } from "../../src/layers/webhooks/SpecialRanges.ts"
-import { targetOf, type TargetPolicy } from "../../src/layers/webhooks/TargetRules.ts"
+import { targetOf, type TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
 import { hostileUrls, internalAddresses, internalNames, publicAddresses } from "./HostileTargets.ts"
-import { loopback } from "./WebhookWorld.ts"
+import { endpointAt, loopback } from "./WebhookWorld.ts"
 
 const strict: TargetPolicy = { allowPrivate: false, allowHttp: true, ports: undefined }
 
@@ -27,9 +28,12 @@ const saying = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
 }
 
 const through = (policy: TargetPolicy, resolver: Layer.Layer<HostResolver>) =>
-  Effect.provide(Effect.service(WebhookTransport), Layer.provide(guardedTransport(policy), resolver))
+  Effect.provide(
+    Effect.service(WebhookSender),
+    Layer.provide(httpSender(policy), [resolver, WebhookSettings.layerOf()])
+  )
 
-const post = (url: string) => ({ url, headers: { "content-type": "application/json" }, body: "{}" })
+const message = { id: "evt_1", type: "t", body: "{}" }
 
 describe("the guard of webhooks", () => {
   it.live("lets no hostile URL be registered and opens no connection to any of them", () =>
@@ -42,9 +46,8 @@ describe("the guard of webhooks", () => {
       const passed = yield* Effect.forEach(urls, (url) =>
         Effect.gen(function*() {
           const admitted = yield* Effect.result(guard.admit(url))
-          const posted = yield* Effect.result(guard.post(post(url)))
-          const refused = Result.isFailure(posted) && posted.failure._tag === "TargetRefused"
-          return Result.isSuccess(admitted) || !refused ? [url] : []
+          const { isRefused } = yield* guard.send(endpointAt(url), message)
+          return Result.isSuccess(admitted) || !isRefused ? [url] : []
         }))
       assert.deepStrictEqual(passed.flat(), [])
       assert.strictEqual(receiver.connections(), 0)
@@ -55,8 +58,8 @@ describe("the guard of webhooks", () => {
       const receiver = yield* webhookReceiver()
       const guard = yield* through(loopback, saying(["127.0.0.1"]).resolver)
       yield* guard.admit(receiver.url)
-      assert.strictEqual((yield* guard.post(post(receiver.url))).statusCode, 204)
-      yield* guard.post(post(`http://shop.example:${receiver.port}/hook`))
+      assert.strictEqual((yield* guard.send(endpointAt(receiver.url), message)).statusCode, 204)
+      yield* guard.send(endpointAt(`http://shop.example:${receiver.port}/hook`), message)
       assert.strictEqual(receiver.connections(), 2)
       assert.strictEqual(receiver.received[1]?.headers.host, `shop.example:${receiver.port}`)
     }))
@@ -67,8 +70,7 @@ describe("the guard of webhooks", () => {
       const url = `http://rebind.example:${receiver.port}/hook`
       const guard = yield* through(strict, saying(["8.8.8.8"], ["127.0.0.1"]).resolver)
       yield* guard.admit(url)
-      const { _tag } = yield* Effect.flip(guard.post(post(url)))
-      assert.strictEqual(_tag, "TargetRefused")
+      assert.isTrue((yield* guard.send(endpointAt(url), message)).isRefused)
       assert.strictEqual(receiver.connections(), 0)
     }))
 
@@ -78,7 +80,7 @@ describe("the guard of webhooks", () => {
       // A second question would lead to an address that nobody has.
       const { asked, resolver } = saying(["127.0.0.1"], ["192.0.2.1"])
       const guard = yield* through(loopback, resolver)
-      yield* guard.post(post(`http://once.example:${receiver.port}/hook`))
+      yield* guard.send(endpointAt(`http://once.example:${receiver.port}/hook`), message)
       assert.deepStrictEqual(asked, ["once.example"])
       assert.strictEqual(receiver.connections(), 1)
     }))
@@ -90,7 +92,7 @@ describe("the guard of webhooks", () => {
         const guard = yield* through(strict, saying(["8.8.8.8", "2606:4700:4700::1111", internal]).resolver)
         const url = `http://several.example:${receiver.port}/`
         assert.strictEqual((yield* Effect.flip(guard.admit(url)))._tag, "TargetRefused", internal)
-        assert.strictEqual((yield* Effect.flip(guard.post(post(url))))._tag, "TargetRefused", internal)
+        assert.isTrue((yield* guard.send(endpointAt(url), message)).isRefused, internal)
       }
       assert.strictEqual(receiver.connections(), 0)
     }))
@@ -111,7 +113,7 @@ describe("the guard of webhooks", () => {
       )
       const { port } = Object(server.address())
       const guard = yield* through(loopback, saying(["127.0.0.1"]).resolver)
-      assert.strictEqual((yield* Effect.flip(guard.post(post(`https://shop.example:${port}/`))))._tag, "NoAnswer")
+      assert.isNull((yield* guard.send(endpointAt(`https://shop.example:${port}/`), message)).statusCode)
       assert.lengthOf(hellos, 1)
       assert.include(hellos[0], "shop.example")
     }))
@@ -122,7 +124,7 @@ describe("the guard of webhooks", () => {
       const guard = yield* through(loopback, HostResolver.system)
       for (const status of [301, 302, 303, 307, 308]) {
         front.react({ status, headers: { location: behind.url } })
-        assert.strictEqual((yield* guard.post(post(front.url))).statusCode, status)
+        assert.strictEqual((yield* guard.send(endpointAt(front.url), message)).statusCode, status)
       }
       assert.strictEqual(behind.connections(), 0)
     }))
@@ -131,7 +133,10 @@ describe("the guard of webhooks", () => {
     Effect.gen(function*() {
       const guard = yield* through(strict, saying([]).resolver)
       yield* guard.admit("https://soon.example/hook")
-      assert.strictEqual((yield* Effect.flip(guard.post(post("https://soon.example/hook"))))._tag, "NoAnswer")
+      assert.include(yield* guard.send(endpointAt("https://soon.example/hook"), message), {
+        error: "not found",
+        isRefused: false
+      })
     }))
 
   it.effect("knows every special address, and takes none of its neighbours for one", () =>

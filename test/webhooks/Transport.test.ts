@@ -1,46 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { developmentKeyring, encryptSecret } from "../../src/domain/webhooks/SecretEncryption.ts"
-import { secretOwner, WebhookAttempts } from "../../src/domain/webhooks/WebhookAttempts.ts"
-import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookRows.ts"
+import { WebhookSender } from "../../src/domain/webhooks/WebhookSender.ts"
 import { WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
-import { newSecret } from "../../src/domain/webhooks/WebhookSignature.ts"
-import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
 import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
+import { httpSender } from "../../src/layers/webhooks/HttpSender.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
-import { loopback } from "./WebhookWorld.ts"
+import { endpointAt, loopback } from "./WebhookWorld.ts"
 
-const Sending = WebhookAttempts.layer.pipe(
-  Layer.provide(Layer.provide(guardedTransport(loopback), HostResolver.system)),
-  Layer.provide(WebhookSettings.layerOf())
-)
-
-const at = new Date(0)
-const id = "0190c0de-0000-7000-8000-000000000001"
-
-const endpointAt = (url: string): StoredEndpoint => ({
-  endpoint: {
-    id,
-    organizationId: "org",
-    url,
-    description: null,
-    events: ["*"],
-    isActive: true,
-    failingSince: null,
-    disabledAt: null,
-    disabledReason: null,
-    metadata: {},
-    createdAt: at,
-    updatedAt: at
-  },
-  secret: encryptSecret(developmentKeyring, secretOwner("org", id), newSecret()),
-  previous: undefined
-})
+const Sending = Layer.provide(httpSender(loopback), [HostResolver.system, WebhookSettings.layerOf()])
 
 const send = (url: string) =>
-  Effect.flatMap(WebhookAttempts, (attempts) => attempts.send(endpointAt(url), { id: "evt_1", type: "t", body: "{}" }))
+  Effect.flatMap(WebhookSender, (sender) => sender.send(endpointAt(url), { id: "evt_1", type: "t", body: "{}" }))
 
 const untilClosed = (receiver: { readonly open: () => number }) =>
   Effect.promise(() => waitFor("the connection to be closed", () => receiver.open() === 0))
@@ -70,9 +42,9 @@ it.layer(Sending)("an attempt", (it) => {
       // The clock is moved until the attempt has the answer's head and waits for its body.
       yield* Effect.promise(() => waitFor("the answer", () => receiver.sent() > 400))
       for (let turn = 0; fiber.pollUnsafe() === undefined && turn < 4; turn++) yield* TestClock.adjust("2 seconds")
-      const { error, snippet, statusCode } = yield* Fiber.join(fiber)
+      const { error, responseSnippet, statusCode } = yield* Fiber.join(fiber)
       assert.deepStrictEqual([statusCode, error], [200, null])
-      assert.match(snippet ?? "", /^\.+$/)
+      assert.match(responseSnippet ?? "", /^\.+$/)
       yield* untilClosed(receiver)
     }))
 })
@@ -91,7 +63,7 @@ describe("the answer of a receiver", () => {
   it.live("is read up to 1 kB, though it never ends", () =>
     Effect.gen(function*() {
       const { receiver, result } = yield* answered("endless")
-      assert.deepStrictEqual([result.statusCode, result.error, result.snippet], [200, null, "x".repeat(1_024)])
+      assert.deepStrictEqual([result.statusCode, result.error, result.responseSnippet], [200, null, "x".repeat(1_024)])
       // What the buffers of two sockets hold, and no more.
       assert.isBelow(receiver.sent(), 16 * 1_048_576)
     }))
@@ -99,7 +71,7 @@ describe("the answer of a receiver", () => {
   it.live("is stored as text, whatever it is", () =>
     Effect.gen(function*() {
       const { result } = yield* answered({ status: 200, body: `a\0${"é".repeat(1_000)}` })
-      const snippet = result.snippet ?? ""
+      const snippet = result.responseSnippet ?? ""
       assert.isAtMost(Buffer.byteLength(snippet), 1_024)
       assert.isTrue(snippet.startsWith("a\ufffdéé"))
       assert.notInclude(snippet, "\0")

@@ -4,23 +4,47 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
+import { developmentKeyring, encryptSecret } from "../../src/domain/webhooks/SecretEncryption.ts"
+import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookEndpointRepo.ts"
+import { newSecret, secretOwner } from "../../src/domain/webhooks/WebhookSecret.ts"
 import { type WebhookOptions, WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
 import { webhooks } from "../../src/layers/modules/webhooks.ts"
-import { guardedTransport } from "../../src/layers/webhooks/GuardedTransport.ts"
 import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
-import type { TargetPolicy } from "../../src/layers/webhooks/TargetRules.ts"
+import { httpSender } from "../../src/layers/webhooks/HttpSender.ts"
+import type { TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { jobsDouble } from "./JobsDouble.ts"
 
 /** Receivers of tests listen on loopback. */
 export const loopback: TargetPolicy = { allowPrivate: true, allowHttp: true, ports: undefined }
 
+const at = new Date(0)
+const endpointId = newId()
+
+/** An endpoint with a secret, for attempts outside of the queue. */
+export const endpointAt = (url: string): StoredEndpoint => ({
+  id: endpointId,
+  organizationId: "org",
+  url,
+  description: null,
+  events: ["*"],
+  isActive: true,
+  failingSince: null,
+  disabledAt: null,
+  disabledReason: null,
+  metadata: {},
+  createdAt: at,
+  updatedAt: at,
+  secret: encryptSecret(developmentKeyring, secretOwner("org", endpointId), newSecret()),
+  previousSecret: null
+})
+
 /** The module over a database of its own, with a queue that runs when it is told to. */
 export const webhookWorld = (options: Partial<WebhookOptions> = {}) =>
   webhooks.services.pipe(
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, EventSubscribers.layer, jobsDouble)),
+    Layer.provideMerge(Layer.provide(httpSender(loopback), HostResolver.system)),
     Layer.provideMerge(WebhookSettings.layerOf(options)),
-    Layer.provideMerge(Layer.provide(guardedTransport(loopback), HostResolver.system)),
     Layer.provideMerge(TestDatabase),
     Layer.provideMerge(Layer.succeed(CurrentActor, systemActor("org_default")))
   )

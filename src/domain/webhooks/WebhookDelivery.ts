@@ -1,6 +1,8 @@
 import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { newId, Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
+import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
+import type { AttemptResult } from "./WebhookSender.ts"
 
 /**
  * One attempt to deliver an event (contract, platform §9.4). `webhookId` is sent to the receiver and stays the same
@@ -30,7 +32,37 @@ export const WebhookDelivery = Schema.Struct({
 }).annotate({ identifier: "WebhookDelivery" })
 export type WebhookDelivery = typeof WebhookDelivery.Type
 
-/** Answer of a redelivery: what will be sent again. */
+/** The event id that receivers see: the body's `id` and the header `webhook-id`. */
+export const webhookIdOf = (eventId: string): string => `evt_${eventId}`
+
+/** The record of an attempt that ended at `at`; by default the first and only one of its event. */
+export const deliveryOf = (
+  { id: endpointId, organizationId }: WebhookEndpoint,
+  event: { readonly id: string; readonly type: string },
+  { durationMs, error, responseSnippet, statusCode }: AttemptResult,
+  at: Date,
+  attemptCount = 1,
+  nextRetryAt: Date | null = null
+): WebhookDelivery => ({
+  id: newId(),
+  organizationId,
+  endpointId,
+  eventId: event.id,
+  eventName: event.type,
+  webhookId: webhookIdOf(event.id),
+  payload: null,
+  attemptCount,
+  statusCode,
+  durationMs,
+  error,
+  responseSnippet,
+  deliveredAt: error === null ? at : null,
+  failedAt: error === null ? null : at,
+  nextRetryAt,
+  createdAt: at
+})
+
+/** Answer of a redelivery: the event that will be sent again. */
 export const Redelivery = Schema.Struct({
   jobId: Schema.String,
   endpointId: Uuid,

@@ -32,6 +32,9 @@ export const WebhookEndpointWithSecret = Schema.Struct({
 }).annotate({ identifier: "WebhookEndpointWithSecret" })
 export type WebhookEndpointWithSecret = typeof WebhookEndpointWithSecret.Type
 
+/** Subscribes to all delivered events, also to those that are added later. */
+export const anyEvent = "*"
+
 const Url = FreeText.check(Schema.isBetweenLength(1, 2048))
 const Events = Schema.Array(Text).check(Schema.isBetweenLength(1, 100))
   .annotate({ description: "Names of events (spec §6), or * for all of them." })

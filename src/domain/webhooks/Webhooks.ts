@@ -1,29 +1,26 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option, RcMap, Semaphore } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { Conflict, NotFound, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
+import { announcedNames } from "../events/DeclaredEvents.ts"
 import { newId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
-import { places } from "./DeliverySlots.ts"
+import { deliveryJob } from "./DeliveryJob.ts"
 import { encryptSecret, type Keyring } from "./SecretEncryption.ts"
-import { secretOwner, WebhookAttempts } from "./WebhookAttempts.ts"
-import type { Redelivery, WebhookDelivery } from "./WebhookDelivery.ts"
+import { deliveryOf, type Redelivery, type WebhookDelivery, webhookIdOf } from "./WebhookDelivery.ts"
 import { WebhookDeliveryRepo } from "./WebhookDeliveryRepo.ts"
-import { WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
-import type {
-  NewWebhookEndpoint,
-  WebhookEndpoint,
-  WebhookEndpointChange,
-  WebhookEndpointWithSecret
+import {
+  anyEvent,
+  type NewWebhookEndpoint,
+  type WebhookEndpoint,
+  type WebhookEndpointChange,
+  type WebhookEndpointWithSecret
 } from "./WebhookEndpoint.ts"
-import { mostEndpoints, WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
-import { anyEvent, WebhookEvents } from "./WebhookEvents.ts"
-import { type StoredEndpoint, webhookIdOf } from "./WebhookRows.ts"
+import { maxEndpoints, type StoredEndpoint, WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
+import { newSecret, secretOwner, secretRefusal } from "./WebhookSecret.ts"
+import { WebhookSender } from "./WebhookSender.ts"
 import { WebhookSettings } from "./WebhookSettings.ts"
-import { newSecret, secretRefusal } from "./WebhookSignature.ts"
-import { bodyOf, deliveryJob } from "./WebhookSubscriber.ts"
-import { WebhookTransport } from "./WebhookTransport.ts"
 
 /** Type of the message that `test` sends; endpoints cannot subscribe to it. */
 export const testEvent = "webhooks.test"
@@ -32,10 +29,10 @@ const noKey = Unavailable.of("Webhooks are not available: the service has no key
 const tooManyTests = Unavailable.of("Other tests of webhook endpoints are under way. Try again shortly.")
 const unknownEndpoint = NotFound.of("Webhook endpoint not found.")
 
-/** Tests of an organization that one process sends at the same time: each may last as long as its receiver likes. */
-const testsAtOnce = 4
+/** Concurrent tests of an organization in one process: a receiver may take its time to answer. */
+const maxTests = 4
 
-/** Webhook endpoints and what was sent to them (spec §4, contract, platform §9). */
+/** Webhook endpoints and their deliveries (spec §4, contract, platform §9). */
 export class Webhooks extends Context.Service<Webhooks, {
   /** 422 for a URL, an event or a secret that is refused; 503 while the deployment has no key for secrets. */
   readonly register: (
@@ -48,7 +45,7 @@ export class Webhooks extends Context.Service<Webhooks, {
     input: WebhookEndpointChange
   ) => Effect.Effect<WebhookEndpoint, NotFound | ValidationFailed, CurrentActor>
   readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** Gives the endpoint another secret; the one before it signs too for some hours (`webhooks.rotationHours`). */
+  /** Replaces the secret; the previous one signs too for some hours (`webhooks.rotationHours`). */
   readonly rotateSecret: (
     id: string,
     secret: string | null | undefined
@@ -80,9 +77,9 @@ const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
 /** Checks of a request before anything is written. */
 const checks = Effect.gen(function*() {
-  const { names } = yield* WebhookEvents
+  const names = yield* announcedNames
   const { keyring } = yield* WebhookSettings
-  const transport = yield* WebhookTransport
+  const sender = yield* WebhookSender
 
   const events = (sent: ReadonlyArray<string>) => {
     const issues = sent.flatMap((name, index) =>
@@ -94,7 +91,7 @@ const checks = Effect.gen(function*() {
   }
 
   const url = (sent: string) =>
-    Effect.mapError(transport.admit(sent), ({ message }) => ValidationFailed.of("url", message, "target_refused"))
+    Effect.mapError(sender.admit(sent), ({ message }) => ValidationFailed.of("url", message, "target_refused"))
 
   const secret = (sent: string | null | undefined) => {
     if (sent === undefined || sent === null) return Effect.sync(newSecret)
@@ -133,12 +130,12 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
       updatedAt: now
     }
     const made = yield* repo.insert(endpoint, encryptSecret(keyring, secretOwner(organizationId, endpoint.id), secret))
-    if (!made) return yield* Conflict.of(`An organization has at most ${mostEndpoints} webhook endpoints.`)
+    if (!made) return yield* Conflict.of(`An organization has at most ${maxEndpoints} webhook endpoints.`)
     return { ...endpoint, secret }
   })
 
   const get = Effect.fn("Webhooks.get")(function*(id: string) {
-    return ((yield* repo.find(id)) ?? (yield* unknownEndpoint)).endpoint
+    return (yield* repo.find(id)) ?? (yield* unknownEndpoint)
   })
 
   const change = Effect.fn("Webhooks.change")(function*(id: string, input: WebhookEndpointChange) {
@@ -164,7 +161,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
   })
 
   const remove = Effect.fn("Webhooks.remove")(function*(id: string) {
-    if (!(yield* repo.remove(id))) return yield* unknownEndpoint
+    if ((yield* repo.remove(id)) === undefined) return yield* unknownEndpoint
   })
 
   const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function*(id: string, sent: string | null | undefined) {
@@ -181,58 +178,48 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
 })
 
 const deliveryUseCases = Effect.gen(function*() {
-  const attempts = yield* WebhookAttempts
-  const dispatches = yield* WebhookDispatchRepo
+  const deliveryLog = yield* WebhookDeliveryRepo
   const endpoints = yield* WebhookEndpointRepo
   const jobs = yield* Jobs
-  const repo = yield* WebhookDeliveryRepo
+  const sender = yield* WebhookSender
+  const slots = yield* RcMap.make({ lookup: (_organization: string) => Semaphore.make(maxTests) })
 
-  const slots = places()
-
-  const send = Effect.fnUntraced(function*(stored: StoredEndpoint) {
-    const { id } = stored.endpoint
+  const send = Effect.fnUntraced(function*(endpoint: StoredEndpoint) {
     const eventId = newId()
-    const data = { endpointId: id, message: "This is a test." }
-    const body = bodyOf({ id: webhookIdOf(eventId), type: testEvent, at: yield* clock, data })
-    const result = yield* attempts.send(stored, { id: webhookIdOf(eventId), type: testEvent, body })
-    return yield* repo.record({
-      ...result,
-      id: newId(),
-      endpointId: id,
-      eventId,
-      eventName: testEvent,
-      attemptCount: 1,
-      delivered: result.error === null,
-      nextRetryAt: null,
-      at: yield* clock
-    })
+    const id = webhookIdOf(eventId)
+    const data = { endpointId: endpoint.id, message: "This is a test." }
+    const body = JSON.stringify({ id, type: testEvent, timestamp: yield* clock, data })
+    const result = yield* sender.send(endpoint, { id, type: testEvent, body })
+    const delivery = deliveryOf(endpoint, { id: eventId, type: testEvent }, result, yield* clock)
+    yield* deliveryLog.record(delivery)
+    return delivery
   })
 
   const test = Effect.fn("Webhooks.test")(function*(id: string) {
-    const stored = (yield* endpoints.find(id)) ?? (yield* unknownEndpoint)
-    const { organizationId } = yield* CurrentActor
-    return yield* Effect.acquireUseRelease(
-      Effect.sync(() => slots.enter(organizationId, testsAtOnce)),
-      (entered) => entered ? send(stored) : Effect.fail(tooManyTests),
-      (entered) => Effect.sync(() => entered && slots.leave(organizationId))
+    const endpoint = (yield* endpoints.findWithSecrets(id)) ?? (yield* unknownEndpoint)
+    const slot = yield* RcMap.get(slots, endpoint.organizationId)
+    return yield* Effect.flatMap(
+      slot.withPermitsIfAvailable(1)(send(endpoint)),
+      Option.match({ onNone: () => Effect.fail(tooManyTests), onSome: Effect.succeed })
     )
-  })
+  }, Effect.scoped)
 
   const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: string, page: PageRequest) {
     if ((yield* endpoints.find(id)) === undefined) return yield* unknownEndpoint
-    return yield* repo.list(id, page)
+    return yield* deliveryLog.list(id, page)
   })
 
   const redeliver = Effect.fn("Webhooks.redeliver")(function*(deliveryId: string) {
-    const delivery = (yield* repo.find(deliveryId)) ?? (yield* NotFound.of("Delivery not found."))
-    const { message, stored } = yield* dispatches.due(delivery.endpointId, delivery.eventId)
-    if (stored === undefined) return yield* unknownEndpoint
-    if (message === undefined) return yield* NotFound.of("The event of this delivery is not kept.")
-    if (!stored.endpoint.isActive) return yield* Conflict.of("The webhook endpoint is switched off.")
-    const { input, options, task } = deliveryJob({ ...message, endpointId: delivery.endpointId })
+    const delivery = (yield* deliveryLog.find(deliveryId)) ?? (yield* NotFound.of("Delivery not found."))
+    const { endpointId, entityId, entityType, eventId, organizationId, webhookId } = delivery
+    const { isActive } = (yield* endpoints.find(endpointId)) ?? (yield* unknownEndpoint)
+    if (entityType === null || entityId === null) {
+      return yield* NotFound.of("The event of this delivery is not kept.")
+    }
+    if (!isActive) return yield* Conflict.of("The webhook endpoint is switched off.")
+    const { input, options, task } = deliveryJob({ organizationId, endpointId, eventId, entityType, entityId })
     // The service builds the input, so a refusal by the queue is a defect.
     const jobId = yield* Effect.catch(jobs.enqueue(task, { ...input, redelivery: true }, options), Effect.die)
-    const { endpointId, eventId, webhookId } = delivery
     return { jobId, endpointId, eventId, webhookId }
   })
 

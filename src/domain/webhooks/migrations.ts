@@ -9,7 +9,7 @@ export const migrations = {
       description text,
       events text[] not null check (cardinality(events) > 0),
       is_active boolean not null default true,
-      -- Sealed with the key of that name; the previous one signs too until it expires.
+      -- Encrypted with the key of that name; the previous one signs too until it expires.
       secret text not null,
       secret_key_id text not null,
       previous_secret text,

@@ -1,7 +1,7 @@
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { InvoiceOptions } from "../../domain/invoices/InvoiceSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
-import type { WebhookBackoff } from "../../domain/webhooks/WebhookRetries.ts"
+import type { WebhookBackoff } from "../../domain/webhooks/WebhookSettings.ts"
 import type { SocketLimits } from "../../http/rpc/RpcSockets.ts"
 import type { Plugin } from "../../plugins/kit/Plugin.ts"
 import type { AccessOptions } from "./AccessConfig.ts"

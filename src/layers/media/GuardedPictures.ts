@@ -2,9 +2,8 @@ import { Effect, Layer, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import { PictureDelayed, PictureHosts, PictureRefused } from "../../domain/media/PictureHosts.ts"
 import type { HostResolver } from "../webhooks/HostResolver.ts"
-import { answered, prepared } from "../webhooks/PinnedRequest.ts"
-import { TargetGuard } from "../webhooks/TargetGuard.ts"
-import type { TargetPolicy } from "../webhooks/TargetRules.ts"
+import { prepareRequest, responseTo } from "../webhooks/PinnedRequest.ts"
+import { targetGuard, type TargetPolicy } from "../webhooks/TargetGuard.ts"
 
 /** Redirects that are followed: from `http` to `https`, to a name with `www`, to a host of files. */
 const mostRedirects = 5
@@ -43,16 +42,15 @@ const bytesOf = (response: IncomingMessage, limit: number) => {
 export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts, never, HostResolver> =>
   Layer.effect(
     PictureHosts,
-    Effect.map(TargetGuard, ({ addressesOf, judged }) => {
+    Effect.map(targetGuard(policy), (resolveTarget) => {
       const asked = Effect.fnUntraced(
         function*(url: string) {
-          const target = yield* judged(url)
-          const addresses = yield* addressesOf(target)
+          const target = yield* resolveTarget(url)
           const request = yield* Effect.acquireRelease(
-            Effect.sync(() => prepared(target, addresses, { method: "GET", headers })),
+            Effect.sync(() => prepareRequest(target, { method: "GET", headers })),
             (open) => Effect.sync(() => open.destroy())
           )
-          return { response: yield* answered(request), url: target.url }
+          return { response: yield* responseTo(request), url: target.url }
         },
         Effect.catchTags({
           TargetRefused: ({ message }) => Effect.fail(new PictureRefused({ message })),
@@ -75,4 +73,4 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
 
       return PictureHosts.of({ fetch })
     })
-  ).pipe(Layer.provide(TargetGuard.layerOf(policy)))
+  )

@@ -4,6 +4,11 @@ import { lookup, Resolver } from "node:dns/promises"
 /** No address was found for a host. */
 export class Unresolved extends Data.TaggedError("Unresolved")<{ readonly message: string }> {}
 
+const found = (host: string, addresses: ReadonlyArray<string>) =>
+  addresses.length > 0
+    ? Effect.succeed(addresses)
+    : Effect.fail(new Unresolved({ message: `The host ${host} was not found.` }))
+
 /** Finds the addresses of a host. */
 export class HostResolver extends Context.Service<HostResolver, {
   /** All addresses, at least one. Not called with addresses. */
@@ -11,7 +16,7 @@ export class HostResolver extends Context.Service<HostResolver, {
 }>()("stoa/layers/webhooks/HostResolver") {
   /**
    * Asks the name servers without the system's resolver, whose few threads a host with a dead name server would hold,
-   * and without its hosts file, in which only internal names stand.
+   * and without its hosts file, which holds internal names only.
    */
   static readonly dns: Layer.Layer<HostResolver> = Layer.succeed(HostResolver, {
     resolve: (host) =>
@@ -27,14 +32,8 @@ export class HostResolver extends Context.Service<HostResolver, {
   /** Asks the system, which also knows `localhost` and the names of a container network: for development. */
   static readonly system: Layer.Layer<HostResolver> = Layer.succeed(HostResolver, {
     resolve: (host) =>
-      Effect.tryPromise({
-        try: () => lookup(host, { all: true }),
-        catch: () => new Unresolved({ message: `The host ${host} was not found.` })
-      }).pipe(Effect.flatMap((answers) => found(host, answers.map(({ address }) => address))))
+      Effect.promise(() => lookup(host, { all: true }).catch(() => [])).pipe(
+        Effect.flatMap((answers) => found(host, answers.map(({ address }) => address)))
+      )
   })
 }
-
-const found = (host: string, addresses: ReadonlyArray<string>) =>
-  addresses.length > 0
-    ? Effect.succeed(addresses)
-    : Effect.fail(new Unresolved({ message: `The host ${host} was not found.` }))

@@ -1,17 +1,19 @@
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { request as httpsRequest } from "node:https"
 import { isIP, type LookupFunction } from "node:net"
-import { NoAnswer, type Post, type PostAnswer } from "../../domain/webhooks/WebhookTransport.ts"
-import type { Target } from "./TargetRules.ts"
+import type { ResolvedTarget } from "./TargetGuard.ts"
 
-/** Bytes of an answer that are read, whatever it goes on to send. */
+/** Bytes of a response body that are read. */
 const snippetBytes = 1_024
 
-/** The status is known before the body; a receiver that dawdles over its body is not waited for longer. */
+/** The status is read before the body; a slow body is not waited for longer. */
 const bodyLimit = "2 seconds"
 
-/** Answers every look-up of the connection with the addresses that were checked, and asks nobody. */
+/** No response: no connection, a broken one, or an invalid response. */
+export class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+
+/** Answers every look-up of the connection with the addresses that were checked. */
 const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, { all }, callback) => {
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   if (all === true) callback(null, answers)
@@ -21,13 +23,9 @@ const pinnedTo = (addresses: ReadonlyArray<string>): LookupFunction => (_host, {
 const reason = (error: Error & { readonly code?: string }): string =>
   `No answer: ${error.code ?? error.message}`.slice(0, 500)
 
-/**
- * A request that has not been sent, over a connection of its own to one of the addresses, all of which were checked. To be
- * destroyed by whoever has it.
- */
-export const prepared = (
-  { host, port, url }: Target,
-  addresses: ReadonlyArray<string>,
+/** A request that is not sent yet, over a separate connection to one of the checked addresses. The caller destroys it. */
+export const prepareRequest = (
+  { addresses, host, port, url }: ResolvedTarget,
   { headers, method }: { readonly method: "GET" | "POST"; readonly headers: Readonly<Record<string, string | number>> }
 ): ClientRequest => {
   const secure = url.protocol === "https:"
@@ -36,22 +34,21 @@ export const prepared = (
     host,
     port,
     path: `${url.pathname}${url.search}`,
-    // The URL's own host: the address that is connected to serves many names.
+    // The host of the URL: the address that is connected to serves many names.
     headers: { ...headers, host: url.host, connection: "close" },
     lookup: pinnedTo(addresses),
-    // Its certificate must be that of the host, whatever the address is and whatever the environment says.
+    // The certificate must be that of the host, also if the environment turns the check off.
     ...(secure ? { rejectUnauthorized: true } : {}),
     ...(secure && isIP(host) === 0 ? { servername: host } : {}),
-    // A connection of its own: none that another name has opened is used.
+    // A separate connection: none that was opened for another name is used.
     agent: false
   })
-  // From its first moment on: one that is given up before anybody waits for it tells its error to nobody, which would end
-  // the process.
+  // An error before anything listens would end the process.
   return request.on("error", () => undefined)
 }
 
-/** Sends a request and waits for the head of its answer. */
-export const answered = (request: ClientRequest, body?: string) =>
+/** Sends a request and waits for the head of its response. */
+export const responseTo = (request: ClientRequest, body?: string) =>
   Effect.callback<IncomingMessage, NoAnswer>((resume) => {
     request.on("response", (response) => resume(Effect.succeed(response)))
     request.on("error", (error) => resume(Effect.fail(new NoAnswer({ message: reason(error) }))))
@@ -62,7 +59,7 @@ export const answered = (request: ClientRequest, body?: string) =>
     request.end(body)
   })
 
-/** What the database can hold of the bytes of a stranger: at most 1 kB of text without NUL. */
+/** The part of the body that the database can store: at most 1 kB of text without NUL. */
 const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
   const text = Buffer.concat(chunks).subarray(0, snippetBytes).toString("utf8").replaceAll("\0", "\ufffd")
   const bytes = Buffer.from(text)
@@ -71,7 +68,7 @@ const textOf = (chunks: ReadonlyArray<Uint8Array>): string => {
     : new TextDecoder().decode(bytes.subarray(0, snippetBytes), { stream: true })
 }
 
-/** The beginning of the answer's body, or what came of it before it broke off. */
+/** The beginning of the body, or what arrived of it before it broke off. */
 const readSnippet = (response: IncomingMessage) => {
   const chunks: Array<Uint8Array> = []
   return Effect.callback<void>((resume) => {
@@ -90,25 +87,15 @@ const readSnippet = (response: IncomingMessage) => {
   }).pipe(Effect.timeoutOption(bodyLimit), Effect.map(() => textOf(chunks)))
 }
 
-/**
- * One request over a connection of its own to one of the addresses, all of which were checked. Reads 1 kB of the answer
- * and then hangs up; follows no redirect. Without time limit, but for the body of the answer.
- */
-export const exchange = (
-  target: Target,
-  addresses: ReadonlyArray<string>,
-  post: Post
-): Effect.Effect<PostAnswer, NoAnswer> =>
+/** Posts a body, reads 1 kB of the response and closes the connection; follows no redirect. Limits only the body's time. */
+export const post = (target: ResolvedTarget, headers: Readonly<Record<string, string>>, body: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() =>
-      prepared(target, addresses, {
-        method: "POST",
-        headers: { ...post.headers, "content-length": Buffer.byteLength(post.body) }
-      })
+      prepareRequest(target, { method: "POST", headers: { ...headers, "content-length": Buffer.byteLength(body) } })
     ),
     (request) =>
       Effect.gen(function*() {
-        const response = yield* answered(request, post.body)
+        const response = yield* responseTo(request, body)
         return { statusCode: response.statusCode ?? 0, snippet: yield* readSnippet(response) }
       }),
     (request) => Effect.sync(() => request.destroy())

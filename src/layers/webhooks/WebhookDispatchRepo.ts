@@ -1,48 +1,50 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { isoTime } from "../events/ChangeLogRepo.ts"
-import type { Dispatch, Due } from "./WebhookDispatch.ts"
-import { type EndpointRow, toStored, webhookIdOf } from "./WebhookRows.ts"
+import { type CurrentActor, currentOrganization } from "../../domain/access/Actor.ts"
+import { isoTime } from "../../domain/events/ChangeLogRepo.ts"
+import type { Dispatch } from "../../domain/webhooks/DeliveryJob.ts"
+import { webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
+import { storedColumns, type StoredEndpoint } from "../../domain/webhooks/WebhookEndpointRepo.ts"
 
-/** An active endpoint and the events it wants. */
-export interface Wanting {
+/** An active endpoint and the events it subscribes to. */
+export interface Subscription {
   readonly organizationId: string
   readonly endpointId: string
   readonly events: ReadonlyArray<string>
 }
 
-/** An event and who wants it. */
-export interface WantedEvent {
+/** An event and the endpoints that subscribe to it. */
+export interface SubscribedEvent {
   readonly eventId: string
   readonly endpointIds: ReadonlyArray<string>
 }
 
-interface DispatchRow {
-  readonly organization_id: string
-  readonly endpoint_id: string
-  readonly event_id: string
-  readonly entity_type: string
-  readonly entity_id: string
+/** The data of a delivery that is due. */
+export interface Due {
+  readonly endpoint: StoredEndpoint | undefined
+  /** The event as it is sent: the same bytes in every attempt. Undefined once it is no longer kept. */
+  readonly message: { readonly type: string; readonly body: string; readonly eventAt: Date } | undefined
+  /** Undefined when it is settled already. */
+  readonly open: { readonly attempts: number; readonly behind: boolean } | undefined
 }
 
-/** All SQL of what endpoints still have to get. */
+/** All SQL of open dispatches: which endpoint still has to receive which event. */
 export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
   /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
-  readonly wanting: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Wanting>>
+  readonly subscriptions: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Subscription>>
   /**
    * Writes the messages and dispatches of sequenced events in one statement; returns the new dispatches. The database
    * builds the bodies from the change log, because they can be large.
    */
-  readonly open: (events: ReadonlyArray<WantedEvent>, now: Date) => Effect.Effect<ReadonlyArray<Dispatch>>
-  /** Endpoint, message and what is open of them, by one statement. */
+  readonly open: (events: ReadonlyArray<SubscribedEvent>, now: Date) => Effect.Effect<ReadonlyArray<Dispatch>>
+  /** Endpoint, message and open dispatch, in one statement. */
   readonly due: (endpointId: string, eventId: string) => Effect.Effect<Due, never, CurrentActor>
   /**
    * Queues a dispatch behind an earlier open one of the same endpoint and record. False if there is none. Locks the
    * earlier one, so that settling it sees this one waiting.
    */
   readonly waitBehind: (endpointId: string, eventId: string, now: Date) => Effect.Effect<boolean, never, CurrentActor>
-  /** Says of a dispatch that its job lives. */
+  /** Records that the job of a dispatch is alive. */
   readonly touch: (endpointId: string, eventId: string, now: Date) => Effect.Effect<void, never, CurrentActor>
   /**
    * Deletes a dispatch and runs the callback for the next one waiting behind it, in one transaction. Does nothing
@@ -63,62 +65,47 @@ export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
     now: Date,
     wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>
   ) => Effect.Effect<number>
-}>()("stoa/domain/webhooks/WebhookDispatchRepo") {}
+}>()("stoa/layers/webhooks/WebhookDispatchRepo") {
+  static readonly layer = Layer.effect(
+    WebhookDispatchRepo,
+    Effect.map(SqlClient.SqlClient, (sql) => ({ ...writing(sql), ...asking(sql), ...ending(sql) }))
+  )
+}
 
-const toDispatch = (row: DispatchRow): Dispatch => ({
-  organizationId: row.organization_id,
-  endpointId: row.endpoint_id,
-  eventId: row.event_id,
-  entityType: row.entity_type,
-  entityId: row.entity_id
-})
+const dispatchColumns = `organization_id as "organizationId", endpoint_id as "endpointId", event_id as "eventId",
+  entity_type as "entityType", entity_id as "entityId"`
 
-interface DueRow extends EndpointRow {
-  readonly found_endpoint: boolean
-  readonly found_message: boolean
-  readonly event_type: string
-  readonly event_sequence: bigint
-  readonly event_body: string
-  readonly event_at: Date
-  readonly event_entity_type: string
-  readonly event_entity_id: string
+interface DueRow extends StoredEndpoint {
+  readonly isRegistered: boolean
+  readonly type: string | null
+  readonly body: string
+  readonly eventAt: Date
   readonly attempts: number | null
   readonly behind: boolean
 }
 
-const toDue = (row: DueRow, organizationId: string, eventId: string): Due => ({
-  stored: row.found_endpoint ? toStored(row) : undefined,
-  message: row.found_message
-    ? {
-      organizationId,
-      eventId,
-      type: row.event_type,
-      entityType: row.event_entity_type,
-      entityId: row.event_entity_id,
-      sequence: Number(row.event_sequence),
-      body: row.event_body,
-      eventAt: row.event_at
-    }
-    : undefined,
-  open: row.attempts === null ? undefined : { attempts: row.attempts, behind: row.behind }
+const toDue = ({ attempts, behind, body, eventAt, isRegistered, type, ...endpoint }: DueRow): Due => ({
+  endpoint: isRegistered ? endpoint : undefined,
+  message: type === null ? undefined : { type, body, eventAt },
+  open: attempts === null ? undefined : { attempts, behind }
 })
 
-/** The body of an entry of the change log `e`, in the form of `bodyOf`: an SQL text. */
+/** The body of a delivery (contract, platform §9.2) of the entry `e` of the change log: an SQL text. */
 const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
   || ${isoTime("e.created_at")} || '","data":' || e.payload::text || '}'`
 
 /** What the relay's subscriber writes. */
 const writing = (sql: SqlClient.SqlClient) => {
-  const wanting = Effect.fn("WebhookDispatchRepo.wanting")(function*(organizations: ReadonlyArray<string>) {
-    const rows = yield* sql<{ organization_id: string; id: string; events: ReadonlyArray<string> }>`
-      select organization_id, id, events from webhook_endpoints
-      where organization_id = any(${[...organizations]}::text[]) and is_active order by created_at, id`
-    return rows.map((row) => ({ organizationId: row.organization_id, endpointId: row.id, events: row.events }))
-  }, Effect.orDie)
+  const subscriptions = Effect.fn("WebhookDispatchRepo.subscriptions")(
+    (organizations: ReadonlyArray<string>) =>
+      sql<Subscription>`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
+        where organization_id = any(${[...organizations]}::text[]) and is_active order by created_at, id`,
+    Effect.orDie
+  )
 
   const open = Effect.fn("WebhookDispatchRepo.open")(
-    function*(events: ReadonlyArray<WantedEvent>, now: Date) {
-      const rows = yield* sql<DispatchRow>`with wanted as materialized (
+    (events: ReadonlyArray<SubscribedEvent>, now: Date) =>
+      sql<Dispatch>`with wanted as materialized (
           select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, "endpointIds" jsonb)
         ), written as (
           insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
@@ -134,22 +121,18 @@ const writing = (sql: SqlClient.SqlClient) => {
         from wanted w cross join lateral jsonb_array_elements_text(w."endpointIds") endpoint
         join outbox_events e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
         order by e.organization_id, e.event_sequence, endpoint
-        on conflict do nothing returning organization_id, endpoint_id, event_id, entity_type, entity_id`
-      return rows.map(toDispatch)
-    },
+        on conflict do nothing returning ${sql.literal(dispatchColumns)}`,
     Effect.orDie
   )
-  return { wanting, open }
+  return { subscriptions, open }
 }
 
-/** The queries of a delivery. */
+/** The statements of a delivery before its attempt. */
 const asking = (sql: SqlClient.SqlClient) => {
   const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<DueRow>`select e.*, e.id is not null as found_endpoint,
-        m.event_id is not null as found_message, m.type as event_type, m.sequence as event_sequence,
-        m.body as event_body, m.event_at as event_at, m.entity_type as event_entity_type,
-        m.entity_id as event_entity_id, d.attempts, coalesce((select true from webhook_dispatches b
+    const rows = yield* sql<DueRow>`select ${sql.literal(storedColumns)}, e.id is not null as "isRegistered", m.type,
+        m.body, m.event_at as "eventAt", d.attempts, coalesce((select true from webhook_dispatches b
           where b.organization_id = d.organization_id and b.endpoint_id = d.endpoint_id
             and b.entity_type = d.entity_type and b.entity_id = d.entity_id and b.sequence < d.sequence limit 1),
           false) as behind
@@ -158,9 +141,7 @@ const asking = (sql: SqlClient.SqlClient) => {
       left join webhook_messages m on m.organization_id = asked.organization and m.event_id = asked.event
       left join webhook_dispatches d on d.organization_id = asked.organization and d.endpoint_id = asked.endpoint
         and d.event_id = asked.event`
-    return rows[0] === undefined
-      ? { stored: undefined, message: undefined, open: undefined }
-      : toDue(rows[0], organization, eventId)
+    return rows.map(toDue)[0] ?? { endpoint: undefined, message: undefined, open: undefined }
   }, Effect.orDie)
 
   const waitBehind = Effect.fn("WebhookDispatchRepo.waitBehind")(
@@ -192,23 +173,23 @@ const asking = (sql: SqlClient.SqlClient) => {
   return { due, waitBehind, touch }
 }
 
-/** What ends a dispatch, or takes up one that was lost. */
+/** Ends dispatches, and takes up those that lost their job. */
 const ending = (sql: SqlClient.SqlClient) => {
   const settle = Effect.fn("WebhookDispatchRepo.settle")(
     function*(endpointId: string, eventId: string, now: Date, wake: (next: Dispatch) => Effect.Effect<void>) {
       const organization = yield* currentOrganization
-      const gone = yield* sql<DispatchRow>`delete from webhook_dispatches where organization_id = ${organization}
-        and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning *`
-      if (gone[0] === undefined) return
+      const [settled] = yield* sql<Dispatch>`delete from webhook_dispatches where organization_id = ${organization}
+        and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning ${sql.literal(dispatchColumns)}`
+      if (settled === undefined) return
       // A separate statement sees dispatches that queued behind this one while it was locked.
-      const next = yield* sql<DispatchRow>`update webhook_dispatches set state = 'pending',
+      const [next] = yield* sql<Dispatch>`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid and event_id = (
           select event_id from webhook_dispatches where organization_id = ${organization}
-            and endpoint_id = ${endpointId}::uuid and entity_type = ${gone[0].entity_type}
-            and entity_id = ${gone[0].entity_id} and state = 'waiting' order by sequence limit 1)
-        returning *`
-      if (next[0] !== undefined) yield* wake(toDispatch(next[0]))
+            and endpoint_id = ${endpointId}::uuid and entity_type = ${settled.entityType}
+            and entity_id = ${settled.entityId} and state = 'waiting' order by sequence limit 1)
+        returning ${sql.literal(dispatchColumns)}`
+      if (next !== undefined) yield* wake(next)
     },
     sql.withTransaction,
     Effect.orDie
@@ -216,7 +197,7 @@ const ending = (sql: SqlClient.SqlClient) => {
 
   const revive = Effect.fn("WebhookDispatchRepo.revive")(
     function*(hours: number, now: Date, wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>) {
-      const rows = yield* sql<DispatchRow>`update webhook_dispatches set state = 'pending',
+      const lost = yield* sql<Dispatch>`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where ctid = any(array(select d.ctid from webhook_dispatches d
           where d.touched_at < ${now}::timestamptz - make_interval(hours => ${hours})
@@ -224,21 +205,12 @@ const ending = (sql: SqlClient.SqlClient) => {
               and b.endpoint_id = d.endpoint_id and b.entity_type = d.entity_type and b.entity_id = d.entity_id
               and b.sequence < d.sequence)
           order by d.touched_at limit 500 for update skip locked))
-        returning *`
-      if (rows.length > 0) yield* wake(rows.map(toDispatch))
-      return rows.length
+        returning ${sql.literal(dispatchColumns)}`
+      if (lost.length > 0) yield* wake(lost)
+      return lost.length
     },
     sql.withTransaction,
     Effect.orDie
   )
   return { settle, revive }
 }
-
-/** `WebhookDispatchRepo` over the database of the process. */
-export const webhookDispatchRepoLayer = Layer.effect(
-  WebhookDispatchRepo,
-  Effect.map(
-    SqlClient.SqlClient,
-    (sql) => WebhookDispatchRepo.of({ ...writing(sql), ...asking(sql), ...ending(sql) })
-  )
-)

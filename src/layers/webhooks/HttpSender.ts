@@ -1,0 +1,81 @@
+import { DateTime, Duration, Effect, Layer } from "effect"
+import { openSecret } from "../../domain/webhooks/SecretEncryption.ts"
+import type { StoredEndpoint } from "../../domain/webhooks/WebhookEndpointRepo.ts"
+import { secretOwner } from "../../domain/webhooks/WebhookSecret.ts"
+import { type AttemptResult, type WebhookMessage, WebhookSender } from "../../domain/webhooks/WebhookSender.ts"
+import { WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
+import type { HostResolver } from "./HostResolver.ts"
+import { post } from "./PinnedRequest.ts"
+import { targetGuard, type TargetPolicy } from "./TargetGuard.ts"
+import { deliveryHeaders } from "./WebhookSignature.ts"
+
+/** A registration waits no longer for a name server than this: deliveries ask it again. */
+const admissionLimit = "3 seconds"
+
+/** Look-up, connection, request and response together (contract, platform §9.2). */
+const timeLimit = "10 seconds"
+
+const unanswered = (error: string, isRefused = false): Omit<AttemptResult, "durationMs"> => ({
+  statusCode: null,
+  error,
+  responseSnippet: null,
+  isRefused
+})
+
+/**
+ * `WebhookSender` over HTTP, behind the guard (contract, platform §9.5). A name that resolves to a public address at the
+ * registration and to a private one at the delivery is refused at the delivery.
+ */
+export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, never, HostResolver | WebhookSettings> =>
+  Layer.effect(
+    WebhookSender,
+    Effect.gen(function*() {
+      const resolveTarget = yield* targetGuard(policy)
+      const { keyring } = yield* WebhookSettings
+
+      const admit = Effect.fn("WebhookSender.admit")(function*(url: string) {
+        yield* resolveTarget(url).pipe(
+          Effect.catchTag("Unresolved", () => Effect.void),
+          Effect.timeoutOrElse({ duration: admissionLimit, orElse: () => Effect.void })
+        )
+      })
+
+      const secretsOf = ({ id, organizationId, previousSecret, secret }: StoredEndpoint) => {
+        if (keyring === undefined) return undefined
+        const owner = secretOwner(organizationId, id)
+        const current = openSecret(keyring, owner, secret)
+        const previous = previousSecret === null ? undefined : openSecret(keyring, owner, previousSecret)
+        return current === undefined ? undefined : [current, ...(previous === undefined ? [] : [previous])] as const
+      }
+
+      const attempt = Effect.fnUntraced(
+        function*(endpoint: StoredEndpoint, message: WebhookMessage) {
+          const secrets = secretsOf(endpoint)
+          if (secrets === undefined) {
+            yield* Effect.logError(`the secret of webhook endpoint ${endpoint.id} cannot be opened`)
+            return unanswered("The secret of the endpoint cannot be opened: rotate it.")
+          }
+          const headers = deliveryHeaders(message, DateTime.toDateUtc(yield* DateTime.now), secrets)
+          const { snippet, statusCode } = yield* post(yield* resolveTarget(endpoint.url), headers, message.body)
+          const error = statusCode >= 200 && statusCode < 300 ? null : `The receiver answered ${statusCode}.`
+          return { statusCode, error, responseSnippet: snippet, isRefused: false }
+        },
+        Effect.catchTags({
+          TargetRefused: ({ message }) => Effect.succeed(unanswered(`The URL ${message}.`, true)),
+          Unresolved: ({ message }) => Effect.succeed(unanswered(message)),
+          NoAnswer: ({ message }) => Effect.succeed(unanswered(message))
+        }),
+        Effect.timeoutOrElse({
+          duration: timeLimit,
+          orElse: () => Effect.succeed(unanswered(`No answer within ${timeLimit}.`))
+        })
+      )
+
+      const send = Effect.fn("WebhookSender.send")(function*(endpoint: StoredEndpoint, message: WebhookMessage) {
+        const [duration, result] = yield* Effect.timed(attempt(endpoint, message))
+        return { ...result, durationMs: Math.round(Duration.toMillis(duration)) }
+      })
+
+      return WebhookSender.of({ admit, send })
+    })
+  )
