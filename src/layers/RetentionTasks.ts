@@ -6,7 +6,7 @@ import { ChangeLogPurgeRepo } from "../domain/events/ChangeLogPurgeRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { defineTask, Tasks } from "../domain/jobs/Task.ts"
-import { MediaRemovals } from "../domain/media/MediaRemovals.ts"
+import { Media } from "../domain/media/Media.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
@@ -58,7 +58,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const limits = yield* RateLimitRepo
   const revisions = yield* RevisionRepo
   const auth = yield* AuthRepo
-  const media = yield* MediaRemovals
+  const media = yield* Media
   const { retentionDays } = yield* WebhookSettings
   const { endedCartDays, endedHoldDays, idempotencyHours, changeLogDays, providerEventDays, revisionDays } =
     yield* StoreSettings
@@ -78,7 +78,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
       purging("rate-limits", untilDone(limits.purge(rows))),
       purging("sessions", untilDone(auth.purgeSessions(rows))),
       // Files of media that were deleted, and of uploads that died.
-      purging("media-files", untilDone(media.sweep(rows))),
+      purging("media-files", untilDone(media.removeFiles(rows))),
       purging("verifications", untilDone(auth.purgeVerifications(rows))),
       // Nothing is removed here: deliveries whose job was lost get another one.
       defineTask({

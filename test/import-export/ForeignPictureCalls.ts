@@ -58,7 +58,7 @@ export const kept = onDatabase((sql) =>
       (count(*) filter (where state = 'attached'))::int4 as attached,
       (count(*) filter (where state = 'refused'))::int4 as refused,
       (select count(*)::int4 from media_assets) as assets, (select count(*)::int4 from entity_media) as links
-      from foreign_pictures`,
+      from external_pictures`,
     ([row]) => row
   )
 )

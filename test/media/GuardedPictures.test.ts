@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
-import { PictureHosts } from "../../src/domain/media/PictureHosts.ts"
+import { PictureHosts } from "../../src/domain/media/ExternalPictures.ts"
 import { guardedPictures } from "../../src/layers/media/GuardedPictures.ts"
 import { HostResolver, Unresolved } from "../../src/layers/webhooks/HostResolver.ts"
 import type { TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"

@@ -6,20 +6,15 @@ import { EntityListRepo } from "../../src/domain/catalog/EntityListRepo.ts"
 import { includesOf } from "../../src/domain/catalog/Expansion.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
-import { MediaLinkRepo } from "../../src/domain/media/MediaLinkRepo.ts"
-import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const repos = Layer.mergeAll(
-  MediaRepo.layer,
-  MediaFileRepo.layer,
-  MediaLinkRepo.layer,
-  MediaRemovalRepo.layer,
-  EntityListRepo.layer
-).pipe(Layer.provide(recording), Layer.provideMerge(TestDatabase))
+const repos = Layer.mergeAll(MediaRepo.layer, MediaFileRepo.layer, EntityListRepo.layer).pipe(
+  Layer.provide(recording),
+  Layer.provideMerge(TestDatabase)
+)
 
 /** 200 organizations, 40,000 pictures of 20,000 products, half of them with smaller versions, 5,000 files that have to go. */
 const seedMany = inBulk(Effect.gen(function*() {
@@ -52,8 +47,7 @@ describe("media among 40,000", () => {
       Effect.gen(function*() {
         yield* seedMany
         const sql = yield* SqlClient.SqlClient
-        const [media, files, links] = [yield* MediaRepo, yield* MediaFileRepo, yield* MediaLinkRepo]
-        const [removals, lists] = [yield* MediaRemovalRepo, yield* EntityListRepo]
+        const [media, files, lists] = [yield* MediaRepo, yield* MediaFileRepo, yield* EntityListRepo]
         const [first] = (yield* inStore(media.page({}, page))).items
         const [shown] = yield* sql<{ entity_id: string }>`select entity_id from entity_media
           where organization_id = 'many-7' limit 1`
@@ -74,10 +68,10 @@ describe("media among 40,000", () => {
           [1, files.at("2026/77")],
           [1, files.at("2026/77-320")],
           [1, inStore(files.rendition(id, 320))],
-          [1, inStore(links.attach({ entityId, mediaAssetId: newId(), role: "gallery" }))],
-          [1, inStore(links.detach({ entityId, mediaAssetId: newId() }))],
-          [1, removals.due(10)],
-          [1, inStore(removals.take(["gone/1", "gone/2"]))],
+          [1, inStore(media.attach({ entityId, mediaAssetId: newId(), role: "gallery" }))],
+          [1, inStore(media.detach({ entityId, mediaAssetId: newId() }))],
+          [1, files.claimRemovals(10)],
+          [1, inStore(files.claimThese(["gone/1", "gone/2"]))],
           [1, inStore(media.remove(id))]
         ]
         for (const [count, work] of asked) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { savedName } from "../../src/domain/media/MediaAsset.ts"
-import { declaredType, dispositionOf, knownContentTypes } from "../../src/domain/media/MediaTypes.ts"
+import { declaredType, dispositionOf, knownContentTypes } from "../../src/domain/media/MediaSettings.ts"
 import { rangeOf } from "../../src/http/media/FileAnswer.ts"
 import { detectContentType } from "../../src/layers/media/ContentTypes.ts"
 import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./Pictures.ts"

@@ -3,15 +3,11 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
-import { MediaLinkRepo } from "../../src/domain/media/MediaLinkRepo.ts"
-import { MediaRemovalRepo } from "../../src/domain/media/MediaRemovalRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother as elsewhere, asOwner as here, openAnother as openElsewhere } from "../tenancy/AnotherTenant.ts"
 
-const Repos = Layer.mergeAll(MediaLinkRepo.layer, MediaRepo.layer, MediaFileRepo.layer, MediaRemovalRepo.layer).pipe(
-  Layer.provideMerge(TestDatabase)
-)
+const Repos = Layer.provideMerge(Layer.merge(MediaRepo.layer, MediaFileRepo.layer), TestDatabase)
 
 const aKey = (extension: string) => `2026/${newId()}.${extension}`
 
@@ -49,7 +45,7 @@ const makeAllDue = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update media
 /** An asset with its row, as an upload leaves it. */
 const aStored = Effect.gen(function*() {
   const asset = anAsset(aKey("png"))
-  yield* here((yield* MediaRemovalRepo).expect(asset.storageKey))
+  yield* here((yield* MediaFileRepo).expectRemoval(asset.storageKey))
   assert.isDefined(yield* here((yield* MediaRepo).create(asset)))
   return asset
 })
@@ -57,53 +53,53 @@ const aStored = Effect.gen(function*() {
 it.layer(Repos, { excludeTestServices: true })("files and those who remove them", (it) => {
   it.effect("an upload that was given up gets no row, however late it comes", () =>
     Effect.gen(function*() {
-      const [media, removals] = [yield* MediaRepo, yield* MediaRemovalRepo]
+      const [media, files] = [yield* MediaRepo, yield* MediaFileRepo]
       const asset = anAsset(aKey("png"))
-      yield* here(removals.expect(asset.storageKey))
-      assert.deepStrictEqual(yield* removals.due(9), [])
+      yield* here(files.expectRemoval(asset.storageKey))
+      assert.deepStrictEqual(yield* files.claimRemovals(9), [])
       yield* makeAllDue
-      assert.deepStrictEqual(yield* removals.due(9), [asset.storageKey])
+      assert.deepStrictEqual(yield* files.claimRemovals(9), [asset.storageKey])
       assert.isUndefined(yield* here(media.create(asset)))
-      yield* removals.removed([asset.storageKey])
+      yield* files.removed([asset.storageKey])
       assert.isUndefined(yield* here(media.create(asset)))
       assert.deepStrictEqual(yield* listed, [])
     }))
 
   it.effect("a file with a row is nobody's to remove", () =>
     Effect.gen(function*() {
-      const removals = yield* MediaRemovalRepo
+      const files = yield* MediaFileRepo
       yield* aStored
       yield* makeAllDue
-      assert.deepStrictEqual(yield* removals.due(9), [])
+      assert.deepStrictEqual(yield* files.claimRemovals(9), [])
     }))
 
   it.effect("of two who remove at once each has other files, and none comes back before its time", () =>
     Effect.gen(function*() {
-      const removals = yield* MediaRemovalRepo
+      const files = yield* MediaFileRepo
       const keys = Array.from({ length: 8 }, () => aKey("png"))
-      yield* Effect.forEach(keys, (key) => here(removals.expect(key)))
+      yield* Effect.forEach(keys, (key) => here(files.expectRemoval(key)))
       yield* makeAllDue
       const sql = yield* SqlClient.SqlClient
       const beside = Effect.runPromiseWith(yield* Effect.context<never>())
       const both = Effect.gen(function*() {
-        const first = yield* removals.due(4)
+        const first = yield* files.claimRemovals(4)
         // Somebody else, while ours are not committed: he does not wait for them.
-        return [first, yield* Effect.promise(() => beside(removals.due(9)))]
+        return [first, yield* Effect.promise(() => beside(files.claimRemovals(9)))]
       })
       const [first = [], second = []] = yield* sql.withTransaction(both)
       assert.deepStrictEqual([first.length, second.length], [4, 4])
       assert.sameMembers([...first, ...second], keys)
-      assert.deepStrictEqual(yield* removals.due(9), [])
-      assert.deepStrictEqual(yield* here(removals.take(keys)), [])
-      yield* removals.removed(keys)
+      assert.deepStrictEqual(yield* files.claimRemovals(9), [])
+      assert.deepStrictEqual(yield* here(files.claimThese(keys)), [])
+      yield* files.removed(keys)
     }))
 
   it.effect("a smaller version that came second, or after its image went, stays on the list", () =>
     Effect.gen(function*() {
-      const [files, removals, media] = [yield* MediaFileRepo, yield* MediaRemovalRepo, yield* MediaRepo]
+      const [files, media] = [yield* MediaFileRepo, yield* MediaRepo]
       const { id } = yield* aStored
       const [first, second, late] = [aKey("webp"), aKey("webp"), aKey("webp")]
-      yield* Effect.forEach([first, second, late], (key) => here(removals.expect(key)))
+      yield* Effect.forEach([first, second, late], (key) => here(files.expectRemoval(key)))
       assert.isTrue(yield* here(files.addRendition(aVersion(id, first))))
       assert.isFalse(yield* here(files.addRendition(aVersion(id, second))))
       assert.strictEqual((yield* here(files.rendition(id, 32)))?.storageKey, first)
@@ -113,11 +109,11 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       assert.isFalse(yield* here(files.addRendition(aVersion(id, late))))
       assert.sameMembers([...yield* listed], [...gone ?? [], second, late])
       yield* makeAllDue
-      const due = yield* removals.due(9)
+      const due = yield* files.claimRemovals(9)
       assert.sameMembers([...due], [...gone ?? [], second, late])
       const given = aVersion((yield* aStored).id, late)
       assert.isFalse(yield* here(files.addRendition(given)))
-      yield* removals.removed(due)
+      yield* files.removed(due)
     }))
 
   it.effect("an attachment in another organization's name shows nothing", () =>
@@ -134,41 +130,41 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       const seen = Effect.gen(function*() {
         const [found, record] = [yield* here(media.find(id)), yield* here(media.record(id))]
         const listed = yield* here(media.page({ entityId: entity }, page))
-        return [found?.isPublic, (yield* files.at(storageKey))?.isPublic, record?.attachments.length, listed.total]
+        return [found?.isShown, (yield* files.at(storageKey))?.isPublic, record?.attachments.length, listed.total]
       })
       assert.deepStrictEqual(yield* seen, [false, false, 0, 0])
       yield* sql`update entity_media set organization_id = 'org_default' where entity_id = ${entity}::uuid`
       assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
 
-      const [links, variantId] = [yield* MediaLinkRepo, newId()]
-      assert.isFalse(yield* elsewhere(links.detach({ entityId: entity, mediaAssetId: id })))
+      const variantId = newId()
+      assert.isFalse(yield* elsewhere(media.detach({ entityId: entity, mediaAssetId: id })))
       assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
       // A variant in another organization's name is none of the entity's.
       yield* sql`insert into variants (id, organization_id, entity_id, combination)
         values (${variantId}::uuid, 'org_another', ${entity}::uuid, 'x')`
       const onVariant = { entityId: entity, mediaAssetId: id, role: "gallery", variantId } as const
       const refused = { entity: true, variant: false, asset: true, attached: false }
-      assert.deepStrictEqual(yield* here(links.attach(onVariant)), refused)
+      assert.deepStrictEqual(yield* here(media.attach(onVariant)), refused)
       yield* sql`update variants set organization_id = 'org_default' where id = ${variantId}::uuid`
-      assert.isTrue((yield* here(links.attach(onVariant))).attached)
-      assert.isTrue(yield* here(links.detach(onVariant)))
+      assert.isTrue((yield* here(media.attach(onVariant))).attached)
+      assert.isTrue(yield* here(media.detach(onVariant)))
     }))
 
   it.effect("nobody touches what belongs to another organization", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const [files, removals, media] = [yield* MediaFileRepo, yield* MediaRemovalRepo, yield* MediaRepo]
+      const [files, media] = [yield* MediaFileRepo, yield* MediaRepo]
       const asset = yield* aStored
       const key = aKey("webp")
-      yield* here(removals.expect(key))
+      yield* here(files.expectRemoval(key))
       assert.isUndefined(yield* elsewhere(media.create(anAsset(key))))
       assert.isFalse(yield* elsewhere(files.addRendition(aVersion(asset.id, key))))
       yield* makeAllDue
-      assert.deepStrictEqual(yield* elsewhere(removals.take([key])), [])
+      assert.deepStrictEqual(yield* elsewhere(files.claimThese([key])), [])
       assert.isUndefined(yield* elsewhere(media.remove(asset.id)))
       assert.isUndefined(yield* elsewhere(media.record(asset.id)))
       const ours = aKey("webp")
-      yield* elsewhere(removals.expect(ours))
+      yield* elsewhere(files.expectRemoval(ours))
       assert.isFalse(yield* elsewhere(files.addRendition(aVersion(asset.id, ours))))
       assert.isTrue(yield* here(files.addRendition(aVersion(asset.id, key))))
       assert.isUndefined(yield* elsewhere(files.rendition(asset.id, 32)))

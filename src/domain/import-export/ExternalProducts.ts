@@ -3,7 +3,7 @@ import { ProductRecord } from "../catalog/import-export/ProductRecord.ts"
 import { Sellables } from "../catalog/Sellables.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
 import type { StockRecord } from "../inventory/StockRecord.ts"
-import { ForeignPictures, type ShownPicture } from "../media/ForeignPictures.ts"
+import { ExternalPictures, type ShownPicture } from "../media/ExternalPictures.ts"
 import { CurrencyCode, parseAmount } from "../money/Currency.ts"
 import { maybe, Moment } from "../pricing/Bounds.ts"
 import type { PriceRecord } from "../pricing/PriceRecord.ts"
@@ -113,7 +113,7 @@ export const externalImport = (
 ) =>
   Effect.gen(function*() {
     const sellables = yield* Sellables
-    const pictures = yield* ForeignPictures
+    const pictures = yield* ExternalPictures
 
     const expectPictures = Effect.fnUntraced(function*(written: ReadonlyArray<ExternalProduct>) {
       const shown = written.map((one) => ({ slug: one.product.slug, pictures: picturesOf(one) }))

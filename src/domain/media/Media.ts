@@ -11,15 +11,12 @@ import {
 } from "../errors/ApiErrors.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Detachment, MediaAsset, MediaChange, MediaFilter, MediaRecord, NewAttachment } from "./MediaAsset.ts"
-import { MediaKeys, signedQuery } from "./MediaLink.ts"
-import { MediaLinkRepo } from "./MediaLinkRepo.ts"
-import { MediaRemovals } from "./MediaRemovals.ts"
+import { MediaFileRepo } from "./MediaFileRepo.ts"
+import { MediaKeys, signedQuery } from "./MediaFiles.ts"
+import { Renditions } from "./MediaImages.ts"
 import { MediaRepo } from "./MediaRepo.ts"
-import { filesPath, MediaAddress, MediaSettings } from "./MediaSettings.ts"
-import { MediaStorage } from "./MediaStorage.ts"
-import { dispositionOf } from "./MediaTypes.ts"
-import { Renditions } from "./Renditions.ts"
-import { storageAway } from "./Uploads.ts"
+import { dispositionOf, filesPath, MediaAddress, MediaSettings } from "./MediaSettings.ts"
+import { MediaStorage, storageAway } from "./MediaStorage.ts"
 
 /** Options of a request for an asset's address. */
 export interface AddressRequest {
@@ -28,7 +25,7 @@ export interface AddressRequest {
   readonly width?: number | undefined
 }
 
-/** The media of an organization and what shows them (spec §4 `/media`, contract §10). */
+/** The media of an organization and their attachments (spec §4 `/media`, contract §10). */
 export class Media extends Context.Service<Media, {
   readonly page: (filter: MediaFilter, page: PageRequest) => Effect.Effect<PageOf<MediaAsset>, never, CurrentActor>
   readonly record: (id: string) => Effect.Effect<MediaRecord, NotFound, CurrentActor>
@@ -41,11 +38,16 @@ export class Media extends Context.Service<Media, {
     asked: AddressRequest
   ) => Effect.Effect<string, NotFound | Unauthorized | Forbidden | ValidationFailed | Unavailable, CurrentActor>
   readonly update: (id: string, change: MediaChange) => Effect.Effect<MediaAsset, NotFound, CurrentActor>
-  /** Once this is committed its files go, now or when the storage answers again. */
+  /** Deletes the asset, then its files: now, or when the storage answers again. */
   readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
   /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
   readonly attach: (attachment: NewAttachment) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
   readonly detach: (detachment: Detachment) => Effect.Effect<void, NotFound, CurrentActor>
+  /**
+   * Removes up to `limit` files whose rows are deleted or were never written, of all organizations. Returns how many
+   * were tried, which is less than the limit when none is left.
+   */
+  readonly removeFiles: (limit: number) => Effect.Effect<number>
 }>()("stoa/domain/media/Media") {
   static readonly layer = Layer.effect(Media, Effect.suspend(() => makeMedia))
 }
@@ -74,8 +76,10 @@ const makeAddress = Effect.gen(function*() {
   return Effect.fn("Media.address")(function*(id: string, asked: AddressRequest) {
     const actor = yield* CurrentActor
     if (asked.signed) yield* requireAnyOf(actor, ["media:read"])
-    const { asset, isPublic } = (yield* repo.find(id)) ?? (yield* notFound)
-    if (!asked.signed && !isPublic && !seesUnpublished(actor) && !holds(actor, "media:read")) return yield* notFound
+    const asset = (yield* repo.find(id)) ?? (yield* notFound)
+    if (!asked.signed && !asset.isShown && !seesUnpublished(actor) && !holds(actor, "media:read")) {
+      return yield* notFound
+    }
     const original = { ...asset, assetId: asset.id }
     const { contentType, storageKey } = asked.width === undefined
       ? asset
@@ -84,8 +88,34 @@ const makeAddress = Effect.gen(function*() {
   })
 })
 
+/** Files that are removed at the same time. */
+const maxConcurrent = 4
+
+const makeRemovals = Effect.gen(function*() {
+  const [repo, storage] = [yield* MediaFileRepo, yield* MediaStorage]
+
+  const one = (key: string) =>
+    storage.remove(key).pipe(
+      Effect.timeout("30 seconds"),
+      Effect.matchEffect({
+        onSuccess: () => Effect.succeed([key]),
+        onFailure: (failure) =>
+          Effect.as(Effect.logWarning(`a file of media could not be removed: ${key}`, failure), [])
+      })
+    )
+
+  /** Removes files that are claimed and forgets them last: if the process dies in between, the next run tries again. */
+  return Effect.fnUntraced(function*<R>(claim: Effect.Effect<ReadonlyArray<string>, never, R>) {
+    if (!storage.isConfigured) return 0
+    const keys = yield* claim
+    const gone = yield* Effect.forEach(keys, one, { concurrency: maxConcurrent })
+    yield* repo.removed(gone.flat())
+    return keys.length
+  })
+})
+
 const makeMedia = Effect.gen(function*() {
-  const [repo, links, removals] = [yield* MediaRepo, yield* MediaLinkRepo, yield* MediaRemovals]
+  const [repo, files, removeClaimed] = [yield* MediaRepo, yield* MediaFileRepo, yield* makeRemovals]
 
   const record = Effect.fn("Media.record")(function*(id: string) {
     return (yield* repo.record(id)) ?? (yield* notFound)
@@ -96,11 +126,12 @@ const makeMedia = Effect.gen(function*() {
   })
 
   const remove = Effect.fn("Media.remove")(function*(id: string) {
-    yield* removals.now((yield* repo.remove(id)) ?? (yield* notFound))
+    const keys = (yield* repo.remove(id)) ?? (yield* notFound)
+    yield* removeClaimed(files.claimThese(keys))
   })
 
   const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
-    const ends = yield* links.attach(attachment)
+    const ends = yield* repo.attach(attachment)
     if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
     if (!ends.variant) return yield* NotFound.of("The entity has no such variant.")
     if (!ends.asset) return yield* notFound
@@ -108,8 +139,10 @@ const makeMedia = Effect.gen(function*() {
   })
 
   const detach = Effect.fn("Media.detach")(function*(detachment: Detachment) {
-    if (!(yield* links.detach(detachment))) return yield* NotFound.of("The medium is not attached there.")
+    if (!(yield* repo.detach(detachment))) return yield* NotFound.of("The medium is not attached there.")
   })
 
-  return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach }
+  const removeFiles = Effect.fn("Media.removeFiles")((limit: number) => removeClaimed(files.claimRemovals(limit)))
+
+  return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach, removeFiles }
 })

@@ -2,16 +2,20 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { isPublicAsset } from "./MediaRows.ts"
+import { isPublicAsset } from "./MediaRepo.ts"
 
-/** A file in the storage: an asset's original or a smaller version of it. */
-export interface MediaFile {
+/** A file in the storage. */
+export interface StoredFile {
   readonly storageKey: string
   readonly contentType: string
   readonly size: number
   /** SHA-256 in hexadecimal. */
   readonly digest: string
-  /** Made by the service out of the asset's own file. */
+}
+
+/** The original of an asset or a smaller version of it. */
+export interface MediaFile extends StoredFile {
+  /** Rendered by the service from the asset's original. */
   readonly isDerived: boolean
   readonly assetId: string
   readonly organizationId: string
@@ -21,16 +25,15 @@ export interface MediaFile {
 }
 
 /** A smaller version that is stored, before it has its row. */
-export interface NewRendition {
+export interface NewRendition extends StoredFile {
   readonly assetId: string
   readonly width: number
-  readonly storageKey: string
-  readonly contentType: string
-  readonly size: number
-  readonly digest: string
 }
 
-/** Storage keys of assets and their smaller versions. */
+/**
+ * Files of assets and their smaller versions, and the files to remove: those of deleted rows, and those whose row is not
+ * written (`migrations.ts`).
+ */
 export class MediaFileRepo extends Context.Service<MediaFileRepo, {
   /**
    * The file under a storage key. The look-up has no organization: browsers follow the address without one, and access
@@ -38,69 +41,52 @@ export class MediaFileRepo extends Context.Service<MediaFileRepo, {
    */
   readonly at: (storageKey: string) => Effect.Effect<MediaFile | undefined>
   /** The smaller version of an asset in this width; undefined before it is rendered. */
-  readonly rendition: (
-    assetId: string,
-    width: number
-  ) => Effect.Effect<Pick<MediaFile, "storageKey" | "contentType" | "size" | "digest"> | undefined, never, CurrentActor>
+  readonly rendition: (assetId: string, width: number) => Effect.Effect<StoredFile | undefined, never, CurrentActor>
   /**
    * Writes the row of a stored version. False if one exists or the asset was deleted; the file must then be removed.
    */
   readonly addRendition: (rendition: NewRendition) => Effect.Effect<boolean, never, CurrentActor>
+  /** Call it before a file is stored: if the upload dies, the file is removed an hour later. */
+  readonly expectRemoval: (storageKey: string) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * Claims up to `limit` files to remove and returns their keys. A claimed file is due again some minutes later,
+   * doubling up to a day, unless `removed` reports it as gone.
+   */
+  readonly claimRemovals: (limit: number) => Effect.Effect<ReadonlyArray<string>>
+  /** Claims these files, which were just put on the list. */
+  readonly claimThese: (storageKeys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
+  readonly removed: (storageKeys: ReadonlyArray<string>) => Effect.Effect<void>
 }>()("stoa/domain/media/MediaFileRepo") {
   static readonly layer = Layer.effect(
     MediaFileRepo,
     Effect.gen(function*() {
-      return make(yield* SqlClient.SqlClient, yield* lookupSql)
+      const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]
+      return { ...files(sql, lookup), ...removals(sql) }
     })
   )
 }
 
-interface FileRow {
-  readonly storage_key: string
-  readonly content_type: string
-  readonly size: bigint
-  readonly digest: string
-  readonly derived: boolean
-  readonly asset_id: string
-  readonly organization_id: string
-  readonly filename: string
-  readonly shown: boolean
-}
+const storedColumns = `storage_key as "storageKey", content_type as "contentType", size::float8 as size, digest`
 
-const toStored = (row: Pick<FileRow, "storage_key" | "content_type" | "size" | "digest">) => ({
-  storageKey: row.storage_key,
-  contentType: row.content_type,
-  size: Number(row.size),
-  digest: row.digest
-})
-
-const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): MediaFileRepo["Service"] => {
+const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   const at = Effect.fn("MediaFileRepo.at")(function*(storageKey: string) {
-    const rows = yield* lookup<FileRow>`select f.*, a.organization_id, a.filename,
-        ${sql.literal(isPublicAsset("a"))} as shown
+    const rows = yield* lookup<MediaFile>`select f.*, a.organization_id as "organizationId", a.filename,
+        ${sql.literal(isPublicAsset("a"))} as "isPublic"
       from (
-        select id as asset_id, storage_key, content_type, size, digest, false as derived
+        select id as "assetId", ${sql.literal(storedColumns)}, false as "isDerived"
           from media_assets where storage_key = ${storageKey}
         union all
-        select asset_id, storage_key, content_type, size, digest, true
+        select asset_id, ${sql.literal(storedColumns)}, true
           from media_renditions where storage_key = ${storageKey}) f
-      join media_assets a on a.id = f.asset_id`
-    const row = rows[0]
-    return row === undefined ? undefined : {
-      ...toStored(row),
-      isDerived: row.derived,
-      assetId: row.asset_id,
-      organizationId: row.organization_id,
-      filename: row.filename,
-      isPublic: row.shown
-    }
+      join media_assets a on a.id = f."assetId"`
+    return rows[0]
   }, Effect.orDie)
 
   const rendition = Effect.fn("MediaFileRepo.rendition")(function*(assetId: string, width: number) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<FileRow>`select storage_key, content_type, size, digest from media_renditions
+    const rows = yield* lookup<StoredFile>`select ${sql.literal(storedColumns)} from media_renditions
       where asset_id = ${assetId}::uuid and width = ${width} and organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : toStored(rows[0])
+    return rows[0]
   }, Effect.orDie)
 
   const addRendition = Effect.fn("MediaFileRepo.addRendition")(function*(made: NewRendition) {
@@ -123,4 +109,38 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): MediaFileR
   }, Effect.orDie)
 
   return { at, rendition, addRendition }
+}
+
+const removals = (sql: SqlClient.SqlClient) => {
+  const expectRemoval = Effect.fn("MediaFileRepo.expectRemoval")(function*(storageKey: string) {
+    const organization = yield* currentOrganization
+    yield* sql`insert into media_removals (storage_key, organization_id, due_at)
+      values (${storageKey}, ${organization}, now() + interval '1 hour')`
+  }, Effect.orDie)
+
+  const later = sql.literal("now() + least(interval '1 day', interval '5 minutes' * power(2, attempts))")
+
+  const claimRemovals = Effect.fn("MediaFileRepo.claimRemovals")(function*(limit: number) {
+    const rows = yield* sql<{ readonly storage_key: string }>`update media_removals
+      set attempts = attempts + 1, due_at = ${later}
+      where storage_key = any(array(select storage_key from media_removals where due_at <= now()
+        order by due_at limit ${limit} for update skip locked)) returning storage_key`
+    return rows.map((row) => row.storage_key)
+  }, Effect.orDie)
+
+  const claimThese = Effect.fn("MediaFileRepo.claimThese")(function*(storageKeys: ReadonlyArray<string>) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly storage_key: string }>`update media_removals
+      set attempts = attempts + 1, due_at = ${later}
+      where storage_key = any(array(select storage_key from media_removals
+        where storage_key = any(${storageKeys}::text[]) and organization_id = ${organization}
+          and due_at <= now() for update skip locked)) returning storage_key`
+    return rows.map((row) => row.storage_key)
+  }, Effect.orDie)
+
+  const removed = Effect.fn("MediaFileRepo.removed")(function*(storageKeys: ReadonlyArray<string>) {
+    if (storageKeys.length > 0) yield* sql`delete from media_removals where storage_key = any(${storageKeys}::text[])`
+  }, Effect.orDie)
+
+  return { expectRemoval, claimRemovals, claimThese, removed }
 }

@@ -1,29 +1,63 @@
-import { Context, DateTime, Effect, Layer, type Stream } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted, type Stream } from "effect"
+import { createHmac, timingSafeEqual } from "node:crypto"
 import { CurrentActor, holds } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { Forbidden, NotFound, type Unavailable, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { type MediaFile, MediaFileRepo } from "./MediaFileRepo.ts"
-import { isSigned, MediaKeys } from "./MediaLink.ts"
-import { type ByteRange, isStorageKey, MediaStorage } from "./MediaStorage.ts"
-import { Renditions } from "./Renditions.ts"
-import type { StorageFailed } from "./TemporaryFiles.ts"
-import { storageAway } from "./Uploads.ts"
+import { Renditions } from "./MediaImages.ts"
+import { type ByteRange, isStorageKey, MediaStorage, storageAway, type StorageFailed } from "./MediaStorage.ts"
 
-/** What the address of a file showed. */
+/** A key that signs addresses of media. */
+export type MediaKey = Redacted.Redacted<Uint8Array>
+
+/**
+ * Keys of signed addresses: the first signs, all are accepted. Without keys the service signs nothing, because
+ * addresses signed with a well-known key could be forged.
+ */
+export class MediaKeys extends Context.Service<MediaKeys, ReadonlyArray<MediaKey>>()("stoa/domain/media/MediaKeys") {
+  static readonly layerOf = (keys: ReadonlyArray<MediaKey>): Layer.Layer<MediaKeys> => Layer.succeed(MediaKeys, keys)
+}
+
+/** The signed content of an address. */
+export interface MediaLink {
+  readonly storageKey: string
+  /** Expiry in seconds since 1970. */
+  readonly expires: number
+}
+
+const signatureOf = ({ expires, storageKey }: MediaLink, key: MediaKey): Uint8Array =>
+  createHmac("sha256", Redacted.value(key)).update(`${storageKey}\n${expires}`).digest()
+
+/** The query that signs an address; undefined without a key. */
+export const signedQuery = (link: MediaLink, [key]: ReadonlyArray<MediaKey>): string | undefined =>
+  key === undefined
+    ? undefined
+    : `expires=${link.expires}&signature=${Buffer.from(signatureOf(link, key)).toString("base64url")}`
+
+/** Whether one of the keys signed this; compared in constant time. */
+export const isSigned = (link: MediaLink, signature: string, keys: ReadonlyArray<MediaKey>): boolean => {
+  const shown = Buffer.from(signature, "base64url")
+  return keys.some((key) => {
+    const expected = signatureOf(link, key)
+    return shown.length === expected.length && timingSafeEqual(shown, expected)
+  })
+}
+
+/** Query of the address of a file. */
 export interface ShownAddress {
   readonly expires?: string | undefined
   readonly signature?: string | undefined
   readonly width?: string | undefined
 }
 
-/** A file that may be given out, and to whom. */
+/** A file that the caller may see, and its caching. */
 export interface ShownFile extends MediaFile {
   /** Seconds a client can cache the file; `public`: shared caches can as well. */
   readonly audience: "public" | "holder" | "actor"
   readonly seconds: number
 }
 
-/** Files as they are given out (docs/media.md). */
+/** Access to files (docs/media.md). */
 export class MediaFiles extends Context.Service<MediaFiles, {
   /**
    * The file under a storage key, if the caller may see it: everybody for a public asset, holders of a signed address
@@ -34,7 +68,7 @@ export class MediaFiles extends Context.Service<MediaFiles, {
     storageKey: string,
     shown: ShownAddress
   ) => Effect.Effect<ShownFile, NotFound | Forbidden | ValidationFailed | Unavailable, CurrentActor>
-  /** Its bytes, or some of them. 404 when the storage has lost it, 503 when it does not answer. */
+  /** Its bytes, or a range. 404 when the storage has lost it, 503 when it does not answer. */
   readonly read: (
     file: MediaFile,
     range: ByteRange | undefined

@@ -1,21 +1,37 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
+import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { MediaAsset, MediaAttachment, MediaChange, MediaFilter, MediaRecord, NewAsset } from "./MediaAsset.ts"
-import { assetJson, isPublicAsset, type MediaRow, toAsset } from "./MediaRows.ts"
+import {
+  type Detachment,
+  MediaAsset,
+  type MediaChange,
+  type MediaFilter,
+  type MediaRecord,
+  type NewAsset,
+  type NewAttachment
+} from "./MediaAsset.ts"
 import { MediaAddress } from "./MediaSettings.ts"
 
-/** An asset and whether it is public. */
-export interface FoundAsset {
-  readonly asset: MediaAsset
-  readonly isPublic: boolean
+/** An asset and whether everybody may see it. */
+export interface FoundAsset extends MediaAsset {
+  readonly isShown: boolean
 }
 
-/** The media of an organization, newest first. */
+/** Which ends of an attachment exist in the organization, and whether it was created. */
+export interface AttachmentEnds {
+  readonly entity: boolean
+  readonly variant: boolean
+  readonly asset: boolean
+  /** False although all ends exist: the asset is attached at this level already. */
+  readonly attached: boolean
+}
+
+/** The assets of an organization, newest first, and their attachments to entities and variants. */
 export class MediaRepo extends Context.Service<MediaRepo, {
   /**
    * Writes the row of a stored file and takes the file off the removal list. Undefined: the upload took too long, so
@@ -31,15 +47,36 @@ export class MediaRepo extends Context.Service<MediaRepo, {
    * is none.
    */
   readonly remove: (id: string) => Effect.Effect<ReadonlyArray<string> | undefined, never, CurrentActor>
+  /** Attaches nothing unless all ends exist and the variant belongs to the entity. */
+  readonly attach: (attachment: NewAttachment) => Effect.Effect<AttachmentEnds, never, CurrentActor>
+  /** False: it was not attached there. */
+  readonly detach: (detachment: Detachment) => Effect.Effect<boolean, never, CurrentActor>
 }>()("stoa/domain/media/MediaRepo") {
   static readonly layer = Layer.effect(
     MediaRepo,
     Effect.gen(function*() {
       const [sql, lookup, address] = [yield* SqlClient.SqlClient, yield* lookupSql, yield* MediaAddress]
-      return { ...makeReads(sql, lookup, address), ...makeWrites(sql, address) }
+      return { ...reading(sql, lookup, address), ...writing(sql, address), ...attaching(sql) }
     })
   )
 }
+
+/** SQL for whether everybody may see the asset in the row `row`: it is public, or something published shows it. */
+export const isPublicAsset = (row: string): string =>
+  `(${row}.is_public or exists (select 1 from entity_media pl join catalog_entities pe on pe.id = pl.entity_id
+      and pe.organization_id = pl.organization_id
+    where pl.media_asset_id = ${row}.id and pl.organization_id = ${row}.organization_id
+      and pe.status = 'active' and pe.is_visible))`
+
+const stored = Struct.omit(MediaAsset.fields, ["url"])
+
+/** The columns of an asset in the row `a`, with its file under `address`. */
+const columnsAt = (sql: SqlClient.SqlClient, address: string) =>
+  sql`${sql.literal(columnsOf(stored, "a", { size: "a.size::float8" }))}, ${address}::text || a.storage_key as url`
+
+/** An asset as recorded in the change log. */
+const assetJson = (row: string): string =>
+  jsonOf(Struct.omit(stored, ["confidence", "derivedFromAssetId", "uploadedAt"]), row)
 
 /** The change log's entry of the asset in the part `written`, with the row of the part `old` as it was. */
 const noted = (
@@ -62,22 +99,21 @@ const attachments = `(select coalesce(json_agg(json_build_object('entityId', l.e
   from (select * from entity_media where media_asset_id = a.id and organization_id = a.organization_id
     order by attached_at limit 100) l)`
 
-const makeReads = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address: string) => {
+const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address: string) => {
+  const columns = columnsAt(sql, address)
+
   const find = Effect.fn("MediaRepo.find")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<MediaRow & { readonly shown: boolean }>`select a.*, ${
-      sql.literal(isPublicAsset("a"))
-    } as shown
+    const rows = yield* lookup<FoundAsset>`select ${columns}, ${sql.literal(isPublicAsset("a"))} as "isShown"
       from media_assets a where a.id = ${id}::uuid and a.organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : { asset: toAsset(rows[0], address), isPublic: rows[0].shown }
+    return rows[0]
   }, Effect.orDie)
 
   const record = Effect.fn("MediaRepo.record")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* lookup<MediaRow & { readonly attachments: ReadonlyArray<MediaAttachment> }>`
-      select a.*, ${sql.literal(attachments)} as attachments
+    const rows = yield* lookup<MediaRecord>`select ${columns}, ${sql.literal(attachments)} as attachments
       from media_assets a where a.id = ${id}::uuid and a.organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : { ...toAsset(rows[0], address), attachments: rows[0].attachments }
+    return rows[0]
   }, Effect.orDie)
 
   const page = Effect.fn("MediaRepo.page")(function*(filter: MediaFilter, asked: PageRequest) {
@@ -91,22 +127,24 @@ const makeReads = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, addres
           where l.entity_id = ${filter.entityId}::uuid and l.organization_id = ${organization}))`
       ]
     ])
-    const [rows, counted] = yield* Effect.all([
-      sql<MediaRow>`select a.* from media_assets a where ${where} order by a.uploaded_at desc, a.id desc
+    const [items, counted] = yield* Effect.all([
+      sql<MediaAsset>`select ${columns} from media_assets a where ${where} order by a.uploaded_at desc, a.id desc
         limit ${asked.limit} offset ${offsetOf(asked)}`,
       sql<{ readonly total: bigint }>`select count(*) as total from media_assets a where ${where}`
     ], { concurrency: "unbounded" })
-    return { ...asked, items: rows.map((row) => toAsset(row, address)), total: Number(counted[0]?.total ?? 0) }
+    return { ...asked, items, total: Number(counted[0]?.total ?? 0) }
   }, Effect.orDie)
 
   return { find, record, page }
 }
 
-const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
+const writing = (sql: SqlClient.SqlClient, address: string) => {
+  const columns = columnsAt(sql, address)
+
   const create = Effect.fn("MediaRepo.create")(function*(asset: NewAsset) {
     const actor = yield* CurrentActor
     // A removal counts an attempt before it removes the file, so an entry with an attempt means the file is lost.
-    const rows = yield* sql<MediaRow>`with kept as (
+    const rows = yield* sql<MediaAsset>`with kept as (
         delete from media_removals where storage_key = ${asset.storageKey}
           and organization_id = ${actor.organizationId} and attempts = 0 returning storage_key),
       written as (
@@ -117,13 +155,13 @@ const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
           ${asset.isPublic}::boolean, ${asset.origin ?? "merchant"}
         from kept k returning *),
       entry as (${noted(sql, actor, "media.upload")})${idempotencyRecord(sql, actor, "written")}
-      select * from written`
-    return rows[0] === undefined ? undefined : toAsset(rows[0], address)
+      select ${columns} from written a`
+    return rows[0]
   }, Effect.orDie)
 
   const update = Effect.fn("MediaRepo.update")(function*(id: string, { alt, isPublic, metadata }: MediaChange) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<MediaRow>`with old as materialized (select * from media_assets
+    const rows = yield* sql<MediaAsset>`with old as materialized (select * from media_assets
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
       written as (update media_assets set
           alt = case when ${alt !== undefined}::boolean then ${alt ?? null}::text else alt end,
@@ -131,8 +169,8 @@ const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
           is_public = coalesce(${isPublic ?? null}::boolean, is_public)
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
       entry as (${noted(sql, actor, "media.update", "old")})
-      select * from written`
-    return rows[0] === undefined ? undefined : toAsset(rows[0], address)
+      select ${columns} from written a`
+    return rows[0]
   }, Effect.orDie)
 
   const remove = Effect.fn("MediaRepo.remove")(function*(id: string) {
@@ -148,4 +186,56 @@ const makeWrites = (sql: SqlClient.SqlClient, address: string) => {
   }, Effect.orDie)
 
   return { create, update, remove }
+}
+
+/** The change log records attachments in the history of the entity, where users expect them. */
+const attachmentNoted = (sql: SqlClient.SqlClient, actor: Actor, what: "attach" | "detach") => {
+  const attachment = `jsonb_build_object('entityId', x.entity_id, 'variantId', x.variant_id,
+    'mediaAssetId', x.media_asset_id, 'role', x.role, 'sortOrder', x.sort_order)`
+  return changeLogRows(sql, actor, {
+    type: `media.${what}`,
+    entityType: "catalog_entity",
+    entityId: "x.entity_id::text",
+    payload: what === "attach" ? attachment : `${attachment} || '{"deleted": true}'`,
+    before: what === "attach" ? undefined : attachment,
+    from: "written x"
+  })
+}
+
+const attaching = (sql: SqlClient.SqlClient) => {
+  const attach = Effect.fn("MediaRepo.attach")(function*(attachment: NewAttachment) {
+    const actor = yield* CurrentActor
+    const { entityId, mediaAssetId, role, sortOrder = 0, variantId = null } = attachment
+    // Key share: wait for a concurrent deletion of an end and then find none, instead of failing on the foreign key.
+    const rows = yield* sql<AttachmentEnds>`with e as (
+        select id, organization_id from catalog_entities
+        where id = ${entityId}::uuid and organization_id = ${actor.organizationId} for key share),
+      v as (select id from variants where id = ${variantId}::uuid and entity_id = ${entityId}::uuid
+        and organization_id = ${actor.organizationId} for key share),
+      a as (select id from media_assets
+        where id = ${mediaAssetId}::uuid and organization_id = ${actor.organizationId} for key share),
+      written as (
+        insert into entity_media (organization_id, entity_id, variant_id, media_asset_id, role, sort_order)
+        select e.organization_id, e.id, v.id, a.id, ${role}, ${sortOrder}::int
+        from e cross join a left join v on true where ${variantId}::uuid is null or v.id is not null
+        on conflict do nothing returning *),
+      entry as (${attachmentNoted(sql, actor, "attach")})
+      select exists (select 1 from e) as entity, exists (select 1 from a) as asset,
+        (${variantId}::uuid is null or exists (select 1 from v)) as variant,
+        exists (select 1 from written) as attached`
+    return rows[0] ?? { entity: false, variant: false, asset: false, attached: false }
+  }, Effect.orDie)
+
+  const detach = Effect.fn("MediaRepo.detach")(function*({ entityId, mediaAssetId, variantId }: Detachment) {
+    const actor = yield* CurrentActor
+    const rows = yield* sql`with written as (delete from entity_media
+        where entity_id = ${entityId}::uuid and media_asset_id = ${mediaAssetId}::uuid
+          and variant_id is not distinct from ${variantId ?? null}::uuid
+          and organization_id = ${actor.organizationId} returning *),
+      entry as (${attachmentNoted(sql, actor, "detach")})
+      select 1 from written`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  return { attach, detach }
 }

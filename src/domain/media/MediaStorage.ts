@@ -1,6 +1,35 @@
 import { Context, Data, DateTime, Effect, type Scope, type Stream } from "effect"
+import { Unavailable } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
-import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
+
+/** A received file on this machine, for as long as its scope is open. */
+export interface TemporaryFile {
+  readonly path: string
+  readonly size: number
+  /** SHA-256 in hexadecimal. */
+  readonly digest: string
+  /** Content type by the first bytes; undefined for an unknown one. */
+  readonly contentType: string | undefined
+}
+
+/** The content exceeds the limit, in bytes. */
+export class FileTooLarge extends Data.TaggedError("FileTooLarge")<{ readonly limit: number }> {}
+
+/** The disk or the storage failed. */
+export class StorageFailed extends Data.TaggedError("StorageFailed")<{ readonly cause: unknown }> {
+  override get message(): string {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause)
+  }
+}
+
+/** Temporary files for content that is checked before it is stored, so that no full file is held in memory. */
+export class TemporaryFiles extends Context.Service<TemporaryFiles, {
+  /** Writes a stream of at most `limit` bytes to a file, which is removed with the scope unless it was moved. */
+  readonly receive: <E>(
+    content: Stream.Stream<Uint8Array, E>,
+    limit: number
+  ) => Effect.Effect<TemporaryFile, E | FileTooLarge | StorageFailed, Scope.Scope>
+}>()("stoa/domain/media/TemporaryFiles") {}
 
 /** There is no file under this key. */
 export class FileMissing extends Data.TaggedError("FileMissing")<{ readonly key: string }> {}
@@ -45,3 +74,10 @@ export const newStorageKey = Effect.fnUntraced(function*(extension: string) {
 
 /** Tells storage keys from any other text, before tables or disks are searched for them. */
 export const isStorageKey = (text: string): boolean => /^\d{4}\/[0-9a-f-]{36}\.[a-z0-9]{2,5}$/.test(text)
+
+/** Reports a storage failure as 503 instead of a client error, and logs the storage's message. */
+export const storageAway = (failure: StorageFailed) =>
+  Effect.andThen(
+    Effect.logWarning("the storage of media failed", failure),
+    Effect.fail(Unavailable.of("The storage of files is not available. Try again shortly."))
+  )

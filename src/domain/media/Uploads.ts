@@ -3,13 +3,11 @@ import type { CurrentActor } from "../access/Actor.ts"
 import { StorageNotSupported, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import { type MediaAsset, type NewAsset, savedName } from "./MediaAsset.ts"
+import { MediaFileRepo } from "./MediaFileRepo.ts"
 import { MediaImages } from "./MediaImages.ts"
-import { MediaRemovalRepo } from "./MediaRemovalRepo.ts"
 import { MediaRepo } from "./MediaRepo.ts"
-import { MediaSettings } from "./MediaSettings.ts"
-import { MediaStorage, newStorageKey } from "./MediaStorage.ts"
-import { declaredType, type MediaType, typeNamed } from "./MediaTypes.ts"
-import type { StorageFailed, TemporaryFile } from "./TemporaryFiles.ts"
+import { declaredType, MediaSettings, type MediaType, typeNamed } from "./MediaSettings.ts"
+import { MediaStorage, newStorageKey, storageAway, type TemporaryFile } from "./MediaStorage.ts"
 
 /** A received file with the client's description of it. */
 export interface ReceivedFile {
@@ -40,15 +38,8 @@ export class Uploads extends Context.Service<Uploads, {
 
 const refused = (message: string, code = "invalid") => Effect.fail(ValidationFailed.of("file", message, code))
 
-/** Reports a storage failure as 503 instead of a client error, and logs the storage's message. */
-export const storageAway = (failure: StorageFailed) =>
-  Effect.andThen(
-    Effect.logWarning("the storage of media failed", failure),
-    Effect.fail(Unavailable.of("The storage of files is not available. Try again shortly."))
-  )
-
 const makeUploads = Effect.gen(function*() {
-  const [repo, removals, storage] = [yield* MediaRepo, yield* MediaRemovalRepo, yield* MediaStorage]
+  const [repo, files, storage] = [yield* MediaRepo, yield* MediaFileRepo, yield* MediaStorage]
   const [images, { contentTypes }] = [yield* MediaImages, yield* MediaSettings]
 
   const admit = storage.isConfigured ? Effect.void : Effect.fail(StorageNotSupported.of())
@@ -94,7 +85,7 @@ const makeUploads = Effect.gen(function*() {
       ...size
     }
     // The file is on the removal list until its row is written, so a crash in between leaves no orphan.
-    yield* removals.expect(storageKey)
+    yield* files.expectRemoval(storageKey)
     yield* storage.put(storageKey, file, type.contentType)
     return asset
   }, Effect.catchTag("StorageFailed", storageAway))

@@ -71,7 +71,7 @@ export const migrations = {
     `create trigger media_renditions_file after delete on media_renditions
       referencing old table as gone for each statement execute function media_file_doomed()`,
     // Pictures hosted by another shop. The row outlives the medium, so that a deleted medium is not fetched again.
-    `create table foreign_pictures (
+    `create table external_pictures (
       id uuid primary key,
       organization_id text not null,
       entity_id uuid not null references catalog_entities on delete cascade,
@@ -84,7 +84,7 @@ export const migrations = {
       updated_at timestamptz not null default now()
     )`,
     // An address can be longer than an entry of an index.
-    `create unique index foreign_pictures_once on foreign_pictures (entity_id, md5(url))`,
-    `create index foreign_pictures_medium on foreign_pictures (media_asset_id) where media_asset_id is not null`
+    `create unique index external_pictures_once on external_pictures (entity_id, md5(url))`,
+    `create index external_pictures_medium on external_pictures (media_asset_id) where media_asset_id is not null`
   )
 }

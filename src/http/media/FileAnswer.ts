@@ -1,8 +1,8 @@
 import { Effect, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { MediaFiles, ShownFile } from "../../domain/media/MediaFiles.ts"
+import { dispositionOf, typeNamed } from "../../domain/media/MediaSettings.ts"
 import type { ByteRange } from "../../domain/media/MediaStorage.ts"
-import { dispositionOf, typeNamed } from "../../domain/media/MediaTypes.ts"
 import { envelope } from "../server/Failure.ts"
 
 /** What a range asks for: the whole file, a part of it, or a part that it has not. */

@@ -9,8 +9,8 @@ import {
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
 import { MediaSettings } from "../../domain/media/MediaSettings.ts"
-import { type TemporaryFile, TemporaryFiles } from "../../domain/media/TemporaryFiles.ts"
-import { type ReceivedFile, storageAway, Uploads } from "../../domain/media/Uploads.ts"
+import { storageAway, type TemporaryFile, TemporaryFiles } from "../../domain/media/MediaStorage.ts"
+import { type ReceivedFile, Uploads } from "../../domain/media/Uploads.ts"
 import { BodyDigest } from "../middleware/Idempotency.ts"
 import { formBytes, maxAltLength, MultipartUpload, ReceivedUpload } from "./UploadsApi.ts"
 

@@ -1,6 +1,10 @@
 import { Effect, Option, Redacted } from "effect"
-import { defaultMedia, filesPath, type MediaSettingsValues } from "../../domain/media/MediaSettings.ts"
-import { knownContentTypes } from "../../domain/media/MediaTypes.ts"
+import {
+  defaultMedia,
+  filesPath,
+  knownContentTypes,
+  type MediaSettingsValues
+} from "../../domain/media/MediaSettings.ts"
 import { oneOf, refuse, text } from "./Variables.ts"
 
 /** A bucket that speaks the protocol of S3. */

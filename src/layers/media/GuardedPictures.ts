@@ -1,6 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
-import { PictureDelayed, PictureHosts, PictureRefused } from "../../domain/media/PictureHosts.ts"
+import { PictureDelayed, PictureHosts, PictureRefused } from "../../domain/media/ExternalPictures.ts"
 import type { HostResolver } from "../webhooks/HostResolver.ts"
 import { prepareRequest, responseTo } from "../webhooks/PinnedRequest.ts"
 import { targetGuard, type TargetPolicy } from "../webhooks/TargetGuard.ts"

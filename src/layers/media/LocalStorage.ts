@@ -3,8 +3,14 @@ import { Effect, Layer } from "effect"
 import { createReadStream } from "node:fs"
 import { mkdir, open, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { type ByteRange, FileMissing, isStorageKey, MediaStorage } from "../../domain/media/MediaStorage.ts"
-import { StorageFailed, type TemporaryFile } from "../../domain/media/TemporaryFiles.ts"
+import {
+  type ByteRange,
+  FileMissing,
+  isStorageKey,
+  MediaStorage,
+  StorageFailed,
+  type TemporaryFile
+} from "../../domain/media/MediaStorage.ts"
 import { onDisk } from "./LocalTemporaryFiles.ts"
 
 const isAbsent = ({ cause }: StorageFailed): boolean =>

@@ -2,7 +2,7 @@ import { Clock, Effect, Layer, Schedule, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { FileTooLarge, StorageFailed, TemporaryFiles } from "../../domain/media/TemporaryFiles.ts"
+import { FileTooLarge, StorageFailed, TemporaryFiles } from "../../domain/media/MediaStorage.ts"
 import { detectContentType, headBytes } from "./ContentTypes.ts"
 
 /** Runs work on the disk; its failures are the storage's. */

@@ -1,7 +1,7 @@
 import { Layer, Redacted } from "effect"
 import { hkdfSync } from "node:crypto"
 import { join, resolve } from "node:path"
-import { type MediaKey, MediaKeys } from "../../domain/media/MediaLink.ts"
+import { type MediaKey, MediaKeys } from "../../domain/media/MediaFiles.ts"
 import { MediaAddress, MediaSettings } from "../../domain/media/MediaSettings.ts"
 import type { SecretsKey } from "../../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "../config/AppConfig.ts"

@@ -3,8 +3,15 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { createReadStream } from "node:fs"
 import { Readable } from "node:stream"
-import { type ByteRange, FileMissing, MediaStorage, type SignedAnswer } from "../../domain/media/MediaStorage.ts"
-import { StorageFailed, type TemporaryFile, TemporaryFiles } from "../../domain/media/TemporaryFiles.ts"
+import {
+  type ByteRange,
+  FileMissing,
+  MediaStorage,
+  type SignedAnswer,
+  StorageFailed,
+  type TemporaryFile,
+  TemporaryFiles
+} from "../../domain/media/MediaStorage.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
 /** Longest wait for a connection, in milliseconds. */

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import type { Sharp, SharpOptions } from "sharp"
 import { ImageRefused, MediaImages } from "../../domain/media/MediaImages.ts"
 import type { MediaSettingsValues } from "../../domain/media/MediaSettings.ts"
-import { StorageFailed } from "../../domain/media/TemporaryFiles.ts"
+import { StorageFailed } from "../../domain/media/MediaStorage.ts"
 import { onDisk, temporaryPath } from "./LocalTemporaryFiles.ts"
 
 /** Longest time for one image, in seconds. */

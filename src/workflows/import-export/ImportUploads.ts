@@ -14,7 +14,7 @@ import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { isExternal } from "../../domain/import-export/Kind.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { ForeignPictures } from "../../domain/media/ForeignPictures.ts"
+import { ExternalPictures } from "../../domain/media/ExternalPictures.ts"
 import { type Arrival, FileRefused, fileRows, textOf } from "./FileRows.ts"
 import { importTask } from "./ImportRuns.ts"
 
@@ -87,7 +87,7 @@ export class ImportUploads extends Context.Service<ImportUploads, {
       const repo = yield* ImportRepo
       const { maxFileBytes } = yield* ImportExportSettings
       const jobs = yield* Jobs
-      const pictures = yield* ForeignPictures
+      const pictures = yield* ExternalPictures
 
       const store = Effect.fnUntraced(
         function*(id: string, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {

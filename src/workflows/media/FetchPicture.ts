@@ -1,7 +1,6 @@
 import { Effect, Schema } from "effect"
 import { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
-import { fetchPictureSlug } from "../../domain/media/ForeignPictures.ts"
-import { PictureFetches } from "../../domain/media/PictureFetches.ts"
+import { ExternalPictures, fetchPictureSlug } from "../../domain/media/ExternalPictures.ts"
 
 const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ pictureId: Schema.String }))
 
@@ -19,8 +18,8 @@ const laneOf = (pictureId: unknown): number => {
  * separate queue keeps thousands of pictures from delaying other jobs. A picture that is refused for good fails at
  * once; it is listed with its reason among the failed jobs and can be retried there.
  */
-export const fetchPicture: Effect.Effect<Task, never, PictureFetches> = Effect.map(
-  PictureFetches,
+export const fetchPicture: Effect.Effect<Task, never, ExternalPictures> = Effect.map(
+  ExternalPictures,
   (pictures) =>
     defineTask({
       slug: fetchPictureSlug,
@@ -33,7 +32,7 @@ export const fetchPicture: Effect.Effect<Task, never, PictureFetches> = Effect.m
       concurrency: { key: ({ pictureId }) => `pictures:${laneOf(pictureId)}` },
       handler: Effect.fn("media/fetch-picture")(function*({ input, job }) {
         const { pictureId } = yield* Effect.mapError(inputOf(input), () => new GiveUp("It names no picture."))
-        const state = yield* pictures.run(pictureId, job.attemptNumber >= job.maxAttempts).pipe(
+        const state = yield* pictures.fetch(pictureId, job.attemptNumber >= job.maxAttempts).pipe(
           Effect.catchTag("PictureRefused", ({ message }) => Effect.fail(new GiveUp(message)))
         )
         return { output: { state } }

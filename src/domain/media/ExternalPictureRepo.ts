@@ -13,7 +13,7 @@ export interface NamedPicture {
 }
 
 /** The stored record of such a picture; attached: it was fetched, even if the medium has been deleted since. */
-export interface ForeignPicture extends NamedPicture {
+export interface ExternalPicture extends NamedPicture {
   readonly id: string
   readonly slug: string
   readonly isAttached: boolean
@@ -26,13 +26,13 @@ export interface OpenPicture extends NamedPicture {
 }
 
 /** Addresses of pictures, each once for its entity. */
-export class ForeignPictureRepo extends Context.Service<ForeignPictureRepo, {
+export class ExternalPictureRepo extends Context.Service<ExternalPictureRepo, {
   /**
    * Records pictures and returns the ids of those to fetch: new ones, refused ones, and those without progress for a
    * day. An entity must not list an address twice. One statement.
    */
   readonly expect: (pictures: ReadonlyArray<NamedPicture>) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<ForeignPicture | undefined, never, CurrentActor>
+  readonly find: (id: string) => Effect.Effect<ExternalPicture | undefined, never, CurrentActor>
   /**
    * Runs `make`, which writes and attaches a medium and returns its id, in one transaction with the record that it is
    * done. Undefined if `make` creates none. `done`: it was attached before, or is gone, and nothing was created.
@@ -43,16 +43,16 @@ export class ForeignPictureRepo extends Context.Service<ForeignPictureRepo, {
   ) => Effect.Effect<"attached" | "done" | undefined, never, CurrentActor>
   /** Stores why the picture is not fetched; does nothing for an attached one. */
   readonly refuse: (id: string, reason: string) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/media/ForeignPictureRepo") {
-  static readonly layer = Layer.effect(ForeignPictureRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}>()("stoa/domain/media/ExternalPictureRepo") {
+  static readonly layer = Layer.effect(ExternalPictureRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
-const make = (sql: SqlClient.SqlClient): ForeignPictureRepo["Service"] => {
-  const expect = Effect.fn("ForeignPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
+const make = (sql: SqlClient.SqlClient): ExternalPictureRepo["Service"] => {
+  const expect = Effect.fn("ExternalPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
     if (pictures.length === 0) return []
     const organization = yield* currentOrganization
     const named = JSON.stringify(pictures.map((picture) => ({ id: newId(), ...picture })))
-    const rows = yield* sql<{ readonly id: string }>`insert into foreign_pictures as p
+    const rows = yield* sql<{ readonly id: string }>`insert into external_pictures as p
         (id, organization_id, entity_id, url, position, alt)
       select x.id, ${organization}, x."entityId", x.url, x.position, x.alt
       from jsonb_to_recordset(${named}::jsonb) as x(id uuid, "entityId" uuid, url text, position int, alt text)
@@ -64,31 +64,31 @@ const make = (sql: SqlClient.SqlClient): ForeignPictureRepo["Service"] => {
     return rows.map(({ id }) => id)
   }, Effect.orDie)
 
-  const find = Effect.fn("ForeignPictureRepo.find")(function*(id: string) {
+  const find = Effect.fn("ExternalPictureRepo.find")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<ForeignPicture>`select p.id, p.entity_id as "entityId", p.url, p.position, p.alt, e.slug,
+    const rows = yield* sql<ExternalPicture>`select p.id, p.entity_id as "entityId", p.url, p.position, p.alt, e.slug,
         p.state = 'attached' as "isAttached"
-      from foreign_pictures p join catalog_entities e on e.id = p.entity_id and e.organization_id = p.organization_id
+      from external_pictures p join catalog_entities e on e.id = p.entity_id and e.organization_id = p.organization_id
       where p.id = ${id}::uuid and p.organization_id = ${organization}`
     return rows[0]
   }, Effect.orDie)
 
-  const attach = Effect.fn("ForeignPictureRepo.attach")(
+  const attach = Effect.fn("ExternalPictureRepo.attach")(
     function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
       const organization = yield* currentOrganization
       // Lock the entity before the picture, in the same order as a deletion of the entity.
       yield* sql`select 1 from catalog_entities where organization_id = ${organization}
-        and id = (select entity_id from foreign_pictures where id = ${id}::uuid and organization_id = ${organization})
+        and id = (select entity_id from external_pictures where id = ${id}::uuid and organization_id = ${organization})
         for key share`
       const [open] = yield* sql<OpenPicture>`select p.entity_id as "entityId", p.url, p.position, p.alt,
           exists (select 1 from entity_media l where l.entity_id = p.entity_id and l.variant_id is null
             and l.role = 'primary') as "hasPrimary"
-        from foreign_pictures p where p.id = ${id}::uuid and p.organization_id = ${organization}
+        from external_pictures p where p.id = ${id}::uuid and p.organization_id = ${organization}
           and p.state <> 'attached' for no key update`
       if (open === undefined) return "done" as const
       const mediaAssetId = yield* make(open)
       if (mediaAssetId === undefined) return undefined
-      yield* sql`update foreign_pictures set state = 'attached', reason = null, media_asset_id = ${mediaAssetId}::uuid,
+      yield* sql`update external_pictures set state = 'attached', reason = null, media_asset_id = ${mediaAssetId}::uuid,
           updated_at = now()
         where id = ${id}::uuid and organization_id = ${organization}`
       return "attached" as const
@@ -97,9 +97,9 @@ const make = (sql: SqlClient.SqlClient): ForeignPictureRepo["Service"] => {
     Effect.orDie
   )
 
-  const refuse = Effect.fn("ForeignPictureRepo.refuse")(function*(id: string, reason: string) {
+  const refuse = Effect.fn("ExternalPictureRepo.refuse")(function*(id: string, reason: string) {
     const organization = yield* currentOrganization
-    yield* sql`update foreign_pictures set state = 'refused', reason = ${reason}, updated_at = now()
+    yield* sql`update external_pictures set state = 'refused', reason = ${reason}, updated_at = now()
       where id = ${id}::uuid and organization_id = ${organization} and state <> 'attached'`
   }, Effect.orDie)
 

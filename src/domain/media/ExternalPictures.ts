@@ -1,0 +1,211 @@
+import { Context, Data, Effect, Layer, Metric, type Scope, type Stream } from "effect"
+import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
+import { type Forbidden, type Unauthorized, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Jobs } from "../jobs/Jobs.ts"
+import { type ExternalPicture, ExternalPictureRepo } from "./ExternalPictureRepo.ts"
+import { MediaRepo } from "./MediaRepo.ts"
+import { MediaSettings } from "./MediaSettings.ts"
+import { MediaStorage, TemporaryFiles } from "./MediaStorage.ts"
+import { Uploads } from "./Uploads.ts"
+
+/** The picture will never be fetched, so there is no retry; `message` is worded to follow its address. */
+export class PictureRefused extends Data.TaggedError("PictureRefused")<{ readonly message: string }> {}
+
+/** The picture could not be fetched this time; retry. */
+export class PictureDelayed extends Data.TaggedError("PictureDelayed")<{ readonly message: string }> {}
+
+/** Requests pictures from the hosts that files of other shops name, behind the guard of webhook targets. */
+export class PictureHosts extends Context.Service<PictureHosts, {
+  /**
+   * Requests a picture and follows a few redirects, each checked and resolved like the first address. Streams its bytes
+   * while the scope is open; refuses a picture that announces more bytes than `limit`. Has no time limit.
+   */
+  readonly fetch: (
+    url: string,
+    limit: number
+  ) => Effect.Effect<Stream.Stream<Uint8Array, PictureDelayed>, PictureRefused | PictureDelayed, Scope.Scope>
+}>()("stoa/domain/media/PictureHosts") {}
+
+/** Slug of the job that fetches a picture. */
+export const fetchPictureSlug = "media/fetch-picture"
+
+/** A picture as another shop's file describes it. */
+export interface ShownPicture {
+  readonly src: string
+  readonly alt?: string | undefined
+}
+
+/** The pictures of an entity in their order. */
+export interface PicturesOfEntity {
+  readonly entityId: string
+  readonly pictures: ReadonlyArray<ShownPicture>
+}
+
+const maxAltLength = 1_000
+
+/** An address listed twice is one picture, at its first position. */
+const named = ({ entityId, pictures }: PicturesOfEntity) => {
+  const first = new Map(pictures.map(({ src }, index) => [src, index] as const).toReversed())
+  return pictures.flatMap(({ alt, src }, position) =>
+    first.get(src) === position
+      ? [{ entityId, url: src, position, alt: alt?.slice(0, maxAltLength).toWellFormed() ?? null }]
+      : []
+  )
+}
+
+const fetches = Metric.counter("stoa_picture_fetches_total", {
+  description: "Tries to fetch pictures that files of other shops name: attached, refused for good, or delayed",
+  incremental: true
+})
+
+/** Counts a try. */
+const countFetch = (outcome: "attached" | "refused" | "delayed") =>
+  Metric.update(Metric.withAttributes(fetches, { outcome }), 1)
+
+/** Time limit for a picture, from the look-up of its host to the last byte. */
+const timeLimit = "60 seconds"
+
+/** The result of a fetch; `gone`: the picture is no longer expected, `there`: it was attached before. */
+export type Fetched = "attached" | "there" | "gone"
+
+/** Pictures hosted by another shop (docs/import-export.md). */
+export class ExternalPictures extends Context.Service<ExternalPictures, {
+  /**
+   * Whether to fetch the pictures of a file. By default yes, if the caller can upload media and storage is configured.
+   * An explicit request fails otherwise: 403, 422.
+   */
+  readonly admit: (
+    asked: boolean | undefined
+  ) => Effect.Effect<boolean, Unauthorized | Forbidden | ValidationFailed, CurrentActor>
+  /** Enqueues the fetch of new pictures. Call it inside the transaction that writes the entities. */
+  readonly expect: (entities: ReadonlyArray<PicturesOfEntity>) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * One try. It can run twice and in two workers at once: a picture is attached once. A refusal is stored, and so is a
+   * delay at the last try.
+   */
+  readonly fetch: (
+    id: string,
+    isLastTry: boolean
+  ) => Effect.Effect<Fetched, PictureRefused | PictureDelayed, CurrentActor>
+}>()("stoa/domain/media/ExternalPictures") {
+  static readonly layer = Layer.effect(
+    ExternalPictures,
+    Effect.gen(function*() {
+      return { ...(yield* makeExpected), fetch: yield* makeFetch }
+    })
+  )
+}
+
+const makeExpected = Effect.gen(function*() {
+  const [repo, jobs, { isConfigured }] = [yield* ExternalPictureRepo, yield* Jobs, yield* MediaStorage]
+
+  const admit = Effect.fn("ExternalPictures.admit")(function*(asked: boolean | undefined) {
+    const actor = yield* CurrentActor
+    if (asked === undefined) return isConfigured && holds(actor, "media:write")
+    if (!asked) return false
+    yield* requireAnyOf(actor, ["media:write"])
+    return isConfigured || (yield* ValidationFailed.of("pictures", "cannot be fetched where no files are kept"))
+  })
+
+  const expect = Effect.fn("ExternalPictures.expect")(function*(entities: ReadonlyArray<PicturesOfEntity>) {
+    const { organizationId } = yield* CurrentActor
+    const ids = yield* repo.expect(entities.flatMap(named))
+    if (ids.length === 0) return
+    yield* Effect.catch(
+      jobs.enqueueAll(ids.map((pictureId) => ({
+        task: fetchPictureSlug,
+        input: { pictureId },
+        options: { organizationId }
+      }))),
+      Effect.die
+    )
+  })
+
+  return { admit, expect }
+})
+
+const nameOf = (url: string): string => {
+  const last = new URL(url).pathname.split("/").at(-1) ?? ""
+  try {
+    return decodeURIComponent(last)
+  } catch {
+    return last
+  }
+}
+
+/** Downloads a picture of at most `limit` bytes to a temporary file that exists while the scope is open. */
+export const pictureArrivals =
+  (hosts: PictureHosts["Service"], temporary: TemporaryFiles["Service"], limit: number) => (url: string) =>
+    Effect.flatMap(hosts.fetch(url, limit), (bytes) => temporary.receive(bytes, limit)).pipe(
+      Effect.timeoutOrElse({
+        duration: timeLimit,
+        orElse: () => Effect.fail(new PictureDelayed({ message: `did not come within ${timeLimit}` }))
+      }),
+      Effect.catchTags({
+        FileTooLarge: () => Effect.fail(new PictureRefused({ message: `is larger than ${limit} bytes` })),
+        StorageFailed: ({ message }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${message}` }))
+      })
+    )
+
+const makeFetch = Effect.gen(function*() {
+  const [repo, media] = [yield* ExternalPictureRepo, yield* MediaRepo]
+  const [hosts, temporary, uploads] = [yield* PictureHosts, yield* TemporaryFiles, yield* Uploads]
+  const { maxUploadSize } = yield* MediaSettings
+
+  const received = pictureArrivals(hosts, temporary, maxUploadSize)
+
+  /**
+   * Applies the rules of an upload, restricted to images. The host's content type is ignored, because many hosts guess
+   * it.
+   */
+  const stored = Effect.fnUntraced(
+    function*({ alt, url }: ExternalPicture) {
+      const file = yield* received(url)
+      if (file.contentType?.startsWith("image/") !== true) {
+        return yield* new PictureRefused({ message: "is not a picture" })
+      }
+      return yield* uploads.put({ file, filename: nameOf(url), declared: "", alt, isPublic: false, origin: "imported" })
+    },
+    Effect.catchTags({
+      ValidationFailed: ({ error }) =>
+        Effect.fail(new PictureRefused({ message: error.details.issues.map(({ message }) => message).join("; ") })),
+      Unavailable: ({ error }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${error.message}` }))
+    })
+  )
+
+  const fetched = Effect.fnUntraced(function*(picture: ExternalPicture) {
+    const asset = yield* stored(picture)
+    const end = yield* repo.attach(picture.id, ({ entityId, hasPrimary, position }) =>
+      Effect.gen(function*() {
+        const made = yield* media.create(asset)
+        if (made === undefined) return undefined
+        const role = position === 0 && !hasPrimary ? "primary" : "gallery"
+        yield* media.attach({ entityId, mediaAssetId: made.id, role, sortOrder: position })
+        return made.id
+      }))
+    return end ?? (yield* new PictureDelayed({ message: "took too long" }))
+  }, Effect.scoped)
+
+  const noted = (picture: ExternalPicture, isLastTry: boolean, { _tag, message }: PictureRefused | PictureDelayed) =>
+    Effect.gen(function*() {
+      const reason = `The picture ${picture.url} of '${picture.slug}' ${message}.`
+      if (_tag === "PictureDelayed" && !isLastTry) {
+        yield* countFetch("delayed")
+        return yield* new PictureDelayed({ message: reason })
+      }
+      yield* countFetch("refused")
+      yield* repo.refuse(picture.id, reason)
+      // Addresses can contain credentials, so the log omits them; the job's record has the full address.
+      yield* Effect.logWarning(`picture ${picture.position + 1} of '${picture.slug}' was not fetched: it ${message}`)
+      return yield* new PictureRefused({ message: reason })
+    })
+
+  return Effect.fn("ExternalPictures.fetch")(function*(id: string, isLastTry: boolean) {
+    const picture = yield* repo.find(id)
+    if (picture === undefined) return "gone" as const
+    if (picture.isAttached) return "there" as const
+    const end = yield* Effect.catch(fetched(picture), (error) => noted(picture, isLastTry, error))
+    if (end === "attached") yield* countFetch("attached")
+    return end === "attached" ? end : "there" as const
+  })
+})
