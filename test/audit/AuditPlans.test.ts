@@ -2,14 +2,15 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { Audit } from "../../src/domain/audit/Audit.ts"
 import type { AuditFilter } from "../../src/domain/audit/AuditEntry.ts"
-import { AuditRepo, auditRepoLayer } from "../../src/domain/audit/AuditRepo.ts"
-import { EventReadRepo, eventReadRepoLayer } from "../../src/domain/events/EventReadRepo.ts"
-import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
+import { EventReadRepo } from "../../src/domain/events/EventReadRepo.ts"
+import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const Repos = Layer.mergeAll(auditRepoLayer, eventReadRepoLayer, relayRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const Repos = Layer.mergeAll(auditLayer, EventReadRepo.layer, RelayRepo.layer).pipe(Layer.provideMerge(TestDatabase))
 
 /** A change log of 60,000 entries, half of them another organization's, and a few that wait. */
 const aLongChangeLog = Effect.gen(function*() {
@@ -35,7 +36,7 @@ it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a change 
   it.effect("is read by an index, whatever is asked for", () =>
     Effect.gen(function*() {
       yield* aLongChangeLog
-      const { list } = yield* AuditRepo
+      const { list } = yield* Audit
       const filters: ReadonlyArray<AuditFilter> = [
         {},
         { entityType: "cart", entityId: "10" },

@@ -1,12 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { ChangeLogPurgeRepo, changeLogPurgeRepoLayer } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
-import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { ChangeLogPurgeRepo } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
+import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
-const Repos = Layer.mergeAll(relayRepoLayer, changeLogPurgeRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const Repos = Layer.mergeAll(RelayRepo.layer, ChangeLogPurgeRepo.layer).pipe(Layer.provideMerge(TestDatabase))
 
 const assignPositions = Effect.flatMap(
   RelayRepo,

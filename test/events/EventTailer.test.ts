@@ -1,15 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { eventReadRepoLayer } from "../../src/domain/events/EventReadRepo.ts"
+import { EventReadRepo } from "../../src/domain/events/EventReadRepo.ts"
 import { EventTailer } from "../../src/domain/events/EventTailer.ts"
-import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { upTo, writeEntries } from "./ChangeLog.ts"
 
 /** A process that serves two readers and keeps two events for each of them. */
 const Tailer = EventTailer.layerOf({ readers: 2, buffer: 2 }).pipe(
-  Layer.provideMerge(Layer.merge(eventReadRepoLayer, relayRepoLayer)),
+  Layer.provideMerge(Layer.merge(EventReadRepo.layer, RelayRepo.layer)),
   Layer.provideMerge(TestDatabase)
 )
 

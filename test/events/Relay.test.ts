@@ -3,13 +3,13 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EventNotice, EventSubscribers } from "../../src/domain/events/EventSubscribers.ts"
 import { Relay } from "../../src/domain/events/Relay.ts"
-import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
 const Relays = Relay.layer.pipe(
-  Layer.provideMerge(Layer.merge(relayRepoLayer, EventSubscribers.layer)),
+  Layer.provideMerge(Layer.merge(RelayRepo.layer, EventSubscribers.layer)),
   Layer.provideMerge(TestDatabase)
 )
 

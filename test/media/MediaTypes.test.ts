@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { savedName } from "../../src/domain/media/MediaAsset.ts"
 import { declaredType, dispositionOf, knownContentTypes } from "../../src/domain/media/MediaSettings.ts"
 import { rangeOf } from "../../src/http/media/FileAnswer.ts"
-import { detectContentType } from "../../src/layers/media/ContentTypes.ts"
+import { detectContentType } from "../../src/layers/media/LocalTemporaryFiles.ts"
 import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./Pictures.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

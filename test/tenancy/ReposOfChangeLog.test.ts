@@ -1,16 +1,16 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLogPurgeRepo, changeLogPurgeRepoLayer } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
-import { EventReadRepo, eventReadRepoLayer } from "../../src/domain/events/EventReadRepo.ts"
+import { ChangeLogPurgeRepo } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
+import { EventReadRepo } from "../../src/domain/events/EventReadRepo.ts"
 import { redactChangeLog } from "../../src/domain/events/RedactionRepo.ts"
-import { RelayRepo, relayRepoLayer } from "../../src/domain/events/RelayRepo.ts"
+import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
 import { placesOf } from "../events/ChangeLog.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother, asOwner } from "./AnotherTenant.ts"
 import { rowsOf } from "./Footprint.ts"
 
-const Repos = Layer.mergeAll(eventReadRepoLayer, changeLogPurgeRepoLayer, relayRepoLayer).pipe(
+const Repos = Layer.mergeAll(EventReadRepo.layer, ChangeLogPurgeRepo.layer, RelayRepo.layer).pipe(
   Layer.provideMerge(TestDatabase)
 )
 

@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiKeyRepo, apiKeyRepoLayer } from "../../src/domain/access/ApiKeyRepo.ts"
-import { AuditRepo, auditRepoLayer } from "../../src/domain/audit/AuditRepo.ts"
+import { Audit } from "../../src/domain/audit/Audit.ts"
+import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
 import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
@@ -38,7 +39,7 @@ import { rowsOf } from "./Footprint.ts"
 const Repos = Layer.mergeAll(
   addressRepoLayer,
   apiKeyRepoLayer,
-  auditRepoLayer,
+  auditLayer,
   authRepoLayer,
   customerCartRepoLayer,
   customerGroupRepoLayer,
@@ -220,7 +221,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       yield* openAnother
       const group = { id: newId(), organizationId: "org_another", name: "VIP", description: null, metadata: {} }
       yield* asAnother(CustomerGroupRepo.use((repo) => repo.insert({ ...group, createdAt: at, updatedAt: at })))
-      const listed = AuditRepo.use((repo) => shown(repo.list({}, { page: 1, limit: 100 })))
+      const listed = Audit.use((audit) => shown(audit.list({}, { page: 1, limit: 100 })))
       const [own = 0, total = 0] = yield* asOwner(listed)
       assert.isAbove(own, 0)
       assert.strictEqual(total, own)

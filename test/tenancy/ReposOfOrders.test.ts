@@ -8,7 +8,7 @@ import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { InvoiceRepo, invoiceRepoLayer } from "../../src/domain/invoices/InvoiceRepo.ts"
-import { OrderMailRepo, orderMailRepoLayer } from "../../src/domain/mail/OrderMailRepo.ts"
+import { OrderMailRepo } from "../../src/domain/mail/OrderMailRepo.ts"
 import { CustomerOrderRepo, customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
 import { OrderLookupRepo, orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
 import { OrderNoteRepo, orderNoteRepoLayer } from "../../src/domain/orders/OrderNoteRepo.ts"
@@ -42,7 +42,7 @@ const Repos = Layer.mergeAll(
   customerRepoLayer,
   invoiceRepoLayer,
   orderLookupRepoLayer,
-  orderMailRepoLayer,
+  OrderMailRepo.layer,
   orderNoteRepoLayer,
   orderRepoLayer,
   orderStatusRepoLayer,

@@ -1,13 +1,13 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { AuditEntry, AuditFilter } from "./AuditEntry.ts"
-import { AuditRepo } from "./AuditRepo.ts"
 
 /** The audit trail (spec §4 Audit, contract, platform §10). */
 export class Audit extends Context.Service<Audit, {
-  /** A page of entries, newest first. `event` is a name, or one of the short forms of older clients. */
+  /**
+   * A page of entries, newest first; includes changes as soon as they are committed. `event` is a name, or one of the
+   * short forms of older clients.
+   */
   readonly list: (filter: AuditFilter, page: PageRequest) => Effect.Effect<PageOf<AuditEntry>, never, CurrentActor>
-}>()("stoa/domain/audit/Audit") {
-  static readonly layer = Layer.effect(Audit, Effect.map(AuditRepo, ({ list }) => ({ list })))
-}
+}>()("stoa/domain/audit/Audit") {}

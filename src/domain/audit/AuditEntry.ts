@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Time } from "../pricing/Bounds.ts"
 
-const Time = Schema.Date.annotate({ format: "date-time" })
 const Json = Schema.Record(Schema.String, Schema.Unknown)
 
 /**

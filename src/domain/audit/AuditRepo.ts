@@ -1,49 +1,17 @@
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { type AuditEntry, type AuditFilter, eventsNamed, shortened } from "./AuditEntry.ts"
+import { currentOrganization } from "../access/Actor.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { Audit } from "./Audit.ts"
+import { AuditEntry, type AuditFilter, eventsNamed, shortened } from "./AuditEntry.ts"
 
-/** Reads the change log as the audit trail. */
-export class AuditRepo extends Context.Service<AuditRepo, {
-  /** A page of entries, newest first; includes changes as soon as they are committed. */
-  readonly list: (filter: AuditFilter, page: PageRequest) => Effect.Effect<PageOf<AuditEntry>, never, CurrentActor>
-}>()("stoa/domain/audit/AuditRepo") {}
+const columns = columnsOf(AuditEntry.fields, "e", { event: "e.type", position: "e.position::float8" })
 
-interface EntryRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly entity_type: string
-  readonly entity_id: string
-  readonly type: string
-  readonly payload: object
-  readonly before: object | null
-  readonly actor_id: string | null
-  readonly actor_type: AuditEntry["actorType"]
-  readonly request_id: string | null
-  readonly ip: string | null
-  readonly user_agent: string | null
-  readonly source: AuditEntry["source"]
-  readonly position: bigint | null
-  readonly created_at: Date
-}
-
-const toEntry = (row: EntryRow): AuditEntry => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  entityType: row.entity_type,
-  entityId: row.entity_id,
-  event: row.type,
+const toEntry = (row: AuditEntry): AuditEntry => ({
+  ...row,
   payload: shortened(row.payload),
-  before: row.before === null ? null : shortened(row.before),
-  actorId: row.actor_id,
-  actorType: row.actor_type,
-  requestId: row.request_id,
-  ip: row.ip,
-  userAgent: row.user_agent,
-  source: row.source,
-  position: row.position === null ? null : Number(row.position),
-  createdAt: row.created_at
+  before: row.before && shortened(row.before)
 })
 
 const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditFilter) =>
@@ -59,9 +27,9 @@ const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditF
 
 const isUnfiltered = (filter: AuditFilter): boolean => Object.values(filter).every((value) => value === undefined)
 
-/** `AuditRepo` over the database of the process. */
-export const auditRepoLayer = Layer.effect(
-  AuditRepo,
+/** Reads the change log as the audit trail. */
+export const auditLayer = Layer.effect(
+  Audit,
   Effect.map(SqlClient.SqlClient, (sql) => {
     /** The head stores the length of a chain; filtered queries count by an index. */
     const count = (organization: string, filter: AuditFilter) =>
@@ -78,7 +46,7 @@ export const auditRepoLayer = Layer.effect(
     // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
     const select = (organization: string, filter: AuditFilter, page: PageRequest) => {
       const enough = page.limit + offsetOf(page)
-      return sql<EntryRow>`select * from (
+      return sql<AuditEntry>`select ${sql.literal(columns)} from (
           (select * from outbox_events where position is not null and ${matching(sql, organization, filter)}
             order by created_at desc, entry_number desc limit ${enough})
           union all
@@ -87,7 +55,7 @@ export const auditRepoLayer = Layer.effect(
         order by created_at desc, entry_number desc limit ${page.limit} offset ${offsetOf(page)}`
     }
 
-    const list = Effect.fn("AuditRepo.list")(function*(filter: AuditFilter, page: PageRequest) {
+    const list = Effect.fn("Audit.list")(function*(filter: AuditFilter, page: PageRequest) {
       const organization = yield* currentOrganization
       const [rows, counts] = yield* Effect.all([select(organization, filter, page), count(organization, filter)], {
         concurrency: "unbounded"
@@ -95,6 +63,6 @@ export const auditRepoLayer = Layer.effect(
       return { ...page, items: rows.map(toEntry), total: Number(counts[0]?.total ?? 0n) }
     }, Effect.orDie)
 
-    return AuditRepo.of({ list })
+    return Audit.of({ list })
   })
 )

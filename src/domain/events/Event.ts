@@ -24,116 +24,41 @@ export type EventName = EventType | (string & {})
 
 /** Changes that appear in the audit trail but are not emitted: `<module>.<operation>`. */
 export type AuditedType =
-  | "apiKeys.create"
-  | "apiKeys.delete"
-  | "apiKeys.update"
-  | "brands.create"
-  | "brands.update"
-  | "brands.delete"
-  | "brands.link"
-  | "brands.unlink"
-  | "cart.create"
-  | "cart.updateQuantity"
-  | "cart.removeItem"
-  | "catalog.proposeAttributes"
-  | "catalog.rejectAttributes"
-  | "catalog.schedule"
-  | "categories.create"
-  | "categories.update"
-  | "categories.archive"
-  | "categories.restore"
-  | "categories.delete"
-  | "categories.link"
-  | "categories.unlink"
-  | "customers.addAddress"
-  | "customers.changeAddress"
-  | "customers.removeAddress"
-  | "customers.addInteraction"
-  | "customers.changeInteraction"
-  | "customers.removeInteraction"
-  | "customers.erase"
-  | "customerGroups.create"
-  | "customerGroups.update"
-  | "customerGroups.delete"
-  | "entityFields.create"
-  | "entityFields.update"
-  | "entityFields.archive"
-  | "entityFields.restore"
-  | "orders.claim"
-  | "orders.import"
-  | "fulfillment.update"
-  | "orders.addLine"
-  | "orders.changeLine"
-  | "orders.removeLine"
-  | "orders.addNote"
-  | "orders.removeNote"
-  | "inventory.reserve"
-  | "inventory.release"
-  | "options.create"
-  | "options.createValue"
-  | "payments.capture"
-  | "refunds.create"
-  | "refunds.complete"
-  | "refunds.fail"
-  | "refunds.retry"
-  | "refunds.undo"
+  | `apiKeys.${"create" | "delete" | "update"}`
+  | `brands.${"create" | "delete" | "link" | "unlink" | "update"}`
+  | `cart.${"create" | "removeItem" | "updateQuantity"}`
+  | `catalog.${"proposeAttributes" | "rejectAttributes" | "schedule"}`
+  | `categories.${"archive" | "create" | "delete" | "link" | "restore" | "unlink" | "update"}`
   | "compensations.resolve"
-  | "invoices.create"
-  | "media.attach"
-  | "media.delete"
-  | "media.detach"
-  | "media.update"
-  | "media.upload"
-  | "invitations.accept"
-  | "invitations.cancel"
-  | "invitations.create"
-  | "invitations.reject"
-  | "jobs.retry"
-  | "organizations.create"
-  | "organizations.update"
-  | "organizations.delete"
-  | "sessions.create"
-  | "sessions.update"
-  | "sessions.delete"
-  | "shippingRates.create"
-  | "shippingRates.update"
-  | "shippingRates.delete"
-  | "shippingZones.create"
-  | "shippingZones.update"
-  | "shippingZones.delete"
-  | "staff.create"
-  | "staff.delete"
-  | "staff.update"
-  | "taxClasses.create"
-  | "taxClasses.update"
-  | "taxClasses.delete"
-  | "taxRates.create"
-  | "taxRates.update"
-  | "taxRates.delete"
-  | "users.create"
-  | "users.update"
-  | "users.delete"
-  | "users.verifyEmail"
-  | "users.changePassword"
-  | "users.linkAccount"
-  | "users.unlinkAccount"
-  | "users.setUpTwoFactor"
-  | "users.enableTwoFactor"
-  | "users.disableTwoFactor"
-  | "users.changeBackupCodes"
-  | "variants.create"
-  | "variants.update"
-  | "imports.create"
-  | "imports.complete"
-  | "imports.fail"
-  | "imports.cancel"
+  | `customerGroups.${"create" | "delete" | "update"}`
+  | "customers.erase"
+  | `customers.${"add" | "change" | "remove"}${"Address" | "Interaction"}`
+  | `entityFields.${"archive" | "create" | "restore" | "update"}`
   | "exports.create"
+  | "fulfillment.update"
+  | `imports.${"cancel" | "complete" | "create" | "fail"}`
+  | `inventory.${"release" | "reserve"}`
+  | `invitations.${"accept" | "cancel" | "create" | "reject"}`
+  | "invoices.create"
+  | "jobs.retry"
+  | `media.${"attach" | "delete" | "detach" | "update" | "upload"}`
+  | `options.${"create" | "createValue"}`
+  | `orders.${"addLine" | "addNote" | "changeLine" | "claim" | "import" | "removeLine" | "removeNote"}`
+  | `organizations.${"create" | "delete" | "update"}`
+  | "payments.capture"
+  | `refunds.${"complete" | "create" | "fail" | "retry" | "undo"}`
+  | `sessions.${"create" | "delete" | "update"}`
+  | `shippingRates.${"create" | "delete" | "update"}`
+  | `shippingZones.${"create" | "delete" | "update"}`
+  | `staff.${"create" | "delete" | "update"}`
+  | `taxClasses.${"create" | "delete" | "update"}`
+  | `taxRates.${"create" | "delete" | "update"}`
+  | `users.${"changeBackupCodes" | "changePassword" | "create" | "delete" | "update" | "verifyEmail"}`
+  | `users.${"link" | "unlink"}Account`
+  | `users.${"disable" | "enable" | "setUp"}TwoFactor`
+  | `variants.${"create" | "update"}`
   | "warehouses.create"
-  | "webhooks.create"
-  | "webhooks.update"
-  | "webhooks.delete"
-  | "webhooks.rotateSecret"
-  | "webhooks.disable"
+  | `webhooks.${"create" | "delete" | "disable" | "rotateSecret" | "update"}`
 
 /**
  * A change of a row of a plugin's table, `<plugin>/<table>.create`, or an event that a plugin declares, `<plugin>/…`.

@@ -41,7 +41,7 @@ const entriesOf = (sql: SqlClient.SqlClient, redaction: Redaction) => {
 
 /**
  * Removes a person from the change log within the transaction that erases them, and returns how many entries it
- * changed. Waits for the relay, which locks the head.
+ * changed. Waits for the relay, which locks the cursor.
  */
 export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, redaction: Redaction) {
   const { actorId, organizationId } = redaction
@@ -52,13 +52,13 @@ export const redactChangeLog = Effect.fnUntraced(function*(sql: SqlClient.SqlCli
     mine as materialized (select id, coalesce(bool_or(about), false) as about from (${
     entriesOf(sql, redaction)
   }) x group by id),
-    now_said as materialized (
+    redacted as materialized (
       select e.id, case when mine.about then outbox_anonymous(e.payload) else e.payload end as payload,
         case when mine.about then outbox_anonymous(e.before) else e.before end as before
       from mine join outbox_events e on e.id = mine.id
       where mine.about or e.actor_id = ${actorId})
     update outbox_events e set payload = n.payload, before = n.before, ip = null, user_agent = null
-      from now_said n where e.id = n.id and (e.ip is not null or e.user_agent is not null
+      from redacted n where e.id = n.id and (e.ip is not null or e.user_agent is not null
         or e.payload <> n.payload or e.before is distinct from n.before)
       returning 1`
   yield* sql`select set_config('stoa.outbox_redaction', '', true)`

@@ -52,10 +52,10 @@ export class Relay extends Context.Service<Relay, {
       const repo = yield* RelayRepo
       const subscribers = yield* EventSubscribers
 
-      const tell = (events: ReadonlyArray<EventNotice>) =>
+      const emit = (events: ReadonlyArray<EventNotice>) =>
         Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
-      const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, tell).pipe(
+      const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, emit).pipe(
         Effect.tap((count) => Metric.update(relayed, count))
       )
 

@@ -13,10 +13,10 @@ export interface Addressed {
   readonly previousStatus: string | null
 }
 
-/** Payment state of an order: the shopper has yet to pay, has paid, or never will. */
+/** Payment state of an order: not paid yet, paid, or cancelled. */
 export type PaymentState = "awaited" | "paid" | "given-up"
 
-/** What became of a mail about an order; failure null: it has left. */
+/** Outcome of a mail about an order; failure null: it was sent. */
 export interface NotedMail {
   readonly id: string
   readonly orderId: string
@@ -38,15 +38,14 @@ export class OrderMailRepo extends Context.Service<OrderMailRepo, {
   readonly note: (mail: NotedMail) => Effect.Effect<void, never, CurrentActor>
   /** Undefined without the order. */
   readonly paymentState: (orderId: string) => Effect.Effect<PaymentState | undefined, never, CurrentActor>
-}>()("stoa/domain/mail/OrderMailRepo") {}
+}>()("stoa/domain/mail/OrderMailRepo") {
+  static readonly layer = Layer.effect(OrderMailRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+}
 
-/** `OrderMailRepo` over the database of the process. */
-export const orderMailRepoLayer = Layer.effect(
-  OrderMailRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const addressed = Effect.fn("OrderMailRepo.addressed")(
-      (events: ReadonlyArray<string>) =>
-        sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
+const make = (sql: SqlClient.SqlClient): OrderMailRepo["Service"] => {
+  const addressed = Effect.fn("OrderMailRepo.addressed")(
+    (events: ReadonlyArray<string>) =>
+      sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
             e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
           from outbox_events e
           join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
@@ -56,23 +55,22 @@ export const orderMailRepoLayer = Layer.effect(
             and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
             and coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email, '') <> ''
           order by e.event_sequence`,
-      Effect.orDie
-    )
-    const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {
-      const rows = yield* sql<{ readonly state: PaymentState }>`select case
+    Effect.orDie
+  )
+  const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {
+    const rows = yield* sql<{ readonly state: PaymentState }>`select case
           when status = 'cancelled' then 'given-up'
           when status = 'pending' and amount_captured is null then 'awaited'
           else 'paid' end as state
         from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0]?.state
-    }, Effect.orDie)
-    const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
-      yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, failure)
+    return rows[0]?.state
+  }, Effect.orDie)
+  const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
+    yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, failure)
         select ${id}::uuid, organization_id, id, ${template}, ${failure === null ? "sent" : "failed"}, ${failure}::text
         from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
         on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at
           where order_mails.outcome = 'failed'`
-    }, Effect.orDie)
-    return OrderMailRepo.of({ addressed, note, paymentState })
-  })
-)
+  }, Effect.orDie)
+  return { addressed, note, paymentState }
+}

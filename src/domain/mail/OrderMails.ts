@@ -30,30 +30,12 @@ type MailedOrder = typeof MailedOrder.Type
 const decode = Schema.decodeUnknownOption(MailedOrder)
 
 const confirmationOf = (organizationId: string, to: string, order: MailedOrder): Mail => {
-  const { currency, discountTotal, grandTotal, id, lineItems, orderNumber } = order
-  const { shippingAddress, shippingTotal, subtotal, taxIncluded = false, taxTotal } = order
-  return {
-    template: "order-confirmation",
-    to,
-    organizationId,
-    data: {
-      orderId: id,
-      orderNumber,
-      currency,
-      lines: lineItems,
-      subtotal,
-      discountTotal,
-      shippingTotal,
-      taxTotal,
-      taxIncluded,
-      grandTotal,
-      shippingAddress
-    }
-  }
+  const { amountCaptured: _, id: orderId, isDraft: __, lineItems: lines, status: ___, ...totals } = order
+  return { template: "order-confirmation", to, organizationId, data: { orderId, lines, taxIncluded: false, ...totals } }
 }
 
 /** A cancelled order that was never paid is a failed checkout; it was not confirmed by mail either. */
-const cameToNothing = ({ amountCaptured, status }: MailedOrder) => status === "cancelled" && amountCaptured === null
+const isFailedCheckout = ({ amountCaptured, status }: MailedOrder) => status === "cancelled" && amountCaptured === null
 
 const changeOf = (organizationId: string, to: string, order: MailedOrder, previousStatus: string): Mail => ({
   template: "order-status-change",
@@ -67,7 +49,7 @@ const mailOf = ({ email, organizationId, previousStatus, record, type }: Address
   const order = Option.getOrUndefined(decode(record))
   if (order === undefined) return []
   if (type === "orders.create") return order.isDraft === true ? [] : [confirmationOf(organizationId, email, order)]
-  return cameToNothing(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
+  return isFailedCheckout(order) ? [] : [changeOf(organizationId, email, order, previousStatus ?? "pending")]
 }
 
 /**

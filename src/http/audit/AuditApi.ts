@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { AuditEntry } from "../../domain/audit/AuditEntry.ts"
@@ -7,7 +7,23 @@ import { FreeText } from "../../domain/text/Storable.ts"
 import { Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Moment } from "./Moment.ts"
+
+const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/
+
+/** A time without an offset is read as UTC, in any time zone of the server. */
+const inUtc = (text: string): string => /T/.test(text) && !/(Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text
+
+const isMoment = (text: string): boolean => iso.test(text) && !Number.isNaN(Date.parse(inUtc(text)))
+
+/** A day or a time of the query, ISO 8601; anything else is 422. */
+const Moment = Schema.String.check(
+  Schema.makeFilter((text: string) => isMoment(text) || "must be a date or a time in ISO 8601")
+).pipe(
+  Schema.decodeTo(
+    Schema.Date,
+    SchemaTransformation.transform({ decode: (text) => new Date(inUtc(text)), encode: (date) => date.toISOString() })
+  )
+)
 
 const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
 

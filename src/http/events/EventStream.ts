@@ -3,7 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import type { SequencedEvent } from "../../domain/events/EventSubscribers.ts"
 import type { StoreEvent } from "./EventsApi.ts"
 
-/** An event as the API tells it. */
+/** An event as the API shows it. */
 export const toStoreEvent = (event: SequencedEvent): StoreEvent => ({
   id: event.id,
   sequence: event.sequence,
@@ -16,32 +16,32 @@ export const toStoreEvent = (event: SequencedEvent): StoreEvent => ({
   requestId: event.requestId
 })
 
-/** One message of a stream of server-sent events; JSON without indentation has no line breaks. */
+/** A server-sent event; JSON contains no line breaks. */
 export const toMessage = (event: SequencedEvent): string =>
   `id: ${event.sequence}\nevent: ${event.type}\ndata: ${JSON.stringify(toStoreEvent(event))}\n\n`
 
-/** What clients and proxies between see of a stream that has nothing to tell. */
+/** Keeps a stream without events open. */
 const heartbeat = ": heartbeat\n\n"
 
-/** Proxies cut off connections that are silent for half a minute or more. */
+/** Proxies close connections that are silent for half a minute or more. */
 const heartbeatEvery = "15 seconds"
 
-/** Then a client reconnects by itself, and its credentials are checked again. */
-const longest = Duration.minutes(15)
+/** Maximum life of a stream. The client then reconnects by itself, and its access is checked again. */
+const maxLife = Duration.minutes(15)
 
-/** Milliseconds that a client waits before it comes again. */
-const welcome = "retry: 1000\n\n"
+/** Tells the client to reconnect after so many milliseconds. */
+const retry = "retry: 1000\n\n"
 
-/** Answers with the events as they come. It ends with the process, or after a quarter of an hour. */
+/** A stream of the events. It ends with the process, or after a quarter of an hour. */
 export const eventStream = (events: Stream.Stream<SequencedEvent>) => {
   const messages = Stream.map(events, toMessage)
   const beats = Stream.map(Stream.drop(Stream.tick(heartbeatEvery), 1), () => heartbeat)
-  const text = Stream.concat(Stream.make(welcome), Stream.merge(messages, beats, { haltStrategy: "left" }))
+  const text = Stream.concat(Stream.make(retry), Stream.merge(messages, beats, { haltStrategy: "left" }))
   return HttpServerResponse.stream(
-    Stream.encodeText(Stream.interruptWhen(text, Effect.sleep(longest))),
+    Stream.encodeText(Stream.interruptWhen(text, Effect.sleep(maxLife))),
     {
       contentType: "text/event-stream",
-      // The last one tells nginx not to collect the stream.
+      // The last one keeps nginx from buffering the stream.
       headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
     }
   )

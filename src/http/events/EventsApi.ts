@@ -10,7 +10,7 @@ import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 /** Name of an event: one of the core, or one that a plugin declares. */
 const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
 
-/** An event as the API tells it (docs/events.md). `data` is the record after the change, without secrets. */
+/** An event as the API shows it (docs/events.md). `data` is the record after the change, without secrets. */
 export const StoreEvent = Schema.Struct({
   id: Uuid,
   sequence: Schema.Int.annotate({ description: "Place among the organization's events: from 1, without gaps." }),

@@ -19,7 +19,7 @@ const wantsStream = ({ headers }: HttpServerRequest.HttpServerRequest): boolean 
 
 const cursorOf = Schema.decodeOption(EventCursor)
 
-/** Where a client that comes again says it was. An empty header is what it sends before it has heard anything. */
+/** The last event that a reconnecting client received. It sends an empty header before its first event. */
 const lastSeen = Effect.fnUntraced(function*({ headers }: HttpServerRequest.HttpServerRequest) {
   const sent = headers["last-event-id"]
   if (sent === undefined || sent === "") return undefined

@@ -5,36 +5,34 @@ import { dispositionOf, typeNamed } from "../../domain/media/MediaSettings.ts"
 import type { ByteRange } from "../../domain/media/MediaStorage.ts"
 import { envelope } from "../server/Failure.ts"
 
-/** What a range asks for: the whole file, a part of it, or a part that it has not. */
+/** The requested range: the whole file, a part of it, or a part beyond its end. */
 export type AskedRange = ByteRange | "whole" | "beyond"
 
-const whole = "whole"
-
-/** A `Range` of one part (RFC 9110 §14). Several parts, other units and what cannot be read: the whole file. */
+/** A `Range` of one part (RFC 9110 §14). Several parts, other units and invalid ones: the whole file. */
 export const rangeOf = (sent: string | undefined, size: number): AskedRange => {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(sent?.trim() ?? "")
-  if (found === null) return whole
+  if (found === null) return "whole"
   const [, first = "", last = ""] = found
-  if (first === "" && last === "") return whole
+  if (first === "" && last === "") return "whole"
   if (first === "") return last === "0" ? "beyond" : { start: Math.max(0, size - Number(last)), end: size - 1 }
   const [start, end] = [Number(first), last === "" ? size - 1 : Math.min(Number(last), size - 1)]
   if (start >= size) return "beyond"
-  return end < start ? whole : { start, end }
+  return end < start ? "whole" : { start, end }
 }
 
-/** The bytes under an address never change: their hash is their name. */
+/** The bytes under an address never change, so their hash is the tag. */
 const tagOf = ({ digest }: ShownFile): string => `"${digest.slice(0, 32)}"`
 
 const isKnown = (sent: string | undefined, tag: string): boolean =>
   sent !== undefined && sent.split(",").some((one) => ["*", tag, `W/${tag}`].includes(one.trim()))
 
-const keeping = ({ audience, isDerived, seconds }: ShownFile): string => {
+const cacheControlOf = ({ audience, isDerived, seconds }: ShownFile): string => {
   if (audience === "actor") return "private, no-cache"
   if (audience === "holder") return `private, max-age=${seconds}`
   return `public, max-age=${seconds}${isDerived ? ", immutable" : ""}`
 }
 
-/** A file never runs scripts with the origin of this host; types that could are downloaded and not shown. */
+/** No file runs scripts in the name of this host; types that might are sandboxed. */
 const policyOf = ({ contentType }: ShownFile): string =>
   typeNamed(contentType)?.isActive === false
     ? "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
@@ -42,24 +40,24 @@ const policyOf = ({ contentType }: ShownFile): string =>
 
 const headersOf = (file: ShownFile): Record<string, string> => ({
   etag: tagOf(file),
-  "cache-control": keeping(file),
+  "cache-control": cacheControlOf(file),
   "accept-ranges": "bytes",
   "content-disposition": dispositionOf(file.contentType, file.filename),
   "content-security-policy": policyOf(file),
   "x-content-type-options": "nosniff",
-  // Shops show pictures of an API on another host.
+  // Storefronts show pictures of an API on another host.
   "cross-origin-resource-policy": "cross-origin"
 })
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** A range counts only for the file that its client has a part of. */
+/** A range applies only if the client has a part of this file. */
 const askedRange = ({ headers }: Request, file: ShownFile): AskedRange => {
   const condition = headers["if-range"]
-  return condition !== undefined && condition !== tagOf(file) ? whole : rangeOf(headers["range"], file.size)
+  return condition !== undefined && condition !== tagOf(file) ? "whole" : rangeOf(headers["range"], file.size)
 }
 
-/** The answer to a permitted request for a file: 200, 206, 304 or 416. */
+/** The response with a file that the caller may see: 200, 206, 304 or 416. */
 export const fileAnswer = Effect.fnUntraced(
   function*(request: Request, file: ShownFile, read: MediaFiles["Service"]["read"]) {
     const headers = headersOf(file)
@@ -70,11 +68,11 @@ export const fileAnswer = Effect.fnUntraced(
     if (asked === "beyond") {
       return envelope(416, { "content-range": `bytes */${file.size}`, "cache-control": "no-store" })
     }
-    const range = asked === whole ? undefined : asked
+    const range = asked === "whole" ? undefined : asked
     const part = range === undefined ? {} : { "content-range": `bytes ${range.start}-${range.end}/${file.size}` }
     const contentLength = range === undefined ? file.size : range.end - range.start + 1
     const { contentType } = file
-    // A request for the headers alone opens no file.
+    // HEAD opens no file.
     const bytes = request.method === "HEAD" ? Stream.empty : yield* read(file, range)
     return HttpServerResponse.stream(bytes, {
       status: range === undefined ? 200 : 206,

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { RangeNotSatisfiable } from "../../domain/errors/ApiErrors.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -8,15 +9,16 @@ import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
+import { RouteRate } from "../server/RouteRate.ts"
 
 const id = { id: Uuid }
 
-/** A width as an address has it. */
+/** The width in an address. */
 export const Width = Schema.NumberFromString.check(Schema.isInt()).annotate({
   description: "Of an image: a version that is at most this wide. One of the widths of the deployment."
 })
 
-/** Media and what shows them (spec §4 `/media`, contract §10). */
+/** Media and their attachments (spec §4 `/media`, contract §10). */
 export const MediaGroup = HttpApiGroup.make("media").add(
   HttpApiEndpoint.get("list", "/api/media", {
     query: {
@@ -40,10 +42,10 @@ export const MediaGroup = HttpApiGroup.make("media").add(
     })),
   HttpApiEndpoint.get("record", "/api/media/:id/record", { params: id, success: Data(MediaRecord) })
     .annotate(Access, anyOf("media:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "The record of a medium, with what shows it" })),
+    .annotateMerge(OpenApi.annotations({ summary: "The record of a medium, with its attachments" })),
   HttpApiEndpoint.patch("update", "/api/media/:id", { params: id, payload: MediaChange, success: Data(MediaAsset) })
     .annotate(Access, anyOf("media:write"))
-    .annotateMerge(OpenApi.annotations({ summary: "Change what is said of a medium" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Change the description of a medium" })),
   HttpApiEndpoint.delete("remove", "/api/media/:id", { params: id, success: Deleted })
     .annotate(Access, anyOf("media:write"))
     .annotateMerge(OpenApi.annotations({ summary: "Delete a medium, its file and its attachments" })),
@@ -65,3 +67,30 @@ export const MediaGroup = HttpApiGroup.make("media").add(
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "*/*" }))
+
+/** The files of media (docs/media.md). Browsers follow their addresses without naming a store. */
+export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
+  HttpApiEndpoint.get("file", "/api/media/files/:year/:name", {
+    params: { year: Schema.String, name: Schema.String },
+    query: {
+      expires: Schema.optional(Schema.String),
+      signature: Schema.optional(Schema.String),
+      width: Schema.optional(Schema.String)
+    },
+    success: [File, File.pipe(HttpApiSchema.status(206)), HttpApiSchema.Empty(304)],
+    error: RangeNotSatisfiable
+  })
+    .annotate(Access, open)
+    .annotate(Storeless, true)
+    .annotate(RouteRate, "none")
+    .annotateMerge(OpenApi.annotations({
+      summary: "The file of a medium",
+      description:
+        "For everybody if it is public or something published shows it, else by a signed address. Answers ranges and " +
+        "conditional requests. 404 if the caller may not see it, 403 for an expired address."
+    }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(AccessControl)

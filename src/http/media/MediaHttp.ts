@@ -7,8 +7,7 @@ import { Uploads } from "../../domain/media/Uploads.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { fileAnswer } from "./FileAnswer.ts"
-import { FilesGroup } from "./FilesApi.ts"
-import { MediaGroup } from "./MediaApi.ts"
+import { FilesGroup, MediaGroup } from "./MediaApi.ts"
 import { ReceivedUpload, UploadsGroup } from "./UploadsApi.ts"
 
 /** Redirects must not be cached: a file may be unpublished, and a signature expires soon. */
@@ -36,7 +35,7 @@ export const mediaHttp = HttpApiBuilder.group(
   })
 )
 
-/** Handlers of the routes that `FilesApi.ts` declares. */
+/** Handlers of the routes for the files of media. */
 export const filesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(FilesGroup),
   "mediaFiles",

@@ -44,12 +44,12 @@ const UploadForm = Schema.Struct({
   file: Schema.String.annotate({ format: "binary" }),
   alt: Schema.optional(
     Schema.String.check(Schema.isMaxLength(maxAltLength)).annotate({
-      description: "Alternative text: what the file shows."
+      description: "What the file shows, for people who cannot see it."
     })
   ),
   isPublic: Schema.optional(
     Schema.Literals(["true", "false"]).annotate({
-      description: "Everybody may see it, also while nothing that is published shows it. Default false."
+      description: "Everybody may see it, even if nothing published shows it. Default false."
     })
   )
 }).annotate({ identifier: "MediaUpload" })
@@ -64,7 +64,7 @@ export const UploadsGroup = HttpApiGroup.make("uploads").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({
       summary: "Upload a file",
-      description: "Its type is detected from its bytes; 422 if that is not allowed or differs from the declared type."
+      description: "Its bytes determine the type; 422 if that is not allowed or contradicts the declared type."
     }))
 )
   .middleware(Errors).middleware(Idempotency).middleware(MultipartUpload).middleware(AccessControl)

@@ -1,16 +1,15 @@
 import { Effect, Layer } from "effect"
 import { GiveUp } from "../../domain/jobs/Task.ts"
 import type { Mail } from "../../domain/mail/Mail.ts"
-import { MailDelayed, MailRefused, withoutPrivate } from "./MailError.ts"
-import { MailTransport, type OutgoingMail } from "./MailTransport.ts"
+import { MailDelayed, MailRefused, MailTransport, type OutgoingMail, withoutPrivate } from "./MailTransport.ts"
 
-/** What an adapter is given: the template with its data, and the texts that Stoa would send. */
+/** The argument of an adapter: the template with its data, and the texts that Stoa would send. */
 export interface AdapterMail {
   readonly template: Mail["template"]
   readonly to: string
   readonly data: Mail["data"]
   readonly organizationId: string
-  /** The same for every try of one mail; a key for whoever can tell repeated ones. */
+  /** The same for every attempt of one mail: an idempotency key. */
   readonly messageId: string
   readonly subject: string
   readonly text: string
@@ -19,21 +18,19 @@ export interface AdapterMail {
 }
 
 /**
- * Sends mails in a deployment's own way (contract, platform §3, `email.send`). Whatever it fails with, throws or rejects
- * with is tried again; a `GiveUp` is not.
+ * Sends mails for a deployment (contract, platform §3, `email.send`). Every failure, exception and rejection is retried,
+ * except a `GiveUp`.
  */
 export type MailAdapter = (mail: AdapterMail) => Effect.Effect<unknown, unknown> | Promise<unknown>
 
-const given = ({ attachments, html, mail, messageId, subject, text }: OutgoingMail): AdapterMail => ({
-  template: mail.template,
-  to: mail.to,
-  data: mail.data,
-  organizationId: mail.organizationId,
-  messageId,
-  subject,
-  text,
-  html,
-  attachments
+const adapterMail = (
+  { fromName: _, mail: { data, organizationId, template, to }, ...rest }: OutgoingMail
+): AdapterMail => ({
+  template,
+  to,
+  data,
+  organizationId,
+  ...rest
 })
 
 const errorOf = (error: unknown) => {
@@ -41,19 +38,19 @@ const errorOf = (error: unknown) => {
   return error instanceof GiveUp ? new MailRefused({ message }) : new MailDelayed({ message })
 }
 
-/** An adapter gives an effect or a promise, or throws before it does either. */
-const asked = (send: MailAdapter, outgoing: OutgoingMail) =>
+/** An adapter returns an effect or a promise, or throws. */
+const send = (adapter: MailAdapter, outgoing: OutgoingMail) =>
   Effect.suspend(() => {
-    const made = send(given(outgoing))
+    const made = adapter(adapterMail(outgoing))
     return Effect.isEffect(made)
       ? Effect.mapError(made, errorOf)
       : Effect.tryPromise({ try: () => made, catch: errorOf })
   })
 
 /** Mails over an adapter of the deployment. */
-export const adapterTransport = (send: MailAdapter): Layer.Layer<MailTransport> =>
+export const adapterTransport = (adapter: MailAdapter): Layer.Layer<MailTransport> =>
   Layer.succeed(MailTransport, {
     deliver: Effect.fn("MailTransport.deliver")((outgoing: OutgoingMail) =>
-      Effect.asVoid(asked(send, outgoing)).pipe(Effect.catchDefect((defect) => Effect.fail(errorOf(defect))))
+      Effect.asVoid(send(adapter, outgoing)).pipe(Effect.catchDefect((defect) => Effect.fail(errorOf(defect))))
     )
   })

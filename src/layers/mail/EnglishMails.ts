@@ -7,7 +7,7 @@ const greeting = (name: string): string => {
   return person === undefined ? "Hello," : `Hello ${person},`
 }
 
-/** What a status means to the person who waits for the parcel. */
+/** The meaning of a status for the customer. */
 const meanings = new Map([
   ["confirmed", "We have confirmed your order."],
   ["processing", "We are getting your order ready."],
@@ -30,7 +30,7 @@ const totalsOf = (data: MailOf<"order-confirmation">["data"], locale: string) =>
   ]
 }
 
-/** Tax that the prices contain is said beside the total: the amounts above it add up without. */
+/** Tax that the prices include is named in a note: the amounts above the total add up without it. */
 const includedTax = ({ currency, taxIncluded, taxTotal }: MailOf<"order-confirmation">["data"], locale: string) =>
   taxIncluded === true && taxTotal > 0 ? [`The total includes ${moneyText(taxTotal, currency, locale)} of tax.`] : []
 
@@ -65,8 +65,8 @@ export const englishMails: MailWriters = {
     paragraphs: [greeting(userName), `Please confirm that this address is yours, to use your account at ${storeName}.`],
     button: { label: "Confirm address", url: verifyUrl },
     notes: [
-      "The link works for a short time and signs out whoever is signed in to the account.",
-      "If you did not sign up, ignore this mail: without you nobody can use the account."
+      "The link works for a short time and signs out everybody who is signed in to the account.",
+      "If you did not sign up, ignore this mail: without you no one can use the account."
     ]
   }),
   "order-confirmation": confirmation,

@@ -1,16 +1,15 @@
 import { Effect, Layer } from "effect"
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { MailDelayed } from "./MailError.ts"
-import { MailTransport, type OutgoingMail } from "./MailTransport.ts"
+import { MailDelayed, MailTransport, type OutgoingMail } from "./MailTransport.ts"
 
-/** Mails that stay; older ones go at the next start. */
-const kept = 500
+/** Maximum number of files; older ones are removed at the next start. */
+const maxFiles = 500
 
 const failed = (error: unknown) =>
   new MailDelayed({ message: `The file could not be written: ${error instanceof Error ? error.message : "unknown"}` })
 
-/** A message that mail programs open and people can read: nothing of it is encoded but files. */
+/** A message for mail programs and people: only attachments are encoded. */
 const fileOf = ({ attachments, fromName, html, mail, messageId, subject, text }: OutgoingMail): string => {
   const boundary = `stoa-${messageId.replace(/\W/g, "-")}`
   const part = (type: string, body: string) =>
@@ -35,22 +34,22 @@ const linkOf = ({ mail }: OutgoingMail): string | undefined =>
     ? mail.data.verifyUrl
     : undefined
 
-/** Ids of messages begin with the time they were made at, so names sort by it. */
-const forgetOld = async (folder: string) => {
+/** Message ids begin with their time, so names sort by it. */
+const removeOld = async (folder: string) => {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const files = (await readdir(folder)).filter((name) => name.endsWith(".eml")).toSorted()
-  for (const name of files.slice(0, Math.max(0, files.length - kept))) await rm(join(folder, name), { force: true })
+  for (const name of files.slice(0, Math.max(0, files.length - maxFiles))) await rm(join(folder, name), { force: true })
 }
 
 /**
- * Mails of development: one file each under this folder, and a line in the log with the link to follow. A mail that is
- * sent again writes the same file again.
+ * Mails of development: one file each in this folder, and a log line with the link to follow. A retry writes the same
+ * file again.
  */
 export const fileTransport = (folder: string): Layer.Layer<MailTransport> =>
   Layer.effect(
     MailTransport,
     Effect.gen(function*() {
-      yield* Effect.ignore(Effect.tryPromise({ try: () => forgetOld(folder), catch: failed }))
+      yield* Effect.ignore(Effect.tryPromise({ try: () => removeOld(folder), catch: failed }))
       return {
         deliver: Effect.fn("MailTransport.deliver")(function*(outgoing: OutgoingMail) {
           const { mail, messageId } = outgoing

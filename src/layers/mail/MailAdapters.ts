@@ -3,14 +3,13 @@ import { join } from "node:path"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { adapterTransport } from "./AdapterTransport.ts"
 import { fileTransport } from "./FileTransport.ts"
-import { MailRefused } from "./MailError.ts"
 import { defaultMailOptions, MailSettings } from "./MailSettings.ts"
-import { MailTransport } from "./MailTransport.ts"
+import { MailRefused, MailTransport } from "./MailTransport.ts"
 import { smtpTransport } from "./SmtpTransport.ts"
 
 const withoutMail = "no mail leaves this deployment: neither email.smtp nor email.send is configured (docs/mail.md)"
 
-/** For jobs of a time when there was a way out. */
+/** For jobs from a time when mail was configured. */
 const noTransport = Layer.succeed(MailTransport, {
   deliver: () => Effect.fail(new MailRefused({ message: "This deployment sends no mail." }))
 })
@@ -28,7 +27,7 @@ const transportOf = ({ dataDir, mail: { way } }: AppSettings): Layer.Layer<MailT
   }
 }
 
-/** The settings of mails and their way out, as the deployment configured them. */
+/** The settings and the transport of mails, as the deployment configured them. */
 export const mailAdapters = (settings: AppSettings) => {
   const { deployment: { email, storeName }, environment, mail: { domain, keyring, locale, locales, way } } = settings
   return Layer.mergeAll(

@@ -1,27 +1,27 @@
 import type { MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
 import type { RenderedMail } from "./MailTransport.ts"
 
-/** A line of the list in a mail; `amount` is written as it is to be read. */
+/** A line of the list in a mail; `amount` is formatted. */
 export interface ContentLine {
   readonly label: string
   readonly amount: string
 }
 
-/** What a mail says, in plain text: `MailLayout` makes text and HTML of it. */
+/** The content of a mail in plain text: `MailLayout` renders text and HTML of it. */
 export interface MailContent {
   readonly subject: string
-  /** What it says first. */
+  /** The beginning. */
   readonly paragraphs: ReadonlyArray<string>
-  /** One link, shown as a button and written out. Anything but http and https is left out. */
+  /** One link, as a button and as text. Other schemes than http and https are omitted. */
   readonly button?: { readonly label: string; readonly url: string }
   readonly lines?: ReadonlyArray<ContentLine>
-  /** Under the lines; the last one stands out. */
+  /** Below the lines; the last one is emphasized. */
   readonly totals?: ReadonlyArray<ContentLine>
-  /** What it says last, smaller. */
+  /** The end, in small print. */
   readonly notes?: ReadonlyArray<string>
 }
 
-/** What a writer knows besides the data of its template. */
+/** What a writer receives besides the data of its template. */
 export interface MailScene {
   readonly storeName: string
   /** Language tag, canonical. */

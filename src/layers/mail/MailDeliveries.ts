@@ -4,12 +4,10 @@ import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
 import { type Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
-import { EncryptedMail, openMail } from "./EncryptedMail.ts"
-import { MailDelayed, MailRefused, withoutPrivate } from "./MailError.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { renderMail } from "./MailTexts.ts"
-import { MailTransport } from "./MailTransport.ts"
-import { mailQueue, mailRetries, sendMailSlug } from "./QueuedMails.ts"
+import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailTransport.ts"
+import { EncryptedMail, mailQueue, mailRetries, openMail, sendMailSlug } from "./QueuedMails.ts"
 
 /** One run of the task `mail/send`. */
 interface MailRun {
@@ -153,7 +151,7 @@ export const sendMail: Effect.Effect<
     retries: mailRetries,
     handler: Effect.fnUntraced(function*({ ctx, input, job }) {
       // The message must not show the input, which may hold anything.
-      const encrypted = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no sealed mail."))
+      const encrypted = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no encrypted mail."))
       const output = yield* deliver({
         jobId: job.id,
         organizationId: ctx.organizationId,

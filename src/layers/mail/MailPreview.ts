@@ -60,7 +60,7 @@ export const previewTemplates = [
 /** A template of the deployment failed. */
 export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
 
-/** Renders a template with sample data as HTML, as the deployment sends it in this language; its own by default. */
+/** Renders a template with sample data as HTML, as the deployment sends it in this language. Default: its language. */
 export const previewMail = ({ deployment, mail }: AppSettings, template: MailTemplate, locale: string | undefined) =>
   Effect.try({
     try: () => {

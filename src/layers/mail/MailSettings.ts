@@ -3,19 +3,19 @@ import type { MailTemplate } from "../../domain/mail/Mail.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
 import type { MailLocales } from "./MailContent.ts"
 
-/** What a deployment decides about its mails. */
+/** Settings of a deployment's mails. */
 export interface MailOptions {
-  /** Whether there is a way out: a server, an adapter, or the files of development. */
+  /** Whether there is a transport: a server, an adapter, or the files of development. */
   readonly isOn: boolean
-  /** Keys that seal mails while they wait. */
+  /** Keys that encrypt mails in the queue. */
   readonly keyring: Keyring
   /** Templates that are not sent. */
   readonly switchedOff: ReadonlyArray<MailTemplate>
   /** Name of the store, in texts and as the name of the sender. */
   readonly storeName: string
-  /** Language of mails that name none. */
+  /** Default language. */
   readonly locale: string
-  /** Writers of the deployment's own, before those that are built in. */
+  /** Writers of the deployment, which take precedence over the built-in ones. */
   readonly locales: MailLocales
   /** Right side of the ids of messages: the domain of the sender. */
   readonly domain: string

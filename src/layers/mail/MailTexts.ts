@@ -6,7 +6,7 @@ import { layOut } from "./MailLayout.ts"
 import type { MailOptions } from "./MailSettings.ts"
 import type { RenderedMail } from "./MailTransport.ts"
 
-/** The canonical form of a language tag; undefined for what is none. */
+/** The canonical form of a language tag; undefined for an invalid one. */
 export const canonicalLocale = (tag: string): string | undefined => {
   try {
     return Intl.getCanonicalLocales(tag)[0]

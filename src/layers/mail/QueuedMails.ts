@@ -1,10 +1,47 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
 import type { Retries } from "../../domain/jobs/Task.ts"
-import { type Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { isMailAddress } from "../../domain/mail/MailAddress.ts"
-import { encryptMail } from "./EncryptedMail.ts"
+import { encryptSecret, type Keyring, openSecret } from "../../domain/webhooks/SecretEncryption.ts"
 import { MailSettings } from "./MailSettings.ts"
+
+/**
+ * Input of the task `mail/send`: the mail is encrypted, because it holds an address and often a link that opens an
+ * account; people who see jobs see the other fields. Additions must be optional, because jobs outlive versions.
+ */
+export const EncryptedMail = Schema.Struct({
+  template: Schema.String,
+  /** The order of the mail. */
+  orderId: Schema.optional(Schema.String),
+  keyId: Schema.String,
+  encrypted: Schema.String,
+  /** The first job of this mail, if it was postponed. */
+  mailId: Schema.optional(Schema.String),
+  /** How often it was postponed, because its order was not paid yet. */
+  postponed: Schema.optional(Schema.Int)
+})
+export type EncryptedMail = typeof EncryptedMail.Type
+
+const MailJson = Schema.fromJsonString(Mail)
+const encode = Schema.encodeSync(MailJson)
+const decode = Schema.decodeUnknownOption(MailJson)
+
+/** Ties the input to its organization: copied to another one it does not decrypt. */
+const ownerOf = (organizationId: string) => `mail/${organizationId}`
+
+/** The input of the job that sends a mail. */
+export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
+  const { keyId, text } = encryptSecret(keyring, ownerOf(mail.organizationId), encode(mail))
+  const about = "orderId" in mail.data ? { orderId: mail.data.orderId } : {}
+  return { template: mail.template, ...about, keyId, encrypted: text }
+}
+
+/** The mail of a job of an organization; undefined when no key of the deployment decrypts it. */
+export const openMail = (keyring: Keyring, organizationId: string, input: EncryptedMail): Mail | undefined => {
+  const text = openSecret(keyring, ownerOf(organizationId), { keyId: input.keyId, text: input.encrypted })
+  return text === undefined ? undefined : Option.getOrUndefined(decode(text))
+}
 
 /** Slug of the task that sends mails, and its queue, so that a slow mail server delays no other jobs. */
 export const sendMailSlug = "mail/send"

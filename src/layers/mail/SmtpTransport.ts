@@ -1,9 +1,8 @@
 import { Effect, Layer, Redacted, Semaphore } from "effect"
 import type { SmtpSettings } from "../config/MailConfig.ts"
-import { MailDelayed, MailRefused, withoutPrivate } from "./MailError.ts"
-import { MailTransport, type OutgoingMail } from "./MailTransport.ts"
+import { MailDelayed, MailRefused, MailTransport, type OutgoingMail, withoutPrivate } from "./MailTransport.ts"
 
-/** What the library tells of a failure: its own kind, and the server's reply where there was one. */
+/** A failure of the library: its kind, and the server's reply if there was one. */
 interface SmtpFailure {
   readonly code?: string
   readonly responseCode?: number
@@ -12,24 +11,24 @@ interface SmtpFailure {
 }
 
 /**
- * Replies that mean the session and not the mail: a command out of turn, a login or TLS that is missing. They are the
- * operator's to mend, and then the mail goes out.
+ * Replies about the session and not the mail: a command out of turn, a missing login or TLS. Once the operator has fixed
+ * them, the mail goes out.
  */
-const ofSession = new Set([503, 530, 534, 535, 538])
+const sessionReplies = new Set([503, 530, 534, 535, 538])
 
 /**
- * A refusal is for good when the server answered the envelope or the message itself with 5yz (RFC 5321, 4.2.1). Anything
- * else (4yz, a greeting or login that failed, no connection, silence) may be otherwise next time.
+ * A refusal is permanent if the server answered the envelope or the message with 5yz (RFC 5321, 4.2.1). Everything else
+ * (4yz, a failed greeting or login, no connection, silence) is retried.
  */
-const isForGood = ({ code, responseCode }: SmtpFailure): boolean =>
+const isPermanent = ({ code, responseCode }: SmtpFailure): boolean =>
   (code === "EENVELOPE" || code === "EMESSAGE") &&
-  (responseCode === undefined || (responseCode >= 500 && responseCode < 600 && !ofSession.has(responseCode)))
+  (responseCode === undefined || (responseCode >= 500 && responseCode < 600 && !sessionReplies.has(responseCode)))
 
-/** The reply of the server, or what the library says of a connection, without what is private. */
+/** The reply of the server, or the library's message, without private parts. */
 const errorOf = (failure: unknown): MailRefused | MailDelayed => {
   const recorded: SmtpFailure = typeof failure === "object" && failure !== null ? failure : {}
   const message = withoutPrivate(recorded.response ?? `${recorded.code ?? ""} ${recorded.message ?? ""}`)
-  return isForGood(recorded)
+  return isPermanent(recorded)
     ? new MailRefused({ message: `The mail server refused it: ${message}` })
     : new MailDelayed({ message: `The mail server did not take it: ${message}` })
 }
@@ -41,7 +40,7 @@ const tlsOf = ({ ca, secure, starttls }: SmtpSettings) => ({
   ignoreTLS: starttls === "never"
 })
 
-/** Loaded when there is a server: a deployment without one need not pay for it. */
+/** Loaded only if there is a server. */
 const poolOf = (smtp: SmtpSettings) =>
   Effect.acquireRelease(
     Effect.map(Effect.promise(() => import("nodemailer")), ({ createTransport }) =>
@@ -60,7 +59,7 @@ const poolOf = (smtp: SmtpSettings) =>
         greetingTimeout: smtp.connectTimeoutMs,
         dnsTimeout: smtp.connectTimeoutMs,
         socketTimeout: smtp.answerTimeoutMs,
-        // No part of a mail is ever read from a file or an address.
+        // No part of a mail is read from a file or an address.
         disableFileAccess: true,
         disableUrlAccess: true
       })),
@@ -85,8 +84,8 @@ const messageOf = ({ attachments, fromName, html, mail, messageId, subject, text
   headers: { "auto-submitted": "auto-generated" }
 })
 
-/** One mail over a connection of the pool. An interrupted one is taken back, or its connection cut in the middle of it. */
-const handedOver = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>
+/** One mail over a connection of the pool. An interruption withdraws it or cuts its connection. */
+const send = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing: OutgoingMail) =>
   Effect.tryPromise({
     try: (signal) => pool.sendMail({ ...messageOf(outgoing, from), signal }),
     catch: errorOf
@@ -100,18 +99,18 @@ const handedOver = (pool: Pool, { from, sendTimeoutMs }: SmtpSettings, outgoing:
   )
 
 /**
- * Mails over a mail server, by as many connections as configured, which serve one mail after the other and are closed at
- * the end of the process. What has no connection yet waits outside of the library: its time does not run.
+ * Mails over a mail server, over as many connections as configured, which are closed at the end of the process. A mail
+ * without a connection waits outside of the library, so that its time does not run yet.
  */
 export const smtpTransport = (smtp: SmtpSettings): Layer.Layer<MailTransport> =>
   Layer.effect(
     MailTransport,
     Effect.gen(function*() {
       const pool = yield* poolOf(smtp)
-      const places = yield* Semaphore.make(smtp.connections)
+      const slots = yield* Semaphore.make(smtp.connections)
       return {
         deliver: Effect.fn("MailTransport.deliver")((outgoing: OutgoingMail) =>
-          places.withPermit(handedOver(pool, smtp, outgoing))
+          slots.withPermit(send(pool, smtp, outgoing))
         )
       }
     })

@@ -6,15 +6,15 @@ import { prepareRequest, responseTo } from "../webhooks/PinnedRequest.ts"
 import { targetGuard, type TargetPolicy } from "../webhooks/TargetGuard.ts"
 
 /** Redirects that are followed: from `http` to `https`, to a name with `www`, to a host of files. */
-const mostRedirects = 5
+const maxRedirects = 5
 
-/** As it lies there: what is packed could unpack to any size. */
+/** Uncompressed: a packed response could unpack to any size. */
 const headers = { accept: "image/*", "accept-encoding": "identity", "user-agent": "stoa" }
 
 const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** Answers of a host that is busy or broken at the moment. */
-const isPassing = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
+const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
 
 const redirectOf = ({ headers: { location }, statusCode = 0 }: IncomingMessage, from: URL): string | undefined => {
   if (!redirecting.has(statusCode) || location === undefined || !URL.canParse(location, from.href)) return undefined
@@ -25,7 +25,7 @@ const bytesOf = (response: IncomingMessage, limit: number) => {
   const status = response.statusCode ?? 0
   const message = `is answered with ${status}`
   if (status !== 200) {
-    return Effect.fail(isPassing(status) ? new PictureDelayed({ message }) : new PictureRefused({ message }))
+    return Effect.fail(isTransient(status) ? new PictureDelayed({ message }) : new PictureRefused({ message }))
   }
   if (Number(response.headers["content-length"] ?? 0) > limit) {
     return Effect.fail(new PictureRefused({ message: `is larger than ${limit} bytes` }))
@@ -38,7 +38,7 @@ const bytesOf = (response: IncomingMessage, limit: number) => {
   )
 }
 
-/** `PictureHosts` past the guard of webhooks: a redirect is one more address that a stranger names. */
+/** `PictureHosts` behind the guard of webhook targets, which checks every redirect like the first address. */
 export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts, never, HostResolver> =>
   Layer.effect(
     PictureHosts,
@@ -61,14 +61,14 @@ export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts,
 
       const fetch = Effect.fn("PictureHosts.fetch")(function*(url: string, limit: number) {
         let next = url
-        for (let hop = 0; hop <= mostRedirects; hop++) {
+        for (let hop = 0; hop <= maxRedirects; hop++) {
           const answer = yield* asked(next)
           const onward = redirectOf(answer.response, answer.url)
           if (onward === undefined) return yield* bytesOf(answer.response, limit)
-          // What the redirect itself says is read by nobody; its connection goes with the scope.
+          // The body of a redirect stays unread; its connection is closed with the scope.
           next = onward
         }
-        return yield* new PictureRefused({ message: `leads on more than ${mostRedirects} times` })
+        return yield* new PictureRefused({ message: `leads on more than ${maxRedirects} times` })
       })
 
       return PictureHosts.of({ fetch })

@@ -16,7 +16,7 @@ import { onDisk } from "./LocalTemporaryFiles.ts"
 const isAbsent = ({ cause }: StorageFailed): boolean =>
   typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"
 
-/** A rename is on the disk for good when its folder is. */
+/** A rename survives a crash once its folder is synced. */
 const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path)
   try {
@@ -29,17 +29,17 @@ const syncFolder = async (path: string): Promise<void> => {
 const move = async (from: string, to: string): Promise<void> => {
   const folder = dirname(to)
   await mkdir(folder, { recursive: true, mode: 0o750 })
-  // One step within a file system: nobody ever reads half a file.
+  // One step within a file system: a reader never sees half a file.
   await rename(from, to)
   await syncFolder(folder)
 }
 
 /**
- * Media as files below a folder, in the same file system as the folder that they arrive in. Several processes may share
- * it; what they cannot share is a folder of another machine.
+ * Media as files below a folder, in the same file system as the folder of temporary files. Processes of one machine can
+ * share it.
  */
 export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
-  // One that would lead out of the folder is a mistake of ours and not a file.
+  // A key that leads out of the folder is a mistake of the service.
   const pathOf = (key: string) =>
     isStorageKey(key) ? Effect.succeed(join(folder, key)) : Effect.fail(new FileMissing({ key }))
 
@@ -74,7 +74,7 @@ export const localStorage = (folder: string): Layer.Layer<MediaStorage> => {
   })
 }
 
-/** A deployment that keeps no files: uploads are 501, and there is nothing to give out. */
+/** A deployment without storage: uploads are 501, and no file is found. */
 export const noStorage: Layer.Layer<MediaStorage> = Layer.succeed(MediaStorage, {
   isConfigured: false,
   put: () => Effect.fail(new StorageFailed({ cause: "no storage is configured" })),

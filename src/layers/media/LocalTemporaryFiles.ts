@@ -3,7 +3,42 @@ import { createHash, randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { FileTooLarge, StorageFailed, TemporaryFiles } from "../../domain/media/MediaStorage.ts"
-import { detectContentType, headBytes } from "./ContentTypes.ts"
+
+/** Number of leading bytes that are enough to detect a content type. */
+const headBytes = 4_096
+
+/** Types that this service accepts under a wider name. */
+const aliases: Readonly<Record<string, string>> = {
+  "image/apng": "image/png",
+  "video/x-m4v": "video/mp4"
+}
+
+/** Pieces that XML allows before its root element, with their ends. */
+const prologue = [["<?xml", "?>"], ["<!--", "-->"], ["<!doctype svg", ">"]] as const
+
+/**
+ * SVG has no magic bytes, so this looks for its root element behind the prologue. It goes piece by piece, because the
+ * sender could make one regular expression take very long.
+ */
+const isSvg = (head: Uint8Array): boolean => {
+  let left = new TextDecoder().decode(head).toLowerCase().trimStart()
+  for (;;) {
+    const piece = prologue.find(([start]) => left.startsWith(start))
+    if (piece === undefined) return /^<svg[\s>]/.test(left)
+    const end = left.indexOf(piece[1], piece[0].length)
+    if (end === -1) return false
+    left = left.slice(end + piece[1].length).trimStart()
+  }
+}
+
+/** Detects the content type of a file by its first bytes (`headBytes`); undefined for an unknown one. */
+export const detectContentType = async (head: Uint8Array): Promise<string | undefined> => {
+  if (isSvg(head)) return "image/svg+xml"
+  // Loaded with the first file: most processes receive none.
+  const { fileTypeFromBuffer } = await import("file-type")
+  const found = await fileTypeFromBuffer(head)
+  return found === undefined ? undefined : aliases[found.mime] ?? found.mime
+}
 
 /** Runs work on the disk; its failures are the storage's. */
 export const onDisk = <A>(work: () => Promise<A>): Effect.Effect<A, StorageFailed> =>

@@ -12,7 +12,7 @@ import { localTemporaryFiles } from "./LocalTemporaryFiles.ts"
 import { s3Storage } from "./S3Storage.ts"
 import { sharpImages } from "./SharpImages.ts"
 
-/** Derived from the deployment's secrets key: whoever learned one of them could not open what is sealed with the other. */
+/** Derived from the deployment's secrets keys: a leak of one kind does not reveal the other. */
 export const mediaKeys = (keyring: ReadonlyArray<SecretsKey>): ReadonlyArray<MediaKey> =>
   keyring.map(({ bytes }) =>
     Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa media links", 32)), {
@@ -25,7 +25,7 @@ const storageOf = ({ media: { storage } }: AppSettings, folder: string) => {
   return storage.kind === "local" ? localStorage(join(folder, "files")) : noStorage
 }
 
-/** Where the files of media lie, what looks into them and what may be uploaded, as the deployment configured it. */
+/** Storage, images and limits of media, as the deployment configured them. */
 export const mediaAdapters = (settings: AppSettings) => {
   const folder = join(resolve(settings.dataDir), "media")
   const arriving = join(folder, "incoming")

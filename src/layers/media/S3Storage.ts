@@ -1,4 +1,4 @@
-import type { GetObjectCommandOutput, S3Client, S3ClientConfig } from "@aws-sdk/client-s3"
+import type { GetObjectCommandOutput, S3ClientConfig } from "@aws-sdk/client-s3"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { createReadStream } from "node:fs"
@@ -14,24 +14,24 @@ import {
 } from "../../domain/media/MediaStorage.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
-/** Longest wait for a connection, in milliseconds. */
+/** Maximum wait for a connection, in milliseconds. */
 const connectMs = 3_000
 
-/** What the library would write past the log of the service; its failures are told where they are answered. */
+/** The library must not write past the log of the service; its failures are reported by the callers. */
 const silent = { trace: () => {}, debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Largest file that is fetched to make smaller versions of; uploads have their own, smaller limit. */
-const mostFetched = 5 * 1_073_741_824
+/** Maximum size of a file that is downloaded to render smaller versions; uploads have a smaller limit. */
+const maxDownload = 5 * 1_073_741_824
 
 const clientOptions = (settings: S3Settings): S3ClientConfig => ({
   region: settings.region,
   forcePathStyle: settings.forcePathStyle,
-  // What is sent bears the hash that was taken when it arrived, so that no other sum has to be reckoned.
+  // Uploads carry the hash that was computed on arrival, so no other checksum is needed.
   requestChecksumCalculation: "WHEN_REQUIRED",
   responseChecksumValidation: "WHEN_REQUIRED",
-  // A stream can be sent once: repeating is done here, with a new one.
+  // A stream can be sent once: retries are done here, with a new one.
   maxAttempts: 1,
-  // Large files take their time; a bucket that says nothing does not.
+  // Large files take their time; a silent bucket does not get it.
   requestHandler: { connectionTimeout: connectMs, socketTimeout: settings.timeoutMs },
   logger: silent,
   ...settings.endpoint === undefined ? {} : { endpoint: settings.endpoint },
@@ -43,22 +43,21 @@ const clientOptions = (settings: S3Settings): S3ClientConfig => ({
   }
 })
 
-/** The library is read with the first file: it is large, and most processes move none. */
-const connected = (settings: S3Settings) =>
-  Effect.tryPromise({
-    try: async () => {
-      const library = await import("@aws-sdk/client-s3")
-      return { ...library, client: new library.S3Client(clientOptions(settings)) }
-    },
-    catch: (cause) => new StorageFailed({ cause })
-  })
+const attempt = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StorageFailed> =>
+  Effect.tryPromise({ try: run, catch: (cause) => new StorageFailed({ cause }) })
+
+/** The library is loaded with the first file: it is large, and most processes move none. */
+const connect = async (settings: S3Settings) => {
+  const library = await import("@aws-sdk/client-s3")
+  return { ...library, client: new library.S3Client(clientOptions(settings)) }
+}
 
 const isMissing = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "name" in cause &&
   (cause.name === "NoSuchKey" || cause.name === "NotFound")
 
-/** What is worth another try: no answer, or one that says the server could not. */
-const isPassing = ({ cause }: StorageFailed): boolean => {
+/** Whether a retry can help: no answer, or one that blames the server. */
+const isTransient = ({ cause }: StorageFailed): boolean => {
   if (typeof cause !== "object" || cause === null || !("$metadata" in cause)) return true
   const { $metadata: recorded } = cause
   const status = typeof recorded === "object" && recorded !== null && "httpStatusCode" in recorded
@@ -66,12 +65,6 @@ const isPassing = ({ cause }: StorageFailed): boolean => {
     : undefined
   return typeof status !== "number" || status >= 500 || status === 429
 }
-
-const persistently = <A>(attempt: Effect.Effect<A, StorageFailed>): Effect.Effect<A, StorageFailed> =>
-  Effect.retry(attempt, { times: 2, while: isPassing, schedule: Schedule.exponential("200 millis") })
-
-const asked = <A>(ask: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StorageFailed> =>
-  Effect.tryPromise({ try: ask, catch: (cause) => new StorageFailed({ cause }) })
 
 const bodyOf = (key: string, { Body: body }: GetObjectCommandOutput) =>
   body instanceof Readable
@@ -83,81 +76,75 @@ const bodyOf = (key: string, { Body: body }: GetObjectCommandOutput) =>
     )
     : Effect.fail(new StorageFailed({ cause: `no body came for ${key}` }))
 
-type Connected = Effect.Success<ReturnType<typeof connected>>
+type Connected = Awaited<ReturnType<typeof connect>>
 
-const putting = ({ client, PutObjectCommand }: Connected, { bucket }: S3Settings) =>
-  Effect.fn("MediaStorage.put")((key: string, file: TemporaryFile, contentType: string) =>
-    persistently(asked((abortSignal) =>
-      client.send(
-        new PutObjectCommand({
-          Bucket: bucket,
-          Key: key,
-          Body: createReadStream(file.path),
-          ContentLength: file.size,
-          ContentType: contentType,
-          // The bucket refuses what is not what arrived here.
-          ChecksumSHA256: Buffer.from(file.digest, "hex").toString("base64")
-        }),
-        { abortSignal }
-      )
-    )).pipe(Effect.asVoid)
-  )
-
-const opening = ({ GetObjectCommand, client }: Connected, { bucket }: S3Settings) =>
-  Effect.fn("MediaStorage.open")((key: string, range?: ByteRange) =>
-    persistently(asked((abortSignal) => {
-      const ranged = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
-      return client.send(new GetObjectCommand({ Bucket: bucket, Key: key, ...ranged }), { abortSignal })
-    })).pipe(
-      Effect.mapError((failure) => isMissing(failure.cause) ? new FileMissing({ key }) : failure),
-      Effect.flatMap((found) => bodyOf(key, found))
-    )
-  )
-
-const removing = ({ client, DeleteObjectCommand }: Connected, { bucket }: S3Settings) =>
-  Effect.fn("MediaStorage.remove")((key: string) =>
-    persistently(
-      asked((abortSignal) => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key }), { abortSignal }))
-    ).pipe(Effect.asVoid)
-  )
-
-const signing = (client: S3Client, { GetObjectCommand }: Connected, { bucket }: S3Settings) =>
-  Effect.fn("MediaStorage.signedUrl")((key: string, { contentType, disposition, seconds }: SignedAnswer) =>
-    asked(async () => {
-      const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner")
-      const command = new GetObjectCommand({
-        Bucket: bucket,
-        Key: key,
-        ResponseContentType: contentType,
-        ResponseContentDisposition: disposition
-      })
-      return getSignedUrl(client, command, { expiresIn: seconds })
-    })
-  )
-
-/** Media as objects of a bucket that speaks the protocol of S3. What it signs, its clients fetch from the bucket itself. */
+/** Media as objects of a bucket that speaks the protocol of S3. Clients fetch signed addresses from the bucket itself. */
 export const s3Storage = (settings: S3Settings): Layer.Layer<MediaStorage, never, TemporaryFiles> =>
   Layer.effect(
     MediaStorage,
     Effect.gen(function*() {
       const temporary = yield* TemporaryFiles
-      const connect = yield* Effect.cached(connected(settings))
-      yield* Effect.addFinalizer(() => Effect.ignore(Effect.map(connect, ({ client }) => client.destroy())))
-      const open = (key: string, range?: ByteRange) =>
-        Effect.flatMap(connect, (s3) => opening(s3, settings)(key, range))
-      const signedUrl = (key: string, answer: SignedAnswer) =>
-        Effect.flatMap(connect, (s3) => signing(s3.client, s3, settings)(key, answer))
+      const connected = yield* Effect.cached(attempt(() => connect(settings)))
+      yield* Effect.addFinalizer(() => Effect.ignore(Effect.map(connected, ({ client }) => client.destroy())))
+
+      const request = <A>(run: (s3: Connected, abortSignal: AbortSignal) => Promise<A>) =>
+        Effect.flatMap(connected, (s3) =>
+          Effect.retry(attempt((signal) => run(s3, signal)), {
+            times: 2,
+            while: isTransient,
+            schedule: Schedule.exponential("200 millis")
+          }))
+      const object = (key: string) => ({ Bucket: settings.bucket, Key: key })
+
+      const put = Effect.fn("MediaStorage.put")((key: string, file: TemporaryFile, contentType: string) =>
+        Effect.asVoid(request(({ client, PutObjectCommand }, abortSignal) =>
+          client.send(
+            new PutObjectCommand({
+              ...object(key),
+              Body: createReadStream(file.path),
+              ContentLength: file.size,
+              ContentType: contentType,
+              // The bucket refuses bytes that differ from those that arrived here.
+              ChecksumSHA256: Buffer.from(file.digest, "hex").toString("base64")
+            }),
+            { abortSignal }
+          )
+        ))
+      )
+
+      const open = Effect.fn("MediaStorage.open")((key: string, range?: ByteRange) =>
+        request(({ client, GetObjectCommand }, abortSignal) => {
+          const ranged = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end}` }
+          return client.send(new GetObjectCommand({ ...object(key), ...ranged }), { abortSignal })
+        }).pipe(
+          Effect.mapError((failure) => isMissing(failure.cause) ? new FileMissing({ key }) : failure),
+          Effect.flatMap((found) => bodyOf(key, found))
+        )
+      )
+
       const local = Effect.fn("MediaStorage.local")(function*(key: string) {
-        const received = yield* Effect.flatMap(open(key), (content) => temporary.receive(content, mostFetched))
-        return received.path
+        return (yield* temporary.receive(yield* open(key), maxDownload)).path
       }, Effect.catchTag("FileTooLarge", (cause) => Effect.fail(new StorageFailed({ cause }))))
-      return {
-        isConfigured: true,
-        put: (key, file, contentType) => Effect.flatMap(connect, (s3) => putting(s3, settings)(key, file, contentType)),
-        open,
-        local,
-        remove: (key) => Effect.flatMap(connect, (s3) => removing(s3, settings)(key)),
-        ...settings.presigned ? { signedUrl } : {}
-      }
+
+      const remove = Effect.fn("MediaStorage.remove")((key: string) =>
+        Effect.asVoid(request(({ client, DeleteObjectCommand }, abortSignal) =>
+          client.send(new DeleteObjectCommand(object(key)), { abortSignal })
+        ))
+      )
+
+      const signedUrl = Effect.fn("MediaStorage.signedUrl")((key: string, answer: SignedAnswer) =>
+        Effect.flatMap(connected, ({ client, GetObjectCommand }) =>
+          attempt(async () => {
+            const { getSignedUrl } = await import("@aws-sdk/s3-request-presigner")
+            const command = new GetObjectCommand({
+              ...object(key),
+              ResponseContentType: answer.contentType,
+              ResponseContentDisposition: answer.disposition
+            })
+            return getSignedUrl(client, command, { expiresIn: answer.seconds })
+          }))
+      )
+
+      return { isConfigured: true, put, open, local, remove, ...settings.presigned ? { signedUrl } : {} }
     })
   )

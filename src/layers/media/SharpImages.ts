@@ -7,10 +7,10 @@ import type { MediaSettingsValues } from "../../domain/media/MediaSettings.ts"
 import { StorageFailed } from "../../domain/media/MediaStorage.ts"
 import { onDisk, temporaryPath } from "./LocalTemporaryFiles.ts"
 
-/** Longest time for one image, in seconds. */
+/** Time limit for one image, in seconds. */
 const limitSeconds = 20
 
-/** What an image of a type is called by what reads it. */
+/** The library's names of the formats. */
 const formats: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpeg",
@@ -19,16 +19,16 @@ const formats: Readonly<Record<string, string>> = {
   "image/avif": "heif"
 }
 
-/** Nobody can read any image here, which no image is to blame for. */
-class NotThere extends Error {}
+/** The library cannot be loaded: no fault of the image. */
+class LibraryMissing extends Error {}
 
 /**
- * The library is read with the first image, as most processes see none. It works outside of JavaScript's thread; one
- * thread for each image and no memory of past ones keep it small.
+ * The library is loaded with the first image, as most processes see none. It works outside of JavaScript's thread; one
+ * thread per image and no cache keep its memory small.
  */
 const loaded = async () => {
   const { default: sharp } = await import("sharp").catch((cause: unknown) => {
-    throw new NotThere("The library for images cannot be read on this machine.", { cause })
+    throw new LibraryMissing("The library for images cannot be read on this machine.", { cause })
   })
   sharp.cache(false)
   sharp.concurrency(1)
@@ -37,9 +37,9 @@ const loaded = async () => {
 
 const unreadable = () => new ImageRefused({ message: "is an image that cannot be read" })
 
-/** Failures of the disk are not the image's. */
+/** Tells failures of the disk from those of the image. */
 const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
-  cause instanceof NotThere || (typeof cause === "object" && cause !== null && "syscall" in cause)
+  cause instanceof LibraryMissing || (typeof cause === "object" && cause !== null && "syscall" in cause)
     ? new StorageFailed({ cause })
     : cause instanceof ImageRefused
     ? cause
@@ -47,7 +47,7 @@ const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
     ? new ImageRefused({ message: "has more pixels than are allowed" })
     : unreadable()
 
-/** Images by sharp. What is damaged is refused rather than guessed at. */
+/** Images by sharp. Damaged images are refused rather than guessed at. */
 export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues): Layer.Layer<MediaImages> => {
   const options: SharpOptions = { limitInputPixels: maxPixels, failOn: "error", sequentialRead: true }
 
@@ -58,7 +58,7 @@ export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues):
     withImage(path, async (image) => {
       const { autoOrient: { height, width }, format, pages = 1 } = await image.metadata()
       if (format !== formats[contentType]) throw unreadable()
-      // The head says how large it unpacks to, every frame of it: a bomb is refused before a pixel is.
+      // The head holds the unpacked size of all frames: a bomb is refused before a pixel is unpacked.
       if (width * height > maxPixels || width * height * pages > 4 * maxPixels) {
         throw new ImageRefused({ message: `has more pixels than are allowed (${maxPixels})` })
       }

@@ -1,25 +1,17 @@
 import { Effect, Layer } from "effect"
 import { Singleton } from "effect/cluster"
-import { Audit } from "../../domain/audit/Audit.ts"
-import { auditRepoLayer } from "../../domain/audit/AuditRepo.ts"
-import { changeLogPurgeRepoLayer } from "../../domain/events/ChangeLogPurgeRepo.ts"
-import { eventReadRepoLayer } from "../../domain/events/EventReadRepo.ts"
+import { auditLayer } from "../../domain/audit/AuditRepo.ts"
+import { ChangeLogPurgeRepo } from "../../domain/events/ChangeLogPurgeRepo.ts"
+import { EventReadRepo } from "../../domain/events/EventReadRepo.ts"
 import { Events } from "../../domain/events/Events.ts"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { EventTailer } from "../../domain/events/EventTailer.ts"
 import { migrations } from "../../domain/events/migrations.ts"
 import { Relay } from "../../domain/events/Relay.ts"
-import { relayRepoLayer } from "../../domain/events/RelayRepo.ts"
+import { RelayRepo } from "../../domain/events/RelayRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { auditHttp } from "../../http/audit/AuditHttp.ts"
 import { eventsHttp } from "../../http/events/EventsHttp.ts"
-
-const repositories = Layer.mergeAll(
-  relayRepoLayer,
-  eventReadRepoLayer,
-  auditRepoLayer,
-  changeLogPurgeRepoLayer
-)
 
 /** One relay in the deployment; another process takes over when it dies. */
 const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("change log relay", run)))
@@ -34,8 +26,10 @@ export const events = defineModule({
     { scope: "webhooks:manage", description: "Read the stream of events" }
   ],
   migrations,
-  services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), Audit.layer).pipe(
-    Layer.provideMerge(Layer.merge(repositories, EventSubscribers.layer))
+  services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), auditLayer).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(RelayRepo.layer, EventReadRepo.layer, ChangeLogPurgeRepo.layer, EventSubscribers.layer)
+    )
   ),
   actors: relay,
   routes: Layer.merge(eventsHttp, auditHttp)

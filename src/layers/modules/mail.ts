@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
-import { orderMailRepoLayer } from "../../domain/mail/OrderMailRepo.ts"
+import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { orderMails } from "../../domain/mail/OrderMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { sendMail } from "../mail/MailDeliveries.ts"
@@ -20,7 +20,7 @@ export const mail = defineModule({
   permissions: [],
   migrations: {},
   services: Layer.mergeAll(subscription, Tasks.add(sendMail), InvoiceMails.layer).pipe(
-    Layer.provideMerge(Layer.merge(queuedMailsLayer, orderMailRepoLayer))
+    Layer.provideMerge(Layer.merge(queuedMailsLayer, OrderMailRepo.layer))
   ),
   routes: Layer.empty
 })
