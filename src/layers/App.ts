@@ -14,9 +14,7 @@ import { migratePlugins } from "../plugins/kit/install/PluginTables.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
-import { catalogSettings } from "./config/CatalogConfig.ts"
 import { isDevelopmentOnNetwork } from "./config/NetworkConfig.ts"
-import { shippingSettings } from "./config/ShippingConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { downloadKeys } from "./DownloadKeys.ts"
 import { faultPointLayer } from "./FaultPoints.ts"
@@ -64,22 +62,22 @@ const deploymentLayer = (settings: AppSettings) => {
     mediaAdapters(settings),
     HealthContributors.layer,
     OrderProjections.layer,
-    declaredEvents(deployment.plugins ?? []),
-    CatalogSettings.layerOf(catalogSettings(deployment.catalog)),
-    ShippingSettings.layerOf(shippingSettings(deployment.shipping ?? {})),
-    Layer.provideMerge(Hooks.layerOf(deployment.hooks ?? []), ServiceRegistry.layer),
+    declaredEvents(deployment.plugins),
+    CatalogSettings.layerOf(deployment.catalog),
+    ShippingSettings.layerOf(settings.shipping),
+    Layer.provideMerge(Hooks.layerOf(deployment.hooks), ServiceRegistry.layer),
     paymentProviders({
       production: environment === "production",
-      adapters: deployment.payments?.adapters ?? [],
+      adapters: deployment.payments.adapters,
       ...settings.payments,
-      testWebhookSecret: deployment.payments?.test?.webhookSecret
+      testWebhookSecret: deployment.payments.test.webhookSecret
     })
   )
 }
 
 /** The tables, and the organization whose rows they will hold. */
 const prepare = Effect.gen(function*() {
-  const { plugins = [] } = (yield* AppConfig).deployment
+  const { plugins } = (yield* AppConfig).deployment
   yield* checkPlugins(plugins)
   yield* migrate
   yield* migratePlugins(plugins)

@@ -1,7 +1,6 @@
 import { Console, Data, Effect, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { readAddresses, readSettings } from "./config/AppConfig.ts"
-import { databaseUrl } from "./config/ConnectionConfig.ts"
+import { inspectSettings } from "./config/AppConfig.ts"
 import type { DeploymentConfig } from "./config/DeploymentConfig.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 import { findBinaries } from "./postgres/PostgresBinaries.ts"
@@ -53,31 +52,20 @@ const checkEmbedded: Effect.Effect<ReadonlyArray<Finding>> = Effect.tryPromise((
   )
 )
 
-const checkSettings = (deployment: DeploymentConfig) =>
-  Effect.match(readSettings(deployment), {
-    onSuccess: (): ReadonlyArray<Finding> => [well("configuration is readable")],
-    onFailure: ({ message }) =>
-      message.split("\n").map((line) => wrong(line, "mend it in the environment or commerce.config.ts"))
-  })
-
-/** What a reader gives is looked at; a setting that cannot be read was found before. */
-const lookingAt = <A>(
-  reader: Effect.Effect<A, { readonly message: string }>,
-  look: (value: A) => Effect.Effect<ReadonlyArray<Finding>>
-) => Effect.flatMap(Effect.option(reader), Option.match({ onNone: () => Effect.succeed([]), onSome: look }))
-
 /**
  * Checks what a start would need and prints each finding with its remedy, also after settings that cannot be read. Exit
  * code 1 when something is wrong.
  */
 export const examine = Effect.fnUntraced(function*(deployment: DeploymentConfig) {
+  const { problems, settings } = yield* inspectSettings(deployment)
+  const isUsable = (...names: ReadonlyArray<string>) => !names.some(problems.names)
   const findings = [
-    ...yield* checkSettings(deployment),
-    ...yield* lookingAt(readAddresses(deployment), checkPortsBeside),
-    ...yield* lookingAt(
-      databaseUrl(deployment.databaseUrl),
-      Option.match({ onNone: () => checkEmbedded, onSome: checkTables })
-    )
+    ...problems.lines.length === 0 ? [well("configuration is readable")] : [],
+    ...problems.lines.map((line) => wrong(line, "correct it in the environment or commerce.config.ts")),
+    ...isUsable("PORT", "STOA_ROLE") ? yield* checkPortsBeside(settings) : [],
+    ...isUsable("DATABASE_URL")
+      ? yield* Option.match(settings.databaseUrl, { onNone: () => checkEmbedded, onSome: checkTables })
+      : []
   ]
   for (const finding of findings) yield* Console.log(`${finding.ok ? "ok   " : "WRONG"} ${lineOf(finding)}`)
   const wrongs = findings.filter(({ ok }) => !ok).length

@@ -7,7 +7,7 @@ import { AppConfig } from "./config/AppConfig.ts"
 const enqueueableTasks = Layer.effect(
   EnqueueableTasks,
   Effect.map(AppConfig, ({ deployment }) => {
-    const own = new Set([...(deployment.tasks ?? []), ...(deployment.jobs?.tasks ?? [])].map(({ slug }) => slug))
+    const own = new Set([...deployment.tasks, ...deployment.jobs.tasks].map(({ slug }) => slug))
     return { has: (slug: string) => own.has(slug) }
   })
 )

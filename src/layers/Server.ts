@@ -4,7 +4,6 @@ import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
 import { EventTailer } from "../domain/events/EventTailer.ts"
-import { importExportLimits } from "../domain/import-export/ImportExportSettings.ts"
 import { Api, OperatorApi } from "../http/Api.ts"
 import { authCallerLayer } from "../http/auth/AuthCallerLayer.ts"
 import { docsRoutes, endpoints, endpointsOf } from "../http/docs/Docs.ts"
@@ -29,8 +28,8 @@ import { InstalledPlugins } from "../plugins/kit/install/InstalledPlugins.ts"
 import type { BuiltRoute } from "../plugins/kit/routes/PluginRoute.ts"
 import { actors } from "./access/RequestActors.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
-import { AppConfig } from "./config/AppConfig.ts"
-import type { RequestTimes } from "./config/DeploymentConfig.ts"
+import { AppConfig, importExportLimits } from "./config/AppConfig.ts"
+import type { Deployment } from "./config/DeploymentConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
 import { rpcLayer } from "./Rpc.ts"
@@ -95,7 +94,7 @@ const gate = Layer.merge(RateLimiting.layer, trustedOrigins)
  * Node's server. Whoever sends slowly may not hold a connection for long: it looks once a second for requests whose
  * headers or whose whole took longer than they may.
  */
-const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) => () =>
+const nodeServer = ({ headersMs, requestMs }: Deployment["server"]["requestTimes"]) => () =>
   createServer({
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
@@ -105,7 +104,7 @@ const nodeServer = ({ headersMs = 15_000, requestMs = 60_000 }: RequestTimes) =>
   }).on("clientError", answerBrokenRequest).on("request", limitWaiting())
 
 const rpcSockets = Layer.unwrap(
-  Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server?.rpc ?? {}))
+  Effect.map(AppConfig, ({ deployment }) => RpcSockets.layerOf(deployment.server.rpc))
 )
 
 /** Which methods an address has, with those of plugins. */
@@ -138,7 +137,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
         methodsOf,
         bodyLimits: new Map([
           ["POST /api/media/upload", media.settings.maxUploadSize + formBytes],
-          ["POST /api/imports", importExportLimits(deployment.importExport).maxFileBytes]
+          ["POST /api/imports", importExportLimits(deployment).maxFileBytes]
         ])
       }
       const serve: Effect.Effect<void, never, HttpServer.HttpServer | Scope.Scope> = HttpServer.serveEffect(
@@ -146,7 +145,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
       )
       return Layer.effectDiscard(Effect.updateContext(serve, requestServices)).pipe(
         Layer.provideMerge(
-          NodeHttpServer.layer(nodeServer(deployment.server?.requestTimes ?? {}), {
+          NodeHttpServer.layer(nodeServer(deployment.server.requestTimes), {
             port,
             host,
             gracefulShutdownTimeout: "6 seconds",

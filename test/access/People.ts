@@ -2,11 +2,11 @@ import { Effect, Option, Redacted } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
 import { tokenDigest } from "../../src/domain/access/SessionToken.ts"
 import { signToken } from "../../src/domain/access/SignedToken.ts"
-import { testAuth } from "../../src/layers/config/AuthConfig.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "../support/TestApp.ts"
 
-const secret = Redacted.value(Option.getOrThrow(testAuth().secret))
+const secret = Redacted.value(Option.getOrThrow(testSettings("postgres://nowhere/none").auth.secret))
 
 /** Somebody who has signed in, with each form of his credential as the headers of a request. */
 export interface SignedIn {

@@ -5,8 +5,8 @@ import { AnalyticsModels, broughtBy, BroughtModels } from "../../src/domain/anal
 import { modelCheckLayer } from "../../src/domain/analytics/ModelCheckRepo.ts"
 import { modelFlaws } from "../../src/domain/analytics/ModelRules.ts"
 import { analyticsModels as ofOrders } from "../../src/domain/orders/analytics.ts"
-import { type AnalyticsOptions } from "../../src/layers/config/AnalyticsConfig.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -116,6 +116,8 @@ withModels("a model of the deployment's own", (it) => {
       assert.strictEqual((yield* ask({ measures: ["Orders.count"] })).status, 200)
     }))
 })
+
+type AnalyticsOptions = NonNullable<DeploymentConfig["analytics"]>
 
 const starting = (analytics: AnalyticsOptions) =>
   Effect.provideService(readSettings({ analytics }), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))

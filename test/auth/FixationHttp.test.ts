@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
 import { signToken } from "../../src/domain/access/SignedToken.ts"
-import { testAuth } from "../../src/layers/config/AuthConfig.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { eventually } from "../support/Eventually.ts"
@@ -12,7 +12,7 @@ import { aVisitor, password, signIn } from "./Visitors.ts"
 const app = testAppLayer({ auth: { requireEmailVerification: false }, rateLimits: { signInPerEmail: 1_000 } })
 
 const cookieName = "uc.session_token"
-const secret = Redacted.value(Option.getOrThrow(testAuth().secret))
+const secret = Redacted.value(Option.getOrThrow(testSettings("postgres://nowhere/none").auth.secret))
 
 /** Whose session a token opens; undefined for nobody's. */
 const holderOf = (token: string) =>

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
 import { request } from "node:http"
-import { testAuth } from "../../src/layers/config/AuthConfig.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { makeBrowser, shopOrigin } from "../support/Browser.ts"
@@ -16,7 +16,7 @@ const deployment = {
 
 /** As in production: cookies for https alone. */
 const auth = {
-  ...testAuth(deployment.auth),
+  ...testSettings("postgres://nowhere/none", deployment).auth,
   secret: Option.some(Redacted.make("another secret that is long enough")),
   secureCookies: true,
   sessionCookie: "__Secure-uc.session_token"

@@ -1,8 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { request } from "node:http"
 import { hostTest } from "../../src/http/server/OwnHosts.ts"
-import { testAuth } from "../../src/layers/config/AuthConfig.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Status and body of a request under a host of the client's choice; 101 where a socket was opened. */
@@ -41,7 +40,7 @@ const socket = {
   "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="
 }
 
-const app = testAppLayer({}, { auth: { ...testAuth(), publicUrl: Option.some("https://shop.example") } })
+const app = testAppLayer({ server: { publicUrl: "https://shop.example" } })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a service outside of production", (it) => {
   it.effect("answers to names of its machine and to its public one, and refuses those that were made to lead to it", () =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
-import { type EmailOptions, verificationNeedsMail } from "../../src/layers/config/MailConfig.ts"
+import type { EmailOptions } from "../../src/layers/config/MailConfig.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")
 const withoutKey = { NODE_ENV: "production", STOA_AUTH_SECRET: key, STOA_PUBLIC_URL: "https://shop.example" }
@@ -94,13 +94,15 @@ describe("mail settings that cannot be used", () => {
 
   it.effect("are those of a production where addresses must be verified and no mail leaves", () =>
     Effect.gen(function*() {
-      const off = yield* read(withoutKey)
+      const starting = (env: Record<string, string>, email: EmailOptions = {}) =>
+        readSettings({ auth: { requireEmailVerification: true }, email }).pipe(
+          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+        )
       assert.match(
-        (yield* Effect.flip(verificationNeedsMail(true, "production", off))).message,
+        (yield* Effect.flip(starting(withoutKey))).message,
         /^auth\.requireEmailVerification="true" is not allowed: expected false/
       )
-      yield* verificationNeedsMail(false, "production", off)
-      yield* verificationNeedsMail(true, "development", off)
-      yield* verificationNeedsMail(true, "production", yield* read(production, { send: () => Effect.void }))
+      yield* starting({ NODE_ENV: "development" })
+      yield* starting(production, { send: () => Effect.void })
     }))
 })

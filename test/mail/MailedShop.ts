@@ -1,8 +1,7 @@
-import { Effect, Layer, Option, Redacted } from "effect"
-import { developmentKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
+import { Effect, Option, Redacted } from "effect"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
-import { mailSettingsOf, type SmtpSettings } from "../../src/layers/config/MailConfig.ts"
+import type { SmtpSettings } from "../../src/layers/config/MailConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { aProduct, putInto } from "../support/Purchase.ts"
@@ -26,10 +25,15 @@ export const over = (port: number, settings: Partial<SmtpSettings> = {}): SmtpSe
 
 /** A shop that sends its mails to a port of this machine, when a test runs its jobs. */
 export const shopMailingTo = (port: number, deployment: DeploymentConfig = {}, settings: Partial<AppSettings> = {}) =>
-  Layer.unwrap(Effect.map(
-    mailSettingsOf(deployment.email, { kind: "smtp", smtp: over(port) }, developmentKeyring),
-    (mail) => testAppLayer({ jobs: { autorun: { enabled: false } }, ...deployment }, { mail, ...settings })
-  ))
+  testAppLayer({
+    jobs: { autorun: { enabled: false } },
+    ...deployment,
+    email: {
+      from: "orders@shop.example",
+      smtp: { host: "127.0.0.1", port, connectTimeoutMs: 2_000, answerTimeoutMs: 10_000, sendTimeoutMs: 10_000 },
+      ...deployment.email
+    }
+  }, settings)
 
 /** The same settings over the database that another service has left. */
 export const onThe = (databaseUrl: string): Partial<AppSettings> => ({

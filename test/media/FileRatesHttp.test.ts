@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
+import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 import { fetched, upload } from "./MediaCalls.ts"
 import { withShelf } from "./Shelf.ts"
 
-const strict = { rateLimits: ratesOf({ api: 20, media: 30 }, true, 1) }
+const strict = { rateLimits: rateLimitValues({ ...defaultRates, api: 20, media: 30 }, 1) }
 
 withShelf({}, strict)("requests for files", (it) => {
   it.effect("count by address and apart from all others, whoever asks and whatever he gets", () =>

@@ -1,13 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { type PaymentSettingsOptions, readPayments } from "../../src/layers/config/PaymentConfig.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
+import type { PaymentSettingsOptions } from "../../src/layers/config/PaymentConfig.ts"
 import { testProvider } from "../../src/layers/payments/TestProvider.ts"
 
 const reading = (
   options: PaymentSettingsOptions,
   env: Record<string, string> = {},
   environment: "test" | "production" = "test"
-) => Effect.provide(readPayments(options, environment), ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+) =>
+  readSettings({ payments: options, auth: { requireEmailVerification: false, secret: "s".repeat(32) } }).pipe(
+    Effect.map(({ payments }) => payments),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { ...env, NODE_ENV: environment } })
+    )
+  )
 
 /** The one line that a start ends with. */
 const refusal = (...asked: Parameters<typeof reading>) =>

@@ -2,14 +2,14 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { randomUUID } from "node:crypto"
 import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
-import { ratesOf } from "../../src/layers/config/RateLimitConfig.ts"
+import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asCustomer, type Call, testAppLayer } from "../support/TestApp.ts"
 
 /** The limits of production, behind a proxy that says where each request comes from. */
 const inProduction = layer(
-  testAppLayer({}, { rateLimits: ratesOf({}, true, 1), trustedProxy: Option.some("127.0.0.1") }),
+  testAppLayer({}, { rateLimits: rateLimitValues(defaultRates, 1), trustedProxy: Option.some("127.0.0.1") }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 

@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
-import { Effect, Exit } from "effect"
-import { checkSearch } from "../../src/layers/config/SearchConfig.ts"
+import { Effect } from "effect"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import { make, onDatabase } from "../catalog/CatalogCalls.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 import { searching } from "./SearchCalls.ts"
@@ -38,9 +38,12 @@ describe("settings of search", () => {
   it.effect.each([[["a b"]], [["type", "type"]], [Array.from({ length: 21 }, (_, n) => `f${n}`)], [["a,b"]]])(
     "%j are refused",
     ([defaultFacets = []]) =>
-      Effect.map(Effect.exit(checkSearch({ defaultFacets })), (exit) => assert.isTrue(Exit.isFailure(exit)))
+      Effect.map(
+        Effect.flip(readSettings({ search: { defaultFacets } })),
+        ({ message }) => assert.match(message, /^search\.defaultFacets=".*" is not allowed: expected at most 20 names/)
+      )
   )
 
   it.effect("may be left out, or name entities' own facets and attributes", () =>
-    Effect.andThen(checkSearch(), checkSearch({ defaultFacets: ["type", "attr.color", "size"] })))
+    readSettings({ search: { defaultFacets: ["type", "attr.color", "size"] } }))
 })

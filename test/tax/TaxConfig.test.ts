@@ -1,18 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
-import { type TaxConfig, taxOptionsOf } from "../../src/layers/config/TaxConfig.ts"
+import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { scriptedTaxService } from "./TaxedShop.ts"
 
 const { adapter } = scriptedTaxService()
 
-const starting = (tax: TaxConfig) =>
+type Tax = NonNullable<DeploymentConfig["tax"]>
+
+const starting = (tax: Tax) =>
   Effect.provideService(readSettings({ tax }), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
 
 describe("what a deployment says of tax", () => {
   it.effect("is refused at the start when it cannot be", () =>
     Effect.gen(function*() {
-      const wrong: ReadonlyArray<readonly [TaxConfig, RegExp]> = [
+      const wrong: ReadonlyArray<readonly [Tax, RegExp]> = [
         [{ timeoutMs: 0 }, /tax\.timeoutMs/],
         [{ timeoutMs: 60_001 }, /tax\.timeoutMs/],
         [{ fallbackRateBps: 10_001 }, /tax\.fallbackRateBps/],
@@ -27,18 +29,21 @@ describe("what a deployment says of tax", () => {
       yield* starting({ adapter, fallbackRateBps: 1900, onFailure: "fallback", timeoutMs: 1 })
     }))
 
-  it("decides for all organizations, and for single ones", () => {
-    const { pricesIncludeTax } = taxOptionsOf({
-      pricesIncludeTax: true,
-      organizations: { net: { pricesIncludeTax: false }, silent: {} }
-    })
-    assert.deepStrictEqual(["net", "silent", "any"].map(pricesIncludeTax), [false, true, true])
-    assert.isFalse(taxOptionsOf().pricesIncludeTax("any"))
-  })
+  it.effect("decides for all organizations, and for single ones", () =>
+    Effect.gen(function*() {
+      const { pricesIncludeTax } = (yield* starting({
+        pricesIncludeTax: true,
+        organizations: { net: { pricesIncludeTax: false }, silent: {} }
+      })).taxes
+      assert.deepStrictEqual(["net", "silent", "any"].map(pricesIncludeTax), [false, true, true])
+      assert.isFalse((yield* starting({})).taxes.pricesIncludeTax("any"))
+    }))
 
-  it("refuses checkouts without an answer, unless it names a flat rate that is to be taken", () => {
-    assert.isUndefined(taxOptionsOf({ adapter }).fallbackRateBps)
-    assert.strictEqual(taxOptionsOf({ adapter, fallbackRateBps: 1900 }).fallbackRateBps, 1900)
-    assert.isUndefined(taxOptionsOf({ adapter, fallbackRateBps: 1900, onFailure: "refuse" }).fallbackRateBps)
-  })
+  it.effect("refuses checkouts without an answer, unless it configures a flat rate for them", () =>
+    Effect.gen(function*() {
+      const rateOf = (tax: Tax) => Effect.map(starting({ adapter, ...tax }), ({ taxes }) => taxes.fallbackRateBps)
+      assert.isUndefined(yield* rateOf({}))
+      assert.strictEqual(yield* rateOf({ fallbackRateBps: 1900 }), 1900)
+      assert.isUndefined(yield* rateOf({ fallbackRateBps: 1900, onFailure: "refuse" }))
+    }))
 })

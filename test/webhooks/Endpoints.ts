@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
-import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
@@ -65,8 +64,6 @@ export const retrying = <A, R>(description: string, ask: Effect.Effect<A, never,
 /** A deployment whose deliveries may go to loopback, and whose jobs run when the test says so. */
 export const toLoopback = (webhooks: DeploymentConfig["webhooks"] = {}) =>
   layer(
-    testAppLayer({ webhooks, jobs: { autorun: { enabled: false } } }, {
-      webhooks: { ...testWebhooks, allowPrivate: true }
-    }),
+    testAppLayer({ webhooks: { allowPrivateTargets: true, ...webhooks }, jobs: { autorun: { enabled: false } } }),
     { excludeTestServices: true, timeout: "60 seconds" }
   )

@@ -3,8 +3,8 @@ import { ConfigProvider, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { inspect } from "node:util"
 import { encryptSecret, openSecret, readKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
+import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
-import { readWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 
 const aKey = () => randomBytes(32).toString("base64")
 
@@ -54,8 +54,15 @@ const read = (
   environment: "development" | "production" | "test",
   env: Record<string, string> = {}
 ) =>
-  readWebhooks({ ...(webhooks && { webhooks }) }, environment).pipe(
-    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+  readSettings({
+    ...(webhooks && { webhooks }),
+    auth: { requireEmailVerification: false, secret: "s".repeat(32) }
+  }).pipe(
+    Effect.map((settings) => settings.webhooks),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { ...env, NODE_ENV: environment } })
+    )
   )
 
 describe("the settings of webhooks", () => {

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Webhook } from "standardwebhooks"
 import { eventTypes } from "../../src/domain/events/Event.ts"
-import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, inOrganization, testAppLayer } from "../support/TestApp.ts"
@@ -159,7 +158,7 @@ const countOf = onDatabase((sql) =>
   Effect.map(sql<{ rows: number }>`select count(*)::int4 as rows from webhook_endpoints`, ([row]) => row ?? { rows: 0 })
 )
 
-const onLoopback = layer(testAppLayer({}, { webhooks: { ...testWebhooks, allowPrivate: true } }), {
+const onLoopback = layer(testAppLayer({ webhooks: { allowPrivateTargets: true } }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })

@@ -10,14 +10,8 @@ export interface ImportExportLimits {
   readonly keepDays: number
 }
 
-/** The limits, with defaults for those that a deployment leaves out. */
-export const importExportLimits = (
-  given: { readonly [K in keyof ImportExportLimits]?: number | undefined } = {}
-): ImportExportLimits => ({
-  maxFileBytes: given.maxFileBytes ?? 268_435_456,
-  batchRows: given.batchRows ?? 500,
-  keepDays: given.keepDays ?? 30
-})
+/** Defaults for limits missing from the deployment's configuration. */
+export const defaultLimits: ImportExportLimits = { maxFileBytes: 268_435_456, batchRows: 500, keepDays: 30 }
 
 /** The limits of this deployment (`importExport` in `commerce.config.ts`). */
 export class ImportExportSettings

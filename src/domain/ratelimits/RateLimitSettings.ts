@@ -9,46 +9,40 @@ export interface Rate {
   readonly enforced: boolean
 }
 
-/** The limits of a deployment as they are applied (contract, platform §1.5). */
-export interface RateLimitValues {
-  /** Every request of a visitor or a user. */
-  readonly api: Rate
-  /** Questions for the current session. */
-  readonly session: Rate
-  /** Every other request to the routes of authentication. */
-  readonly auth: Rate
-  /** Sign-in attempts with one e-mail address, from any client address. */
-  readonly signInPerEmail: Rate
-  /** Mails of one kind that requests can send to one address: password resets or verification links. */
-  readonly mailPerRecipient: Rate
-  readonly checkout: Rate
-  readonly promotionTrial: Rate
-  /** Files of media, of which one page shows many; they do not count among the others. */
-  readonly media: Rate
-  /** The same two for API keys. */
-  readonly apiOfKey: Rate
-  readonly checkoutOfKey: Rate
-}
-
-/** The contract's values, in requests a minute but for those by e-mail, in requests per 15 minutes. */
-export const defaultRates: Readonly<Record<keyof RateLimitValues, number>> = {
+/** The contract's limits, in requests a minute unless stated otherwise (platform §1.5). */
+export const defaultRates = {
+  /** All requests of a visitor (by address) or a user. Default 100. */
   api: 100,
+  /** `GET /api/auth/get-session`, by address. Default 120. */
   session: 120,
+  /** Every other route of `/api/auth`, by address. Default 10. */
   auth: 10,
+  /** Sign-in attempts with one e-mail address in 15 minutes, from any client address. Default 10; without a factor. */
   signInPerEmail: 10,
+  /** Mails of one kind to one address in 15 minutes: password resets or verification links. Default 5; without a factor. */
   mailPerRecipient: 5,
+  /** Checkouts of a visitor or a user. Default 5. */
   checkout: 5,
+  /** Trials of promotion codes (`POST /api/promotions/validate`). Default 10. */
   promotionTrial: 10,
+  /** Files of media (`/api/media/files`), by address; a page shows many, and they count only here. Default 3000. */
   media: 3_000,
+  /** All requests of an API key without its own limit. Default 6000. */
   apiOfKey: 6_000,
+  /** Checkouts of such a key. Default 300. */
   checkoutOfKey: 300
 }
+
+type Rates = Readonly<Record<keyof typeof defaultRates, number>>
+
+/** The limits of a deployment as they are applied. */
+export type RateLimitValues = Readonly<Record<keyof typeof defaultRates, Rate>>
 
 const minute = 60_000
 
 /** Applies a factor to all limits but those by e-mail; a factor of 0 enforces none of the others. */
 export const rateLimitValues = (
-  rates: Readonly<Record<keyof RateLimitValues, number>>,
+  rates: Rates,
   factor: number
 ): RateLimitValues => {
   const rate = (limit: number): Rate => ({

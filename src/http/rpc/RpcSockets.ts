@@ -7,7 +7,7 @@ import { envelope } from "../server/Failure.ts"
 import { addressSubject } from "../server/RateLimiting.ts"
 import { CurrentRequest, type RequestFacts } from "../server/RequestId.ts"
 
-const defaultLimits = {
+export const defaultSocketLimits = {
   /** Sockets in all; the next one is answered 503. */
   connections: 1_000,
   /** Sockets of one address that have not shown a key yet. */
@@ -27,7 +27,7 @@ const defaultLimits = {
 }
 
 /** Limits of the WebSockets of one process. */
-export type SocketLimits = Readonly<typeof defaultLimits>
+export type SocketLimits = Readonly<typeof defaultSocketLimits>
 
 /** What a call came over: a WebSocket, or one request over HTTP with one or more calls. */
 export interface Connection {
@@ -80,7 +80,7 @@ export class RpcSockets extends Context.Service<RpcSockets, {
   readonly end: Effect.Effect<void>
 }>()("stoa/http/rpc/RpcSockets") {
   static readonly layerOf = (limits: Partial<SocketLimits> = {}) =>
-    Layer.effect(RpcSockets, make({ ...defaultLimits, ...limits }))
+    Layer.effect(RpcSockets, make({ ...defaultSocketLimits, ...limits }))
 }
 
 const close = (open: OpenSocket, code: number, reason: string) => {

@@ -82,7 +82,7 @@ const library = Effect.gen(function*() {
     secret: yield* AuthSecret,
     production: environment === "production",
     ownUrl: yield* ownUrl,
-    storeName: deployment.storeName ?? "Stoa",
+    storeName: deployment.storeName,
     organizationId: defaultOrganizationId,
     scope,
     passwords,

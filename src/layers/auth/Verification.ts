@@ -74,7 +74,7 @@ export const addressVerificationLayer = Layer.effect(
       )
 
     return AddressVerification.of({
-      storeName: deployment.storeName ?? "Stoa",
+      storeName: deployment.storeName,
       secureCookies,
       look: read,
       verify: Effect.fnUntraced(function*({ newPassword, ...opened }, request) {

@@ -1,5 +1,6 @@
-import { Effect, Option, Redacted } from "effect"
-import { allReadable, type Environment, missing, refuse, text } from "./Variables.ts"
+import { Option, Schema } from "effect"
+import { accessFields, permissions } from "./AccessConfig.ts"
+import * as Setting from "./Settings.ts"
 
 /** Credentials of the deployment at a provider of social sign-in. */
 export interface SocialProvider {
@@ -7,71 +8,64 @@ export interface SocialProvider {
   readonly clientSecret: string
 }
 
-/** What a deployment decides of users, sessions and keys: `auth` of `commerce.config.ts` (spec §5). */
-export interface AuthOptions {
+/** The origin of a web address; undefined for other texts and for an address with a path. */
+export const originOf = (value: string): string | undefined => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" &&
+    url.username === "" && url.hash === ""
+  return plain ? url.origin : undefined
+}
+
+const authSecret = "at least 32 random characters (openssl rand -base64 32)"
+const origin = "an origin, for example https://shop.example"
+
+/** Users, sessions and keys: the other part of `auth` (spec §5). */
+export const authSettings = Setting.group({
+  ...accessFields,
   /**
-   * Signs session cookies and verification links and encrypts second factors; at least 32 characters, the same in every
-   * process (`STOA_AUTH_SECRET`). Required in production; elsewhere one is made and kept in the data directory.
+   * Signs session cookies and verification links and encrypts second factors; the same in every process
+   * (`STOA_AUTH_SECRET`). Required in production; elsewhere one is created in the data directory.
    */
-  readonly secret?: string
-  /** Life of a session in seconds; its use renews it once a day. Default 604800, seven days. */
-  readonly sessionDuration?: number
-  /** Nobody signs in before he has opened the link that was mailed to him. Default true. */
-  readonly requireEmailVerification?: boolean
+  secret: Setting.setting(Setting.secret(authSecret, (value) => value.length >= 32), "STOA_AUTH_SECRET"),
+  /** Life of a session in seconds, at most 400 days, as of cookies. Its use renews it once a day. Default 604800. */
+  sessionDuration: Setting.withDefault(Setting.whole(60, 34_560_000, " of seconds"), 604_800),
+  /** Whether users must open the mailed link before they can sign in. Default true. */
+  requireEmailVerification: Setting.withDefault(Setting.flag, true),
   /**
-   * A page of the shop's own that mailed links of verification lead to, with `token` and `callbackURL`; it sends them to
+   * Page of the shop that mailed verification links lead to, with `token` and `callbackURL`; it sends them to
    * `POST /api/auth/verify-email`. Of a trusted origin. Default: a page of this service.
    */
-  readonly verificationPage?: string
-  /** One-time codes of an authenticator app. Default: everybody may use them, nobody has to. */
-  readonly twoFactor?: {
-    readonly enabled?: boolean
-    /** Roles whose members are refused everything but `/api/auth/*` until they have set it up. */
-    readonly requiredForRoles?: ReadonlyArray<string>
-  }
+  verificationPage: Setting.setting(Setting.text),
+  /** One-time codes of an authenticator app. */
+  twoFactor: Setting.group({
+    /** Whether users may set it up. Default true. */
+    enabled: Setting.withDefault(Setting.flag, true),
+    /** Roles whose members can only use `/api/auth/*` until they have set it up. Default: none. */
+    requiredForRoles: Setting.withDefault(Setting.texts, [])
+  }),
   /** Sign-in with an account of one of these. Default: none. */
-  readonly socialProviders?: {
-    readonly google?: SocialProvider
-    readonly github?: SocialProvider
-  }
+  socialProviders: Setting.withDefault(
+    Setting.code<{ readonly google?: SocialProvider; readonly github?: SocialProvider }>(),
+    {}
+  ),
   /**
    * Origins (`https://shop.example`) whose pages may send cookies and read answers, and to which links may lead. Outside
-   * production pages of this machine may too.
+   * production pages of this machine may as well.
    */
-  readonly trustedOrigins?: ReadonlyArray<string>
-  /** Lets every user make organizations of his own, whose owner he is. Default false. */
-  readonly allowOrganizationCreation?: boolean
-  readonly apiKeys?: {
-    /** Whether stored keys are accepted and can be made. Default false (contract, platform §16). */
-    readonly enabled?: boolean
-  }
-}
-
-/** The settings of authentication in this process. */
-export interface AuthSettings {
-  /** None outside of production: the one of the data directory (`AuthSecret`). */
-  readonly secret: Option.Option<Redacted.Redacted<string>>
-  /** Where clients reach this deployment: links in mails and redirects begin with it. */
-  readonly publicUrl: Option.Option<string>
-  /** Cookies are for https alone, and their names say so. */
-  readonly secureCookies: boolean
-  /** Name of the session cookie. */
-  readonly sessionCookie: string
-  /** Seconds. */
-  readonly sessionDuration: number
-  readonly requireEmailVerification: boolean
-  /** Where links of verification lead; none: to the page of this service. */
-  readonly verificationPage: Option.Option<string>
-  readonly twoFactor: { readonly enabled: boolean; readonly requiredForRoles: ReadonlyArray<string> }
-  readonly socialProviders: NonNullable<AuthOptions["socialProviders"]>
-  readonly trustedOrigins: ReadonlyArray<string>
-  readonly allowOrganizationCreation: boolean
-  readonly apiKeys: { readonly enabled: boolean }
-}
-
-/** Roles whose members do nothing without a second factor. */
-export const guardedRoles = ({ twoFactor }: Pick<AuthSettings, "twoFactor">): ReadonlySet<string> =>
-  new Set(twoFactor.enabled ? twoFactor.requiredForRoles : [])
+  trustedOrigins: Setting.withDefault(
+    Schema.Array(Setting.textThat((value) => originOf(value) !== undefined, origin)).annotate({ description: origin }),
+    []
+  ),
+  /** Lets every user create organizations, whose owner they are. Default false. */
+  allowOrganizationCreation: Setting.withDefault(Setting.flag, false),
+  apiKeys: Setting.group({
+    /** Whether stored keys are accepted and can be created. Default false (contract, platform §16). */
+    enabled: Setting.withDefault(Setting.flag, false),
+    /** Permissions of a key that has neither a role nor permissions. Default: none. */
+    defaultPermissions: Setting.withDefault(permissions, [])
+  })
+})
+export type AuthOptions = Setting.Options<typeof authSettings.fields>
 
 /** A session in use is renewed after this many seconds (contract, platform §3). */
 export const sessionUpdateAge = 86_400
@@ -79,124 +73,50 @@ export const sessionUpdateAge = 86_400
 /** Every cookie's name begins with it. */
 export const cookiePrefix = "uc"
 
-const shortestSecret = 32
+/** Settings of authentication. */
+export type AuthSettings = ReturnType<typeof authOf>
 
-const secret = Effect.fnUntraced(function*(configured: string | undefined, environment: Environment) {
-  const found = Option.orElse(yield* text("STOA_AUTH_SECRET"), () => Option.fromUndefinedOr(configured))
-  if (Option.isNone(found)) {
-    return environment === "production"
-      ? yield* missing("STOA_AUTH_SECRET", `at least ${shortestSecret} random characters (openssl rand -base64 32)`)
-      : Option.none<Redacted.Redacted<string>>()
+/** Roles whose members can do nothing without a second factor. */
+export const guardedRoles = ({ twoFactor }: Pick<AuthSettings, "twoFactor">): ReadonlySet<string> =>
+  new Set(twoFactor.enabled ? twoFactor.requiredForRoles : [])
+
+/** Variables that better-auth reads by itself and that would win over these settings unseen. */
+export const variablesOfBetterAuth = ["secrets", "trusted_origins", "telemetry"]
+  .map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
+
+export const authOf = (
+  auth: typeof authSettings.Type,
+  url: string | undefined,
+  hasMail: boolean,
+  environment: Setting.Environment,
+  problems: Setting.Problems
+) => {
+  const publicUrl = Option.map(Option.fromUndefinedOr(url), (address) => new URL(address).origin)
+  const secureCookies = environment === "production" ||
+    Option.exists(publicUrl, (address) => address.startsWith("https:"))
+  const { verificationPage: page } = auth
+  if (environment === "production" && auth.secret === undefined) problems.missing("STOA_AUTH_SECRET", authSecret)
+  if (auth.requireEmailVerification && environment === "production" && !hasMail) {
+    const remedy = "false in production without mail (email.smtp or STOA_SMTP_URL): no user could verify an address"
+    problems.refuse("auth.requireEmailVerification", true, remedy)
   }
-  return found.value.length >= shortestSecret
-    ? Option.some(Redacted.make(found.value))
-    : yield* refuse("STOA_AUTH_SECRET", "…", `at least ${shortestSecret} characters (openssl rand -base64 32)`)
-})
-
-/** The origin of a web address; undefined for anything else, and for an address with a path. */
-const originOf = (value: string): string | undefined => {
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  const plain = url !== undefined && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" &&
-    url.username === "" && url.hash === ""
-  return plain ? url.origin : undefined
-}
-
-/** Where clients reach the deployment. */
-export const publicUrl = Effect.fnUntraced(function*(configured: string | undefined) {
-  const value = Option.getOrUndefined(yield* text("STOA_PUBLIC_URL")) ?? configured
-  if (value === undefined) return Option.none<string>()
-  const origin = originOf(value)
-  return origin === undefined
-    ? yield* refuse("STOA_PUBLIC_URL", value, "the address of the deployment without a path, https://shop.example")
-    : Option.some(origin)
-})
-
-const trustedOrigins = (configured: ReadonlyArray<string>) =>
-  Effect.forEach(configured, (value) => {
-    const origin = originOf(value)
-    return origin === undefined
-      ? refuse("auth.trustedOrigins", value, "an origin, for example https://shop.example")
-      : Effect.succeed(origin)
-  })
-
-const verificationPage = (configured: string | undefined, trusted: ReadonlyArray<string>) =>
-  configured === undefined
-    ? Effect.succeedNone
-    : URL.canParse(configured) && trusted.includes(new URL(configured).origin)
-    ? Effect.succeedSome(configured)
-    : refuse(
+  if (page !== undefined && !(URL.canParse(page) && auth.trustedOrigins.includes(new URL(page).origin))) {
+    problems.refuse(
       "auth.verificationPage",
-      configured,
+      page,
       "an address of one of `auth.trustedOrigins`, https://shop.example/verify"
     )
-
-const sessionDuration = (value: number) =>
-  Number.isInteger(value) && value >= 60 && value <= 34_560_000
-    ? Effect.succeed(value)
-    // Browsers keep no cookie longer than 400 days.
-    : refuse("auth.sessionDuration", String(value), "a whole number of seconds from 60 to 34560000")
-
-/** Variables that better-auth reads by itself and that would win over these settings, unseen. */
-const foreign = ["secrets", "trusted_origins", "telemetry"].map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
-
-const noneOfItsOwn = Effect.forEach(foreign, (name) =>
-  Effect.flatMap(text(name), (found) =>
-    Option.isSome(found)
-      ? refuse(name, "…", "no value: this service takes its settings from `auth` and from variables of its own")
-      : Effect.void), { discard: true })
-
-/** Reads what the deployment and the environment say of authentication; fails with a readable line for each. */
-export const readAuth = Effect.fnUntraced(
-  function*(options: AuthOptions, configuredUrl: string | undefined, environment: Environment) {
-    const readers = {
-      secret: secret(options.secret, environment),
-      url: publicUrl(configuredUrl),
-      sessionDuration: sessionDuration(options.sessionDuration ?? 604_800),
-      trustedOrigins: trustedOrigins(options.trustedOrigins ?? [])
-    }
-    yield* allReadable({ noneOfItsOwn, ...readers })
-    const read = yield* Effect.all(readers)
-    const { url } = read
-    const secureCookies = environment === "production" || Option.exists(url, (value) => value.startsWith("https:"))
-    const settings: AuthSettings = {
-      secret: read.secret,
-      publicUrl: url,
-      ...cookies(secureCookies),
-      sessionDuration: read.sessionDuration,
-      requireEmailVerification: options.requireEmailVerification ?? true,
-      verificationPage: yield* verificationPage(options.verificationPage, options.trustedOrigins ?? []),
-      twoFactor: {
-        enabled: options.twoFactor?.enabled ?? true,
-        requiredForRoles: options.twoFactor?.requiredForRoles ?? []
-      },
-      socialProviders: options.socialProviders ?? {},
-      trustedOrigins: read.trustedOrigins,
-      allowOrganizationCreation: options.allowOrganizationCreation ?? false,
-      apiKeys: { enabled: options.apiKeys?.enabled ?? false }
-    }
-    return settings
   }
-)
-
-const cookies = (secureCookies: boolean) => ({
-  secureCookies,
-  sessionCookie: `${secureCookies ? "__Secure-" : ""}${cookiePrefix}.session_token`
-})
-
-/** What tests run with, over a deployment's options: a secret that everybody knows, and keys that open something. */
-export const testAuth = (options: AuthOptions = {}): AuthSettings => ({
-  secret: Option.some(Redacted.make(options.secret ?? "a secret of the tests that everybody may know")),
-  publicUrl: Option.none(),
-  ...cookies(false),
-  sessionDuration: options.sessionDuration ?? 604_800,
-  requireEmailVerification: options.requireEmailVerification ?? true,
-  verificationPage: Option.fromUndefinedOr(options.verificationPage),
-  twoFactor: {
-    enabled: options.twoFactor?.enabled ?? true,
-    requiredForRoles: options.twoFactor?.requiredForRoles ?? []
-  },
-  socialProviders: options.socialProviders ?? {},
-  trustedOrigins: options.trustedOrigins ?? [],
-  allowOrganizationCreation: options.allowOrganizationCreation ?? false,
-  apiKeys: { enabled: options.apiKeys?.enabled ?? true }
-})
+  return {
+    ...auth,
+    /** None outside of production: the one of the data directory (`AuthSecret`). */
+    secret: Option.fromUndefinedOr(auth.secret),
+    /** Links in mails and redirects begin with it. */
+    publicUrl,
+    trustedOrigins: auth.trustedOrigins.map((origin) => new URL(origin).origin),
+    verificationPage: Option.fromUndefinedOr(page),
+    /** Whether cookies are for https alone. */
+    secureCookies,
+    sessionCookie: `${secureCookies ? "__Secure-" : ""}${cookiePrefix}.session_token`
+  }
+}

@@ -1,155 +1,200 @@
+import { Effect, Schema } from "effect"
+import type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
+import { defaultAnalytics } from "../../domain/analytics/AnalyticsSettings.ts"
+import { defaultCatalog } from "../../domain/catalog/CatalogSettings.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
+import { defaultLimits } from "../../domain/import-export/ImportExportSettings.ts"
 import type { InvoiceOptions } from "../../domain/invoices/InvoiceSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
-import type { WebhookBackoff } from "../../domain/webhooks/WebhookSettings.ts"
-import type { SocketLimits } from "../../http/rpc/RpcSockets.ts"
+import { isCurrencyCode } from "../../domain/money/Currency.ts"
+import { defaultRates } from "../../domain/ratelimits/RateLimitSettings.ts"
+import { facetsOf } from "../../domain/search/SearchQuery.ts"
+import { defaultSearch } from "../../domain/search/SearchSettings.ts"
+import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
+import { defaultSocketLimits } from "../../http/rpc/RpcSockets.ts"
+import { proxyTest } from "../../http/server/ClientAddress.ts"
 import type { Plugin } from "../../plugins/kit/Plugin.ts"
-import type { AccessOptions } from "./AccessConfig.ts"
-import type { AnalyticsOptions } from "./AnalyticsConfig.ts"
-import type { AuthOptions } from "./AuthConfig.ts"
-import type { CatalogOptions } from "./CatalogConfig.ts"
-import type { JobOptions } from "./JobOptions.ts"
-import type { EmailOptions } from "./MailConfig.ts"
-import type { MediaOptions, StorageOptions } from "./MediaConfig.ts"
-import type { PaymentSettingsOptions } from "./PaymentConfig.ts"
-import type { RateLimitOptions } from "./RateLimitConfig.ts"
-import type { SearchOptions } from "./SearchConfig.ts"
-import type { ShippingOptions } from "./ShippingConfig.ts"
-import type { TaxConfig } from "./TaxConfig.ts"
+import { organizationId } from "./AccessConfig.ts"
+import { authSettings, originOf } from "./AuthConfig.ts"
+import { databaseUrl } from "./DatabaseTls.ts"
+import { jobSettings } from "./JobConfig.ts"
+import { mailSettings } from "./MailConfig.ts"
+import { mediaSettings, storageSettings } from "./MediaConfig.ts"
+import { paymentSettings } from "./PaymentConfig.ts"
+import * as Setting from "./Settings.ts"
+import { shippingSettings, taxSettings } from "./TaxConfig.ts"
+import { webhookSettings } from "./WebhookConfig.ts"
 
-/** How long a client may take to send a request, in milliseconds from its first byte. */
-export interface RequestTimes {
-  /** For its headers. Default 15000. */
-  readonly headersMs?: number
-  /** For the whole of it. Default 60000. */
-  readonly requestMs?: number
-}
+const locale = Setting.textThat(
+  (name) => name.length > 0 && name.length <= 64,
+  "names of locales, 1 to 64 characters each"
+)
 
-/** What a deployment decides in `commerce.config.ts`. Every option has a default; environment variables win over it. */
-export interface DeploymentConfig {
-  readonly server?: {
-    /** Listening address of the API. Default: port 4000 on 127.0.0.1 (`PORT`, `HOST`). */
-    readonly port?: number
-    readonly host?: string
-    /**
-     * The proxies in front, whose `X-Forwarded-For` says who asks: addresses and networks, separated by commas
-     * (`10.0.0.5, 10.1.0.0/16`). Default: none (`TRUSTED_PROXY_IP`).
-     */
-    readonly trustedProxyIp?: string
-    readonly requestTimes?: RequestTimes
-    /** What sockets at `/rpc` are granted, for each process (docs/clients.md). */
-    readonly rpc?: Partial<SocketLimits>
+const facets = Schema.Array(Setting.text).check(Schema.makeFilter((names) =>
+  facetsOf(names.join(","), []).pipe(
+    Effect.match({ onFailure: () => false, onSuccess: (found) => found.length === names.length }),
+    Effect.runSync
+  )
+)).annotate({ description: "at most 20 names of facets, each once" })
+
+const days = (least = 1) => Setting.whole(least, 36_500, " of days")
+
+/** Each option of `commerce.config.ts`: its comment, rule, default and environment variable. */
+export const deploymentSettings = Setting.group({
+  server: Setting.group({
+    /** Port of the API. Default 4000 (`PORT`). */
+    port: Setting.withDefault(Setting.port, 4000, "PORT"),
+    /** Address that the API listens on. Default 127.0.0.1 (`HOST`). */
+    host: Setting.withDefault(Setting.text, "127.0.0.1", "HOST"),
+    /** Proxies whose `X-Forwarded-For` counts: `10.0.0.5, 10.1.0.0/16`. Default: none (`TRUSTED_PROXY_IP`). */
+    trustedProxyIp: Setting.setting(
+      Setting.textThat(
+        (list) => proxyTest(list) !== undefined,
+        "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16"
+      ),
+      "TRUSTED_PROXY_IP"
+    ),
+    /** How long a client may take to send a request, in milliseconds from its first byte. */
+    requestTimes: Setting.group({
+      /** For its headers. Default 15000. */
+      headersMs: Setting.withDefault(Setting.milliseconds(1, 3_600_000), 15_000),
+      /** For all of it. Default 60000. */
+      requestMs: Setting.withDefault(Setting.milliseconds(1, 3_600_000), 60_000)
+    }),
+    /** Limits of the sockets at `/rpc`, for each process (docs/clients.md). */
+    rpc: Setting.group(Setting.numbers(defaultSocketLimits, Setting.whole(0, 2_147_483_647))),
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
-    readonly publicUrl?: string
-  }
+    publicUrl: Setting.setting(
+      Setting.textThat(
+        (url) => originOf(url) !== undefined,
+        "the address of the deployment without a path, https://shop.example"
+      ),
+      "STOA_PUBLIC_URL"
+    )
+  }),
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
-  readonly databaseUrl?: string
-  /** Where the embedded database lives; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
-  readonly dataDir?: string
-  readonly store?: {
-    /** Organization of requests that name none; a start makes it if it is not there. Default `org_default`. */
-    readonly defaultOrganizationId?: string
+  databaseUrl: Setting.setting(databaseUrl, "DATABASE_URL"),
+  /** Directory of the embedded database; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
+  dataDir: Setting.withDefault(Setting.text, ".data", "STOA_DATA_DIR"),
+  store: Setting.group({
+    /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
+    defaultOrganizationId: Setting.setting(organizationId),
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
-    readonly defaultCurrency?: string
-  }
-  /** Languages of the catalog: what stands in for what, and whether words wait for approval (docs/catalog.md). */
-  readonly catalog?: CatalogOptions
-  readonly cart?: {
+    defaultCurrency: Setting.withDefault(
+      Setting.textThat(isCurrencyCode, "the upper-case code of a currency, for example USD"),
+      defaultSettings.defaultCurrency
+    )
+  }),
+  /** Locales of the catalog (docs/catalog.md). */
+  catalog: Setting.group({
+    /** The last fallback of every locale. Default `en`. */
+    defaultLocale: Setting.withDefault(locale, defaultCatalog.defaultLocale),
+    /** Fallbacks of a locale, best first: `{ "de-CH": ["fr"] }`. Default: none. */
+    localeFallbacks: Setting.withDefault(
+      Schema.Record(locale, Schema.Array(locale)).annotate({
+        description: "names of locales, 1 to 64 characters each"
+      }),
+      defaultCatalog.localeFallbacks
+    ),
+    /** Whether texts wait as a draft for a user with `catalog:approve`. Default false. */
+    approveLocales: Setting.withDefault(Setting.flag, defaultCatalog.approveLocales)
+  }),
+  cart: Setting.group({
     /** Life of a cart in minutes from its creation. Default 10080, seven days. */
-    readonly ttlMinutes?: number
-  }
-  readonly checkout?: {
-    /** Seconds that stock stays held for a checkout that has not ended. Default 900. */
-    readonly holdSeconds?: number
-    /** Orders that a shopper wrote (`POST /api/orders`) and that may wait for their payment at once. Default 3. */
-    readonly maxUnpaidOrders?: number
-    /**
-     * Minutes a shopper has to confirm a payment that the provider wants confirmed (3-D Secure and the like); then the
-     * order is cancelled and its stock goes back. Default 60.
-     */
-    readonly confirmationMinutes?: number
-  }
-  readonly orders?: {
-    /** Hours after which a pending order that nobody paid is cancelled; drafts are not. 0: never. Default 48. */
-    readonly staleHours?: number
-  }
-  /** How long what has ended stays in the database; scheduled tasks remove it then. */
-  readonly retention?: {
+    ttlMinutes: Setting.withDefault(Setting.whole(1, 52_560_000), defaultSettings.cartTtlMinutes)
+  }),
+  checkout: Setting.group({
+    /** Seconds that stock is held for a checkout in progress. Default 900. */
+    holdSeconds: Setting.withDefault(Setting.whole(1, 31_536_000), defaultSettings.holdSeconds),
+    /** Orders of a shopper (`POST /api/orders`) that may wait for their payment at once. Default 3. */
+    maxUnpaidOrders: Setting.withDefault(Setting.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
+    /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
+    confirmationMinutes: Setting.withDefault(Setting.whole(1, 525_600), defaultSettings.confirmationMinutes)
+  }),
+  orders: Setting.group({
+    /** Hours after which an unpaid pending order is cancelled; drafts are not. 0: never. Default 48. */
+    staleHours: Setting.withDefault(Setting.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
+  }),
+  /** How long ended records stay in the database; scheduled jobs delete them then. */
+  retention: Setting.group({
     /** Days that abandoned and checked-out carts stay. Default 30. */
-    readonly cartDays?: number
-    /** Days that stock holds stay which came to nothing or were handed over. Default 30. */
-    readonly holdDays?: number
-    /** Days that events of payment providers are remembered, so that a repeated one is known. Default 90. */
-    readonly providerEventDays?: number
+    cartDays: Setting.withDefault(days(), defaultSettings.endedCartDays),
+    /** Days that released and consumed stock holds stay. Default 30. */
+    holdDays: Setting.withDefault(days(), defaultSettings.endedHoldDays),
+    /** Days that events of payment providers stay, to detect repeated ones. Default 90. */
+    providerEventDays: Setting.withDefault(days(), defaultSettings.providerEventDays),
     /** Days that imports, their records and their reports stay. Default 30. */
-    readonly importDays?: number
-    /** Days that a revision of an entity stays after a newer one came; at most 100 stay. Default 365. */
-    readonly revisionDays?: number
-    /** Hours that answers to idempotency keys and messages of actors and durable processes stay. Default 24. */
-    readonly idempotencyHours?: number
-  }
-  /** Files that are imported (docs/import-export.md). */
-  readonly importExport?: {
+    importDays: Setting.withDefault(days(), defaultLimits.keepDays),
+    /** Days that a superseded revision of an entity stays; at most 100 stay. Default 365. */
+    revisionDays: Setting.withDefault(days(), defaultSettings.revisionDays),
+    /** Hours that results of idempotency keys and messages of actors and workflows stay. Default 24. */
+    idempotencyHours: Setting.withDefault(Setting.whole(1, 36_500), defaultSettings.idempotencyHours)
+  }),
+  /** Imported files (docs/import-export.md). */
+  importExport: Setting.group({
     /** Largest file, in bytes. Default 268,435,456 (256 MB). */
-    readonly maxFileBytes?: number
+    maxFileBytes: Setting.withDefault(
+      Setting.whole(1, Number.MAX_SAFE_INTEGER, " of bytes"),
+      defaultLimits.maxFileBytes
+    ),
     /** Records that are written in one transaction, 1 to 5000. Default 500. */
-    readonly batchRows?: number
-  }
-  readonly changeLog?: {
-    /** Days that the change log, which is the audit trail and the events, keeps an entry. 0: for ever. Default 730. */
-    readonly keepDays?: number
-  }
-  /** Price of shipping where the organization has no zones, and what stands beside them (docs/tax-and-shipping.md). */
-  readonly shipping?: ShippingOptions
-  /** How orders are taxed beside the organizations' own classes and rates (docs/tax-and-shipping.md). */
-  readonly tax?: TaxConfig
-  /** Users, sessions and keys (docs/access.md), roles and organizations (docs/access.md). */
-  readonly auth?: AuthOptions & AccessOptions
-  /** Who takes the money (docs/payments.md). */
-  readonly payments?: PaymentSettingsOptions
-  readonly webhooks?: {
-    /**
-     * Lets webhooks reach this machine and private networks. Default: in development only; refused in production
-     * (`STOA_WEBHOOKS_ALLOW_PRIVATE`). `allowPrivateNetworks` says the same.
-     */
-    readonly allowPrivateTargets?: boolean
-    readonly allowPrivateNetworks?: boolean
-    /** The only ports of receivers that are connected to. Default: any. */
-    readonly allowedPorts?: ReadonlyArray<number>
-    /** Days of failures only after which an endpoint is switched off. Default 5. */
-    readonly disableAfterDays?: number
-    /** Hours that a secret signs beside the one that replaced it. Default 24. */
-    readonly rotationHours?: number
-    /** Days that deliveries are kept, and can be sent again. Default 30. */
-    readonly retentionDays?: number
-    /** How long a delivery that failed waits for its next attempt. Default: 170 s, doubled up to 12 h, spread by 0.2. */
-    readonly backoff?: Partial<WebhookBackoff>
-  }
+    batchRows: Setting.withDefault(Setting.whole(1, 5_000), defaultLimits.batchRows)
+  }),
+  changeLog: Setting.group({
+    /** Days that the change log (audit trail and events) keeps an entry. 0: for ever. Default 730. */
+    keepDays: Setting.withDefault(days(0), defaultSettings.changeLogDays)
+  }),
+  /** Price of shipping where the organization has no zones (docs/tax-and-shipping.md). Default: a flat rate of 0. */
+  shipping: shippingSettings,
+  /** Tax, besides the organizations' own classes and rates (docs/tax-and-shipping.md). Rates in basis points: 1900 is 19 %. */
+  tax: taxSettings,
+  /** Users, sessions, keys, roles and organizations (docs/access.md). */
+  auth: authSettings,
+  /** Payment providers (docs/payments.md). */
+  payments: paymentSettings,
+  /** Webhooks (docs/webhooks.md). */
+  webhooks: webhookSettings,
   /** Limits of requests (docs/security.md). */
-  readonly rateLimits?: RateLimitOptions
+  rateLimits: Setting.group(Setting.numbers(defaultRates, Setting.whole(1, 1_000_000_000))),
   /** Name of the store in mails and on invoices. Default `Stoa`. */
-  readonly storeName?: string
-  /** Invoices and receipts: who sells, and in which words (docs/orders.md). */
-  readonly invoices?: Partial<InvoiceOptions>
-  /** Mails: how they leave, and which (docs/mail.md). */
-  readonly email?: EmailOptions
-  /** Files of the store: what may be uploaded, and in which sizes images are shown (docs/media.md). */
-  readonly media?: MediaOptions
-  /** Where those files lie: a folder below `dataDir`, a bucket, or nowhere (`STOA_MEDIA_STORAGE`). */
-  readonly storage?: StorageOptions
-  /** Background jobs: who drives them, how many at once, how long they stay. */
-  readonly jobs?: JobOptions
-  /** Kinds of jobs of the deployment's own; the same as `jobs.tasks`. */
-  readonly tasks?: ReadonlyArray<Task>
-  /** Figures of a store: models of the deployment's own, and how long a query may take (docs/analytics.md). */
-  readonly analytics?: AnalyticsOptions
-  /** What is counted beside what is found (docs/catalog.md). */
-  readonly search?: SearchOptions
+  storeName: Setting.withDefault(Setting.text, "Stoa"),
+  /** Invoices and receipts: the seller and the texts (docs/orders.md). */
+  invoices: Setting.setting(Setting.code<Partial<InvoiceOptions>>()),
+  /** Mails (docs/mail.md). */
+  email: mailSettings,
+  /** Files of the store: what may be uploaded, and the sizes of images (docs/media.md). */
+  media: mediaSettings,
+  /** Where those files are stored (`STOA_MEDIA_STORAGE`). */
+  storage: storageSettings,
+  /** Background jobs (docs/jobs.md). Times in milliseconds unless stated otherwise. */
+  jobs: jobSettings,
+  /** Tasks of the deployment; the same as `jobs.tasks`. */
+  tasks: Setting.withDefault(Setting.code<ReadonlyArray<Task>>(), []),
+  /** Figures of a store (docs/analytics.md). */
+  analytics: Setting.group({
+    /** Models of the deployment, besides those of the core and of plugins. */
+    models: Setting.withDefault(Setting.code<ReadonlyArray<AnalyticsModel>>(), []),
+    /** Milliseconds a query may take. Default 10000. */
+    timeoutMs: Setting.withDefault(Setting.milliseconds(100, 300_000), defaultAnalytics.timeoutMs),
+    /** Concurrent queries of one process; others wait. Default 2. */
+    connections: Setting.withDefault(Setting.whole(1, 20), defaultAnalytics.connections)
+  }),
+  /** Search of the catalog (docs/catalog.md). */
+  search: Setting.group({
+    /** Facets that are counted if a request names none. Default: type, category, brand, status. */
+    defaultFacets: Setting.withDefault(facets, defaultSearch.defaultFacets)
+  }),
   /** Plugins in the order in which they are installed (docs/plugins.md); one that requires another comes after it. */
-  readonly plugins?: ReadonlyArray<Plugin>
-  /** Handlers of the deployment's own (docs/plugins.md); they run before those that modules and plugins append. */
-  readonly hooks?: ReadonlyArray<Hook>
-}
+  plugins: Setting.withDefault(Setting.code<ReadonlyArray<Plugin>>(), []),
+  /** Hooks of the deployment (docs/plugins.md); they run before those of modules and plugins. */
+  hooks: Setting.withDefault(Setting.code<ReadonlyArray<Hook>>(), [])
+})
 
-/** Gives `commerce.config.ts` its types: a misspelt option does not compile. */
+/** Configuration of a deployment in `commerce.config.ts`. Every option has a default; environment variables win over it. */
+export type DeploymentConfig = Setting.Options<typeof deploymentSettings.fields>
+
+/** The configuration of this process, with the environment and the defaults. */
+export type Deployment = typeof deploymentSettings.Type
+
+/** Types `commerce.config.ts`: a misspelt option does not compile. */
 export const defineConfig = (config: DeploymentConfig): DeploymentConfig => config

@@ -1,19 +1,8 @@
-import { Effect } from "effect"
 import { isIP } from "node:net"
-import { type Environment, oneOf, refuse } from "./Variables.ts"
+import type { Environment, Problems } from "./Settings.ts"
 
 /** What a process does: everything, the HTTP edge alone, or the actors and workflows alone. */
 export type ProcessRole = "all" | "api" | "runner"
-
-/** Whether other processes reach the actors of this one: it listens for them, and they need its secret. */
-export const hasPeers = ({ role, runnerAddressSet }: Pick<Listening, "role" | "runnerAddressSet">): boolean =>
-  role === "runner" || (role === "all" && runnerAddressSet)
-
-/** Whether only this machine reaches what listens there. */
-const isLoopback = (host: string): boolean => {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
-  return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
-}
 
 interface Listening {
   readonly environment: Environment
@@ -23,7 +12,17 @@ interface Listening {
   readonly runnerAddressSet: boolean
 }
 
-/** The addresses that strangers can reach, with the variable that says so. */
+/** Whether other processes reach the actors of this one: it listens for them, and they need its secret. */
+export const hasPeers = ({ role, runnerAddressSet }: Pick<Listening, "role" | "runnerAddressSet">): boolean =>
+  role === "runner" || (role === "all" && runnerAddressSet)
+
+/** Whether only this machine reaches the host. */
+export const isLoopback = (host: string): boolean => {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
+  return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
+}
+
+/** The addresses that other machines reach, with their variables. */
 const openAddresses = (settings: Listening): ReadonlyArray<readonly [variable: string, host: string]> =>
   ([
     ["HOST", settings.host],
@@ -31,19 +30,17 @@ const openAddresses = (settings: Listening): ReadonlyArray<readonly [variable: s
   ] as const)
     .filter(([, host]) => !isLoopback(host))
 
-/** Test payments pay there, and requests may reach internal addresses: nothing for strangers. */
+/** Whether a network reaches test payments, and requests that may reach internal addresses. */
 export const isDevelopmentOnNetwork = (settings: Listening): boolean =>
   settings.environment !== "production" && openAddresses(settings).length > 0
 
-/** A forgotten `NODE_ENV` must not open a shop to its network: outside of production that has to be said in so many words. */
-export const checkNetwork = Effect.fnUntraced(function*(settings: Listening) {
-  const allowed = yield* oneOf("STOA_ALLOW_DEVELOPMENT_ON_NETWORK", ["true", "false"], "false")
+/** A forgotten `NODE_ENV` must not open a shop to its network: outside of production that has to be allowed explicitly. */
+export const checkNetwork = (settings: Listening, isAllowed: boolean, problems: Problems): void => {
   const [open] = openAddresses(settings)
-  if (settings.environment === "production" || allowed === "true" || open === undefined) return undefined
-  return yield* refuse(
-    open[0],
-    open[1],
+  if (settings.environment === "production" || isAllowed || open === undefined) return
+  problems.refuse(
+    ...open,
     `NODE_ENV=production, or an address of this machine alone (127.0.0.1). NODE_ENV is ${settings.environment}, where ` +
       "test payments pay; STOA_ALLOW_DEVELOPMENT_ON_NETWORK=true lets it listen there all the same"
   )
-})
+}

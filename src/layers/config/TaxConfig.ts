@@ -1,63 +1,95 @@
-import { Effect } from "effect"
+import { Schema } from "effect"
 import type { Destination } from "../../domain/shipping/Destination.ts"
+import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
+import { defaultShipping, type ShippingSettingsValues } from "../../domain/shipping/ShippingSettings.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { defaultTaxOptions, type TaxOptions } from "../../domain/tax/TaxSettings.ts"
-import { refuse } from "./Variables.ts"
+import * as Setting from "./Settings.ts"
 
-/** What a deployment says about tax (docs/tax-and-shipping.md). Rates are in basis points: 1900 is 19 %. */
-export interface TaxConfig {
-  /** Prices contain their tax. Default false: tax is added to them. */
-  readonly pricesIncludeTax?: boolean
-  /** The same for single organizations, by their ids; it wins over the above. */
-  readonly organizations?: Readonly<Record<string, { readonly pricesIncludeTax?: boolean }>>
-  /** With tax classes: shipping is taxed like the default class. Default false: it is not taxed. */
-  readonly shippingByDefaultClass?: boolean
-  /** Service outside that knows taxes; asked where an organization's own rules have nothing to say. */
-  readonly adapter?: TaxAdapter
-  /** Milliseconds it has for an answer. Default 3000. */
-  readonly timeoutMs?: number
-  /** Flat rate that stands for an answer of the adapter which did not come. */
-  readonly fallbackRateBps?: number
-  /** What happens without an answer. Default: `fallback` where `fallbackRateBps` is set, else the checkout is refused. */
-  readonly onFailure?: "fallback" | "refuse"
-  /** Where the goods come from, for the adapter. */
-  readonly defaultFromAddress?: Destination
-}
+const amountForm = "a whole number from 0, in minor units or grams"
+const amount = Setting.whole(0, Number.MAX_SAFE_INTEGER).annotate({ description: amountForm })
+const brackets = Schema.Array(Schema.Struct({ upToGrams: amount, cost: amount })).annotate({ description: amountForm })
 
-const maxIdLength = 100
-
-/** What `commerce.config.ts` says of tax must be usable before the first checkout finds out that it is not. */
-export const checkTax = Effect.fnUntraced(function*(tax: TaxConfig = {}) {
-  const { adapter, fallbackRateBps, onFailure, timeoutMs = defaultTaxOptions.timeoutMs } = tax
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 60_000) {
-    return yield* refuse("tax.timeoutMs", String(timeoutMs), "a whole number of milliseconds from 1 to 60000")
-  }
-  if (
-    fallbackRateBps !== undefined &&
-    (!Number.isInteger(fallbackRateBps) || fallbackRateBps < 0 || fallbackRateBps > 10_000)
-  ) {
-    return yield* refuse("tax.fallbackRateBps", String(fallbackRateBps), "a whole number of basis points up to 10000")
-  }
-  if (onFailure !== undefined && onFailure !== "fallback" && onFailure !== "refuse") {
-    return yield* refuse("tax.onFailure", String(onFailure), "fallback or refuse")
-  }
-  if (onFailure === "fallback" && fallbackRateBps === undefined) {
-    return yield* refuse("tax.fallbackRateBps", "", "a rate, since tax.onFailure is fallback")
-  }
-  if (adapter !== undefined && (adapter.id === "" || adapter.id.length > maxIdLength || adapter.id.includes("\0"))) {
-    return yield* refuse("tax.adapter.id", adapter.id, `1 to ${maxIdLength} characters`)
-  }
+export const shippingSettings = Setting.group({
+  /** `flat` needs `flatRate`, `weight_based` needs `brackets` and `fallbackCost`. Default: a flat rate of 0. */
+  type: Setting.setting(Setting.oneOf("flat", "weight_based")),
+  /** Price of an order, in minor units of its currency. */
+  flatRate: Setting.setting(amount),
+  /** Prices by total weight: the first bracket that holds it. */
+  brackets: Setting.setting(brackets),
+  /** Price of an order that is heavier than each bracket. */
+  fallbackCost: Setting.setting(amount),
+  /** Subtotal, after discounts, from which shipping is free. */
+  freeShippingThreshold: Setting.setting(amount),
+  /** An order that no zone or adapter serves is refused, or costs what is configured here. Default `refuse`. */
+  unserved: Setting.withDefault(Setting.oneOf("refuse", "configured"), defaultShipping.unserved),
+  /** External service that prices shipping in place of the zones. Default: none. */
+  adapter: Setting.setting(Setting.code<RateAdapter>()),
+  /** How long a checkout waits for it, in milliseconds from 1 to 20000. Default 3000. */
+  adapterTimeoutMs: Setting.withDefault(Setting.milliseconds(1, 20_000), defaultShipping.adapterTimeoutMs),
+  /** If it does not answer, the zones decide, or the order is refused. Default `zones`. */
+  adapterFallback: Setting.withDefault(Setting.oneOf("zones", "refuse"), defaultShipping.adapterFallback)
 })
 
-/** What `commerce.config.ts` says of tax, over what holds everywhere. */
-export const taxOptionsOf = (tax: TaxConfig = {}): TaxOptions => {
-  const organizations = new Map(Object.entries(tax.organizations ?? {}))
-  const usual = tax.pricesIncludeTax ?? false
+type Shipping = typeof shippingSettings.Type
+
+const configuredShipping = (
+  shipping: Shipping,
+  { missing }: Setting.Problems
+): ShippingSettingsValues["configured"] => {
+  const { brackets, fallbackCost, flatRate, freeShippingThreshold, type } = shipping
+  if (type === "flat" && flatRate !== undefined) return { type, flatRate, freeShippingThreshold }
+  if (type === "weight_based" && brackets !== undefined && fallbackCost !== undefined) {
+    return { type, brackets, fallbackCost, freeShippingThreshold }
+  }
+  if (type !== undefined) {
+    missing(type === "flat" ? "shipping.flatRate" : "shipping.brackets or shipping.fallbackCost", amountForm)
+  }
+  return defaultShipping.configured
+}
+
+export const shippingOf = (shipping: Shipping, problems: Setting.Problems): ShippingSettingsValues => ({
+  ...shipping,
+  adapter: shipping.adapter,
+  configured: configuredShipping(shipping, problems)
+})
+
+const isAdapterId = (id: string) => id !== "" && id.length <= 100 && !id.includes("\0")
+
+export const taxSettings = Setting.group({
+  /** Whether prices contain their tax; else tax is added to them. Default false. */
+  pricesIncludeTax: Setting.withDefault(Setting.flag, false),
+  /** The same for single organizations, by id; it wins over the above. */
+  organizations: Setting.withDefault(
+    Setting.code<Readonly<Record<string, { readonly pricesIncludeTax?: boolean }>>>(),
+    {}
+  ),
+  /** With tax classes: whether shipping is taxed like the default class. Default false: it is not taxed. */
+  shippingByDefaultClass: Setting.withDefault(Setting.flag, defaultTaxOptions.shippingByDefaultClass),
+  /** External tax service, called if an organization's own rules do not cover an order. */
+  adapter: Setting.setting(Setting.code<TaxAdapter>()),
+  /** Milliseconds it has for an answer. Default 3000. */
+  timeoutMs: Setting.withDefault(Setting.milliseconds(1, 60_000), defaultTaxOptions.timeoutMs),
+  /** Flat rate if the adapter does not answer. */
+  fallbackRateBps: Setting.setting(Setting.whole(0, 10_000, " of basis points")),
+  /** Without an answer. Default: `fallback` if `fallbackRateBps` is set, else the checkout is refused. */
+  onFailure: Setting.setting(Setting.oneOf("fallback", "refuse")),
+  /** Origin of goods, for the adapter. */
+  defaultFromAddress: Setting.setting(Setting.code<Destination>())
+})
+
+export const taxesOf = (tax: typeof taxSettings.Type, problems: Setting.Problems): TaxOptions => {
+  const organizations = new Map(Object.entries(tax.organizations))
+  if (tax.onFailure === "fallback" && tax.fallbackRateBps === undefined) {
+    problems.missing("tax.fallbackRateBps", "a rate, since tax.onFailure is fallback")
+  }
+  if (tax.adapter !== undefined && !isAdapterId(tax.adapter.id)) {
+    problems.refuse("tax.adapter.id", tax.adapter.id, "1 to 100 characters")
+  }
   return {
-    pricesIncludeTax: (organizationId) => organizations.get(organizationId)?.pricesIncludeTax ?? usual,
-    shippingByDefaultClass: tax.shippingByDefaultClass ?? defaultTaxOptions.shippingByDefaultClass,
+    ...tax,
     adapter: tax.adapter,
-    timeoutMs: tax.timeoutMs ?? defaultTaxOptions.timeoutMs,
+    pricesIncludeTax: (organizationId) => organizations.get(organizationId)?.pricesIncludeTax ?? tax.pricesIncludeTax,
     fallbackRateBps: tax.onFailure === "refuse" ? undefined : tax.fallbackRateBps,
     from: tax.defaultFromAddress ?? null
   }

@@ -1,72 +1,61 @@
-import { Effect, Option } from "effect"
-import { developmentKeyring, type Keyring, readKeyring } from "../../domain/webhooks/SecretEncryption.ts"
-import type { DeploymentConfig } from "./DeploymentConfig.ts"
-import { InvalidSetting } from "./InvalidSetting.ts"
-import { type Environment, text } from "./Variables.ts"
+import { type Keyring, readKeyring } from "../../domain/webhooks/SecretEncryption.ts"
+import { defaultWebhookOptions } from "../../domain/webhooks/WebhookSettings.ts"
+import * as Setting from "./Settings.ts"
 
-/** What the environment says of webhooks, over the deployment's configuration. */
-export interface WebhookEnvironment {
+export const webhookSettings = Setting.group({
   /**
-   * Undefined without `STOA_SECRETS_KEY`. Outside of production the data directory has one then (`withKeptSecrets`); in
-   * production webhooks cannot be registered.
+   * Whether webhooks can reach this machine and private networks. Default: in development only; refused in production
+   * (`STOA_WEBHOOKS_ALLOW_PRIVATE`). `allowPrivateNetworks` is the same.
    */
-  readonly keyring: Keyring | undefined
-  readonly allowPrivate: boolean
+  allowPrivateTargets: Setting.setting(Setting.flag, "STOA_WEBHOOKS_ALLOW_PRIVATE"),
+  allowPrivateNetworks: Setting.setting(Setting.flag),
+  /** The only ports of receivers. Default: any. */
+  allowedPorts: Setting.setting(Setting.code<ReadonlyArray<number>>()),
+  /** Days of failures after which an endpoint is switched off. Default 5. */
+  disableAfterDays: Setting.withDefault(Setting.between(1, 365), defaultWebhookOptions.disableAfterDays),
+  /** Hours that a replaced secret signs besides the new one. Default 24. */
+  rotationHours: Setting.withDefault(Setting.between(0, 720), defaultWebhookOptions.rotationHours),
+  /** Days that deliveries are kept, and can be sent again. Default 30. */
+  retentionDays: Setting.withDefault(Setting.between(2, 3_650), defaultWebhookOptions.retentionDays),
+  /** How long a failed delivery waits for its next attempt. */
+  backoff: Setting.group({
+    /** Seconds before the first retry. Default 170. */
+    baseSeconds: Setting.withDefault(Setting.between(1, 86_400), defaultWebhookOptions.backoff.baseSeconds),
+    /** Growth of each wait over the previous one. Default 2. */
+    factor: Setting.withDefault(Setting.between(1, 10), defaultWebhookOptions.backoff.factor),
+    /** Seconds that no wait exceeds. Default 43200. */
+    maxSeconds: Setting.withDefault(Setting.between(1, 604_800), defaultWebhookOptions.backoff.maxSeconds),
+    /** Varies each wait by up to this share of it, 0 to 1. Default 0.2. */
+    jitter: Setting.withDefault(Setting.between(0, 1), defaultWebhookOptions.backoff.jitter)
+  })
+})
+
+/** Reads the keys that encrypt stored secrets; undefined if none is set, or if it is none. */
+export const keyringOf = (value: string | undefined, problems: Setting.Problems): Keyring | undefined => {
+  const keyring = value === undefined ? undefined : readKeyring(value)
+  if (value !== undefined && keyring === undefined) {
+    problems.refuse(
+      "STOA_SECRETS_KEY",
+      "…",
+      "32 random bytes in base64 (openssl rand -base64 32), or several of them separated by commas, the newest first"
+    )
+  }
+  return keyring
 }
 
-/** What tests run with: a key that everybody knows, and nothing internal may be reached. */
-export const testWebhooks: WebhookEnvironment = { keyring: developmentKeyring, allowPrivate: false }
-
-const refuse = (message: string) => Effect.fail(new InvalidSetting({ message }))
-
-const keyring = Effect.gen(function*() {
-  const found = yield* text("STOA_SECRETS_KEY")
-  if (Option.isNone(found)) return undefined
-  return readKeyring(found.value) ?? (yield* refuse(
-    "STOA_SECRETS_KEY=\"…\" is not allowed: expected 32 random bytes in base64 (openssl rand -base64 32), or several " +
-      "of them separated by commas, the newest first."
-  ))
-})
-
-const allowPrivate = Effect.fnUntraced(function*(webhooks: DeploymentConfig["webhooks"], environment: Environment) {
-  const found = yield* text("STOA_WEBHOOKS_ALLOW_PRIVATE")
-  if (Option.isSome(found) && found.value !== "true" && found.value !== "false") {
-    return yield* refuse(`STOA_WEBHOOKS_ALLOW_PRIVATE="${found.value}" is not allowed: expected true or false.`)
-  }
-  const configured = webhooks?.allowPrivateTargets ?? webhooks?.allowPrivateNetworks
-  const allowed = Option.isSome(found) ? found.value === "true" : configured ?? environment === "development"
-  return allowed && environment === "production"
-    ? yield* refuse(
-      "webhooks.allowPrivateTargets=\"true\" is not allowed: expected false when NODE_ENV is production, where webhooks " +
-        "must not reach internal addresses."
+/** Whether requests to addresses that others name can reach private networks. */
+export const allowsPrivate = (
+  webhooks: typeof webhookSettings.Type,
+  environment: Setting.Environment,
+  problems: Setting.Problems
+): boolean => {
+  const allowed = webhooks.allowPrivateTargets ?? webhooks.allowPrivateNetworks ?? environment === "development"
+  if (allowed && environment === "production") {
+    problems.refuse(
+      "webhooks.allowPrivateTargets",
+      true,
+      "false when NODE_ENV is production, where webhooks must not reach internal addresses"
     )
-    : allowed
-})
-
-type Range = readonly [name: string, value: number | undefined, least: number, most: number]
-
-const ranges = (webhooks: DeploymentConfig["webhooks"]): ReadonlyArray<Range> => [
-  ["disableAfterDays", webhooks?.disableAfterDays, 1, 365],
-  ["rotationHours", webhooks?.rotationHours, 0, 720],
-  ["retentionDays", webhooks?.retentionDays, 2, 3650],
-  ["backoff.baseSeconds", webhooks?.backoff?.baseSeconds, 1, 86_400],
-  ["backoff.factor", webhooks?.backoff?.factor, 1, 10],
-  ["backoff.maxSeconds", webhooks?.backoff?.maxSeconds, 1, 604_800],
-  ["backoff.jitter", webhooks?.backoff?.jitter, 0, 1]
-]
-
-/** Reads what the deployment and the environment say of webhooks; fails with one readable line. */
-export const readWebhooks = Effect.fnUntraced(
-  function*({ webhooks }: DeploymentConfig, environment: Environment) {
-    for (const [name, value, least, most] of ranges(webhooks)) {
-      if (value !== undefined && !(Number.isFinite(value) && value >= least && value <= most)) {
-        return yield* refuse(`webhooks.${name}="${value}" is not allowed: expected a number from ${least} to ${most}.`)
-      }
-    }
-    const settings: WebhookEnvironment = {
-      keyring: yield* keyring,
-      allowPrivate: yield* allowPrivate(webhooks, environment)
-    }
-    return settings
   }
-)
+  return allowed
+}

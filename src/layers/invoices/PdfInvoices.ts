@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
 import type { ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
 import { InvoicePdf } from "../../domain/invoices/Invoices.ts"
-import { defaultInvoiceOptions, InvoiceSettings } from "../../domain/invoices/InvoiceSettings.ts"
+import { InvoiceSettings } from "../../domain/invoices/InvoiceSettings.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import type { Fonts } from "./InvoiceSheet.ts"
 import type { DrawAnswer, DrawRequest } from "./InvoiceWorker.ts"
@@ -79,8 +79,8 @@ export const pdfInvoices: Layer.Layer<InvoicePdf, never, InvoiceSettings> = Laye
 )
 
 /** The configured settings of invoices and their PDF adapter. Invoices use the language of mails by default. */
-export const invoiceAdapters = ({ deployment: { invoices = {}, storeName }, mail: { locale } }: AppSettings) =>
+export const invoiceAdapters = ({ deployment: { invoices, storeName }, mail: { locale } }: AppSettings) =>
   Layer.provideMerge(
     pdfInvoices,
-    InvoiceSettings.layerOf({ sellerName: storeName ?? defaultInvoiceOptions.sellerName, locale, ...invoices })
+    InvoiceSettings.layerOf({ sellerName: storeName, locale, ...invoices })
   )

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { adapterTransport } from "./AdapterTransport.ts"
 import { fileTransport } from "./FileTransport.ts"
-import { defaultMailOptions, MailSettings } from "./MailSettings.ts"
+import { MailSettings } from "./MailSettings.ts"
 import { MailRefused, MailTransport } from "./MailTransport.ts"
 import { smtpTransport } from "./SmtpTransport.ts"
 
@@ -38,8 +38,8 @@ export const mailAdapters = (settings: AppSettings) => {
     MailSettings.layerOf({
       isOn: way.kind !== "off",
       keyring,
-      switchedOff: email?.switchedOff ?? [],
-      storeName: storeName ?? defaultMailOptions.storeName,
+      switchedOff: email.switchedOff,
+      storeName,
       locale,
       locales,
       domain

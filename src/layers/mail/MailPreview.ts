@@ -1,7 +1,6 @@
 import { Data, Effect } from "effect"
 import type { Mail, MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
-import { defaultMailOptions } from "./MailSettings.ts"
 import { renderMail } from "./MailTexts.ts"
 
 const about = { to: "ann@home.example", organizationId: "org_default" }
@@ -65,8 +64,7 @@ export const previewMail = ({ deployment, mail }: AppSettings, template: MailTem
   Effect.try({
     try: () => {
       const sample: Mail = { ...samples[template], ...locale === undefined ? {} : { locale } }
-      const storeName = deployment.storeName ?? defaultMailOptions.storeName
-      return renderMail(sample, { locale: mail.locale, locales: mail.locales, storeName }).html
+      return renderMail(sample, { ...mail, storeName: deployment.storeName }).html
     },
     catch: (error) => new PreviewFailed({ message: `The template ${template} failed: ${String(error)}` })
   })

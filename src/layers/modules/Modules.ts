@@ -73,12 +73,12 @@ const afterPayments = adminOrders.services.pipe(
 
 /** What modules and plugins let be asked of their tables. */
 const brought = Layer.unwrap(
-  Effect.map(AppConfig, ({ deployment }) => BroughtModels.layerOf(broughtBy(modules, deployment.plugins ?? [])))
+  Effect.map(AppConfig, ({ deployment }) => BroughtModels.layerOf(broughtBy(modules, deployment.plugins)))
 )
 
 /** The permissions of modules and plugins. */
 const catalogue = Layer.unwrap(
-  Effect.map(AppConfig, ({ deployment }) => PermissionCatalogue.layerOf(catalogueOf(modules, deployment.plugins ?? [])))
+  Effect.map(AppConfig, ({ deployment }) => PermissionCatalogue.layerOf(catalogueOf(modules, deployment.plugins)))
 )
 
 /** Services of all modules, in every process. Each may use those of the modules before it. */

@@ -6,15 +6,14 @@ import { AnalyticsSettings } from "../../domain/analytics/AnalyticsSettings.ts"
 import { modelCheckLayer } from "../../domain/analytics/ModelCheckRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsHttp } from "../../http/analytics/AnalyticsHttp.ts"
-import { analyticsLimits } from "../config/AnalyticsConfig.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { analyticsSqlLayer } from "../Database.ts"
 
 const configured = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) =>
     Layer.merge(
-      AnalyticsSettings.layerOf(analyticsLimits(deployment.analytics)),
-      AnalyticsModels.layerOf(deployment.analytics?.models ?? [])
+      AnalyticsSettings.layerOf(deployment.analytics),
+      AnalyticsModels.layerOf(deployment.analytics.models)
     ))
 )
 

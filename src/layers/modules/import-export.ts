@@ -3,7 +3,7 @@ import { RowBatchRepo } from "../../domain/batching/RowBatchRepo.ts"
 import { EntityFieldRepo } from "../../domain/catalog/fields/EntityFieldRepo.ts"
 import { BatchRepo } from "../../domain/import-export/BatchRepo.ts"
 import { ExportRepo } from "../../domain/import-export/ExportRepo.ts"
-import { importExportLimits, ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
+import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
@@ -16,16 +16,12 @@ import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportRuns } from "../../workflows/import-export/ImportRuns.ts"
 import { importTasks } from "../../workflows/import-export/ImportTasks.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
-import { AppConfig } from "../config/AppConfig.ts"
+import { AppConfig, importExportLimits } from "../config/AppConfig.ts"
 
 /** The limits of `commerce.config.ts`. */
 const settings = Layer.effect(
   ImportExportSettings,
-  Effect.map(
-    AppConfig,
-    ({ deployment: { importExport, retention } }) =>
-      importExportLimits({ ...importExport, keepDays: retention?.importDays })
-  )
+  Effect.map(AppConfig, ({ deployment }) => importExportLimits(deployment))
 )
 
 /** Repositories, also those of other modules that files need. */

@@ -25,7 +25,7 @@ const settings = Layer.unwrap(Effect.map(AppConfig, ({ jobs }) => JobSettings.la
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
   const { deployment } = yield* AppConfig
   const tasks = yield* Tasks
-  const own = [...(deployment.tasks ?? []), ...(deployment.jobs?.tasks ?? [])]
+  const own = [...deployment.tasks, ...deployment.jobs.tasks]
   yield* Effect.forEach(own, (task) => tasks.register(task), { discard: true })
 }))
 

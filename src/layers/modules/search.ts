@@ -5,12 +5,11 @@ import { Search } from "../../domain/search/Search.ts"
 import { SearchSettings } from "../../domain/search/SearchSettings.ts"
 import { searchHttp } from "../../http/search/SearchHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
-import { searchDefaults } from "../config/SearchConfig.ts"
 import { searchSqlLayer } from "../Database.ts"
 import { migrations } from "../search/SearchIndex.ts"
 
 const settings = Layer.unwrap(
-  Effect.map(AppConfig, ({ deployment }) => SearchSettings.layerOf(searchDefaults(deployment.search)))
+  Effect.map(AppConfig, ({ deployment }) => SearchSettings.layerOf(deployment.search))
 )
 
 /** Finds entities of the catalog by an index that triggers keep in the database (contract §9, docs/catalog.md). */

@@ -13,10 +13,9 @@ import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
 import { taxClassesHttp, taxRatesHttp } from "../../http/tax/TaxHttp.ts"
 import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
 import { AppConfig } from "../config/AppConfig.ts"
-import { taxOptionsOf } from "../config/TaxConfig.ts"
 
 const settings = Layer.unwrap(
-  Effect.map(AppConfig, ({ deployment }) => TaxSettings.layerOf(taxOptionsOf(deployment.tax)))
+  Effect.map(AppConfig, ({ taxes }) => TaxSettings.layerOf(taxes))
 )
 
 const subscription = Layer.effectDiscard(

@@ -2,7 +2,6 @@ import { Effect, Layer, Redacted, Tracer } from "effect"
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { AppSettings } from "../config/AppConfig.ts"
-import type { Sampler } from "../config/TracingConfig.ts"
 import { version } from "../Version.ts"
 import { redactValue } from "./Redaction.ts"
 
@@ -18,7 +17,7 @@ const isIncoming = ({ kind, parent }: Parameters<Tracer.Tracer["span"]>[0]): boo
   kind === "server" && parent._tag === "Some" && parent.value._tag === "ExternalSpan"
 
 /** Whether a client's trace is sampled is a stranger's word: by it he could keep what he does out of the traces. */
-const sampledBy = (sampler: Sampler) => (tracer: Tracer.Tracer): Tracer.Tracer =>
+const sampledBy = ({ sampler }: NonNullable<AppSettings["tracing"]>) => (tracer: Tracer.Tracer): Tracer.Tracer =>
   sampler === "parentbased_always_on"
     ? tracer
     : Tracer.make({ span: (options) => tracer.span(isIncoming(options) ? { ...options, sampled: true } : options) })
@@ -31,7 +30,7 @@ const sampledBy = (sampler: Sampler) => (tracer: Tracer.Tracer): Tracer.Tracer =
 export const tracingLayer = ({ tracing }: AppSettings): Layer.Layer<never> =>
   tracing === undefined ?
     Layer.empty :
-    Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, sampledBy(tracing.sampler))).pipe(
+    Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, sampledBy(tracing))).pipe(
       Layer.provide(OtlpTracer.layer({
         url: tracing.url,
         headers: Object.fromEntries(

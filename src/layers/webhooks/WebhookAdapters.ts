@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { defaultWebhookOptions, WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
+import { WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { HostResolver } from "./HostResolver.ts"
 import { httpSender } from "./HttpSender.ts"
@@ -11,7 +11,7 @@ const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (
 export const targetPolicy = ({ deployment, environment, webhooks: { allowPrivate } }: AppSettings): TargetPolicy => ({
   allowPrivate,
   allowHttp: environment !== "production",
-  ports: deployment.webhooks?.allowedPorts
+  ports: deployment.webhooks.allowedPorts
 })
 
 /** The resolver of their hosts. */
@@ -21,8 +21,7 @@ export const hostResolver = ({ webhooks: { allowPrivate } }: AppSettings): Layer
 /** The settings of webhooks and their sender, as the deployment configured them. */
 export const webhookAdapters = (settings: AppSettings) => {
   const { deployment, webhooks: { keyring } } = settings
-  const { disableAfterDays, retentionDays, rotationHours } = { ...defaultWebhookOptions, ...deployment.webhooks }
-  const backoff = { ...defaultWebhookOptions.backoff, ...deployment.webhooks?.backoff }
+  const { backoff, disableAfterDays, retentionDays, rotationHours } = deployment.webhooks
   return Layer.mergeAll(
     keyring === undefined ? Layer.effectDiscard(Effect.logWarning(withoutKey)) : Layer.empty,
     Layer.provide(httpSender(targetPolicy(settings)), hostResolver(settings))

@@ -9,8 +9,7 @@ import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
-import { InvalidSetting } from "../../../layers/config/InvalidSetting.ts"
-import { storeSettings } from "../../../layers/config/StoreConfig.ts"
+import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
 import type { BuiltRoute, PluginTools } from "../routes/PluginRoute.ts"
@@ -42,9 +41,12 @@ const contextOf = (
   tools: HandlerTools,
   db: PluginDatabase["Service"]
 ): PluginContext => {
-  const { defaultCurrency, defaultOrganizationId } = storeSettings(access, deployment)
   return {
-    config: { defaultCurrency, defaultOrganizationId, environment },
+    config: {
+      defaultCurrency: deployment.store.defaultCurrency,
+      defaultOrganizationId: access.defaultOrganizationId,
+      environment
+    },
     get services() {
       return tools.services
     },
@@ -98,7 +100,7 @@ export const pluginsLayer = Layer.effect(
       return installed.routes.map((route) => ({ plugin: plugin.id, route }))
     })
 
-    const routes = (yield* Effect.forEach(settings.deployment.plugins ?? [], install)).flat()
+    const routes = (yield* Effect.forEach(settings.deployment.plugins, install)).flat()
     const { core, plugin } = yield* PermissionCatalogue
     const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
     const [flaw] = routeFlaws(routes, known, endpoints())

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { eventTypes } from "../../../domain/events/Event.ts"
-import { InvalidSetting } from "../../../layers/config/InvalidSetting.ts"
+import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import { modules } from "../../../layers/modules/Modules.ts"
 import type { Plugin } from "../Plugin.ts"
 import { flawsOf } from "./PluginRules.ts"

@@ -1,7 +1,6 @@
 import { Api } from "../../../http/Api.ts"
 import { documentOf } from "../../../http/docs/Docs.ts"
 import type { AppSettings } from "../../../layers/config/AppConfig.ts"
-import { storeSettings } from "../../../layers/config/StoreConfig.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
 import { groupOf } from "../routes/RouteShape.ts"
@@ -12,7 +11,6 @@ const absent = (): never => {
 
 /** What routes are declared with where nothing runs. */
 const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext => {
-  const { defaultCurrency, defaultOrganizationId } = storeSettings(access, deployment)
   const db: PluginContext["db"] = {
     table: absent,
     transaction: absent,
@@ -22,7 +20,11 @@ const idleContext = ({ access, deployment, environment }: AppSettings): PluginCo
     }
   }
   return {
-    config: { defaultCurrency, defaultOrganizationId, environment },
+    config: {
+      defaultCurrency: deployment.store.defaultCurrency,
+      defaultOrganizationId: access.defaultOrganizationId,
+      environment
+    },
     get services() {
       return absent()
     },

@@ -1,0 +1,146 @@
+import { Config, Data, Effect, Option, Predicate, Result, Schema, SchemaAST, SchemaIssue, Struct } from "effect"
+
+/** Kind of the deployment (`NODE_ENV`): decides defaults, and what only developers may do. */
+export type Environment = "development" | "production" | "test"
+
+/** Settings that cannot be used: a line for each with its name, its value and what is expected. */
+export class InvalidSetting extends Data.TaggedError("InvalidSetting")<{ readonly message: string }> {}
+
+/** Collects what is wrong, so that one attempt to start names all of it. */
+export class Problems {
+  readonly #lines = new Set<string>()
+  get lines(): ReadonlyArray<string> {
+    return [...this.#lines]
+  }
+  readonly names = (name: string): boolean => this.lines.some((line) => line.includes(name))
+  readonly add = (line: string): void => void this.#lines.add(line)
+  readonly refuse = (name: string, value: unknown, expected: string): void =>
+    this.add(`${name}="${String(value)}" is not allowed: expected ${expected}.`)
+  /** For a setting without a usable value; one that was refused has its line. */
+  readonly missing = (name: string, expected: string, called = name): void =>
+    this.names(name) ? undefined : this.add(`${called} is missing: expected ${expected}.`)
+  readonly end = Effect.suspend(() =>
+    this.lines.length === 0 ? Effect.void : Effect.fail(new InvalidSetting({ message: this.lines.join("\n") }))
+  )
+}
+
+export const whole = (least: number, most: number, unit = "") =>
+  Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most })).annotate({
+    description: `a whole number${unit} from ${least} to ${most}`
+  })
+export const milliseconds = (least: number, most: number) => whole(least, most, " of milliseconds")
+export const port = whole(0, 65_535).annotate({ description: "a port number from 0 to 65535 (0 picks a free one)" })
+export const between = (least: number, most: number) =>
+  Schema.Finite.check(Schema.isBetween({ minimum: least, maximum: most })).annotate({
+    description: `a number from ${least} to ${most}`
+  })
+export const flag = Schema.Boolean.annotate({ description: "true or false" })
+export const textThat = (fits: (value: string) => boolean, description: string) =>
+  Schema.String.check(Schema.makeFilter(fits)).annotate({ description })
+export const text = textThat(() => true, "a text")
+export const texts = Schema.Array(text).annotate({ description: "a list of texts" })
+export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words) =>
+  Schema.Literals(words).annotate({ description: words.join(", ") })
+/** A secret, which no message and no print of the settings shows. */
+export const secret = (description: string, fits: (value: string) => boolean = () => true) =>
+  Schema.RedactedFromValue(textThat(fits, description)).annotate({ description, isSecret: true })
+/** A part that only code can describe: adapters, plugins, texts by language. The type checker is its only rule. */
+export const code = <A>() =>
+  Schema.declare((_: unknown): _ is A => true).annotate({ description: "what its type says" })
+
+const isWebAddress = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+export const webAddress = (example: string) => textThat(isWebAddress, `an address, ${example}`)
+
+/** An environment variable. An empty one counts as not set, as shells and compose files write it. */
+export const variable = (name: string) =>
+  Effect.map(Config.option(Config.String(name)), (found) => Option.getOrUndefined(found) || undefined)
+
+/** A text of the environment as the kind of value that a rule is for; as it is where it cannot be one. */
+const fromText = (rule: Schema.Constraint, value: string): unknown => {
+  const ast = SchemaAST.toEncoded(rule.ast)
+  if (SchemaAST.isNumber(ast)) return Number(value)
+  return SchemaAST.isBoolean(ast) && (value === "true" || value === "false") ? value === "true" : value
+}
+
+/** Reads a setting or a group: what it holds, without what cannot be used, which goes to the problems. */
+type Reader = (problems: Problems, name: string, configured: unknown) => Effect.Effect<unknown, Config.ConfigError>
+
+const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: string | undefined): Reader => {
+  const decode = Schema.decodeUnknownResult(Schema.UndefinedOr(rule))
+  const { description, isSecret } = Schema.resolveAnnotations(rule) ?? {}
+  return Effect.fnUntraced(function*(problems, path, configured) {
+    const found = name === undefined ? undefined : yield* variable(name)
+    const value = found === undefined ? configured : fromText(rule, found)
+    const decoded = decode(value)
+    if (Result.isSuccess(decoded)) return value
+    const [issue] = SchemaIssue.makeFormatterStandardSchemaV1()(decoded.failure.issue).issues
+    const keys = (issue?.path ?? []).map((key) => typeof key === "object" ? key.key : key)
+    const wrong = found ?? keys.reduce<unknown>((at, key) => Predicate.hasProperty(at, key) ? at[key] : at, value)
+    // The index of a text in a list is no part of the setting's name.
+    const inner = keys.filter((key, index) => index < keys.length - 1 || Predicate.isString(key))
+    const hint = found === undefined && name !== undefined ? ` (${name})` : ""
+    problems.refuse(
+      found === undefined ? [path, ...inner].join(".") : name ?? path,
+      isSecret === true ? "…" : wrong,
+      `${description}${hint}`
+    )
+    return undefined
+  })
+}
+
+/** A setting without a default. The environment variable, if it has one, wins over the configuration. */
+export const setting = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name?: string) =>
+  Object.assign(Schema.optional(rule), { rule, read: readerOf(rule, name) })
+
+/** A setting with a default. */
+export type Setting<S extends Schema.Constraint> = Schema.withDecodingDefault<S> & {
+  readonly rule: S
+  readonly read: Reader
+}
+export const withDefault = <S extends Schema.ConstraintDecoder<unknown>>(
+  rule: S,
+  fallback: S["Encoded"],
+  name?: string
+) => Object.assign(Schema.withDecodingDefault<S>(Effect.succeed(fallback))(rule), { rule, read: readerOf(rule, name) })
+
+interface ToSetting extends Struct.Lambda {
+  (fallback: number): Setting<Schema.Codec<number>>
+  readonly "~lambda.out": Setting<Schema.Codec<number>>
+}
+
+/** Settings of one rule, whose names, comments and defaults are those of an object. */
+export const numbers = <D extends Readonly<Record<string, number>>>(defaults: D, rule: Schema.Codec<number>) =>
+  Struct.map(defaults, Struct.lambda<ToSetting>((fallback) => withDefault(rule, fallback)))
+
+/** Settings below one name. */
+export const group = <F extends Readonly<Record<string, Schema.Constraint & { readonly read: Reader }>>>(fields: F) => {
+  const read: Reader = (problems, name, configured) =>
+    Effect.map(
+      Effect.forEach(Object.entries(fields), ([key, field]) =>
+        Effect.map(
+          field.read(
+            problems,
+            name === "" ? key : `${name}.${key}`,
+            Predicate.hasProperty(configured, key) ? configured[key] : undefined
+          ),
+          (value) => [key, value] as const
+        )),
+      Object.fromEntries
+    )
+  return Object.assign(Schema.Struct(fields), { read })
+}
+
+/** The settings of a group: the environment over the configuration over the defaults. */
+export const valuesOf = <A>(
+  settings: Schema.Codec<A, unknown> & { readonly read: Reader },
+  configured: unknown,
+  problems: Problems,
+  name = ""
+) => Effect.map(settings.read(problems, name, configured), Schema.decodeUnknownSync(settings))
+
+/** What a deployment may write: each setting may be left out. Editors show the comment of its description. */
+export type Options<Fields> = {
+  readonly [K in keyof Fields]?: Fields[K] extends { readonly fields: infer Inner } ? Options<Inner>
+    : Fields[K] extends { readonly rule: { readonly Encoded: infer Value } } ? Value
+    : never
+}
