@@ -1,5 +1,5 @@
 import { Config, Effect, Layer, Option } from "effect"
-import { AtFaultPoint } from "../workflows/checkout/FaultPoint.ts"
+import { AtFaultPoint } from "../workflows/checkout/Checkouts.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 
 /**

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { AtFaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
+import { AtFaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
 import { audit } from "../support/Audit.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { type BeforeCall, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/FaultPoint.ts"
+import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
 import { type Answer, api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"

@@ -4,15 +4,18 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
-import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
-import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
-import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
+import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
+import {
+  CreateOrderRepo,
+  createOrderRepoLayer,
+  undoCreateOrderRepoLayer
+} from "../../src/domain/checkout/CreateOrderRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
-import { claimCart } from "../../src/workflows/checkout/CheckoutSteps.ts"
-import type { CheckoutPayload } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
+import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
+import { claimCart } from "../../src/workflows/checkout/Checkout.ts"
+import type { CheckoutPayload } from "../../src/workflows/checkout/Checkouts.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -21,7 +24,7 @@ import { aPendingOrder, inStore } from "./NewOrder.ts"
 
 const repos = Layer.mergeAll(
   createOrderRepoLayer,
-  claimRepoLayer,
+  basketRepoLayer,
   undoCreateOrderRepoLayer,
   cartRepoLayer,
   cartLineRepoLayer
@@ -140,7 +143,7 @@ layer(repos, { excludeTestServices: true })("placing an order", (it) => {
       const newOrder = yield* aPendingOrder([promotion])
       yield* inStore((yield* CreateOrderRepo).create(newOrder))
       yield* inStore((yield* UndoCreateOrder).undo(newOrder.order.id))
-      yield* inStore((yield* ClaimRepo).release(newOrder.cartId, newOrder.order.id))
+      yield* inStore((yield* BasketRepo).release(newOrder.cartId, newOrder.order.id))
       const left = yield* sql`select c.status, p.used_count from carts c, promotions p
         where c.id = ${newOrder.cartId}::uuid and p.id = ${promotion.promotionId}::uuid`
       assert.deepStrictEqual(left, [{ status: "checked_out", used_count: 1 }])
@@ -278,7 +281,7 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
   it.effect("is not had by whoever misses the line that is added in that very moment", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const [claims, carts, lines] = [yield* ClaimRepo, yield* CartRepo, yield* CartLineRepo]
+      const [claims, carts, lines] = [yield* BasketRepo, yield* CartRepo, yield* CartLineRepo]
       const { cartId, order } = yield* aPendingOrder()
       yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
       const found = yield* inStore(carts.find(cartId))

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import type { PricedCart } from "../../src/domain/checkout/Checkout.ts"
+import type { PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { Order } from "../../src/domain/orders/Order.ts"
 

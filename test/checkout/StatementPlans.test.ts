@@ -5,14 +5,14 @@ import { systemActor } from "../../src/domain/access/Actor.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { OfferRepo, offerRepoLayer } from "../../src/domain/carts/OfferRepo.ts"
-import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
+import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { aPendingOrder, inStore } from "./NewOrder.ts"
 
-const repos = Layer.mergeAll(createOrderRepoLayer, claimRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer)
+const repos = Layer.mergeAll(createOrderRepoLayer, basketRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer)
   .pipe(
     Layer.provide(recording),
     Layer.provideMerge(TestDatabase)
@@ -38,7 +38,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
     Effect.gen(function*() {
       yield* aYoungStore
       const [carts, lines, offers] = [yield* CartRepo, yield* CartLineRepo, yield* OfferRepo]
-      const { claim } = yield* ClaimRepo
+      const { claim } = yield* BasketRepo
       const { create, settle } = yield* CreateOrderRepo
       const newOrder = yield* aPendingOrder()
       const { id } = newOrder.order

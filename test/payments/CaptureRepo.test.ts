@@ -13,8 +13,7 @@ import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { CaptureRepo, captureRepoLayer, type DueCapture } from "../../src/domain/payments/CaptureRepo.ts"
 import { PaymentAdapters } from "../../src/domain/payments/PaymentAdapter.ts"
 import { testProvider } from "../../src/layers/payments/TestProvider.ts"
-import { CaptureOrder, captureOrderLayer } from "../../src/workflows/checkout/CaptureOrder.ts"
-import { Captures } from "../../src/workflows/checkout/Captures.ts"
+import { CaptureOrder, captureOrderLayer, Captures } from "../../src/workflows/checkout/Captures.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { buildOrder, type BuiltOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -55,8 +54,8 @@ const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
     }
   })
   const found = Layer.mock(CaptureRepo, { takeDue: () => Effect.succeed(due) })
-  const sweeper = Captures.layer.pipe(Layer.provide(Layer.mergeAll(engine, found, Layer.mock(OrderRepo, {}))))
-  const looked = yield* Effect.provide(Effect.flatMap(Captures, ({ startDue }) => startDue), sweeper)
+  const started = Captures.layer.pipe(Layer.provide(Layer.mergeAll(engine, found, Layer.mock(OrderRepo, {}))))
+  const looked = yield* Effect.provide(Effect.flatMap(Captures, ({ startDue }) => startDue), started)
   return { begun, looked }
 })
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { PricedCart } from "../../src/domain/checkout/Checkout.ts"
+import type { PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { assertBalanced, assertSame, billIn } from "./Agreement.ts"
 import { anyShop, anyWish } from "./AnyShop.ts"
 import { type Bill, billOf, unserved } from "./Bill.ts"

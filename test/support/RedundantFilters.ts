@@ -31,7 +31,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/categories/CategoryRepo.ts#8",
     "src/domain/catalog/categories/CategoryRepo.ts#9",
     "src/domain/catalog/EntityRepo.ts#3",
-    "src/domain/checkout/ClaimStatementRepo.ts#1",
+    "src/domain/checkout/BasketRepo.ts#2",
     "src/domain/media/MediaRepo.ts#7",
     "src/domain/pricing/PriceRepo.ts#0",
     "src/domain/search/PostgresEngineRepo.ts#1",

@@ -4,18 +4,19 @@ import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
-import { ClaimRepo, claimRepoLayer } from "../../src/domain/checkout/ClaimRepo.ts"
-import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
+import {
+  CreateOrderRepo,
+  createOrderRepoLayer,
+  undoCreateOrderRepoLayer
+} from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatementRepo.ts"
-import { OrderEditRepo, orderEditRepoLayer } from "../../src/domain/checkout/OrderEditRepo.ts"
-import { orderUpdated } from "../../src/domain/checkout/OrderEditStatementRepo.ts"
-import { UndoCreateOrder } from "../../src/domain/checkout/UndoCreateOrder.ts"
-import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/UndoCreateOrderRepo.ts"
+import { OrderEditRepo, orderEditRepoLayer, orderUpdated } from "../../src/domain/checkout/OrderEditRepo.ts"
 import { keyDigest } from "../../src/domain/idempotency/EncryptedResponse.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { EditedStock } from "../../src/domain/inventory/EditedStock.ts"
+import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { aPendingOrder } from "../checkout/NewOrder.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -24,7 +25,6 @@ import { asAnother, asOwner, giveAway, insert, openAnother, whileLocked } from "
 const Repos = Layer.mergeAll(
   basketRepoLayer,
   cartRepoLayer,
-  claimRepoLayer,
   createOrderRepoLayer,
   idempotencyRepoLayer,
   Layer.provide(orderEditRepoLayer, Layer.mock(EditedStock, {})),
@@ -122,7 +122,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
   it.effect("neither read, claim nor release another tenant's cart, nor wait for it", () =>
     Effect.gen(function*() {
       yield* openAnother
-      const [{ claim, release }, { ofCart }] = [yield* ClaimRepo, yield* BasketRepo]
+      const { claim, ofCart, release } = yield* BasketRepo
       const { cartId, order } = yield* aPendingOrder()
       const visitor = (organization: string) => ({
         actor: systemActor(organization),
@@ -150,7 +150,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       yield* insert("carts", { id: cart, ...open })
       const line = { quantity: 1, unit_price_snapshot: 1000, currency: "USD" }
       yield* insert("cart_lines", { id: newId(), cart_id: cart, entity_id: entity, ...line })
-      const { claim } = yield* ClaimRepo
+      const { claim } = yield* BasketRepo
       const claimed = (organization: string) =>
         Effect.map(
           claim(cart, checkout.id, { actor: systemActor(organization), customerId: null, secretHash: "hash" }, "USD"),

@@ -1,16 +1,26 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
+import { servesGuests } from "../access/Ownership.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import type { CartVisitor } from "../carts/CartRules.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import type { Basket, ClaimedLine } from "./Basket.ts"
-import { catalogOf, linesOfCart, sellableSnapshot } from "./SellableSnapshotRepo.ts"
+import type { Basket, ClaimedLine } from "./PricedCart.ts"
+
+/** A cart as the claim read it. If `claimed` is false, the other fields say why. */
+export interface ClaimedCart extends Basket {
+  readonly claimed: boolean
+  readonly admitted: boolean
+  readonly status: string
+  readonly expired: boolean
+  /** An earlier or concurrent run of this checkout holds the claim; `claimed` says whether this run does. */
+  readonly ours: boolean
+  /** An earlier run of this checkout created the order. */
+  readonly ordered: boolean
+}
 
 /** A quantity of an entity or variant. */
-export interface RequestedSellable {
-  readonly entityId: string
-  readonly variantId: string | null
-  readonly quantity: number
-}
+export type RequestedSellable = Pick<ClaimedLine, "entityId" | "variantId" | "quantity">
 
 /** Catalog data of a requested line; `entityType` is null when the organization does not have the entity. */
 export interface SellableSnapshot extends ClaimedLine {
@@ -18,24 +28,114 @@ export interface SellableSnapshot extends ClaimedLine {
   readonly hasVariants: boolean
 }
 
-/** Reads lines for pricing without claiming a cart. */
+/** Reads lines for pricing, and claims carts for checkouts. */
 export class BasketRepo extends Context.Service<BasketRepo, {
+  /**
+   * Claims an active cart and reads it for pricing, in one statement for all waiting checkouts. Repeating it for the same
+   * checkout finds the claim again. Undefined when the organization has no such cart.
+   */
+  readonly claim: (
+    cartId: string,
+    checkoutId: string,
+    visitor: CartVisitor,
+    currency: string
+  ) => Effect.Effect<ClaimedCart | undefined, never, CurrentActor>
+  /** Releases the cart if this checkout holds it (contract §3.2). */
+  readonly release: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
   /** Catalog data of the requested lines, in their order, in one statement. */
   readonly ofLines: (
     requested: ReadonlyArray<RequestedSellable>
   ) => Effect.Effect<ReadonlyArray<SellableSnapshot>, never, CurrentActor>
-  /** A cart of the organization; undefined without one. The caller checks who may read it. */
+  /** A cart of the organization, without a claim; undefined without one. The caller checks who may read it. */
   readonly ofCart: (cartId: string) => Effect.Effect<Basket | undefined, never, CurrentActor>
 }>()("stoa/domain/checkout/BasketRepo") {}
 
-interface CartRow {
+/**
+ * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
+ * `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
+ */
+export const sellableSnapshot = `jsonb_build_object(
+    'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
+    'available', coalesce(e.status = 'active' and e.is_visible
+      and (l.variant_id is null or v.status = 'active'), false),
+    'title', coalesce((select a.title from entity_attributes a where a.entity_id = l.entity_id
+      order by a.locale <> 'en', a.locale limit 1), e.slug),
+    'sku', coalesce(v.sku, e.metadata->>'sku'),
+    'taxClass', coalesce(v.tax_class, e.tax_class),
+    'weightGrams', case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
+      then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end,
+    'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories ec
+      join categories k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))`
+
+/** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
+export const catalogOf = `left join catalog_entities e on e.id = l.entity_id and e.organization_id = c.organization_id
+    left join variants v on v.id = l.variant_id and v.entity_id = e.id`
+
+/** SQL of the groups of the customer of `c`. */
+export const groupsOfCustomer = `coalesce((select group_ids from customers u where u.id = c.customer_id), '{}')`
+
+/** SQL of the cart `c` as a `Basket` with current catalog data. */
+const basket = `c.currency, c.customer_id as "customerId", c.email, c.secret_hash as "secretHash",
+    ${groupsOfCustomer} as "customerGroupIds",
+    coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
+      from cart_lines l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
+
+/**
+ * Commits the surrounding statement without waiting for the disk. Safe for a checkout step that only a later, flushed
+ * step makes durable: PostgreSQL writes its log in order, so a crash that loses this step loses the later ones too, and
+ * the checkout repeats them. Never use it before a step that calls an external service.
+ */
+export const unflushed = (sql: SqlClient.SqlClient) => sql`set_config('synchronous_commit', 'off', true) as durability`
+
+/** A checkout's claim of a cart, with the visitor's credentials. */
+interface Claim {
+  readonly cart: string
+  readonly checkout: string
+  readonly organization: string
+  /** The visitor's profile and secret hash; whether they may serve guests or open any cart. */
+  readonly customer: string | null
+  readonly secret: string | null
+  readonly serves: boolean
+  readonly everything: boolean
   readonly currency: string
-  readonly customer_id: string | null
-  readonly email: string | null
-  readonly group_ids: ReadonlyArray<string> | null
-  readonly secret_hash: string
-  readonly lines: ReadonlyArray<ClaimedLine>
 }
+
+/**
+ * Claims carts for checkouts and reads their lines. Locks carts in id order; `locking` waits for locked carts or skips
+ * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
+ * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
+ */
+const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: GroupCommit.Locking) =>
+  sql<ClaimedCart & { readonly n: number }>`with input as materialized (
+      select * from jsonb_to_recordset(${
+    JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
+  }::jsonb) as i(n int,
+        cart uuid, checkout uuid, organization text, customer uuid, secret text, serves boolean, everything boolean,
+        currency text)),
+    locked as materialized (
+      select c.id from input i join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select cart from input)) order by c.id for update of c ${sql.literal(locking)}),
+    c as (
+      select c.*, i.n, i.checkout, i.currency as wanted,
+        (c.customer_id = i.customer or c.secret_hash = i.secret or (c.customer_id is null and i.serves)
+          or i.everything) as admitted
+      from input i join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select id from locked))),
+    claimed as (
+      update carts t set status = 'checking_out', checkout_id = c.checkout, version = t.version + 1, updated_at = now()
+      from c where t.id = any(array(select id from locked)) and t.id = c.id and c.admitted and t.currency = c.wanted
+        and ((t.status = 'active' and t.expires_at > now())
+          or (t.status = 'checking_out' and t.checkout_id = c.checkout))
+        and (select true from cart_lines l where l.cart_id = t.id limit 1)
+        and t.version = c.version -- a line added after this statement began would be missing below
+      returning c.n)
+    select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
+      coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
+      c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
+      coalesce((select true from orders o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
+        false) as ordered,
+      ${sql.literal(basket)}
+    from c`
 
 /** `BasketRepo` over the database of the process. */
 export const basketRepoLayer = Layer.effect(
@@ -44,6 +144,40 @@ export const basketRepoLayer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const lookups = yield* lookupSql
 
+    const claiming = yield* GroupCommit.make<Claim, { readonly cart: ClaimedCart | undefined }>({
+      name: "checkout.claim",
+      together: (claims) =>
+        Effect.map(claimStatement(sql, claims, "skip locked"), (carts) => {
+          const byIndex = new Map(carts.map((cart) => [cart.n, { cart }]))
+          return claims.map((_, n) => byIndex.get(n))
+        }),
+      alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([cart]) => ({ cart }))
+    })
+
+    const claim = Effect.fn("BasketRepo.claim")(
+      function*(cartId: string, checkoutId: string, { actor, customerId, secretHash }: CartVisitor, currency: string) {
+        const claimed = yield* claiming({
+          cart: cartId,
+          checkout: checkoutId,
+          organization: actor.organizationId,
+          customer: customerId,
+          secret: secretHash,
+          serves: servesGuests(actor, "cart:update"),
+          everything: holds(actor, "*:*"),
+          currency
+        })
+        return claimed.cart
+      },
+      Effect.orDie
+    )
+
+    const release = Effect.fn("BasketRepo.release")(function*(cartId: string, checkoutId: string) {
+      const organization = yield* currentOrganization
+      yield* sql`update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
+        where id = ${cartId}::uuid and organization_id = ${organization} and checkout_id = ${checkoutId}::uuid
+          and status = 'checking_out'`
+    }, Effect.orDie)
+
     const ofLines = Effect.fn("BasketRepo.ofLines")(function*(requested: ReadonlyArray<RequestedSellable>) {
       const organization = yield* currentOrganization
       const rows = yield* sql<
@@ -51,37 +185,20 @@ export const basketRepoLayer = Layer.effect(
       >`with c as (select ${organization}::text as organization_id)
         select ${sql.literal(sellableSnapshot)} || jsonb_build_object('variantFound', v.id is not null,
           'hasVariants', coalesce((select true from variants x where x.entity_id = e.id limit 1), false)) as snapshot
-        from c cross join jsonb_to_recordset(${
-        JSON.stringify(
-          requested.map(({ entityId, quantity, variantId }, n) => ({
-            n,
-            entity_id: entityId,
-            variant_id: variantId,
-            quantity
-          }))
-        )
-      }::jsonb) as l(n int, entity_id uuid, variant_id uuid, quantity int)
+        from c cross join (select n, "entityId" as entity_id, "variantId" as variant_id, quantity
+            from jsonb_to_recordset(${JSON.stringify(requested.map((line, n) => ({ ...line, n })))}::jsonb)
+              as r(n int, "entityId" uuid, "variantId" uuid, quantity int)) l
           ${sql.literal(catalogOf)}
         order by l.n`
       return rows.map(({ snapshot }) => snapshot)
     }, Effect.orDie)
 
     const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: string) {
-      const organization = yield* currentOrganization
-      const [row] = yield* lookups<CartRow>`select c.currency, c.customer_id, c.email, c.secret_hash,
-          (select group_ids from customers u where u.id = c.customer_id) as group_ids,
-          ${lookups.literal(linesOfCart)} as lines
-        from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
-      return row && {
-        currency: row.currency,
-        customerId: row.customer_id,
-        email: row.email,
-        customerGroupIds: row.group_ids ?? [],
-        secretHash: row.secret_hash,
-        lines: row.lines
-      }
+      const [cart] = yield* lookups<Basket>`select ${lookups.literal(basket)}
+        from carts c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
+      return cart
     }, Effect.orDie)
 
-    return BasketRepo.of({ ofLines, ofCart })
+    return BasketRepo.of({ claim, release, ofLines, ofCart })
   })
 )

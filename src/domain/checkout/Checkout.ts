@@ -1,9 +1,10 @@
-import { Effect, Schema, Struct } from "effect"
+import { Schema } from "effect"
+import { IdempotencyKey } from "../idempotency/IdempotencyKey.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"
-import { BreakdownStep } from "../pricing/PriceResolution.ts"
-import { FreeText, ShopperObject, ShortText, Text } from "../text/Storable.ts"
+import { Amount, maybe } from "../pricing/Bounds.ts"
+import { FreeText, keyText, ShopperObject, ShortText, Text } from "../text/Storable.ts"
 
 /** Delivery address; stored with the order (contract §3.1). */
 export const ShippingAddress = Schema.Struct({
@@ -36,88 +37,6 @@ export const CheckoutRequest = Schema.Struct({
 })
 export type CheckoutRequest = typeof CheckoutRequest.Type
 
-const Minor = Schema.Int
-
-/** A priced line with its share of discount and tax. Minor units. */
-export const PricedCartLine = Schema.Struct({
-  id: Uuid,
-  entityId: Uuid,
-  entityType: Schema.String,
-  variantId: Schema.NullOr(Uuid),
-  sku: Schema.NullOr(Schema.String),
-  title: Schema.String,
-  quantity: Schema.Int,
-  unitPrice: Minor,
-  totalPrice: Minor,
-  discountAmount: Minor,
-  taxAmount: Minor,
-  /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
-  basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
-  priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
-  /** Staff set the unit price; `manualDiscount` is their part of `discountAmount`. */
-  isCustomPrice: Schema.optional(Schema.Boolean),
-  manualDiscount: Schema.optional(Minor)
-})
-export type PricedCartLine = typeof PricedCartLine.Type
-
-/** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
-export const PricedCartPromotion = Schema.Struct({
-  promotionId: Uuid,
-  code: Schema.NullOr(Schema.String),
-  type: Schema.String,
-  discountAmount: Minor,
-  freeShipping: Schema.Boolean,
-  description: Schema.String,
-  perCustomer: Schema.NullOr(Schema.Int)
-})
-
-/**
- * The prices of a checkout. Stored with its stock reservation and read again after a crash: a later price change must not
- * change the authorized amount. New fields are optional with a default, because older values are stored.
- */
-export const PricedCart = Schema.Struct({
-  currency: Schema.String,
-  customerId: Schema.NullOr(Uuid),
-  cartSecretHash: Schema.String,
-  lines: Schema.Array(PricedCartLine),
-  promotions: Schema.Array(PricedCartPromotion),
-  rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })),
-  subtotal: Minor,
-  discountTotal: Minor,
-  taxTotal: Minor,
-  shippingTotal: Minor,
-  grandTotal: Minor,
-  /** Customer groups that the prices and promotions are for. */
-  customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
-  /** Prices contain the tax. Absent, in older values: false. */
-  taxIncluded: Schema.optional(Schema.Boolean),
-  /** The tax adapter that must receive the order; absent when the store's rules decided the tax. */
-  taxProvider: Schema.optional(Schema.String),
-  /** Name and id of the rate of `shippingTotal`; absent or null without a choice of rates. */
-  shippingMethod: Schema.optional(Schema.NullOr(Schema.String)),
-  shippingRateId: Schema.optional(Schema.NullOr(Schema.String)),
-  paymentProvider: Schema.optional(Schema.String),
-  metadata: Schema.Record(Schema.String, Schema.Unknown)
-})
-export type PricedCart = typeof PricedCart.Type
-
-const StoredPricedCart = Schema.fromJsonString(Schema.toCodecJson(PricedCart))
-const encode = Schema.encodeEffect(StoredPricedCart)
-const decode = Schema.decodeEffect(StoredPricedCart)
-
-/** Encodes a priced cart for storage; dies if it cannot be encoded. */
-export const encodePricedCart = (pricedCart: PricedCart): Effect.Effect<string> =>
-  Effect.catch(encode(pricedCart), Effect.die)
-
-/** Decodes a priced cart stored by this or an older version. */
-export const decodePricedCart = (stored: string): Effect.Effect<PricedCart> => Effect.catch(decode(stored), Effect.die)
-
-/** The totals of a priced cart, as its order and its quote carry them. */
-export const totalsOf = (pricedCart: PricedCart) => ({
-  ...Struct.pick(pricedCart, ["subtotal", "discountTotal", "taxTotal", "shippingTotal", "grandTotal"]),
-  taxIncluded: pricedCart.taxIncluded ?? false
-})
-
 /** The response of a checkout (contract §3.1). */
 export const CheckoutAnswer = Schema.Struct({
   data: Schema.Struct({ ...Order.fields, paymentClientSecret: Schema.optional(Schema.String) }),
@@ -126,3 +45,131 @@ export const CheckoutAnswer = Schema.Struct({
     rejectedPromotionCodes: Schema.optional(Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })))
   }))
 }).annotate({ identifier: "CheckoutAnswer" })
+
+/** Body of `POST /shipping/quotes`: a cart, its destination and the promotion codes of the checkout. */
+export const ShippingQuoteRequest = Schema.Struct({
+  cartId: Uuid,
+  shippingAddress: ShippingAddress,
+  promotionCodes: CheckoutRequest.fields.promotionCodes,
+  customerId: CheckoutRequest.fields.customerId,
+  customerGroupIds: CheckoutRequest.fields.customerGroupIds
+})
+export type ShippingQuoteRequest = typeof ShippingQuoteRequest.Type
+
+/**
+ * Shipping rates of a cart, in minor units of `currency`; first the default of a checkout without `shippingRateId`.
+ * `id` and `name` are null when there is one price only. No rates: nothing needs shipping.
+ */
+export const ShippingQuote = Schema.Struct({
+  currency: Schema.String,
+  rates: Schema.Array(Schema.Struct({
+    id: Schema.NullOr(Schema.String),
+    name: Schema.NullOr(Schema.String),
+    amount: Schema.Int
+  }))
+}).annotate({ identifier: "ShippingQuote" })
+export type ShippingQuote = typeof ShippingQuote.Type
+
+/** The quantity limit of a cart line (contract §2). */
+export const LineQuantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
+
+/** Line fields that need `orders:manage`; amounts in minor units. */
+export const lineMoney = {
+  isCustomPrice: Schema.optional(
+    Schema.Boolean.annotate({ description: "unitPrice counts and not the catalog. Needs orders:manage." })
+  ),
+  unitPrice: maybe(Amount.annotate({ description: "Counts only with isCustomPrice: true." })),
+  discountAmount: maybe(Amount.annotate({ description: "Off the whole line, at most all of it. Needs orders:manage." }))
+}
+
+/** A line of a quote or manual order, or to add to an order (contract §3.8, §4.4). */
+export const LineRequest = Schema.Struct({
+  entityId: Uuid,
+  variantId: maybe(Uuid),
+  quantity: LineQuantity,
+  ...lineMoney
+}).annotate({ identifier: "OrderLineRequest" })
+export type LineRequest = typeof LineRequest.Type
+
+/** A change of a line; absent fields stay. A new quantity takes the current catalog price, unless staff set the price. */
+export const LineChange = Schema.Struct({ quantity: Schema.optional(LineQuantity), ...lineMoney }).annotate({
+  identifier: "OrderLineChange"
+})
+export type LineChange = typeof LineChange.Type
+
+const { customerGroupIds, customerId, metadata, promotionCodes, shippingAddress, shippingRateId } =
+  CheckoutRequest.fields
+
+const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, 500))
+
+/**
+ * Body of `POST /orders/quote` (contract §3.8): lines or a cart. `customerId` and `customerGroupIds` need
+ * `customers:read`, as at checkout.
+ */
+export const QuoteRequest = Schema.Struct({
+  cartId: Schema.optional(Uuid),
+  currency: CurrencyCode,
+  lineItems: Schema.optional(LineRequests),
+  customerId,
+  customerGroupIds,
+  promotionCodes,
+  shippingAddress,
+  shippingRateId
+}).annotate({ identifier: "QuoteRequest" })
+export type QuoteRequest = typeof QuoteRequest.Type
+
+/** Body of `POST /orders` (contract §4.4). Totals are computed from the lines, never read from the body. */
+export const ManualOrderRequest = Schema.Struct({
+  currency: CurrencyCode,
+  lineItems: LineRequests,
+  customerId,
+  customerGroupIds,
+  email: maybe(keyText(320).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/))),
+  promotionCodes,
+  shippingAddress,
+  shippingRateId,
+  metadata,
+  idempotencyKey: Schema.optional(IdempotencyKey),
+  note: maybe(keyText(10_000).annotate({ description: "Kept as an internal note of the order." })),
+  draft: Schema.optional(
+    Schema.Boolean.annotate({ description: "Nobody is told by mail, and the order waits for as long as it takes." })
+  )
+}).annotate({ identifier: "ManualOrder" })
+export type ManualOrderRequest = typeof ManualOrderRequest.Type
+
+const Minor = Schema.Int
+
+/** The current price of lines. Amounts in minor units of `currency`. */
+export const Quote = Schema.Struct({
+  currency: Schema.String,
+  subtotal: Minor,
+  discountTotal: Minor,
+  shippingTotal: Minor,
+  taxTotal: Minor,
+  /** Prices contain the tax: the grand total does not add it. */
+  taxIncluded: Schema.Boolean,
+  grandTotal: Minor,
+  lineItems: Schema.Array(Schema.Struct({
+    entityId: Uuid,
+    entityType: Schema.String,
+    variantId: Schema.NullOr(Uuid),
+    sku: Schema.NullOr(Schema.String),
+    title: Schema.String,
+    quantity: Schema.Int,
+    unitPrice: Minor,
+    totalPrice: Minor,
+    discountAmount: Minor,
+    taxAmount: Minor,
+    isCustomPrice: Schema.Boolean
+  })),
+  appliedPromotions: Schema.Array(Schema.Struct({
+    promotionId: Uuid,
+    code: Schema.NullOr(Schema.String),
+    type: Schema.String,
+    discountAmount: Minor,
+    freeShipping: Schema.Boolean,
+    description: Schema.String
+  })),
+  rejectedPromotionCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
+}).annotate({ identifier: "Quote" })
+export type Quote = typeof Quote.Type

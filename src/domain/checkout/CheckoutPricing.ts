@@ -20,8 +20,7 @@ import { type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.t
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
-import type { Basket, BasketLine, PricingRequest } from "./Basket.ts"
-import type { PricedCart, PricedCartLine } from "./Checkout.ts"
+import type { Basket, BasketLine, PricedCart, PricedCartLine, PricingRequest } from "./PricedCart.ts"
 import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "./Totals.ts"
 
 /** The order's customer, whom an actor with `customers:read` may name, and their groups (contract §3.1). */

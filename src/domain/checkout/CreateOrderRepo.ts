@@ -1,9 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { CurrentActor } from "../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { Actor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
+import { newId } from "../ids/Id.ts"
 import type { Order } from "../orders/Order.ts"
 import {
   type OrderProjections,
@@ -11,6 +14,8 @@ import {
   type ProjectionFailed,
   updateProjections
 } from "../orders/OrderProjections.ts"
+import { UndoCreateOrder } from "../orders/OrderStatus.ts"
+import { unflushed } from "./BasketRepo.ts"
 import {
   type CreatedOrderRow,
   createManualOrderStatement,
@@ -18,9 +23,7 @@ import {
   type NewManualOrder,
   type NewOrder,
   type OrderCreation,
-  type SettledRow,
-  type Settlement,
-  settleStatement
+  usageReturned
 } from "./CreateOrderStatementRepo.ts"
 
 /** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
@@ -28,11 +31,6 @@ export type CreateOrderResult = "created" | "exists" | "reservation-expired"
 
 /** The fields that a settlement may change. */
 export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
-
-const toSettled = (row: SettledRow): Settled | undefined =>
-  row.status === null || row.updated_at === null
-    ? undefined
-    : { status: row.status, amountCaptured: Number(row.amount_captured), updatedAt: row.updated_at }
 
 /**
  * Creates orders and settles their payments. It writes tables of several modules, because an order must change together
@@ -78,6 +76,58 @@ const unlessProjectionFails = <A>(work: Effect.Effect<A, SqlError.SqlError | Pro
     "ProjectionFailed",
     ({ cause }) => Effect.as(Effect.logError("an order projection of a plugin failed", cause), undefined)
   )
+
+/** A payment to record: the provider's id of it and the captured amount in minor units. */
+interface Settlement {
+  readonly id: string
+  readonly organization: string
+  readonly intent: string
+  readonly captured: number
+  readonly actor: Actor
+}
+
+const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
+  ...settlement,
+  n,
+  entry: newId(),
+  origin: originOf(actor)
+})
+
+/** All null for an order that was cancelled before. */
+type SettledRow = { readonly n: number } & (Settled | { readonly [Field in keyof Settled]: null })
+
+const toSettled = ({ amountCaptured, status, updatedAt }: SettledRow): Settled | undefined =>
+  status === null ? undefined : { status, amountCaptured, updatedAt }
+
+/** The payload of the capture event. */
+const capture = (captured: string, intent: string) =>
+  `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
+
+/** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
+const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
+  sql<SettledRow>`with
+    input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
+        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
+    locked as materialized (
+      select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
+      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
+    settled as (
+      update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
+        updated_at = now()
+      from locked join input i on i.n = locked.n
+      where o.id = any(array(select id from locked)) and o.id = i.id
+        and (o.status <> 'cancelled' or o.amount_captured is not null)
+      returning i.n, o.status, o.amount_captured, o.updated_at),
+    entry as (insert into ${changeLog(sql)}
+      select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
+        ${sql.literal(capture("settled.amount_captured", "i.intent"))},
+        ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
+      from settled join input i on i.n = settled.n join locked on locked.n = i.n
+      where locked.amount_captured is null)
+    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured::float8 as "amountCaptured",
+      settled.updated_at as "updatedAt"
+    from locked left join settled on settled.n = locked.n`
 
 /** Settles orders and updates their projections in one transaction; without projections, the statement alone. */
 const settleWith =
@@ -176,4 +226,24 @@ export const createOrderRepoLayer = Layer.effect(
 
     return CreateOrderRepo.of({ create, createManual, settle })
   })
+)
+
+/** `UndoCreateOrder` over the database of the process. */
+export const undoCreateOrderRepoLayer = Layer.effect(
+  UndoCreateOrder,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    UndoCreateOrder.of({
+      undo: Effect.fn("UndoCreateOrder.undo")(function*(orderId: string) {
+        const organization = yield* currentOrganization
+        yield* sql`with cancelled as (select id, cart_id, amount_captured from orders where id = ${orderId}::uuid
+            and organization_id = ${organization} and status = 'cancelled'),
+          cart as (update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
+            where id = (select cart_id from cancelled where amount_captured is null)
+              and organization_id = ${organization} and checkout_id = ${orderId}::uuid and status = 'checked_out'),
+          usages as (delete from promotion_usages where order_id = (select id from cancelled)
+            returning promotion_id, buyers),
+          ${usageReturned(sql, organization)}
+          select 1`
+      }, Effect.orDie)
+    }))
 )

@@ -7,8 +7,7 @@ import { newId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "../orders/Order.ts"
 import { buyerKeys } from "../promotions/BuyerKey.ts"
-import type { PricedCart } from "./Checkout.ts"
-import { unflushed } from "./ClaimStatementRepo.ts"
+import type { PricedCart } from "./PricedCart.ts"
 
 /** An order to create, with the cart and prices that it comes from. */
 export interface NewOrder {
@@ -105,6 +104,13 @@ export const usageReturned = (sql: SqlClient.SqlClient, organization: string) =>
       where c.organization_id = ${organization} and c.promotion_id = usages.promotion_id
         and c.buyer = any(usages.buyers))`
 
+/** The columns of an order line, and the values of those after `position` from its JSON `l`. */
+export const lineColumns = `id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title,
+        quantity, unit_price, total_price, is_custom_price, tax_amount, discount_amount, metadata`
+export const lineValues = `(l->>'entityId')::uuid, l->>'entityType', (l->>'variantId')::uuid, l->>'sku', l->>'title',
+        (l->>'quantity')::int, (l->>'unitPrice')::bigint, (l->>'totalPrice')::bigint, (l->>'isCustomPrice')::boolean,
+        (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint, l->'metadata'`
+
 /** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>
   sql`created as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
@@ -118,12 +124,8 @@ const records = (sql: SqlClient.SqlClient) =>
         nullif(o->'shippingAddress', 'null'), o->'metadata',
         (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
       from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
-    lines as (insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku,
-        title, quantity, unit_price, total_price, is_custom_price, tax_amount, discount_amount, metadata)
-      select (l->>'id')::uuid, p.organization_id, p.id, place, (l->>'entityId')::uuid, l->>'entityType',
-        (l->>'variantId')::uuid, l->>'sku', l->>'title', (l->>'quantity')::int, (l->>'unitPrice')::bigint,
-        (l->>'totalPrice')::bigint, (l->>'isCustomPrice')::boolean, (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint,
-        l->'metadata'
+    lines as (insert into order_lines (${sql.literal(lineColumns)})
+      select (l->>'id')::uuid, p.organization_id, p.id, place, ${sql.literal(lineValues)}
       from created p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place)),
     history as (insert into order_status_history
         (id, organization_id, order_id, from_status, to_status, reason, changed_by)
@@ -187,56 +189,3 @@ export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Acto
     ${usage(sql)},
     ${records(sql)}${idempotencyRecord(sql, actor, "created")}
     select 0 as n, exists (select 1 from created) as created, false as existed`
-
-/** A payment to record: the provider's id of it and the captured amount in minor units. */
-export interface Settlement {
-  readonly id: string
-  readonly organization: string
-  readonly intent: string
-  readonly captured: number
-  readonly actor: Actor
-}
-
-const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
-  ...settlement,
-  n,
-  entry: newId(),
-  origin: originOf(actor)
-})
-
-/** All null for an order that was cancelled before. */
-export interface SettledRow {
-  readonly n: number
-  readonly status: Order["status"] | null
-  readonly amount_captured: bigint | null
-  readonly updated_at: Date | null
-}
-
-/** The payload of the capture event. */
-const capture = (captured: string, intent: string) =>
-  `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
-
-/** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
-export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
-  sql<SettledRow>`with
-    input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
-        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
-    locked as materialized (
-      select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
-      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
-    settled as (
-      update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
-        updated_at = now()
-      from locked join input i on i.n = locked.n
-      where o.id = any(array(select id from locked)) and o.id = i.id
-        and (o.status <> 'cancelled' or o.amount_captured is not null)
-      returning i.n, o.status, o.amount_captured, o.updated_at),
-    entry as (insert into ${changeLog(sql)}
-      select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
-        ${sql.literal(capture("settled.amount_captured", "i.intent"))},
-        ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
-      from settled join input i on i.n = settled.n join locked on locked.n = i.n
-      where locked.amount_captured is null)
-    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured, settled.updated_at
-    from locked left join settled on settled.n = locked.n`

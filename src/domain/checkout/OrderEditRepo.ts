@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { AuditedType } from "../events/Event.ts"
@@ -9,11 +9,47 @@ import { EditedStock } from "../inventory/EditedStock.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
-import type { ClaimedLine } from "./Basket.ts"
-import type { PricedCart } from "./Checkout.ts"
+import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./BasketRepo.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
-import { orderUpdated, promotionsReturned, promotionsUsed } from "./OrderEditStatementRepo.ts"
-import { catalogOf, sellableSnapshot } from "./SellableSnapshotRepo.ts"
+import { lineColumns, lineValues, usage, usageReturned } from "./CreateOrderStatementRepo.ts"
+import type { ClaimedLine, PricedCart } from "./PricedCart.ts"
+
+/**
+ * Updates the totals and lines of a pending order of this revision whose payment has not begun: an authorization of
+ * another amount must not exist. Lines keep their positions, new ones come last. No row when a guard refuses.
+ */
+export const orderUpdated = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  order: Order,
+  revision: number,
+  taxProvider: string | null
+) =>
+  sql`with input as materialized (select ${JSON.stringify(order)}::jsonb as o),
+    edited as (
+      update orders set subtotal = (o->>'subtotal')::bigint, tax_total = (o->>'taxTotal')::bigint,
+        tax_included = (o->>'taxIncluded')::boolean, tax_provider = ${taxProvider}::text,
+        shipping_total = (o->>'shippingTotal')::bigint, discount_total = (o->>'discountTotal')::bigint,
+        grand_total = (o->>'grandTotal')::bigint, metadata = o->'metadata', revision = revision + 1,
+        updated_at = (o->>'updatedAt')::timestamptz
+      from input where id = ${order.id}::uuid and organization_id = ${actor.organizationId} and revision = ${revision}
+        and status = 'pending' and payment_intent_id is null and amount_captured is null
+      returning id, organization_id),
+    wanted as materialized (
+      select (l->>'id')::uuid as id, l from edited, input, jsonb_array_elements(o->'lineItems') l),
+    gone as (
+      delete from order_lines where order_id = (select id from edited) and id <> all(array(select id from wanted))),
+    kept as (
+      insert into order_lines (${sql.literal(lineColumns)})
+      select w.id, e.organization_id, e.id,
+        coalesce((select position from order_lines x where x.order_id = e.id and x.id = w.id),
+          (select max(position) + 1 from order_lines x where x.order_id = e.id)),
+        ${sql.literal(lineValues)}
+      from wanted w, edited e
+      on conflict (id) do update set quantity = excluded.quantity, unit_price = excluded.unit_price,
+        total_price = excluded.total_price, is_custom_price = excluded.is_custom_price,
+        tax_amount = excluded.tax_amount, discount_amount = excluded.discount_amount, metadata = excluded.metadata)
+    select id from edited`
 
 /** The data that an edit needs besides the order. */
 export interface EditedOrder {
@@ -28,13 +64,11 @@ export interface EditedOrder {
 }
 
 /** An edit: the order before and after it, its new prices and the change of its hold. */
-export interface OrderEdit {
+export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
   readonly type: Extract<AuditedType, `orders.${string}Line`>
   readonly before: Order
   readonly after: Order
-  readonly revision: number
   readonly pricedCart: PricedCart
-  readonly used: ReadonlyArray<string>
   readonly hold: HoldChange
 }
 
@@ -50,14 +84,6 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo, {
   readonly write: (edit: OrderEdit) => Effect.Effect<boolean, CheckoutFailed | UnitsShort, CurrentActor>
 }>()("stoa/domain/checkout/OrderEditRepo") {}
 
-interface EditedRow {
-  readonly revision: number
-  readonly email: string | null
-  readonly group_ids: ReadonlyArray<string> | null
-  readonly used: ReadonlyArray<string>
-  readonly snapshots: ReadonlyArray<ClaimedLine>
-}
-
 /** `OrderEditRepo` over the database of the process. */
 export const orderEditRepoLayer = Layer.effect(
   OrderEditRepo,
@@ -67,20 +93,31 @@ export const orderEditRepoLayer = Layer.effect(
     const projections = yield* orderProjections
 
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
-      const [row] = yield* sql<EditedRow>`select c.revision, c.email,
-          (select group_ids from customers u where u.id = c.customer_id) as group_ids,
+      const [order] = yield* sql<EditedOrder>`select c.revision, c.email,
+          ${sql.literal(groupsOfCustomer)} as "customerGroupIds",
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
           coalesce((select jsonb_agg(${sql.literal(sellableSnapshot)} order by l.position)
             from order_lines l ${sql.literal(catalogOf)} where l.order_id = c.id), '[]') as snapshots
         from orders c where c.id = ${orderId}::uuid and c.organization_id = ${yield* currentOrganization}`
-      return row && {
-        revision: row.revision,
-        email: row.email,
-        customerGroupIds: row.group_ids ?? [],
-        used: row.used,
-        snapshots: row.snapshots
-      }
+      return order
     }, Effect.orDie)
+
+    /** Returns the usage of promotions that the order no longer uses. */
+    const returnUsage = (organization: string, orderId: string, promotions: Array<string>) =>
+      sql`with usages as (delete from promotion_usages
+          where order_id = ${orderId}::uuid and promotion_id = any(${promotions}::uuid[])
+          returning promotion_id, buyers),
+        ${usageReturned(sql, organization)}
+        select 1`
+
+    /** Counts the usage of newly applied promotions, within their limits. */
+    const countUsage = (organization: string, order: Order, promotions: PricedCart["promotions"]) =>
+      sql`with input as materialized (
+          select 0 as n, ${order.id}::uuid as id, ${organization}::text as organization,
+            ${order.customerId}::uuid as customer, ${JSON.stringify(promotions)}::jsonb as promotions),
+        cart as (select 0 as n, (select email from orders where id = ${order.id}::uuid) as email),
+        ${usage(sql)}
+        select 1`
 
     const write = Effect.fn("OrderEditRepo.write")(
       function*({ after, before, pricedCart, hold, revision, type, used }: OrderEdit) {
@@ -91,8 +128,8 @@ export const orderEditRepoLayer = Layer.effect(
         const applied = pricedCart.promotions.map(({ promotionId }) => promotionId)
         const removed = used.filter((id) => !applied.includes(id))
         const added = pricedCart.promotions.filter(({ promotionId }) => !used.includes(promotionId))
-        if (removed.length > 0) yield* promotionsReturned(sql, actor, after.id, removed)
-        if (added.length > 0) yield* promotionsUsed(sql, actor, after, added)
+        if (removed.length > 0) yield* returnUsage(actor.organizationId, after.id, removed)
+        if (added.length > 0) yield* countUsage(actor.organizationId, after, added)
         const change = { type, entityType: "order", entityId: after.id, payload: after, before } as const
         yield* sql`with event as (${changeLogInsert(sql, actor, [change])})${idempotencyRecord(sql, actor)} select 1`
         yield* updateProjections(projections, after.id)

@@ -1,26 +1,161 @@
-import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { type CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { UnitsShort } from "../inventory/HoldChange.ts"
-import type { Order, StoredOrder } from "../orders/Order.ts"
+import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
+import type { Order, OrderLine, StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
-import type { BasketLine } from "./Basket.ts"
-import { agreementOf, type BasketError, Baskets, requireMoney } from "./Baskets.ts"
+import { type LineChange, type LineRequest, ShippingAddress } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
-import type { LineChange, LineRequest } from "./ManualOrder.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
 import {
-  addressOf,
-  changedLine,
-  codesOf,
-  type EditedLines,
-  editedOrder,
-  existingLine,
-  groupsOf,
-  rateOf,
-  withLine,
-  withoutLine
-} from "./OrderEditRules.ts"
+  type Agreement,
+  appliedIn,
+  type BasketLine,
+  type ClaimedLine,
+  orderLineOf,
+  type PricedCart,
+  shippedBy,
+  totalsOf
+} from "./PricedCart.ts"
+import { agreementOf, type BasketError, Quotes, requireMoney } from "./Quotes.ts"
+
+/** The edited lines of an order, the kind of edit and the change of its hold. */
+interface EditedLines extends Pick<OrderEdit, "type" | "hold"> {
+  readonly lines: ReadonlyArray<BasketLine>
+}
+
+/** The discount by staff in the line's metadata, limited to the line's total; else 0. */
+const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
+  const { manualDiscount } = metadata
+  return typeof manualDiscount === "number" && Number.isSafeInteger(manualDiscount)
+    ? Math.min(Math.max(0, manualDiscount), totalPrice)
+    : 0
+}
+
+/** An existing line with the price and title of its order, independent of the current catalog. */
+const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): BasketLine => ({
+  ...Struct.pick(line, ["entityId", "variantId", "quantity", "entityType", "title", "sku"]),
+  available: true,
+  categorySlugs: snapshot?.categorySlugs ?? [],
+  weightGrams: snapshot?.weightGrams ?? 0,
+  taxClass: snapshot?.taxClass ?? null,
+  agreed: {
+    lineId: line.id,
+    unitPrice: line.unitPrice,
+    isCustomPrice: line.isCustomPrice,
+    discount: manualDiscountOf(line)
+  }
+})
+
+const holdOf = (order: Order, { entityId, variantId }: BasketLine, units: number): HoldChange => ({
+  orderId: order.id,
+  entityId,
+  sellable: variantId ?? entityId,
+  units
+})
+
+/** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. */
+const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: BasketLine): EditedLines => {
+  const isSame = (one: BasketLine) =>
+    line.agreed === undefined && one.agreed?.isCustomPrice !== true && one.entityId === line.entityId &&
+    one.variantId === line.variantId
+  const hold = holdOf(order, line, line.quantity)
+  // Only one of several equal lines: the hold grows once.
+  const same = lines.find(isSame)
+  if (same === undefined) return { type: "orders.addLine", lines: [...lines, line], hold }
+  const more = (one: BasketLine): BasketLine => ({
+    ...one,
+    available: line.available,
+    quantity: one.quantity + line.quantity,
+    agreed: one.agreed && { ...one.agreed, unitPrice: undefined }
+  })
+  return { type: "orders.changeLine", lines: lines.map((one) => (one === same ? more(one) : one)), hold }
+}
+
+/** The previous agreement with the change. A catalog price is resolved again for a new quantity. */
+const changedAgreement = (
+  before: Agreement,
+  { discountAmount, isCustomPrice }: LineChange,
+  given: Agreement | undefined,
+  sameQuantity: boolean
+): Agreement => {
+  const custom = isCustomPrice ?? before.isCustomPrice
+  const previous = custom === before.isCustomPrice && (custom || sameQuantity) ? before.unitPrice : undefined
+  return {
+    lineId: before.lineId,
+    isCustomPrice: custom,
+    unitPrice: isCustomPrice === true ? given?.unitPrice : previous,
+    discount: discountAmount === undefined ? before.discount : discountAmount ?? 0
+  }
+}
+
+/** Removes a line; 404 for an unknown line, 422 for the last one. */
+const withoutLine = (
+  order: Order,
+  lines: ReadonlyArray<BasketLine>,
+  lineId: string
+): Result.Result<EditedLines, NotFound | ValidationFailed> => {
+  const removed = lines.find((one) => one.agreed?.lineId === lineId)
+  if (removed === undefined) return Result.fail(NotFound.of("Line not found."))
+  if (lines.length === 1) {
+    return Result.fail(
+      ValidationFailed.of("lineId", "is the last line: cancel the order instead", "last_line")
+    )
+  }
+  const remaining = lines.filter((one) => one !== removed)
+  const hold = holdOf(order, removed, -removed.quantity)
+  return Result.succeed({ type: "orders.removeLine", lines: remaining, hold })
+}
+
+/** Changes a line; undefined when nothing changes, 404 for an unknown line. */
+const changedLine = (
+  order: Order,
+  lines: ReadonlyArray<BasketLine>,
+  lineId: string,
+  change: LineChange,
+  given: Agreement | undefined
+): Result.Result<EditedLines | undefined, NotFound> => {
+  const before = lines.find((one) => one.agreed?.lineId === lineId)
+  if (before?.agreed === undefined) return Result.fail(NotFound.of("Line not found."))
+  const quantity = change.quantity ?? before.quantity
+  const agreed = changedAgreement(before.agreed, change, given, quantity === before.quantity)
+  const { discount, isCustomPrice, unitPrice } = before.agreed
+  const isSame = quantity === before.quantity && agreed.discount === discount &&
+    agreed.isCustomPrice === isCustomPrice && agreed.unitPrice === unitPrice
+  if (isSame) return Result.succeed(undefined)
+  return Result.succeed({
+    type: "orders.changeLine",
+    lines: lines.map((one) => (one === before ? { ...one, quantity, agreed } : one)),
+    hold: holdOf(order, before, quantity - before.quantity)
+  })
+}
+
+const isText = (value: unknown): value is string => typeof value === "string"
+
+/** Texts that staff set for the order: its promotion codes, its customer groups. */
+const textsAt = ({ metadata }: Order, key: string): ReadonlyArray<string> | undefined => {
+  const value = metadata[key]
+  return Array.isArray(value) ? value.filter(isText) : undefined
+}
+
+const decodeAddress = Schema.decodeUnknownOption(ShippingAddress)
+
+/** The order's address; null when it is not usable for pricing. */
+const addressOf = ({ shippingAddress }: Order): ShippingAddress | null =>
+  Option.getOrNull(decodeAddress(shippingAddress))
+
+/** The order with its new prices; it keeps other metadata. */
+const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Order => ({
+  ...order,
+  ...totalsOf(pricedCart),
+  metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
+  updatedAt,
+  lineItems: pricedCart.lines.map((line) => {
+    const { manualDiscount: _, ...metadata } = order.lineItems.find(({ id }) => id === line.id)?.metadata ?? {}
+    const edited = orderLineOf(order.id, line)
+    return { ...edited, metadata: { ...metadata, ...edited.metadata } }
+  })
+})
 
 /** Reasons why an edit fails: 403, 404, 409 or 422. */
 export type OrderEditError = BasketError | CheckoutFailed | Conflict
@@ -46,7 +181,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
   static readonly layer = Layer.effect(
     OrderEdits,
     Effect.gen(function*() {
-      const [baskets, pricing, orders, repo] = yield* Effect.all([Baskets, CheckoutPricing, Orders, OrderEditRepo])
+      const [quotes, pricing, orders, repo] = yield* Effect.all([Quotes, CheckoutPricing, Orders, OrderEditRepo])
 
       /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
       const read = Effect.fnUntraced(function*(orderId: string) {
@@ -57,7 +192,29 @@ export class OrderEdits extends Context.Service<OrderEdits, {
         return { state, order: stored.order }
       })
 
-      const price = pricer(pricing)
+      /** Prices the full order with the edited lines. */
+      const price = Effect.fnUntraced(function*(order: Order, state: EditedOrder, { lines, ...edited }: EditedLines) {
+        const { email, revision, used } = state
+        const basket = {
+          currency: order.currency,
+          customerId: order.customerId,
+          customerGroupIds: textsAt(order, "customerGroupIds") ?? state.customerGroupIds,
+          email,
+          secretHash: "",
+          lines,
+          used
+        }
+        const { metadata } = order
+        const request = {
+          promotionCodes: textsAt(order, "promotionCodes") ?? [],
+          shippingAddress: addressOf(order),
+          shippingRateId: isText(metadata["shippingRateId"]) ? metadata["shippingRateId"] : null,
+          metadata
+        }
+        const pricedCart = yield* pricing.price(basket, request, null)
+        const after = editedOrder(order, pricedCart, DateTime.toDateUtc(yield* DateTime.now))
+        return { ...edited, before: order, after, revision, pricedCart, used } satisfies OrderEdit
+      })
 
       const edit = Effect.fnUntraced(function*(
         orderId: string,
@@ -79,7 +236,7 @@ export class OrderEdits extends Context.Service<OrderEdits, {
       })
 
       const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: string, request: LineRequest) {
-        const [line] = yield* baskets.ofLines([request])
+        const [line] = yield* quotes.linesOf([request])
         if (line === undefined) return yield* NotFound.of("Catalog entity not found.")
         return yield* edit(orderId, (order, lines) => Result.succeed(withLine(order, lines, line)))
       })
@@ -100,38 +257,6 @@ export class OrderEdits extends Context.Service<OrderEdits, {
     })
   )
 }
-
-/** Prices the full order with the edited lines. */
-const pricer = (pricing: CheckoutPricing["Service"]) =>
-  Effect.fnUntraced(function*(order: Order, state: EditedOrder, { hold, lines, type }: EditedLines) {
-    const basket = {
-      currency: order.currency,
-      customerId: order.customerId,
-      customerGroupIds: groupsOf(order) ?? state.customerGroupIds,
-      email: state.email,
-      secretHash: "",
-      lines,
-      used: state.used
-    }
-    const request = {
-      promotionCodes: codesOf(order),
-      shippingAddress: addressOf(order),
-      shippingRateId: rateOf(order),
-      metadata: order.metadata
-    }
-    const pricedCart = yield* pricing.price(basket, request, null)
-    const after = editedOrder(order, pricedCart, DateTime.toDateUtc(yield* DateTime.now))
-    const edit: OrderEdit = {
-      type,
-      before: order,
-      after,
-      revision: state.revision,
-      pricedCart,
-      used: state.used,
-      hold
-    }
-    return edit
-  })
 
 const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.status !== "pending") {

@@ -1,33 +1,72 @@
-import { Context, Effect, Layer, Struct } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { CheckoutFailed, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { Basket } from "./Basket.ts"
-import { type BasketError, Baskets } from "./Baskets.ts"
-import { type PricedCart, totalsOf } from "./Checkout.ts"
+import { Context, DateTime, Effect, Layer, Struct } from "effect"
+import { CurrentActor, holds } from "../access/Actor.ts"
+import { changeable } from "../carts/CartRules.ts"
+import { Carts } from "../carts/Carts.ts"
+import { CheckoutFailed, Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { ShippingPrices } from "../shipping/ShippingPrices.ts"
+import { BasketRepo, type RequestedSellable, type SellableSnapshot } from "./BasketRepo.ts"
+import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuote, ShippingQuoteRequest } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
-import type { Quote, QuoteRequest } from "./ManualOrder.ts"
-import { appliedIn } from "./PendingOrder.ts"
+import { type Agreement, appliedIn, type Basket, type BasketLine, type PricedCart, totalsOf } from "./PricedCart.ts"
 
-/** Prices lines as if they were bought now (contract §3.8). */
+/** Reasons why lines cannot be priced: 404, 403 or 422. */
+export type BasketError = NotFound | Forbidden | ValidationFailed
+
+/** Prices lines as if they were bought now, without claiming a cart (contract §3.4, §3.8, §4.4). Stores nothing. */
 export class Quotes extends Context.Service<Quotes, {
   /**
-   * Prices the lines, or those of a cart, exactly as a checkout does. Writes nothing and ignores stock. Fails with 422
-   * CHECKOUT_FAILED where the checkout's pricing would fail.
+   * The lines of a staff request. Merges equal lines at the catalog price, as a cart does. 404 for an unknown entity or
+   * variant, 422 when the variant is missing, 403 for prices and discounts without `orders:manage`.
+   */
+  readonly linesOf: (
+    requests: ReadonlyArray<LineRequest>
+  ) => Effect.Effect<ReadonlyArray<BasketLine>, BasketError, CurrentActor>
+  /**
+   * Prices the lines, or those of a cart, exactly as a checkout does, and ignores stock. Fails with 422 CHECKOUT_FAILED
+   * where the checkout's pricing would fail.
    */
   readonly quote: (request: QuoteRequest) => Effect.Effect<Quote, BasketError | CheckoutFailed, CurrentActor>
+  /**
+   * Rates that fit the cart and the address, priced after promotions as in the checkout. 404 for a cart of another
+   * visitor; 422 for an inactive or empty cart, or an address without a shipping rate.
+   */
+  readonly shippingRates: (
+    request: ShippingQuoteRequest
+  ) => Effect.Effect<ShippingQuote, NotFound | ValidationFailed | CheckoutFailed, CurrentActor>
 }>()("stoa/domain/checkout/Quotes") {
   static readonly layer = Layer.effect(
     Quotes,
     Effect.gen(function*() {
-      const baskets = yield* Baskets
-      const pricing = yield* CheckoutPricing
+      const [repo, carts, pricing, prices] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing, ShippingPrices])
+
+      const linesOf = Effect.fn("Quotes.linesOf")(function*(requests: ReadonlyArray<LineRequest>) {
+        const agreed = yield* Effect.forEach(requests, (request, index) => agreementOf(request, `lineItems.${index}`))
+        const lines = mergeEqual(
+          requests.map(({ entityId, quantity, variantId = null }, index) => ({
+            entityId,
+            variantId,
+            quantity,
+            agreed: agreed[index]
+          }))
+        )
+        const snapshots = yield* repo.ofLines(lines)
+        return yield* Effect.forEach(
+          snapshots,
+          (snapshot, index) => Effect.as(requireSellable(snapshot), { ...snapshot, ...lines[index] })
+        )
+      })
+
+      const cartOf = Effect.fnUntraced(function*(cartId: string) {
+        return (yield* repo.ofCart(cartId)) ?? (yield* NotFound.of("Cart not found."))
+      })
 
       const basketOf = Effect.fnUntraced(function*({ cartId, currency, lineItems }: QuoteRequest) {
         if ((cartId === undefined) === (lineItems === undefined)) {
           return yield* ValidationFailed.of("lineItems", "send either lineItems or a cartId", "required")
         }
-        if (cartId === undefined) return basketWithout(currency, yield* baskets.ofLines(lineItems ?? []))
-        const cart = yield* baskets.ofCart(cartId)
+        if (cartId === undefined) return basketWithout(currency, yield* linesOf(lineItems ?? []))
+        const cart = yield* cartOf(cartId)
+        if (cart.lines.length === 0) return yield* ValidationFailed.of("cartId", "The cart is empty.", "empty")
         return cart.currency === currency
           ? cart
           : yield* CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
@@ -37,9 +76,79 @@ export class Quotes extends Context.Service<Quotes, {
         return quoteOf(yield* pricing.price(yield* basketOf(request), request, null))
       })
 
-      return { quote }
+      const shippingRates = Effect.fn("Quotes.shippingRates")(function*(request: ShippingQuoteRequest) {
+        const stored = yield* carts.get(request.cartId)
+        yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
+        const cart = yield* cartOf(request.cartId)
+        if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
+        const { customerId } = yield* carts.visitor
+        const options = yield* prices.optionsOf(yield* pricing.shipmentOf(cart, request, customerId))
+        return { currency: cart.currency, rates: options.map(({ amount, id, name }) => ({ id, name, amount })) }
+      })
+
+      return { linesOf, quote, shippingRates }
     })
   )
+}
+
+/** 403 for actors who may not set prices and discounts. */
+export const requireMoney = Effect.flatMap(CurrentActor, (actor) =>
+  holds(actor, "orders:manage")
+    ? Effect.void
+    : Effect.fail(Forbidden.of("Permission 'orders:manage' is required to set prices and discounts.")))
+
+/**
+ * The price and discount that staff set for a line; undefined when the catalog decides. Fails without permission: an
+ * order with silently different prices is worse than none (contract §12.3).
+ */
+export const agreementOf = Effect.fnUntraced(function*(
+  { discountAmount, isCustomPrice, unitPrice }: Pick<LineChange, "discountAmount" | "isCustomPrice" | "unitPrice">,
+  path: string
+) {
+  if (isCustomPrice !== true && (discountAmount ?? 0) === 0) return undefined
+  yield* requireMoney
+  if (isCustomPrice === true && typeof unitPrice !== "number") {
+    return yield* ValidationFailed.of(
+      `${path}.unitPrice`.replace(/^\./, ""),
+      "is needed with isCustomPrice",
+      "required"
+    )
+  }
+  const agreement: Agreement = {
+    unitPrice: isCustomPrice === true ? unitPrice ?? undefined : undefined,
+    isCustomPrice: isCustomPrice === true,
+    discount: discountAmount ?? 0
+  }
+  return agreement
+})
+
+type RequestedLine = RequestedSellable & { readonly agreed: Agreement | undefined }
+
+const mergeEqual = (lines: ReadonlyArray<RequestedLine>): ReadonlyArray<RequestedLine> => {
+  const merged: Array<RequestedLine> = []
+  for (const line of lines) {
+    const index = line.agreed !== undefined ?
+      -1 :
+      merged.findIndex((one) =>
+        one.agreed === undefined && one.entityId === line.entityId && one.variantId === line.variantId
+      )
+    const same = merged[index]
+    if (same === undefined) merged.push(line)
+    else merged[index] = { ...same, quantity: same.quantity + line.quantity }
+  }
+  return merged
+}
+
+const requireSellable = (line: SellableSnapshot): Effect.Effect<void, NotFound | ValidationFailed> => {
+  if (line.entityType === null) return Effect.fail(NotFound.of(`Catalog entity ${line.entityId} not found.`))
+  if (line.variantId !== null) {
+    return line.variantFound ? Effect.void : Effect.fail(NotFound.of(`Variant ${line.variantId} not found.`))
+  }
+  return line.hasVariants
+    ? Effect.fail(
+      ValidationFailed.of("variantId", `${line.title} has variants: name one of them.`, "variant_required")
+    )
+    : Effect.void
 }
 
 /** A basket without a cart; the request names its customer. */

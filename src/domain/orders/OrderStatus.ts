@@ -1,4 +1,5 @@
-import { Result, Schema } from "effect"
+import { Context, type Effect, Result, Schema } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
 import { InvalidTransition } from "../errors/ApiErrors.ts"
 
 /** The states of an order; the first is the one it is placed in (specification 3, contract 4.1). */
@@ -84,3 +85,12 @@ export const effectsOf: { readonly [S in OrderStatus]: ReadonlyArray<TransitionE
 
 /** The statuses that are refused (422) while a line of the order has refunded units (contract 4.2). */
 export const refusedWithRefundedUnits: ReadonlyArray<OrderStatus> = ["fulfilled"]
+
+/** Returns what a cancelled order consumed besides stock and money, for the module that cancels it. */
+export class UndoCreateOrder extends Context.Service<UndoCreateOrder, {
+  /**
+   * Returns the promotion usage, and releases the cart if nothing was captured (contract §3.6). Call it in the
+   * transaction that cancels the order. Repeating it changes nothing.
+   */
+  readonly undo: (orderId: string) => Effect.Effect<void, never, CurrentActor>
+}>()("stoa/domain/orders/UndoCreateOrder") {}

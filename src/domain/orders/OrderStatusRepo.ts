@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { UndoCreateOrder } from "../checkout/UndoCreateOrder.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
@@ -12,7 +11,7 @@ import { OrderStock } from "../inventory/OrderStock.ts"
 import type { Order } from "./Order.ts"
 import { orderProjections, updateProjections } from "./OrderProjections.ts"
 import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
-import { effectsOf, type OrderStatus, refusedWithRefundedUnits } from "./OrderStatus.ts"
+import { effectsOf, type OrderStatus, refusedWithRefundedUnits, UndoCreateOrder } from "./OrderStatus.ts"
 
 /** A permitted change of status, decided on an order that was in `from`. */
 export interface OrderTransition {

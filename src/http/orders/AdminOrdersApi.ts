@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { LineChange, LineRequest, ManualOrderRequest, Quote, QuoteRequest } from "../../domain/checkout/ManualOrder.ts"
+import { LineChange, LineRequest, ManualOrderRequest, Quote, QuoteRequest } from "../../domain/checkout/Checkout.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/ShippingQuote.ts"
+import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/Checkout.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { ShippingQuotes } from "../../domain/checkout/ShippingQuotes.ts"
+import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { ShippingRates } from "../../domain/shipping/ShippingRates.ts"
 import { ShippingZones } from "../../domain/shipping/ShippingZones.ts"
@@ -32,7 +32,7 @@ export const shippingQuotesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(ShippingQuotesGroup),
   "shippingQuotes",
   Effect.fnUntraced(function*(handlers) {
-    const quotes = yield* ShippingQuotes
-    return handlers.handleAll({ quote: ({ payload }) => quotes.quote(payload) })
+    const quotes = yield* Quotes
+    return handlers.handleAll({ quote: ({ payload }) => quotes.shippingRates(payload) })
   })
 )

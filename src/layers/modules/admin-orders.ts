@@ -1,9 +1,6 @@
 import { Layer } from "effect"
-import { basketRepoLayer } from "../../domain/checkout/BasketRepo.ts"
-import { Baskets } from "../../domain/checkout/Baskets.ts"
 import { orderEditRepoLayer } from "../../domain/checkout/OrderEditRepo.ts"
 import { OrderEdits } from "../../domain/checkout/OrderEdits.ts"
-import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { OrderLookup } from "../../domain/orders/OrderLookup.ts"
@@ -33,11 +30,10 @@ export const adminOrders = defineModule({
     { scope: "orders:update", description: "Change the lines of unpaid orders; write notes" }
   ],
   migrations: {},
-  services: Layer.mergeAll(Quotes.layer, ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
-    Layer.provideMerge(Layer.mergeAll(Baskets.layer, OrderLookup.layer, OrderNotes.layer, OrderTimeline.layer)),
+  services: Layer.mergeAll(ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
+    Layer.provideMerge(Layer.mergeAll(OrderLookup.layer, OrderNotes.layer, OrderTimeline.layer)),
     Layer.provideMerge(
       Layer.mergeAll(
-        basketRepoLayer,
         orderEditRepoLayer,
         orderLookupRepoLayer,
         orderNoteRepoLayer,

@@ -1,16 +1,14 @@
 import { Layer } from "effect"
 import { basketRepoLayer } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
-import { claimRepoLayer } from "../../domain/checkout/ClaimRepo.ts"
 import { createOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
-import { ShippingQuotes } from "../../domain/checkout/ShippingQuotes.ts"
+import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { captureRepoLayer } from "../../domain/payments/CaptureRepo.ts"
 import { capturesHttp } from "../../http/checkout/CapturesHttp.ts"
 import { checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingHttp.ts"
-import { captureOrderLayer, lateCaptureLayer } from "../../workflows/checkout/CaptureOrder.ts"
-import { Captures } from "../../workflows/checkout/Captures.ts"
+import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/checkout/Captures.ts"
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
@@ -22,11 +20,11 @@ export const checkout = defineModule({
   requires: ["carts", "pricing", "promotions", "shipping", "tax", "inventory", "orders", "fulfillment", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   migrations: {},
-  services: Layer.merge(Checkouts.layer, Layer.provide(ShippingQuotes.layer, basketRepoLayer)).pipe(
+  services: Layer.merge(Checkouts.layer, Quotes.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         CheckoutPricing.layer,
-        claimRepoLayer,
+        basketRepoLayer,
         createOrderRepoLayer,
         Layer.provideMerge(Captures.layer, captureRepoLayer)
       )

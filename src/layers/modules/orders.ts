@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { undoCreateOrderRepoLayer } from "../../domain/checkout/UndoCreateOrderRepo.ts"
+import { undoCreateOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
 import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
 import { handoverLayer } from "../../domain/fulfillment/HandoverRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"

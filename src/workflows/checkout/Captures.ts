@@ -1,6 +1,7 @@
-import { Context, Effect, Layer, Option } from "effect"
-import { WorkflowEngine } from "effect/workflow"
-import { CurrentActor, requireAnyOf, systemActor } from "../../domain/access/Actor.ts"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Workflow, WorkflowEngine } from "effect/workflow"
+import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/access/Actor.ts"
+import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import {
   Conflict,
   type Forbidden,
@@ -8,11 +9,171 @@ import {
   type Unauthorized,
   type ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
-import type { Order } from "../../domain/orders/Order.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import type { Order, StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
+import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import { CaptureRepo, type DueCapture } from "../../domain/payments/CaptureRepo.ts"
+import type { PaymentAdapter, PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentErrors.ts"
-import { CaptureOrder } from "./CaptureOrder.ts"
+import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
+import { cancelOrder, captureKey, isCaptured, voidPayment } from "./CheckoutPayment.ts"
+import { passing } from "./Checkouts.ts"
+
+/** How a capture ended. */
+export const CaptureOutcome = Schema.Union([
+  Schema.TaggedStruct("Captured", {}),
+  Schema.TaggedStruct("Refused", { message: Schema.String }),
+  /** The order was cancelled during the capture, and the payment was voided. */
+  Schema.TaggedStruct("Cancelled", {})
+])
+
+// A defect of the database or the process must run the execution again and not end it.
+const annotations = Context.make(Workflow.CaptureDefects, false)
+
+/**
+ * Captures an order that its checkout only authorized (contract §4.4). One execution, with a separate idempotency key,
+ * per order and refusal: a crash never captures twice. A refusal leaves the order authorized for an operator to decide
+ * on.
+ */
+export const CaptureOrder = Workflow.make("CaptureOrder", {
+  payload: { orderId: Uuid, amount: Schema.Int, refusals: Schema.Int, actor: Actor },
+  success: CaptureOutcome,
+  idempotencyKey: ({ orderId, refusals }) => `${orderId}:${refusals}`,
+  annotations
+})
+
+/**
+ * Completes a checkout whose shopper had to confirm the payment (contract §3.7): captures and settles, or cancels the
+ * order. One execution per order, with the checkout's own capture key, so that only one of the two can capture.
+ */
+export const LateCapture = Workflow.make("LateCapture", {
+  payload: { orderId: Uuid, organizationId: Schema.String },
+  success: Schema.Literals(["captured", "cancelled", "nothing-to-capture"]),
+  idempotencyKey: ({ orderId }) => orderId,
+  annotations
+})
+
+/** A provider's answer to a capture; `amount` in minor units. */
+const CaptureAnswer = Schema.Union([
+  Schema.TaggedStruct("Captured", { amount: Schema.Int }),
+  Schema.TaggedStruct("Refused", { message: Schema.String })
+])
+
+/** Asks until the provider answers; undefined when it never does. A capture of another amount is a refusal. */
+const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string, key: string) =>
+  untilAnswered(
+    CaptureAnswer,
+    adapter.capture(intentId, request.amount, key).pipe(
+      Effect.map((intent) =>
+        isCaptured(intent, request)
+          ? { _tag: "Captured" as const, amount: intent.amountCaptured }
+          : {
+            _tag: "Refused" as const,
+            message: `${intent.status}, ${intent.amountCaptured} of ${request.amount} taken`
+          }
+      ),
+      Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
+    )
+  )
+
+/**
+ * The request that authorized the order, for `amount` minor units of it. The provider already has the payment
+ * instrument.
+ */
+const paymentRequestOf = ({ cartId, order }: StoredOrder, amount = order.grandTotal): PaymentRequest => ({
+  amount,
+  currency: order.currency,
+  orderId: order.id,
+  customerId: order.customerId,
+  paymentMethodToken: null,
+  metadata: { orderId: order.id, organizationId: order.organizationId, checkoutId: order.id, cartId: cartId ?? "" },
+  idempotencyKey: order.id
+})
+
+const deliver = (order: Order) => Effect.flatMap(Fulfillments, (fulfillments) => fulfillments.deliver(order))
+
+/** Confirms a captured order and fulfils its digital lines; repeating it changes nothing. */
+const conclude = Effect.fnUntraced(function*(order: Order) {
+  if (order.status === "pending") {
+    const request = { status: "confirmed", source: "payment", reason: "payment_captured" } as const
+    const statuses = yield* OrderStatusRepo
+    yield* (yield* Orders).changeStatus(order.id, request, statuses.transition).pipe(
+      Effect.catch((error) => Effect.logWarning(`order ${order.id} is captured and not confirmed`, error))
+    )
+  }
+  yield* deliver(order)
+  return { _tag: "Captured" as const }
+})
+
+type Payload = Omit<typeof CaptureOrder.payloadSchema.Type, "actor">
+
+const refused = Effect.fnUntraced(function*({ orderId, refusals }: Payload, message: string) {
+  yield* Effect.logWarning(`the capture of order ${orderId} was refused: ${message}`)
+  yield* (yield* CaptureRepo).release(orderId, refusals)
+  return { _tag: "Refused" as const, message }
+})
+
+const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
+  const stored = yield* (yield* OrderRepo).find(payload.orderId)
+  const intentId = stored?.order.paymentIntentId ?? null
+  const provider = stored?.paymentProvider ?? null
+  if (stored === undefined || intentId === null || provider === null) {
+    return yield* refused(payload, "nothing to capture")
+  }
+  if (stored.order.amountCaptured !== null) return yield* conclude(stored.order)
+  const adapter = yield* adapterOf(provider)
+  const request = paymentRequestOf(stored, payload.amount)
+  const key = payload.refusals === 0 ? captureKey(request) : `${captureKey(request)}-${payload.refusals}`
+  const answer = yield* captureBy(adapter, request, intentId, key)
+  // A provider captures a payment at most once, even with another key, so a later request can safely try again.
+  if (answer === undefined) return yield* refused(payload, "The payment provider never answered.")
+  if (answer._tag === "Refused") return yield* refused(payload, answer.message)
+  const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, answer.amount)
+  if (settled !== undefined) return yield* conclude({ ...stored.order, ...settled })
+  // The concurrent cancellation saw no captured amount to refund.
+  yield* voidPayment(adapter, request, intentId)
+  return { _tag: "Cancelled" as const }
+})
+
+// The claim has recorded the request's idempotency key (`workId`); the changes after it must not record it again.
+export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { executionId: _, ...actor }, ...payload }) =>
+  Effect.provideService(captureOrder(payload), CurrentActor, actor)
+)
+
+const lateCapture = Effect.fnUntraced(function*(orderId: string) {
+  const stored = yield* (yield* OrderRepo).find(orderId)
+  if (stored === undefined || stored.paymentProvider === null || stored.order.paymentIntentId === null) {
+    return "nothing-to-capture" as const
+  }
+  const { cartId, order, paymentProvider } = stored
+  const { paymentIntentId: intentId } = stored.order
+  // A run that captured may have died before it delivered.
+  if (order.amountCaptured !== null) return yield* Effect.as(deliver(order), "captured" as const)
+  if (order.status === "cancelled") return "nothing-to-capture" as const
+  const adapter = yield* adapterOf(paymentProvider)
+  const request = paymentRequestOf(stored)
+  const undoPayment = voidPayment(adapter, request, intentId)
+  const answer = yield* captureBy(adapter, request, intentId, captureKey(request))
+  if (answer?._tag === "Captured") {
+    yield* passing("captured")
+    const settled = yield* (yield* CreateOrderRepo).settle(orderId, intentId, answer.amount)
+    yield* passing("settled")
+    if (settled !== undefined) return yield* Effect.as(deliver(order), "captured" as const)
+    // The concurrent cancellation saw no captured amount to refund.
+    yield* undoPayment
+    return "cancelled" as const
+  }
+  yield* Effect.logWarning(`order ${orderId} is cancelled: ${answer?.message ?? "its provider never answered"}`)
+  const paid = yield* cancelOrder({ orderId, cartId }, undoPayment)
+  return paid === undefined ? "cancelled" as const : yield* Effect.as(deliver(paid), "captured" as const)
+})
+
+export const lateCaptureLayer = LateCapture.toLayer(({ orderId, organizationId }) =>
+  Effect.provideService(lateCapture(orderId), CurrentActor, systemActor(organizationId))
+)
 
 /** How long a request waits for its capture. */
 const timeout = "5 seconds"

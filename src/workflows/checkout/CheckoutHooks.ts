@@ -1,7 +1,11 @@
 import { Effect, Schema } from "effect"
-import type { PricingRequest } from "../../domain/checkout/Basket.ts"
-import { type PricedCart, type PricedCartLine, totalsOf } from "../../domain/checkout/Checkout.ts"
-import type { CheckoutData } from "../../domain/checkout/CheckoutData.ts"
+import {
+  type CheckoutData,
+  type PricedCart,
+  type PricedCartLine,
+  type PricingRequest,
+  totalsOf
+} from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { HookBroken } from "../../domain/hooks/Hook.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
@@ -9,7 +13,7 @@ import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
-import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
+import type { CheckoutPayload } from "./Checkouts.ts"
 
 /** The steps that led to the unit price of a line, in minor units (contract §0.5). */
 const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => [

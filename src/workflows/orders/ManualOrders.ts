@@ -1,13 +1,11 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, isAnonymous } from "../../domain/access/Actor.ts"
 import { actsForShop } from "../../domain/access/Ownership.ts"
-import { type BasketError, Baskets } from "../../domain/checkout/Baskets.ts"
-import type { PricedCart } from "../../domain/checkout/Checkout.ts"
+import type { ManualOrderRequest } from "../../domain/checkout/Checkout.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import type { ManualOrderRequest } from "../../domain/checkout/ManualOrder.ts"
-import { pendingOrder } from "../../domain/checkout/PendingOrder.ts"
-import { basketWithout } from "../../domain/checkout/Quotes.ts"
+import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { type BasketError, basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { CheckoutFailed, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import type { Hooks } from "../../domain/hooks/Hooks.ts"
@@ -19,8 +17,8 @@ import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { StockClient } from "../../entities/StockClient.ts"
+import { reserveFor } from "../checkout/Checkout.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
-import { reserveFor } from "../checkout/CheckoutSteps.ts"
 
 /** Why the order was not created; nothing is left behind. */
 export type ManualOrderError = BasketError | CheckoutFailed | Unauthorized
@@ -48,7 +46,7 @@ export class ManualOrders extends Context.Service<ManualOrders, {
         | StoreSettings
         | UnconfirmedOrderRepo
       >()
-      const [baskets, customers, pricing] = yield* Effect.all([Baskets, Customers, CheckoutPricing])
+      const [quotes, customers, pricing] = yield* Effect.all([Quotes, Customers, CheckoutPricing])
 
       const create = Effect.fn("ManualOrders.create")(
         function*(request: ManualOrderRequest) {
@@ -59,7 +57,7 @@ export class ManualOrders extends Context.Service<ManualOrders, {
           const own = forShop ? null : yield* customers.ownProfileId
           const basket = basketWithout(
             request.currency,
-            yield* baskets.ofLines(request.lineItems),
+            yield* quotes.linesOf(request.lineItems),
             (forShop && request.email) || null
           )
           const decided = yield* pricing.price(basket, request, own)

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { decodePricedCart } from "../../domain/checkout/Checkout.ts"
+import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
 import { Conflict } from "../../domain/errors/ApiErrors.ts"
 import type { PinnedHold } from "../../domain/inventory/Reservation.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"

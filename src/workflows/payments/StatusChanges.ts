@@ -11,7 +11,7 @@ import { type EventReceipt, PaymentEvents, type PendingCapture } from "../../dom
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
 import { OrderEntity } from "../../entities/OrderEntity.ts"
-import { LateCapture } from "../checkout/CaptureOrder.ts"
+import { LateCapture } from "../checkout/Captures.ts"
 import { OrphanedPayments } from "./OrphanedPayments.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 

@@ -1,0 +1,244 @@
+import { Effect, Schema, Struct } from "effect"
+import { Uuid } from "../ids/Id.ts"
+import type { Order, OrderLine } from "../orders/Order.ts"
+import { BreakdownStep } from "../pricing/PriceResolution.ts"
+import type { CheckoutRequest } from "./Checkout.ts"
+
+/** A cart line with the catalog data that its order line will keep. */
+export interface ClaimedLine {
+  readonly entityId: string
+  readonly variantId: string | null
+  readonly quantity: number
+  readonly entityType: string | null
+  readonly available: boolean
+  readonly title: string | null
+  readonly sku: string | null
+  readonly categorySlugs: ReadonlyArray<string>
+  readonly weightGrams: number
+  /** Tax class of the variant, else of the entity (contract §3.5). */
+  readonly taxClass: string | null
+}
+
+/** Terms that staff set for a line, or that its order line already has. Minor units. */
+export interface Agreement {
+  /** Id of the existing order line. */
+  readonly lineId?: string | undefined
+  /** Absent: the current catalog price. */
+  readonly unitPrice?: number | undefined
+  /** Staff set the unit price; the catalog never replaces it. */
+  readonly isCustomPrice: boolean
+  /** Discount by staff on the full line, before promotions; at most the line's total. */
+  readonly discount: number
+}
+
+/** A line to be priced: of a cart, a staff request or an edited order. */
+export interface BasketLine extends ClaimedLine {
+  readonly agreed?: Agreement | undefined
+}
+
+/** The lines to price and their customer: a cart, a quote or a manual order (contract §3.8, §4.4). */
+export interface Basket {
+  readonly currency: string
+  readonly customerId: string | null
+  /** Groups of that customer. */
+  readonly customerGroupIds: ReadonlyArray<string>
+  /** Identifies a guest. */
+  readonly email: string | null
+  /** Hash of the cart's secret; empty without a cart. */
+  readonly secretHash: string
+  readonly lines: ReadonlyArray<BasketLine>
+  /** Promotions that this order already uses; its usage does not count against their limits. Absent without an order. */
+  readonly used?: ReadonlyArray<string> | undefined
+}
+
+/** The parts of a request, besides the lines, that decide the price. */
+export type PricingRequest = Pick<
+  CheckoutRequest,
+  "customerId" | "customerGroupIds" | "promotionCodes" | "shippingAddress" | "shippingRateId" | "metadata"
+>
+
+const Minor = Schema.Int
+
+/** A priced line with its share of discount and tax. Minor units. */
+export const PricedCartLine = Schema.Struct({
+  id: Uuid,
+  entityId: Uuid,
+  entityType: Schema.String,
+  variantId: Schema.NullOr(Uuid),
+  sku: Schema.NullOr(Schema.String),
+  title: Schema.String,
+  quantity: Schema.Int,
+  unitPrice: Minor,
+  totalPrice: Minor,
+  discountAmount: Minor,
+  taxAmount: Minor,
+  /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
+  basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
+  priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
+  /** Staff set the unit price; `manualDiscount` is their part of `discountAmount`. */
+  isCustomPrice: Schema.optional(Schema.Boolean),
+  manualDiscount: Schema.optional(Minor)
+})
+export type PricedCartLine = typeof PricedCartLine.Type
+
+/** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
+export const PricedCartPromotion = Schema.Struct({
+  promotionId: Uuid,
+  code: Schema.NullOr(Schema.String),
+  type: Schema.String,
+  discountAmount: Minor,
+  freeShipping: Schema.Boolean,
+  description: Schema.String,
+  perCustomer: Schema.NullOr(Schema.Int)
+})
+
+/**
+ * The prices of a checkout. Stored with its stock reservation and read again after a crash: a later price change must not
+ * change the authorized amount. New fields are optional with a default, because older values are stored.
+ */
+export const PricedCart = Schema.Struct({
+  currency: Schema.String,
+  customerId: Schema.NullOr(Uuid),
+  cartSecretHash: Schema.String,
+  lines: Schema.Array(PricedCartLine),
+  promotions: Schema.Array(PricedCartPromotion),
+  rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String })),
+  subtotal: Minor,
+  discountTotal: Minor,
+  taxTotal: Minor,
+  shippingTotal: Minor,
+  grandTotal: Minor,
+  /** Customer groups that the prices and promotions are for. */
+  customerGroupIds: Schema.optional(Schema.Array(Schema.String)),
+  /** Prices contain the tax. Absent, in older values: false. */
+  taxIncluded: Schema.optional(Schema.Boolean),
+  /** The tax adapter that must receive the order; absent when the store's rules decided the tax. */
+  taxProvider: Schema.optional(Schema.String),
+  /** Name and id of the rate of `shippingTotal`; absent or null without a choice of rates. */
+  shippingMethod: Schema.optional(Schema.NullOr(Schema.String)),
+  shippingRateId: Schema.optional(Schema.NullOr(Schema.String)),
+  paymentProvider: Schema.optional(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+})
+export type PricedCart = typeof PricedCart.Type
+
+const StoredPricedCart = Schema.fromJsonString(Schema.toCodecJson(PricedCart))
+const encode = Schema.encodeEffect(StoredPricedCart)
+const decode = Schema.decodeEffect(StoredPricedCart)
+
+/** Encodes a priced cart for storage; dies if it cannot be encoded. */
+export const encodePricedCart = (pricedCart: PricedCart): Effect.Effect<string> =>
+  Effect.catch(encode(pricedCart), Effect.die)
+
+/** Decodes a priced cart stored by this or an older version. */
+export const decodePricedCart = (stored: string): Effect.Effect<PricedCart> => Effect.catch(decode(stored), Effect.die)
+
+/** The totals of a priced cart, as its order and its quote carry them. */
+export const totalsOf = (pricedCart: PricedCart) => ({
+  ...Struct.pick(pricedCart, ["subtotal", "discountTotal", "taxTotal", "shippingTotal", "grandTotal"]),
+  taxIncluded: pricedCart.taxIncluded ?? false
+})
+
+/** A checkout line as hooks see it; minor units. */
+export interface CheckoutLine extends PricedCartLine {
+  readonly resolvedUnitPrice: number
+  readonly resolvedTotal: number
+  readonly priceBreakdown: ReadonlyArray<typeof BreakdownStep.Type>
+}
+
+/** A checkout as hooks see it (contract §0.5); they may change `metadata` and refuse. Amounts in minor units. */
+export interface CheckoutData {
+  readonly checkoutId: string
+  readonly orderId: string
+  /** Null for a manual order. */
+  readonly cartId: string | null
+  readonly customerId: string | null
+  readonly customerGroupIds: ReadonlyArray<string>
+  readonly currency: string
+  readonly paymentMethodId: string | null
+  readonly paymentMethodToken: string | null
+  readonly idempotencyKey: string | null
+  readonly lineItems: ReadonlyArray<CheckoutLine>
+  readonly subtotal: number
+  readonly discountTotal: number
+  readonly taxTotal: number
+  /** Prices contain the tax: `total` does not add it. */
+  readonly taxIncluded: boolean
+  readonly shippingTotal: number
+  /** Gross; stored value (gift cards) does not lower it. */
+  readonly total: number
+  readonly promotionCodes: ReadonlyArray<string>
+  readonly appliedPromotions: PricedCart["promotions"]
+  readonly freeShipping: boolean
+  readonly shippingAddress: CheckoutRequest["shippingAddress"] | null
+  /** Name of the shipping rate; null without a choice of rates. */
+  readonly shippingMethod: string | null
+  /** Becomes part of the order's metadata. */
+  readonly metadata: PricedCart["metadata"]
+  /** Present from `checkout.beforeCreate` on. */
+  readonly paymentIntentId?: string
+  readonly paymentClientSecret?: string | null
+}
+
+/** The fields of an order that do not come from its priced cart. `metadata` overrides the priced cart's. */
+export type OrderHead = Pick<
+  Order,
+  | "id"
+  | "organizationId"
+  | "orderNumber"
+  | "paymentIntentId"
+  | "paymentMethodId"
+  | "idempotencyKey"
+  | "placedAt"
+  | "isDraft"
+  | "metadata"
+>
+
+/** The promotions in the order's metadata. */
+export const appliedIn = ({ promotions }: PricedCart) => promotions.map(({ perCustomer: _, ...applied }) => applied)
+
+/** The shipping rate in the order's metadata. */
+export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
+  shippingRateId ? { shippingMethod, shippingRateId } : {}
+
+/** The order line of a priced line; its metadata keeps the discount by staff for later edits. */
+export const orderLineOf = (
+  orderId: string,
+  { basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
+): OrderLine => ({
+  ...line,
+  orderId,
+  isCustomPrice,
+  refundedQuantity: 0,
+  fulfillmentStatus: "unfulfilled",
+  metadata: manualDiscount === undefined ? {} : { manualDiscount }
+})
+
+/** The pending, unpaid order of a priced cart (contract §4). */
+export const pendingOrder = (
+  pricedCart: PricedCart,
+  { promotionCodes, shippingAddress }: Pick<PricingRequest, "promotionCodes" | "shippingAddress">,
+  { isDraft, metadata, ...head }: OrderHead
+): Order => ({
+  ...head,
+  customerId: pricedCart.customerId,
+  status: "pending",
+  currency: pricedCart.currency,
+  ...totalsOf(pricedCart),
+  amountCaptured: null,
+  refundedTotal: 0,
+  shippingAddress: shippingAddress ?? null,
+  metadata: {
+    ...pricedCart.metadata,
+    ...metadata,
+    promotionCodes: promotionCodes ?? [],
+    appliedPromotions: appliedIn(pricedCart),
+    ...shippedBy(pricedCart),
+    ...(shippingAddress ? { shippingAddress } : {})
+  },
+  ...(isDraft === true ? { isDraft } : {}),
+  updatedAt: head.placedAt,
+  fulfilledAt: null,
+  cancelledAt: null,
+  lineItems: pricedCart.lines.map((line) => orderLineOf(head.id, line))
+})
