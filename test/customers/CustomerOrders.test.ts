@@ -13,10 +13,8 @@ import { interactionRepoLayer } from "../../src/domain/customers/InteractionRepo
 import { Interactions } from "../../src/domain/customers/Interactions.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
-import { OwnOrders } from "../../src/domain/orders/OwnOrders.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
@@ -30,7 +28,6 @@ const shopper = (userId: string, email: string | null, organizationId = "org_def
 
 const Services = Layer.mergeAll(
   CustomerOrders.layer,
-  OwnOrders.layer,
   Addresses.layer,
   CustomerGroups.layer,
   Interactions.layer
@@ -44,7 +41,6 @@ const Services = Layer.mergeAll(
       groupMemberRepoLayer,
       interactionRepoLayer,
       orderRepoLayer,
-      customerOrderRepoLayer,
       Hooks.layerNone
     )
   ),
@@ -131,12 +127,12 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       yield* aLargeShop(id)
       const page = { page: 1, limit: 20 }
       const [group] = yield* sql<{ id: string }>`select id from customer_groups where name = 'g1'`
-      const [customers, own, orders] = [yield* Customers, yield* OwnOrders, yield* CustomerOrders]
+      const [customers, orders] = [yield* Customers, yield* CustomerOrders]
       const [addresses, groups, interactions] = [yield* Addresses, yield* CustomerGroups, yield* Interactions]
       const lists = [
         { name: "customers", read: customers.list(page), index: "customers_created", statements: 2 },
-        { name: "one's own orders", read: own.list(undefined, page), index: "orders_customer", statements: 1 },
-        { name: "those of a status", read: own.list("confirmed", page), index: "orders_", statements: 1 },
+        { name: "one's own orders", read: orders.listOwn(undefined, page), index: "orders_customer", statements: 1 },
+        { name: "those of a status", read: orders.listOwn("confirmed", page), index: "orders_", statements: 1 },
         { name: "orders", read: orders.of(id, undefined, page), index: "orders_customer", statements: 2 },
         { name: "totals", read: orders.totalsOf(id), index: "orders_customer", statements: 1 },
         { name: "addresses", read: addresses.of(id, page), index: "customer_addresses_customer", statements: 3 },

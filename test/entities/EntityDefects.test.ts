@@ -72,6 +72,7 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
     }
     const carts = CartRepo.of({
       find: () => unused,
+      ofCustomer: () => unused,
       findWithLine: () => unused,
       state: () => Effect.succeed(state),
       insert: () => unused,

@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { OrderLookup } from "../../src/domain/orders/OrderLookup.ts"
-import { orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
-import { StaleOrderRepo, staleOrderRepoLayer } from "../../src/domain/orders/StaleOrderRepo.ts"
-import { TimelineRepo, timelineRepoLayer } from "../../src/domain/orders/TimelineRepo.ts"
+import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
+import { OrderRecords } from "../../src/domain/orders/OrderRecords.ts"
+import { OrderRecordsRepo, orderRecordsRepoLayer } from "../../src/domain/orders/OrderRecordsRepo.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
+import { UnpaidOrderRepo, unpaidOrderRepoLayer } from "../../src/domain/orders/UnpaidOrderRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { manager } from "../support/OrderBuilder.ts"
@@ -41,7 +42,7 @@ const many = inBulk(Effect.gen(function*() {
 }))
 
 const asOrg1 = Effect.provideService(CurrentActor, manager("org_1"))
-const lookUp = (text: string) => asOrg1(Effect.flatMap(OrderLookup, (lookup) => lookup.find(text)))
+const lookUp = (text: string) => asOrg1(Effect.flatMap(OrderRecords, ({ lookup }) => lookup(text)))
 
 /** No table of any size is walked. */
 const assertIndexed = (plan: string, why: string) =>
@@ -55,7 +56,13 @@ const order = "00000000-0000-7000-9000-000000000501"
 
 describe("what the desk asks of 100,000 orders", () => {
   it.layer(
-    Layer.mergeAll(OrderLookup.layer.pipe(Layer.provide(orderLookupRepoLayer)), timelineRepoLayer, staleOrderRepoLayer)
+    Layer.mergeAll(
+      OrderRecords.layer.pipe(
+        Layer.provide(Layer.mergeAll(Layer.mock(OrderRepo, {}), Layer.mock(CustomerOrders, {}))),
+        Layer.provideMerge(orderRecordsRepoLayer)
+      ),
+      unpaidOrderRepoLayer
+    )
       .pipe(Layer.provideMerge(TestDatabase)),
     { timeout: "60 seconds" }
   )((it) => {
@@ -85,7 +92,7 @@ describe("what the desk asks of 100,000 orders", () => {
 
     it.effect("reads the timeline of one order in one statement, from indexes alone", () =>
       Effect.gen(function*() {
-        const read = asOrg1(Effect.flatMap(TimelineRepo, (repo) => repo.of(order, { page: 1, limit: 50 })))
+        const read = asOrg1(Effect.flatMap(OrderRecordsRepo, (repo) => repo.timeline(order, { page: 1, limit: 50 })))
         const kinds = (yield* read)?.items.map(({ kind }) => kind)
         assert.deepStrictEqual(kinds, ["event", "status", "mail"])
         assert.strictEqual((yield* statementsOf(read)).length, 1)
@@ -95,7 +102,7 @@ describe("what the desk asks of 100,000 orders", () => {
     it.effect("finds what nobody paid by the index of statuses", () =>
       Effect.gen(function*() {
         const first = "00000000-0000-0000-0000-000000000000"
-        const read = Effect.flatMap(StaleOrderRepo, (repo) => repo.older(48, first, 100))
+        const read = Effect.flatMap(UnpaidOrderRepo, (repo) => repo.older(48, first, 100))
         assert.strictEqual((yield* read).length, 100)
         for (const plan of yield* plansOf(read)) {
           assertIndexed(plan, "stale")

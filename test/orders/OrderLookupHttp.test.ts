@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { OrderLookupRepo, orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
+import { OrderRecordsRepo, orderRecordsRepoLayer } from "../../src/domain/orders/OrderRecordsRepo.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
@@ -106,13 +106,13 @@ const seedMany = inBulk(Effect.gen(function*() {
   yield* sql`analyze`
 }))
 
-plain.layer(Layer.provideMerge(orderLookupRepoLayer, TestDatabase), { excludeTestServices: true })(
+plain.layer(Layer.provideMerge(orderRecordsRepoLayer, TestDatabase), { excludeTestServices: true })(
   "a look-up among 40,000 orders",
   (it) => {
     it.effect("goes over indexes alone, in one statement, whatever is asked for", () =>
       Effect.gen(function*() {
         yield* seedMany
-        const repo = yield* OrderLookupRepo
+        const repo = yield* OrderRecordsRepo
         const words = [
           { number: "ORD-2020-000123", digits: null, beginning: "ord-2020-000123" },
           { number: "123", digits: "000123", beginning: "123" },
@@ -120,7 +120,7 @@ plain.layer(Layer.provideMerge(orderLookupRepoLayer, TestDatabase), { excludeTes
           { number: newId(), digits: null, beginning: "guest12345@" }
         ]
         for (const asked of words) {
-          const find = Effect.provideService(repo.find(asked), CurrentActor, systemActor("many-1"))
+          const find = Effect.provideService(repo.lookup(asked), CurrentActor, systemActor("many-1"))
           assert.isNotEmpty(yield* find)
           const plans = yield* plansOf(find)
           assert.strictEqual(plans.length, 1)

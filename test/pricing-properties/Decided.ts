@@ -5,7 +5,7 @@ import type { Basket, PricedCart } from "../../src/domain/checkout/PricedCart.ts
 import { Customers } from "../../src/domain/customers/Customers.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { OrderHistory } from "../../src/domain/orders/OrderHistory.ts"
+import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { PriceCandidateRepo, type PriceCandidates } from "../../src/domain/pricing/PriceCandidateRepo.ts"
 import { PriceRepo } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
@@ -94,7 +94,7 @@ const decisionsOf = (shop: Shop) => {
         candidates: () => Effect.succeed(promotions.map((promotion) => ({ promotion, usage })))
       }),
       Layer.mock(Customers)({}),
-      Layer.succeed(OrderHistory, { countOf: () => Effect.succeed(0) }),
+      Layer.mock(CustomerOrders)({ countOf: () => Effect.succeed(0) }),
       Layer.succeed(ShippingRuleCache, remembered(shippingRules(shop))),
       Layer.succeed(TaxRuleCache, remembered({ classes, rates })),
       StoreSettings.layerOf({ defaultCurrency }),

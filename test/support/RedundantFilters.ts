@@ -56,10 +56,10 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/import-export/GroupImportRepo.ts#2"
   ],
   "each way to an order and the end of the look-up have it": [
-    "src/domain/orders/OrderLookupRepo.ts#3",
-    "src/domain/orders/OrderLookupRepo.ts#4",
-    "src/domain/orders/OrderLookupRepo.ts#5",
-    "src/domain/orders/OrderLookupRepo.ts#9"
+    "src/domain/orders/OrderRecordsRepo.ts#8",
+    "src/domain/orders/OrderRecordsRepo.ts#9",
+    "src/domain/orders/OrderRecordsRepo.ts#10",
+    "src/domain/orders/OrderRecordsRepo.ts#14"
   ],
   "the entries of the change log that it leads to have it": ["src/domain/customers/ErasureRepo.ts#5"],
   "the other two of the join say it": [

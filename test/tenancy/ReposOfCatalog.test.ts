@@ -4,7 +4,6 @@ import { SqlClient } from "effect/sql"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
-import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
 import { OfferRepo, offerRepoLayer } from "../../src/domain/carts/OfferRepo.ts"
 import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.ts"
 import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
@@ -38,7 +37,6 @@ const Repos = Layer.mergeAll(
   cartLineRepoLayer,
   cartRepoLayer,
   CategoryRepo.layer,
-  customerCartRepoLayer,
   EntityLinkRepo.layer,
   EntityRepo.layer,
   offerRepoLayer,
@@ -236,7 +234,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       yield* sql`update carts set customer_id = ${customer}::uuid where id = ${cart}::uuid`
       const lines = Effect.all([
         CartRepo.use((repo) => Effect.map(repo.find(cart), (found) => found?.lines.length)),
-        CustomerCartRepo.use((repo) => Effect.map(repo.of(customer, 9), ([found]) => found?.lineItems.length))
+        CartRepo.use((repo) => Effect.map(repo.ofCustomer(customer, 9), ([found]) => found?.lineItems.length))
       ])
       yield* leavesOut(lines, [1, 1], ["cart_lines", "cart_id", cart, [0, 0]])
     }))

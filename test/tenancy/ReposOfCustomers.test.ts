@@ -5,7 +5,7 @@ import { ApiKeyRepo, apiKeyRepoLayer } from "../../src/domain/access/ApiKeyRepo.
 import { Audit } from "../../src/domain/audit/Audit.ts"
 import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
-import { CustomerCartRepo, customerCartRepoLayer } from "../../src/domain/carts/CustomerCartRepo.ts"
+import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
 import { AddressRepo, addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
 import { CustomerGroupRepo, customerGroupRepoLayer } from "../../src/domain/customers/CustomerGroupRepo.ts"
@@ -18,7 +18,7 @@ import { OrderRecordRepo, orderRecordRepoLayer } from "../../src/domain/customer
 import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobRecordRepo, jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
-import { CustomerOrderRepo, customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
+import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
@@ -41,14 +41,14 @@ const Repos = Layer.mergeAll(
   apiKeyRepoLayer,
   auditLayer,
   authRepoLayer,
-  customerCartRepoLayer,
+  cartRepoLayer,
   customerGroupRepoLayer,
-  customerOrderRepoLayer,
   customerRepoLayer,
   downloadRepoLayer,
   erasureRepoLayer,
   groupMemberRepoLayer,
   interactionRepoLayer,
+  orderRepoLayer,
   jobRecordRepoLayer,
   orderRecordRepoLayer
 ).pipe(Layer.provideMerge(TestDatabase))
@@ -101,12 +101,12 @@ const aNote = (customerId: string): Interaction => ({
 
 const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> = [
   ["addresses", ({ id }) => AddressRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
-  ["carts", ({ id }) => CustomerCartRepo.use((repo) => lengthOf(repo.of(id, 9))), 0, 1],
+  ["carts", ({ id }) => CartRepo.use((repo) => lengthOf(repo.ofCustomer(id, 9))), 0, 1],
   ["groups", () => CustomerGroupRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
   ["a group", ({ group }) => CustomerGroupRepo.use((repo) => isFound(repo.find(group))), false, true],
   ["members", ({ group }) => GroupMemberRepo.use((repo) => shown(repo.list(group, page))), [0, 0], [1, 1]],
   ["notes", ({ id }) => InteractionRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
-  ["spending", ({ id }) => CustomerOrderRepo.use((repo) => lengthOf(repo.spent(id))), 0, 1],
+  ["spending", ({ id }) => OrderRepo.use((repo) => lengthOf(repo.spent(id))), 0, 1],
   ["files", ({ order }) => DownloadRepo.use((repo) => shown(repo.ofOrder(order, page))), [0, 0], [1, 1]],
   ["customers", () => CustomerRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
   ["a customer", ({ id }) => CustomerRepo.use((repo) => isFound(repo.find(id))), false, true],

@@ -8,15 +8,11 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { InvoiceRepo, invoiceRepoLayer } from "../../src/domain/invoices/InvoiceRepo.ts"
 import { OrderMailRepo } from "../../src/domain/mail/OrderMailRepo.ts"
-import { CustomerOrderRepo, customerOrderRepoLayer } from "../../src/domain/orders/CustomerOrderRepo.ts"
-import { OrderLookupRepo, orderLookupRepoLayer } from "../../src/domain/orders/OrderLookupRepo.ts"
-import { OrderNoteRepo, orderNoteRepoLayer } from "../../src/domain/orders/OrderNoteRepo.ts"
+import { OrderRecordsRepo, orderRecordsRepoLayer } from "../../src/domain/orders/OrderRecordsRepo.ts"
 import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
-import { StaleOrderRepo, staleOrderRepoLayer } from "../../src/domain/orders/StaleOrderRepo.ts"
-import { TimelineRepo, timelineRepoLayer } from "../../src/domain/orders/TimelineRepo.ts"
-import { UnconfirmedOrderRepo, unconfirmedOrderRepoLayer } from "../../src/domain/orders/UnconfirmedOrderRepo.ts"
+import { UnpaidOrderRepo, unpaidOrderRepoLayer } from "../../src/domain/orders/UnpaidOrderRepo.ts"
 import { TaxNoticeRepo, taxNoticeRepoLayer } from "../../src/domain/tax/TaxNoticeRepo.ts"
 import { anInvoice } from "../invoices/AnInvoice.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -38,18 +34,14 @@ import {
 const noStock = Layer.mergeAll(Layer.mock(Handover, {}), Layer.mock(OrderStock, {}), Layer.mock(UndoCreateOrder, {}))
 
 const Repos = Layer.mergeAll(
-  customerOrderRepoLayer,
   customerRepoLayer,
   invoiceRepoLayer,
-  orderLookupRepoLayer,
   OrderMailRepo.layer,
-  orderNoteRepoLayer,
+  orderRecordsRepoLayer,
   orderRepoLayer,
   orderStatusRepoLayer,
-  staleOrderRepoLayer,
   taxNoticeRepoLayer,
-  timelineRepoLayer,
-  unconfirmedOrderRepoLayer
+  unpaidOrderRepoLayer
 ).pipe(Layer.provide(noStock), Layer.provideMerge(TestDatabase))
 
 const page = { page: 1, limit: 20 }
@@ -107,30 +99,33 @@ const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer
   ],
   ["orders", () => OrderRepo.use((repo) => shown(repo.list({}, page))), [0, 0], [3, 3]],
   ["number of orders", ({ customer }) => OrderRepo.use((repo) => repo.countOf(customer)), 0, 1],
-  ["guests' orders", ({ email }) => CustomerOrderRepo.use((repo) => repo.hasGuestOrders(email)), false, true],
+  ["guests' orders", ({ email }) => OrderRepo.use((repo) => repo.hasGuestOrders(email)), false, true],
   [
     "timeline",
-    ({ paid }) => TimelineRepo.use((repo) => Effect.map(repo.of(paid.id, page), (all) => all?.total)),
+    ({ paid }) => OrderRecordsRepo.use((repo) => Effect.map(repo.timeline(paid.id, page), (all) => all?.total)),
     undefined,
     3
   ],
   ["payment state", ({ paid }) => OrderMailRepo.use((repo) => isFound(repo.paymentState(paid.id))), false, true],
-  ["a new note", ({ pending }) => OrderNoteRepo.use((repo) => repo.insert(aNote(pending))), false, true],
-  ["notes", ({ pending }) => OrderNoteRepo.use((repo) => shown(repo.list(pending, undefined, page))), [0, 0], [1, 1]],
-  ["no note", ({ pending }) => OrderNoteRepo.use((repo) => repo.remove(pending, pending)), false, true],
+  ["a new note", ({ pending }) => OrderRecordsRepo.use((repo) => repo.insertNote(aNote(pending))), false, true],
+  ["notes", ({ pending }) => OrderRecordsRepo.use((repo) => shown(repo.notes(pending, undefined, page))), [0, 0], [
+    1,
+    1
+  ]],
+  ["no note", ({ pending }) => OrderRecordsRepo.use((repo) => repo.removeNote(pending, pending)), false, true],
   ["mails", ({ paid }) => mailsOf(paid.id), 0, 1],
-  ["a claim", ({ customer, email }) => CustomerOrderRepo.use((repo) => repo.claim(customer, email)), 0],
+  ["a claim", ({ customer, email }) => OrderRepo.use((repo) => repo.claim(customer, email)), 0],
   [
     "a status",
     ({ pending }) => OrderStatusRepo.use((repo) => repo.transition({ orderId: pending, ...confirmation })),
     "Conflict"
   ],
-  ["a wait", ({ pending }) => UnconfirmedOrderRepo.use((repo) => repo.awaitPayment(pending, 300)), undefined, undefined]
+  ["a wait", ({ pending }) => UnpaidOrderRepo.use((repo) => repo.awaitPayment(pending, 300)), undefined, undefined]
 ]
 
 /** Once the payment is awaited. */
 const later: typeof questions = [
-  ["confirmed", ({ pending }) => UnconfirmedOrderRepo.use((repo) => repo.confirmed(pending, "org_another")), undefined]
+  ["confirmed", ({ pending }) => UnpaidOrderRepo.use((repo) => repo.confirmed(pending, "org_another")), undefined]
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) => {
@@ -219,7 +214,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
     Effect.gen(function*() {
       yield* openAnother
       const { id } = yield* buildOrder({ captured: null, placedAt: new Date("2020-01-01") })
-      const found = yield* StaleOrderRepo.use((repo) => repo.older(1, "00000000-0000-0000-0000-000000000000", 99))
+      const found = yield* UnpaidOrderRepo.use((repo) => repo.older(1, "00000000-0000-0000-0000-000000000000", 99))
       assert.deepStrictEqual(found.filter(({ orderId }) => orderId === id), [
         { orderId: id, organizationId: "org_default" }
       ])
@@ -259,7 +254,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
         ["-", foreign.orderNumber, [[foreign.id, null]]]
       ]
       for (const [beginning, number, found] of cases) {
-        const hits = yield* asOwner(OrderLookupRepo.use((repo) => repo.find({ beginning, number, digits: null })))
+        const hits = yield* asOwner(OrderRecordsRepo.use((repo) => repo.lookup({ beginning, number, digits: null })))
         assert.deepStrictEqual(hits.map(({ customerName, id }) => [id, customerName]), found, beginning)
       }
     }))

@@ -1,13 +1,10 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
+import { Amount, Time } from "../pricing/Bounds.ts"
 import { FreeText } from "../text/Storable.ts"
 
-const Time = Schema.Date.annotate({ format: "date-time" })
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
-
-/** Minor units of the cart's currency. */
-const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 /** Quantity of a cart line (contract §2). */
 export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
@@ -85,3 +82,11 @@ export interface StoredCart extends CartState {
 
 /** The cart as the API shows it. */
 export const toCart = ({ cart, lines }: StoredCart): Cart => ({ ...cart, lineItems: lines })
+
+/** Result of a reorder; `itemsFailed` names items by title. */
+export const Reorder = Schema.Struct({
+  cartId: Uuid,
+  itemsAdded: Schema.Int,
+  itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))
+}).annotate({ identifier: "Reorder" })
+export type Reorder = typeof Reorder.Type

@@ -1,12 +1,44 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
+import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import type { CartState, StoredCart } from "./Cart.ts"
-import { type CartRow, type CartWithLinesRow, linesOf, toState, toStoredCart } from "./CartRowRepo.ts"
+import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { type Cart, CartLine, CartState, type StoredCart, toCart } from "./Cart.ts"
+
+const stateFields = { ...CartState.fields.cart.fields, ...Struct.omit(CartState.fields, ["cart"]) }
+
+/** A cart without its lines as `stateColumns` reads it. */
+export type CartRow = CartState["cart"] & Omit<CartState, "cart">
+
+/** SQL of the state of the cart `c`. */
+export const stateColumns = columnsOf(stateFields, "c", { version: "c.version::float8" })
+
+export const toState = (row: CartRow): CartState => ({
+  cart: Struct.pick(row, Struct.keys(CartState.fields.cart.fields)),
+  secretHash: row.secretHash,
+  version: row.version
+})
+
+/** A line as `lineJson` reads it. */
+export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
+
+/** SQL of a row of `cart_lines` as the API shows the line. */
+export const lineJson = (row: string) => jsonOf(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
+
+export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(row.addedAt) })
+
+/** A row of `carts` with the column `lines`. */
+type CartWithLinesRow = CartRow & { readonly lines: ReadonlyArray<LineRow> }
+
+const toStoredCart = (row: CartWithLinesRow): StoredCart => ({ ...toState(row), lines: row.lines.map(toLine) })
+
+/** SQL of the cart `c` with the lines that pass `filter`, oldest first. */
+const cartWithLines = (sql: SqlClient.SqlClient, filter: Statement.Fragment = sql.literal("")) =>
+  sql`${sql.literal(stateColumns)}, coalesce((select jsonb_agg(${sql.literal(lineJson("l"))} order by l.added_at, l.id)
+    from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id${filter}), '[]') as lines`
 
 /** Creates, reads and ends carts; `CartLineRepo` changes their lines. */
 export class CartRepo extends Context.Service<CartRepo, {
@@ -19,6 +51,8 @@ export class CartRepo extends Context.Service<CartRepo, {
   ) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
   /** A cart without its lines. Undefined like `find`. */
   readonly state: (cartId: string) => Effect.Effect<CartState | undefined, never, CurrentActor>
+  /** The newest `limit` carts of a customer with their lines, newest first, in one statement. */
+  readonly ofCustomer: (customerId: string, limit: number) => Effect.Effect<ReadonlyArray<Cart>, never, CurrentActor>
   /** Inserts a new cart. */
   readonly insert: (state: CartState) => Effect.Effect<void, never, CurrentActor>
   /** Scheduled job: marks expired active carts abandoned, at most 1,000 per call. Returns how many. */
@@ -59,7 +93,7 @@ export const cartRepoLayer = Layer.effect(
 
     const read = Effect.fnUntraced(function*(cartId: string, filter: Statement.Fragment) {
       const organization = yield* currentOrganization
-      const [row] = yield* lookup<CartWithLinesRow>`select c.*, ${linesOf(lookup, filter)} as lines
+      const [row] = yield* lookup<CartWithLinesRow>`select ${cartWithLines(lookup, filter)}
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
       return row && toStoredCart(row)
     })
@@ -73,9 +107,17 @@ export const cartRepoLayer = Layer.effect(
 
     const state = Effect.fn("CartRepo.state")(function*(cartId: string) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<CartRow>`select * from carts
-        where id = ${cartId}::uuid and organization_id = ${organization}`
+      const rows = yield* sql<CartRow>`select ${sql.literal(stateColumns)} from carts c
+        where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
       return rows[0] && toState(rows[0])
+    }, Effect.orDie)
+
+    const ofCustomer = Effect.fn("CartRepo.ofCustomer")(function*(customerId: string, limit: number) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql<CartWithLinesRow>`select ${cartWithLines(sql)}
+        from carts c where c.organization_id = ${organization} and c.customer_id = ${customerId}::uuid
+        order by c.created_at desc, c.id desc limit ${limit}`
+      return rows.map((row) => toCart(toStoredCart(row)))
     }, Effect.orDie)
 
     const insertAll = (carts: ReadonlyArray<New>) =>
@@ -118,6 +160,6 @@ export const cartRepoLayer = Layer.effect(
       return rows.length
     }, Effect.orDie)
 
-    return CartRepo.of({ find, findWithLine, state, insert, abandonExpired, purgeEnded })
+    return CartRepo.of({ find, findWithLine, state, ofCustomer, insert, abandonExpired, purgeEnded })
   })
 )

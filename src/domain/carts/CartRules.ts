@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { createHash, randomBytes } from "node:crypto"
 import { type Actor, holds } from "../access/Actor.ts"
 import { servesGuests } from "../access/Ownership.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
@@ -46,3 +47,9 @@ export const afterWrite = (state: CartState): CartState => ({ ...state, version:
 /** The newer of the cached state and the state in a message. */
 export const newer = (cached: CartState | undefined, sent: CartState | undefined): CartState | undefined =>
   sent !== undefined && (cached === undefined || cached.version < sent.version) ? sent : cached
+
+/** A new cart secret: 192 random bits. It alone gives access to a guest's cart. */
+export const newCartSecret = (): string => randomBytes(24).toString("base64url")
+
+/** The stored hash of a secret: a copy of the database opens no cart. */
+export const hashCartSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex")

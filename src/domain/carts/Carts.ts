@@ -7,8 +7,7 @@ import { newId } from "../ids/Id.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { CreatedCart, NewCart, StoredCart } from "./Cart.ts"
 import { CartRepo } from "./CartRepo.ts"
-import { admit, type CartVisitor, changeable } from "./CartRules.ts"
-import { hashCartSecret, newCartSecret } from "./CartSecret.ts"
+import { admit, type CartVisitor, changeable, hashCartSecret, newCartSecret } from "./CartRules.ts"
 
 /** Creates and reads carts (contract §2). */
 export class Carts extends Context.Service<Carts, {

@@ -5,7 +5,7 @@ import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { CartState } from "./Cart.ts"
-import { type CartRow, toState } from "./CartRowRepo.ts"
+import { type CartRow, stateColumns, toState } from "./CartRepo.ts"
 
 /** A cart with its customer's groups, and the reason why an item cannot be added; show it only to admitted visitors. */
 export interface Offer {
@@ -62,7 +62,9 @@ export const offerRepoLayer = Layer.effect(
         sql<OfferRow & CartRow & { readonly n: number }>`with i as materialized (
             select * from jsonb_to_recordset(${JSON.stringify(lookups.map((lookup, n) => ({ ...lookup, n })))}::jsonb)
               as i(n int, cart uuid, entity uuid, variant uuid, organization text))
-          select i.n, c.*, (select u.group_ids from customers u where u.id = c.customer_id) as group_ids,
+          select i.n, ${
+          sql.literal(stateColumns)
+        }, (select u.group_ids from customers u where u.id = c.customer_id) as group_ids,
             (select e.status = 'active' and e.is_visible from catalog_entities e
               where e.id = i.entity and e.organization_id = c.organization_id) as public,
             coalesce((select true from variants v where v.entity_id = i.entity limit 1), false) as has_variants,

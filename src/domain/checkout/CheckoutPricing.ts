@@ -5,7 +5,7 @@ import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { isDigital } from "../fulfillment/DigitalDelivery.ts"
 import { newId } from "../ids/Id.ts"
-import { OrderHistory } from "../orders/OrderHistory.ts"
+import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { Prices } from "../pricing/Prices.ts"
 import {
@@ -54,7 +54,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing, {
       const prices = yield* Prices
       const promotions = yield* Promotions
       const customers = yield* Customers
-      const history = yield* OrderHistory
+      const history = yield* CustomerOrders
       const settings = yield* StoreSettings
       const shipping = yield* ShippingPrices
       const taxes = yield* Taxes

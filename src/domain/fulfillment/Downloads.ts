@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
-import { OwnOrders } from "../orders/OwnOrders.ts"
+import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { type Download, type Granted, isOpen } from "./Download.ts"
 import { DownloadKeys, isSigned, signedLink } from "./DownloadLink.ts"
@@ -37,7 +37,7 @@ export class Downloads extends Context.Service<Downloads, {
     Downloads,
     Effect.gen(function*() {
       const repo = yield* DownloadRepo
-      const orders = yield* OwnOrders
+      const orders = yield* CustomerOrders
       const keys = yield* DownloadKeys
       const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
@@ -49,7 +49,7 @@ export class Downloads extends Context.Service<Downloads, {
       }
 
       const ofOwn = Effect.fn("Downloads.ofOwn")(function*(orderId: string, page: PageRequest) {
-        const order = yield* orders.find(orderId)
+        const order = yield* orders.findOwn(orderId)
         const [granted, now] = [yield* repo.ofOrder(order.id, page), yield* clock]
         const items = granted.items.map((one): Download => ({
           lineItemId: one.lineItemId,

@@ -4,10 +4,9 @@ import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import { isTransient } from "../errors/Transience.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Jobs } from "../jobs/Jobs.ts"
+import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { Order } from "../orders/Order.ts"
-import { admitReader } from "../orders/OrderAccess.ts"
-import { Orders } from "../orders/Orders.ts"
-import { OwnOrders } from "../orders/OwnOrders.ts"
+import { admitReader, Orders } from "../orders/Orders.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { digitalFulfillments } from "./DigitalDelivery.ts"
 import { Downloads } from "./Downloads.ts"
@@ -45,7 +44,7 @@ export class Fulfillments extends Context.Service<Fulfillments, {
     Fulfillments,
     Effect.gen(function*() {
       const orders = yield* Orders
-      const own = yield* OwnOrders
+      const own = yield* CustomerOrders
       const downloads = yield* Downloads
       const repo = yield* FulfillmentRepo
       const hooks = yield* Hooks
@@ -84,7 +83,7 @@ export class Fulfillments extends Context.Service<Fulfillments, {
           return { ...found, items: yield* downloads.linked(order.id, found.items) }
         }),
         trackingOfOwn: Effect.fn("Fulfillments.trackingOfOwn")(function*(idOrNumber: string, page: PageRequest) {
-          const found = yield* repo.ofOrder((yield* own.find(idOrNumber)).id, page)
+          const found = yield* repo.ofOrder((yield* own.findOwn(idOrNumber)).id, page)
           return { ...found, items: found.items.map(trackingOf) }
         })
       }

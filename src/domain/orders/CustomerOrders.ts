@@ -1,14 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
-import type { NotFound } from "../errors/ApiErrors.ts"
+import { Forbidden, NotFound, Unauthorized } from "../errors/ApiErrors.ts"
+import { Hooks } from "../hooks/Hooks.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { CustomerOrderRepo } from "./CustomerOrderRepo.ts"
 import { type CustomerTotals, customerTotals } from "./CustomerTotals.ts"
 import type { Order } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
-/** Orders by their owner (contract, platform §8). */
+/** Orders by their owner: a named customer, or the signed-in user (spec §4 `/me/orders`, contract, platform §7, §8). */
 export class CustomerOrders extends Context.Service<CustomerOrders, {
   /** A page of a customer's orders with their lines, newest first. 404 without such a customer. */
   readonly of: (
@@ -16,8 +16,19 @@ export class CustomerOrders extends Context.Service<CustomerOrders, {
     status: string | undefined,
     page: PageRequest
   ) => Effect.Effect<PageOf<Order>, NotFound, CurrentActor>
+  /** Orders of a customer profile that were not cancelled; 0 for a guest. For promotions of the first order. */
+  readonly countOf: (customerId: string | null) => Effect.Effect<number, never, CurrentActor>
   /** What a customer has bought in all. */
   readonly totalsOf: (customerId: string) => Effect.Effect<CustomerTotals, never, CurrentActor>
+  /** A page of the user's orders, independent of other permissions, newest first, optionally of one status. */
+  readonly listOwn: (
+    status: string | undefined,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<Order>, Unauthorized, CurrentActor>
+  /** An order of the user by id or number, in one statement: 404 for none, 403 for another customer's order. */
+  readonly findOwn: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
+  /** The same, and runs `orders.afterGet`. */
+  readonly getOwn: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
   /**
    * Assigns guest orders under the signed-in actor's e-mail address to the actor, ignoring case; returns the count.
    * Call it only after the address is verified. Repeating it changes nothing; visitors, API keys and logins without an
@@ -28,26 +39,53 @@ export class CustomerOrders extends Context.Service<CustomerOrders, {
   static readonly layer = Layer.effect(
     CustomerOrders,
     Effect.gen(function*() {
-      const orders = yield* OrderRepo
-      const repo = yield* CustomerOrderRepo
-      const customers = yield* Customers
+      const [orders, customers, hooks] = yield* Effect.all([OrderRepo, Customers, Hooks])
+
+      const of = Effect.fn("CustomerOrders.of")(
+        function*(customerId: string, status: string | undefined, page: PageRequest) {
+          yield* customers.mustExist(customerId)
+          return yield* orders.list({ customerId, status }, page)
+        }
+      )
+
+      const listOwn = Effect.fn("CustomerOrders.listOwn")(function*(status: string | undefined, page: PageRequest) {
+        const actor = yield* CurrentActor
+        if (!isSignedIn(actor)) return yield* Unauthorized.of()
+        const found = yield* orders.list({ status, userId: actor.userId }, page)
+        // Customers with orders already have a profile; a first request creates one.
+        if (found.total === 0) yield* customers.ownProfile
+        return found
+      })
+
+      const findOwn = Effect.fn("CustomerOrders.findOwn")(function*(idOrNumber: string) {
+        const { type, userId } = yield* CurrentActor
+        const found = yield* orders.find(idOrNumber)
+        if (found === undefined) return yield* NotFound.of("Order not found.")
+        return type === "user" && userId !== null && found.ownerUserId === userId
+          ? found.order
+          : yield* Forbidden.of("This order belongs to somebody else.")
+      })
+
+      const getOwn = Effect.fn("CustomerOrders.getOwn")(
+        (idOrNumber: string) => Effect.tap(findOwn(idOrNumber), (order) => hooks.after("orders.afterGet", order))
+      )
+
+      const claimGuestOrders = Effect.gen(function*() {
+        const actor = yield* CurrentActor
+        const email = actor.email?.trim() ?? ""
+        if (!isSignedIn(actor) || email === "" || !(yield* orders.hasGuestOrders(email))) return 0
+        const customerId = yield* customers.ownProfileId
+        return customerId === null ? 0 : yield* orders.claim(customerId, email)
+      }).pipe(Effect.withSpan("CustomerOrders.claimGuestOrders"))
+
       return {
-        of: Effect.fn("CustomerOrders.of")(
-          function*(customerId: string, status: string | undefined, page: PageRequest) {
-            yield* customers.mustExist(customerId)
-            return yield* orders.list({ customerId, status }, page)
-          }
-        ),
-        totalsOf: Effect.fn("CustomerOrders.totalsOf")(function*(customerId: string) {
-          return customerTotals(yield* repo.spent(customerId))
-        }),
-        claimGuestOrders: Effect.gen(function*() {
-          const actor = yield* CurrentActor
-          const email = actor.email?.trim() ?? ""
-          if (!isSignedIn(actor) || email === "" || !(yield* repo.hasGuestOrders(email))) return 0
-          const customerId = yield* customers.ownProfileId
-          return customerId === null ? 0 : yield* repo.claim(customerId, email)
-        }).pipe(Effect.withSpan("CustomerOrders.claimGuestOrders"))
+        of,
+        countOf: (customerId) => customerId === null ? Effect.succeed(0) : orders.countOf(customerId),
+        totalsOf: (customerId) => Effect.map(orders.spent(customerId), customerTotals),
+        listOwn,
+        findOwn,
+        getOwn,
+        claimGuestOrders
       }
     })
   )

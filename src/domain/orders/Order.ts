@@ -1,12 +1,10 @@
 import { Effect, Schema } from "effect"
 import { isUuid, Uuid } from "../ids/Id.ts"
+import { Amount, Time } from "../pricing/Bounds.ts"
+import { keyText } from "../text/Storable.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
-const Time = Schema.Date.annotate({ format: "date-time" })
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
-
-/** Minor units of the order's currency. */
-const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 /** How much of a line has been handed over (contract §4). */
 export const LineFulfillment = Schema.Literals(["unfulfilled", "partial", "fulfilled"])
@@ -104,3 +102,77 @@ export interface StoredOrder {
   /** Tax adapter that taxed the order; null if the store's rules did. */
   readonly taxProvider: string | null
 }
+
+/** An order found by a look-up, with enough data to distinguish it. */
+export const OrderHit = Schema.Struct({
+  id: Uuid,
+  orderNumber: Schema.String,
+  status: OrderStatus,
+  currency: Schema.String,
+  grandTotal: Amount,
+  customerId: Schema.NullOr(Uuid),
+  /** First and last name of the customer; null of a guest. */
+  customerName: Schema.NullOr(Schema.String),
+  /** The address left with the order, else that of the customer's profile. */
+  email: Schema.NullOr(Schema.String),
+  placedAt: Time
+}).annotate({ identifier: "OrderHit" })
+export type OrderHit = typeof OrderHit.Type
+
+/** Readers of a note: staff only, or the order's customer as well. */
+export const NoteVisibility = Schema.Literals(["internal", "customer"])
+export type NoteVisibility = typeof NoteVisibility.Type
+
+/** What staff notes about an order (contract §4.4). `authorId` is the login that wrote it. */
+export const OrderNote = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  orderId: Uuid,
+  text: Schema.String,
+  visibility: NoteVisibility,
+  authorId: Schema.NullOr(Schema.String),
+  authorName: Schema.String,
+  createdAt: Time
+}).annotate({ identifier: "OrderNote" })
+export type OrderNote = typeof OrderNote.Type
+
+/** A note for the order's customer, without its author. */
+export const CustomerNote = Schema.Struct({ id: Uuid, text: Schema.String, createdAt: Time }).annotate({
+  identifier: "CustomerOrderNote"
+})
+export type CustomerNote = typeof CustomerNote.Type
+
+/** Body of a new note. */
+export const NewNote = Schema.Struct({
+  text: keyText(10_000),
+  visibility: Schema.optional(NoteVisibility.annotate({ description: "Default internal." }))
+}).annotate({ identifier: "NewOrderNote" })
+export type NewNote = typeof NewNote.Type
+
+/** Kind of an event in an order's timeline. */
+export const TimelineKind = Schema.Literals([
+  "status",
+  "change",
+  "payment",
+  "event",
+  "refund",
+  "fulfillment",
+  "mail",
+  "note"
+])
+
+/**
+ * An event in an order's timeline (docs/orders.md has the list). `type` is the new status, the change's name in the
+ * change log, `authorized` or `captured`, a payment provider's event name, `pending`, `settled`, `failed` or `voided`,
+ * a fulfillment step, a mail template, or a note's visibility. Amounts in `data` are in minor units; `actorId` is null
+ * for the service itself.
+ */
+export const TimelineEntry = Schema.Struct({
+  id: Schema.String,
+  kind: TimelineKind,
+  type: Schema.String,
+  at: Time,
+  actorId: Schema.NullOr(Schema.String),
+  data: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "OrderTimelineEntry" })
+export type TimelineEntry = typeof TimelineEntry.Type

@@ -56,32 +56,32 @@ export class OrderNumbers extends Context.Service<OrderNumbers, {
         const known = blocks.get(organization)
         if (known !== undefined) return known
         if (blocks.size >= maxBlocks) blocks.clear()
-        const desk = { turn: Semaphore.makeUnsafe(1), block: undefined }
-        blocks.set(organization, desk)
-        return desk
+        const created = { turn: Semaphore.makeUnsafe(1), block: undefined }
+        blocks.set(organization, created)
+        return created
       }
 
       /** A number out of memory; undefined when the block is used up or of another year. */
-      const takeFrom = (desk: NumberBlock, year: number): number | undefined =>
-        desk.block !== undefined && desk.block.year === year && desk.block.next <= desk.block.last
-          ? desk.block.next++
+      const takeFrom = (numbers: NumberBlock, year: number): number | undefined =>
+        numbers.block !== undefined && numbers.block.year === year && numbers.block.next <= numbers.block.last
+          ? numbers.block.next++
           : undefined
 
-      const refill = Effect.fnUntraced(function*(desk: NumberBlock, year: number) {
-        const waited = takeFrom(desk, year)
+      const refill = Effect.fnUntraced(function*(numbers: NumberBlock, year: number) {
+        const waited = takeFrom(numbers, year)
         if (waited !== undefined) return waited
         const takenAt = yield* Clock.currentTimeMillis
-        const size = nextSize(desk.block, year, takenAt)
+        const size = nextSize(numbers.block, year, takenAt)
         const last = yield* repo.take(year, size)
         const first = last - size + 1
-        desk.block = { year, next: first + 1, last, size, takenAt }
+        numbers.block = { year, next: first + 1, last, size, takenAt }
         return first
       })
 
       const next = Effect.gen(function*() {
-        const desk = blockOf(yield* currentOrganization)
+        const numbers = blockOf(yield* currentOrganization)
         const year = new Date(yield* Clock.currentTimeMillis).getUTCFullYear()
-        const number = takeFrom(desk, year) ?? (yield* desk.turn.withPermit(refill(desk, year)))
+        const number = takeFrom(numbers, year) ?? (yield* numbers.turn.withPermit(refill(numbers, year)))
         return orderNumber(year, number)
       }).pipe(Effect.withSpan("OrderNumbers.next"))
 

@@ -1,11 +1,38 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, String, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { isUuid } from "../ids/Id.ts"
+import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { isOrderNumber, type Order, type StoredOrder } from "./Order.ts"
-import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
+import type { SpentIn } from "./CustomerTotals.ts"
+import { isOrderNumber, Order, OrderLine, type StoredOrder } from "./Order.ts"
 import { OrderStatus } from "./OrderStatus.ts"
+
+/** Read as numbers: the driver gives bigints for these columns. */
+const amounts = Object.fromEntries(
+  ["subtotal", "taxTotal", "shippingTotal", "discountTotal", "grandTotal", "amountCaptured", "refundedTotal"].map(
+    (field) => [field, `o.${String.camelToSnake(field)}::float8`]
+  )
+)
+
+/** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
+export const orderColumns = `${
+  columnsOf(Struct.omit(Order.fields, ["isDraft", "lineItems"]), "o", amounts)
+}, nullif(o.is_draft, false) as "isDraft", coalesce((select jsonb_agg(${jsonOf(OrderLine.fields, "l")}
+    order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
+
+/** An order as `orderColumns` reads it. */
+export interface OrderRow extends Omit<Order, "isDraft" | "importedAt"> {
+  readonly isDraft: true | null
+  readonly importedAt: Date | null
+}
+
+export const toOrder = ({ importedAt, isDraft, ...order }: OrderRow): Order => ({
+  ...order,
+  ...(isDraft === null ? {} : { isDraft }),
+  ...(importedAt === null ? {} : { importedAt })
+})
 
 /** Which orders a list shows. An unknown status shows none (contract §4). */
 export interface OrderFilter {
@@ -16,7 +43,7 @@ export interface OrderFilter {
   readonly userId?: string | undefined
 }
 
-/** Reads of orders. Every read is one statement, however many orders and lines it finds. */
+/** Reads orders, each read in one statement however many orders and lines it finds, and assigns them to customers. */
 export class OrderRepo extends Context.Service<OrderRepo, {
   /** By id or by number, with its lines, in one statement. Undefined when the organization has no such order. */
   readonly find: (idOrNumber: string) => Effect.Effect<StoredOrder | undefined, never, CurrentActor>
@@ -24,14 +51,58 @@ export class OrderRepo extends Context.Service<OrderRepo, {
   readonly list: (filter: OrderFilter, page: PageRequest) => Effect.Effect<PageOf<Order>, never, CurrentActor>
   /** How many orders of a customer profile were not cancelled. */
   readonly countOf: (customerId: string) => Effect.Effect<number, never, CurrentActor>
+  /** What a customer has spent in each currency, that of most orders first, in one statement. */
+  readonly spent: (customerId: string) => Effect.Effect<ReadonlyArray<SpentIn>, never, CurrentActor>
+  /** Whether guests of the organization created orders under an e-mail address that belong to no customer yet. */
+  readonly hasGuestOrders: (email: string) => Effect.Effect<boolean, never, CurrentActor>
+  /**
+   * Assigns the guest orders of an e-mail address to a customer and records each in the change log, in one statement.
+   * Returns the count. Orders with an owner keep it, so repeating the call changes nothing.
+   */
+  readonly claim: (customerId: string, email: string) => Effect.Effect<number, never, CurrentActor>
 }>()("stoa/domain/orders/OrderRepo") {}
 
 const isStatus = (text: string): boolean => OrderStatus.literals.some((status) => status === text)
 
-/** The lines of the order of a row `o`, in their order. */
-const linesOfOrder = (sql: SqlClient.SqlClient) =>
-  sql`coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
-    '[]') as lines`
+const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, 'customerId', ${column})`
+
+const ofCustomers = (sql: SqlClient.SqlClient) => {
+  const spent = Effect.fn("OrderRepo.spent")(function*(customerId: string) {
+    return yield* sql<SpentIn>`select currency, count(*)::int as count,
+        sum(grand_total - refunded_total)::float8 as spent
+      from orders where organization_id = ${yield* currentOrganization} and customer_id = ${customerId}::uuid
+        and status <> 'cancelled'
+      group by currency order by count desc, currency`
+  }, Effect.orDie)
+
+  const hasGuestOrders = Effect.fn("OrderRepo.hasGuestOrders")(function*(email: string) {
+    const rows = yield* sql`select 1 from orders where organization_id = ${yield* currentOrganization}
+      and lower(email) = lower(${email}) and customer_id is null and email is not null limit 1`
+    return rows.length > 0
+  }, Effect.orDie)
+
+  const claim = Effect.fn("OrderRepo.claim")(function*(customerId: string, email: string) {
+    const actor = yield* CurrentActor
+    const entries = changeLogRows(sql, actor, {
+      type: "orders.claim",
+      entityType: "order",
+      entityId: "claimed.id::text",
+      payload: ownerOf("claimed.customer_id"),
+      before: ownerOf("null"),
+      from: "claimed"
+    })
+    const rows = yield* sql`with claimed as (
+        update orders set customer_id = ${customerId}::uuid, updated_at = now()
+        where organization_id = ${actor.organizationId} and lower(email) = lower(${email}) and customer_id is null
+          and email is not null
+        returning id, customer_id),
+      entries as (${entries})
+      select id from claimed`
+    return rows.length
+  }, Effect.orDie)
+
+  return { spent, hasGuestOrders, claim }
+}
 
 /** `OrderRepo` over the database of the process. */
 export const orderRepoLayer = Layer.effect(
@@ -44,22 +115,15 @@ export const orderRepoLayer = Layer.effect(
       const byId = isUuid(idOrNumber)
       if (!byId && !isOrderNumber(idOrNumber)) return undefined
       const named = byId ? sql`o.id = ${idOrNumber}::uuid` : sql`o.order_number = ${idOrNumber}`
-      const rows = yield* sql<
-        OrderRow & { readonly lines: ReadonlyArray<OrderLineRow>; readonly owner_user_id: string | null }
-      >`select o.*, c.user_id as owner_user_id,
-          ${linesOfOrder(sql)}
+      const [row] = yield* sql<OrderRow & Omit<StoredOrder, "order">>`select ${sql.literal(orderColumns)},
+          c.user_id as "ownerUserId", o.cart_id as "cartId", o.cart_secret_hash as "cartSecretHash",
+          o.payment_provider as "paymentProvider", o.tax_provider as "taxProvider"
         from orders o
         left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
         where o.organization_id = ${organization} and ${named}`
-      const row = rows[0]
-      return row === undefined ? undefined : {
-        order: toOrder(row, row.lines),
-        ownerUserId: row.owner_user_id,
-        cartId: row.cart_id,
-        cartSecretHash: row.cart_secret_hash,
-        paymentProvider: row.payment_provider,
-        taxProvider: row.tax_provider
-      }
+      if (row === undefined) return undefined
+      const { cartId, cartSecretHash, ownerUserId, paymentProvider, taxProvider, ...order } = row
+      return { order: toOrder(order), ownerUserId, cartId, cartSecretHash, paymentProvider, taxProvider }
     }, Effect.orDie)
 
     const list = Effect.fn("OrderRepo.list")(function*({ customerId, status, userId }: OrderFilter, page: PageRequest) {
@@ -73,12 +137,11 @@ export const orderRepoLayer = Layer.effect(
           where c.organization_id = ${organization} and c.user_id = ${userId} and c.erased_at is null)`])
       ])
       const count = sql`(select count(*) from orders where ${where}) as total`
-      const rows = yield* sql<OrderRow & { readonly lines: ReadonlyArray<OrderLineRow>; readonly total: bigint }>`
-        select o.*, ${count}, ${linesOfOrder(sql)}
+      const rows = yield* sql<OrderRow & { readonly total: bigint }>`select ${sql.literal(orderColumns)}, ${count}
         from (select * from orders where ${where}
           order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o
         order by o.placed_at desc, o.id desc`
-      const items = rows.map((row) => toOrder(row, row.lines))
+      const items = rows.map(({ total: _, ...row }) => toOrder(row))
       // A page after the last one has no row with the total.
       const [first] = rows.length === 0 && page.page > 1
         ? yield* sql<{ readonly total: bigint }>`select ${count}`
@@ -93,6 +156,6 @@ export const orderRepoLayer = Layer.effect(
       return Number(rows[0]?.total ?? 0)
     }, Effect.orDie)
 
-    return OrderRepo.of({ find, list, countOf })
+    return OrderRepo.of({ find, list, countOf, ...ofCustomers(sql) })
   })
 )

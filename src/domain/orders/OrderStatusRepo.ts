@@ -10,7 +10,7 @@ import { newId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/OrderStock.ts"
 import type { Order } from "./Order.ts"
 import { orderProjections, updateProjections } from "./OrderProjections.ts"
-import { type OrderLineRow, type OrderRow, toOrder } from "./OrderRows.ts"
+import { orderColumns, type OrderRow, toOrder } from "./OrderRepo.ts"
 import { effectsOf, type OrderStatus, refusedWithRefundedUnits, UndoCreateOrder } from "./OrderStatus.ts"
 
 /** A permitted change of status, decided on an order that was in `from`. */
@@ -92,9 +92,7 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
 
 /** The order with its lines; `locking` locks it until the transaction ends. */
 const read = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, locking: "" | "for update of o") =>
-  sql<OrderRow & { readonly lines: ReadonlyArray<OrderLineRow> }>`select o.*,
-      coalesce((select jsonb_agg(to_jsonb(l) order by l.position) from order_lines l where l.order_id = o.id),
-        '[]') as lines
+  sql<OrderRow>`select ${sql.literal(orderColumns)}
     from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} ${sql.literal(locking)}`
 
 interface Goods {
@@ -144,8 +142,8 @@ export const orderStatusRepoLayer = Layer.effect(
       if (row === undefined) {
         return yield* Effect.die(new Error(`Order ${change.orderId} vanished while it was locked.`))
       }
-      const order = toOrder(row, row.lines)
-      const before = toOrder(old, old.lines)
+      const order = toOrder(row)
+      const before = toOrder(old)
       const event = {
         type: "orders.statusChange",
         entityType: "order",

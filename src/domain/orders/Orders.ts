@@ -1,14 +1,57 @@
-import { Context, Effect, Layer } from "effect"
-import { type Actor, CurrentActor, requireAnyOf } from "../access/Actor.ts"
-import { type Conflict, type Forbidden, type InvalidTransition, NotFound } from "../errors/ApiErrors.ts"
-import type { Unauthorized, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
+import { timingSafeEqual } from "node:crypto"
+import { type Actor, CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
+import { isOwn } from "../access/Ownership.ts"
+import { hashCartSecret } from "../carts/CartRules.ts"
+import {
+  type Conflict,
+  Forbidden,
+  type InvalidTransition,
+  NotFound,
+  type Unauthorized,
+  type ValidationFailed
+} from "../errors/ApiErrors.ts"
 import type { StatusChange } from "../hooks/HookMap.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { Order, StoredOrder } from "./Order.ts"
-import { admitReader } from "./OrderAccess.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
+
+/** How long after its creation a guest can read an order with the cart secret (contract §4). */
+const guestAccess = Duration.days(7)
+
+const sameText = (left: string, right: string): boolean =>
+  left.length === right.length && timingSafeEqual(new TextEncoder().encode(left), new TextEncoder().encode(right))
+
+const isOwner = (actor: Actor, { ownerUserId }: StoredOrder): boolean => isOwn(actor, ownerUserId, "orders:read:own")
+
+const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: Date): boolean =>
+  order.customerId === null && cartSecretHash !== null && actor.cartSecret !== null &&
+  now.getTime() - order.placedAt.getTime() <= Duration.toMillis(guestAccess) &&
+  sameText(hashCartSecret(actor.cartSecret), cartSecretHash)
+
+/**
+ * Who may read an order (contract §4): callers with `orders:read`, the customer it belongs to, or a guest with the cart
+ * secret within seven days. 404 if there is none, 403 if it belongs to someone else.
+ */
+const readable = (
+  stored: StoredOrder | undefined,
+  actor: Actor,
+  now: Date
+): Result.Result<Order, NotFound | Forbidden> => {
+  if (stored === undefined) return Result.fail(NotFound.of("Order not found."))
+  return holds(actor, "orders:read") || isOwner(actor, stored) || isItsGuest(actor, stored, now)
+    ? Result.succeed(stored.order)
+    : Result.fail(Forbidden.of("This order belongs to somebody else."))
+}
+
+/** The same for the actor of the request, now. */
+export const admitReader = (stored: StoredOrder | undefined) =>
+  Effect.gen(function*() {
+    const now = DateTime.toDateUtc(yield* DateTime.now)
+    return yield* Effect.fromResult(readable(stored, yield* CurrentActor, now))
+  })
 
 /** A requested change of status; `status` can be any text, `reason` is stored in the history. */
 export interface StatusRequest

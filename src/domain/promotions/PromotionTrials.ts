@@ -4,7 +4,7 @@ import { mayNameCustomers } from "../access/Ownership.ts"
 import { Customers } from "../customers/Customers.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
-import { OrderHistory } from "../orders/OrderHistory.ts"
+import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { Promotion } from "./Promotion.ts"
 import type { PromotionQuote, PromotionTrial } from "./PromotionQuote.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
@@ -22,7 +22,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials, {
     Effect.gen(function*() {
       const repo = yield* PromotionRepo
       const customers = yield* Customers
-      const history = yield* OrderHistory
+      const history = yield* CustomerOrders
 
       const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
         // Shoppers must not choose groups, or they could use every group's promotion.

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, signedIn } from "../../domain/access/AccessRule.ts"
-import { Reorder } from "../../domain/carts/Reorder.ts"
+import { Reorder } from "../../domain/carts/Cart.ts"
 import { Address, NewAddress } from "../../domain/customers/Address.ts"
 import { Customer, ProfileChange } from "../../domain/customers/Customer.ts"
 import { PersonalData } from "../../domain/customers/PersonalData.ts"

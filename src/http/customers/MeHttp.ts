@@ -5,7 +5,7 @@ import { Customers } from "../../domain/customers/Customers.ts"
 import { Erasure } from "../../domain/customers/Erasure.ts"
 import { Downloads } from "../../domain/fulfillment/Downloads.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
-import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
 import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
@@ -37,13 +37,13 @@ export const myOrdersHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(MyOrdersGroup),
   "myOrders",
   Effect.fnUntraced(function*(handlers) {
-    const orders = yield* OwnOrders
+    const orders = yield* CustomerOrders
     const fulfillments = yield* Fulfillments
     const downloads = yield* Downloads
     const reorders = yield* Reorders
     return handlers.handleAll({
-      list: ({ query }) => orders.list(query.status, pageOf(query)),
-      read: ({ params }) => orders.get(params.idOrNumber),
+      list: ({ query }) => orders.listOwn(query.status, pageOf(query)),
+      read: ({ params }) => orders.getOwn(params.idOrNumber),
       tracking: ({ params, query }) => fulfillments.trackingOfOwn(params.idOrNumber, pageOf(query)),
       downloads: ({ params, query }) => downloads.ofOwn(params.orderId, pageOf(query)),
       reorder: ({ params }) => reorders.reorder(params.orderId)

@@ -3,13 +3,8 @@ import { orderEditRepoLayer } from "../../domain/checkout/OrderEditRepo.ts"
 import { OrderEdits } from "../../domain/checkout/OrderEdits.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { OrderLookup } from "../../domain/orders/OrderLookup.ts"
-import { orderLookupRepoLayer } from "../../domain/orders/OrderLookupRepo.ts"
-import { orderNoteRepoLayer } from "../../domain/orders/OrderNoteRepo.ts"
-import { OrderNotes } from "../../domain/orders/OrderNotes.ts"
-import { OrderTimeline } from "../../domain/orders/OrderTimeline.ts"
-import { staleOrderRepoLayer } from "../../domain/orders/StaleOrderRepo.ts"
-import { timelineRepoLayer } from "../../domain/orders/TimelineRepo.ts"
+import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
+import { orderRecordsRepoLayer } from "../../domain/orders/OrderRecordsRepo.ts"
 import { adminOrdersHttp } from "../../http/orders/AdminOrdersHttp.ts"
 import { orderRecordsHttp } from "../../http/orders/OrderRecordsHttp.ts"
 import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
@@ -31,16 +26,8 @@ export const adminOrders = defineModule({
   ],
   migrations: {},
   services: Layer.mergeAll(ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
-    Layer.provideMerge(Layer.mergeAll(OrderLookup.layer, OrderNotes.layer, OrderTimeline.layer)),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        orderEditRepoLayer,
-        orderLookupRepoLayer,
-        orderNoteRepoLayer,
-        staleOrderRepoLayer,
-        timelineRepoLayer
-      )
-    )
+    Layer.provideMerge(OrderRecords.layer),
+    Layer.provideMerge(Layer.merge(orderEditRepoLayer, orderRecordsRepoLayer))
   ),
   routes: Layer.merge(
     adminOrdersHttp,

@@ -2,7 +2,6 @@ import { Layer } from "effect"
 import { cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
 import { cartRepoLayer } from "../../domain/carts/CartRepo.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { customerCartRepoLayer } from "../../domain/carts/CustomerCartRepo.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
 import { offerRepoLayer } from "../../domain/carts/OfferRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -23,7 +22,7 @@ export const carts = defineModule({
   migrations,
   services: CartClient.layer.pipe(
     Layer.provideMerge(Carts.layer),
-    Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, customerCartRepoLayer, offerRepoLayer))
+    Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, offerRepoLayer))
   ),
   actors: cartEntityLayer,
   routes: cartsHttp

@@ -4,17 +4,14 @@ import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
 import { handoverLayer } from "../../domain/fulfillment/HandoverRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsModels } from "../../domain/orders/analytics.ts"
-import { customerOrderRepoLayer } from "../../domain/orders/CustomerOrderRepo.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
-import { OrderHistory } from "../../domain/orders/OrderHistory.ts"
 import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
-import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
-import { unconfirmedOrderRepoLayer } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { unpaidOrderRepoLayer } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
@@ -33,16 +30,15 @@ export const orders = defineModule({
   ],
   migrations,
   analyticsModels,
-  services: Layer.mergeAll(Orders.layer, OrderHistory.layer, OrderNumbers.layer, PersonalExport.layer, Reorders.layer)
+  services: Layer.mergeAll(Orders.layer, OrderNumbers.layer, PersonalExport.layer, Reorders.layer)
     .pipe(
-      Layer.provideMerge(Layer.merge(CustomerOrders.layer, OwnOrders.layer)),
+      Layer.provideMerge(CustomerOrders.layer),
       Layer.provideMerge(
         Layer.mergeAll(
           orderRepoLayer,
           orderStatusRepoLayer,
           orderNumberRepoLayer,
-          unconfirmedOrderRepoLayer,
-          customerOrderRepoLayer,
+          unpaidOrderRepoLayer,
           orderRecordRepoLayer
         )
       ),

@@ -1,12 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { Reorder } from "../../domain/carts/Cart.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
-import type { Reorder } from "../../domain/carts/Reorder.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import type { Forbidden, NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
-import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 
 /** Adds the items of an earlier order to a new cart (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
@@ -22,7 +22,7 @@ export class Reorders extends Context.Service<Reorders, {
   static readonly layer = Layer.effect(
     Reorders,
     Effect.gen(function*() {
-      const orders = yield* OwnOrders
+      const orders = yield* CustomerOrders
       const customers = yield* Customers
       const carts = yield* Carts
       const client = yield* CartClient
@@ -36,7 +36,7 @@ export class Reorders extends Context.Service<Reorders, {
 
       return {
         reorder: Effect.fn("Reorders.reorder")(function*(orderId: string) {
-          const order = yield* orders.find(orderId)
+          const order = yield* orders.findOwn(orderId)
           const { currency } = order
           if (!isCurrencyCode(currency)) return yield* Effect.die(new Error(`An order in ${currency}.`))
           const cart = yield* carts.create({ currency, customerId: (yield* customers.ownProfile).id })

@@ -10,7 +10,7 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StockClient } from "../../entities/StockClient.ts"
@@ -172,7 +172,7 @@ const pay = Effect.fn("Checkout.pay")(function*(
 ) {
   const settings = yield* StoreSettings
   if (status === "requires_action") {
-    yield* (yield* UnconfirmedOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
+    yield* (yield* UnpaidOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
     return order
   }
   // A free order has nothing for an operator to capture.

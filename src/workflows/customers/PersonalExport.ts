@@ -1,13 +1,13 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { CustomerCartRepo } from "../../domain/carts/CustomerCartRepo.ts"
+import { CartRepo } from "../../domain/carts/CartRepo.ts"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { OrderRecordRepo } from "../../domain/customers/OrderRecordRepo.ts"
 import type { PersonalData } from "../../domain/customers/PersonalData.ts"
 import type { NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
-import { OwnOrders } from "../../domain/orders/OwnOrders.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 
 /** The newest of each kind: a response has to fit into memory. */
 const newest = { page: 1, limit: 10_000 }
@@ -23,8 +23,8 @@ export class PersonalExport extends Context.Service<PersonalExport, {
       const customers = yield* Customers
       const addresses = yield* Addresses
       const interactions = yield* Interactions
-      const orders = yield* OwnOrders
-      const carts = yield* CustomerCartRepo
+      const orders = yield* CustomerOrders
+      const carts = yield* CartRepo
       const records = yield* OrderRecordRepo
       return {
         all: Effect.gen(function*() {
@@ -33,8 +33,8 @@ export class PersonalExport extends Context.Service<PersonalExport, {
             exportedAt: DateTime.toDateUtc(yield* DateTime.now),
             profile,
             addresses: (yield* addresses.own(newest)).items,
-            orders: (yield* orders.list(undefined, newest)).items,
-            carts: yield* carts.of(profile.id, newest.limit),
+            orders: (yield* orders.listOwn(undefined, newest)).items,
+            carts: yield* carts.ofCustomer(profile.id, newest.limit),
             interactions: (yield* interactions.list(profile.id, newest)).items,
             ...yield* records.of(profile.id, newest.limit)
           }

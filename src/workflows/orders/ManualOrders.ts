@@ -12,9 +12,9 @@ import type { Hooks } from "../../domain/hooks/Hooks.ts"
 import { newId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
-import { OrderNotes } from "../../domain/orders/OrderNotes.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
-import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
+import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { StockClient } from "../../entities/StockClient.ts"
 import { reserveFor } from "../checkout/Checkout.ts"
@@ -39,12 +39,12 @@ export class ManualOrders extends Context.Service<ManualOrders, {
       const services = yield* Effect.context<
         | HoldRepo
         | Hooks
-        | OrderNotes
+        | OrderRecords
         | OrderNumbers
         | CreateOrderRepo
         | StockClient
         | StoreSettings
-        | UnconfirmedOrderRepo
+        | UnpaidOrderRepo
       >()
       const [quotes, customers, pricing] = yield* Effect.all([Quotes, Customers, CheckoutPricing])
 
@@ -94,7 +94,7 @@ const place = Effect.fnUntraced(
       metadata: request.customerGroupIds === undefined ? {} : { customerGroupIds: pricedCart.customerGroupIds ?? [] }
     })
     const note = typeof request.note === "string" ? request.note : undefined
-    const noted = note === undefined ? Effect.void : (yield* OrderNotes).noteWith(id, note)
+    const noted = note === undefined ? Effect.void : (yield* OrderRecords).noteNewOrder(id, note)
     const placed = yield* (yield* CreateOrderRepo).createManual(
       { order, pricedCart, email: forShop ? request.email ?? null : null },
       // In the order's transaction: a process that dies afterwards must not leave stock with a shopper forever.
@@ -112,7 +112,7 @@ const place = Effect.fnUntraced(
  */
 const awaitingPayment = (orderId: string, customerId: string | null) =>
   Effect.map(
-    Effect.all([UnconfirmedOrderRepo, StoreSettings]),
+    Effect.all([UnpaidOrderRepo, StoreSettings]),
     ([orders, { holdSeconds, maxUnpaidOrders }]) =>
       Effect.gen(function*() {
         yield* orders.awaitPayment(orderId, holdSeconds)

@@ -5,7 +5,7 @@ import type { Unavailable } from "../../domain/errors/ApiErrors.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders, type StatusChangeError } from "../../domain/orders/Orders.ts"
-import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import type { WebhookRefusal } from "../../domain/payments/PaymentErrors.ts"
 import { type EventReceipt, PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
@@ -44,7 +44,7 @@ export class StatusChanges extends Context.Service<StatusChanges, {
       const orphaned = yield* OrphanedPayments
       const settlement = yield* RefundSettlement
       const settings = yield* StoreSettings
-      const unconfirmed = yield* UnconfirmedOrderRepo
+      const unconfirmed = yield* UnpaidOrderRepo
       const engine = yield* WorkflowEngine.WorkflowEngine
 
       const change: StatusChanges["Service"]["change"] = Effect.fn("StatusChanges.change")(

@@ -3,19 +3,12 @@ import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
-import { StaleOrderRepo } from "../../domain/orders/StaleOrderRepo.ts"
-import { UnconfirmedOrderRepo } from "../../domain/orders/UnconfirmedOrderRepo.ts"
+import { type UnpaidOrder, UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Maximum number of orders one run or page cancels. */
 export const ordersPerRun = 100
-
-/** An order that was not paid in time. */
-export interface UnpaidOrder {
-  readonly orderId: string
-  readonly organizationId: string
-}
 
 /** Cancels orders whose payment deadline has passed, so that they do not hold stock forever. */
 export class UnpaidOrders extends Context.Service<UnpaidOrders, {
@@ -37,7 +30,7 @@ export class UnpaidOrders extends Context.Service<UnpaidOrders, {
       const orders = yield* Orders
       const statuses = yield* OrderStatusRepo
       const settlement = yield* RefundSettlement
-      const unconfirmed = yield* UnconfirmedOrderRepo
+      const unconfirmed = yield* UnpaidOrderRepo
 
       const cancel = ({ orderId, organizationId }: UnpaidOrder, reason: string) =>
         // As the provider's events do.
@@ -86,7 +79,7 @@ const first = "00000000-0000-0000-0000-000000000000"
  * per run, so that one that cannot be cancelled does not keep the run going forever.
  */
 export const staleCleanup = Effect.gen(function*() {
-  const repo = yield* StaleOrderRepo
+  const repo = yield* UnpaidOrderRepo
   const unpaid = yield* UnpaidOrders
   const { staleOrderHours } = yield* StoreSettings
   return defineTask({

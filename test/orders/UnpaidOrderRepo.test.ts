@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { UnconfirmedOrderRepo, unconfirmedOrderRepoLayer } from "../../src/domain/orders/UnconfirmedOrderRepo.ts"
+import { UnpaidOrderRepo, unpaidOrderRepoLayer } from "../../src/domain/orders/UnpaidOrderRepo.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { buildOrder, type BuiltOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const wait = (order: BuiltOrder, minutes: number) =>
-  Effect.flatMap(UnconfirmedOrderRepo, (repo) => repo.awaitPayment(order.id, minutes * 60)).pipe(
+  Effect.flatMap(UnpaidOrderRepo, (repo) => repo.awaitPayment(order.id, minutes * 60)).pipe(
     Effect.provideService(CurrentActor, manager(order.organizationId))
   )
 
@@ -27,10 +27,10 @@ const dueIn = (order: BuiltOrder) =>
     return row?.minutes
   })
 
-const takeDue = (limit: number) => Effect.flatMap(UnconfirmedOrderRepo, (repo) => repo.takeDue(limit))
+const takeDue = (limit: number) => Effect.flatMap(UnpaidOrderRepo, (repo) => repo.takeDue(limit))
 
 describe("orders that wait for their shopper", () => {
-  it.layer(Layer.provideMerge(unconfirmedOrderRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+  it.layer(Layer.provideMerge(unpaidOrderRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
     it.effect("wait from the first time it is said, and not longer when it is said again", () =>
       Effect.gen(function*() {
         const order = yield* buildOrder({ captured: null })

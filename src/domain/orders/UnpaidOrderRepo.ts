@@ -2,16 +2,20 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 
-/** An order whose shopper missed the deadline to confirm its payment. */
-export interface UnconfirmedOrder {
+/** A pending order of any organization. */
+export interface UnpaidOrder {
   readonly orderId: string
   readonly organizationId: string
+}
+
+/** An order whose shopper missed the deadline to confirm its payment. */
+export interface UnconfirmedOrder extends UnpaidOrder {
   /** The order has been paid in another way and needs no confirmation. */
   readonly paid: boolean
 }
 
-/** Pending orders that wait for the shopper to pay or confirm the payment (contract §3.7), with their deadlines. */
-export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, {
+/** Pending orders that wait for their payment or its confirmation (contract §3.7, §4.4). */
+export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo, {
   /**
    * Sets the order's payment deadline to so many seconds from now; repeating it does not extend that. Does nothing for
    * a paid order.
@@ -29,19 +33,18 @@ export class UnconfirmedOrderRepo extends Context.Service<UnconfirmedOrderRepo, 
    * that cannot be cancelled is retried without blocking the others.
    */
   readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<UnconfirmedOrder>>
-}>()("stoa/domain/orders/UnconfirmedOrderRepo") {}
+  /**
+   * A page, by id, of orders of all organizations created longer ago than `hours`. Excludes paid, draft and imported
+   * orders, and those with a deadline, which `takeDue` finds.
+   */
+  readonly older: (hours: number, after: string, limit: number) => Effect.Effect<ReadonlyArray<UnpaidOrder>>
+}>()("stoa/domain/orders/UnpaidOrderRepo") {}
 
-interface DueRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly paid: boolean
-}
-
-/** `UnconfirmedOrderRepo` over the database of the process. */
-export const unconfirmedOrderRepoLayer = Layer.effect(
-  UnconfirmedOrderRepo,
+/** `UnpaidOrderRepo` over the database of the process. */
+export const unpaidOrderRepoLayer = Layer.effect(
+  UnpaidOrderRepo,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const awaitPayment = Effect.fn("UnconfirmedOrderRepo.awaitPayment")(
+    const awaitPayment = Effect.fn("UnpaidOrderRepo.awaitPayment")(
       function*(orderId: string, seconds: number) {
         const organization = yield* currentOrganization
         yield* sql`update orders set payment_due_at = now() + make_interval(secs => ${seconds})
@@ -50,7 +53,7 @@ export const unconfirmedOrderRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
-    const countWaiting = Effect.fn("UnconfirmedOrderRepo.countWaiting")(function*(customerId: string) {
+    const countWaiting = Effect.fn("UnpaidOrderRepo.countWaiting")(function*(customerId: string) {
       const organization = yield* currentOrganization
       // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
       yield* sql`select 1 from customers where id = ${customerId}::uuid and organization_id = ${organization}
@@ -60,21 +63,35 @@ export const unconfirmedOrderRepoLayer = Layer.effect(
           and amount_captured is null and payment_due_at is not null`
       return row?.n ?? 0
     }, Effect.orDie)
-    const confirmed = Effect.fn("UnconfirmedOrderRepo.confirmed")(
+    const confirmed = Effect.fn("UnpaidOrderRepo.confirmed")(
       function*(orderId: string, organizationId: string) {
         yield* sql`update orders set payment_due_at = null
           where id = ${orderId}::uuid and organization_id = ${organizationId} and payment_due_at is not null`
       },
       Effect.orDie
     )
-    const takeDue = Effect.fn("UnconfirmedOrderRepo.takeDue")(function*(limit: number) {
-      const rows = yield* sql<DueRow>`update orders
+    const takeDue = Effect.fn("UnpaidOrderRepo.takeDue")(function*(limit: number) {
+      return yield* sql<UnconfirmedOrder>`update orders
         set payment_due_at = case when amount_captured is null then now() + interval '10 minutes' end
         where id = any(array(select id from orders where status = 'pending' and payment_due_at <= now()
           order by payment_due_at limit ${limit} for update skip locked))
-        returning id, organization_id, amount_captured is not null as paid`
-      return rows.map(({ id, organization_id: organizationId, paid }) => ({ orderId: id, organizationId, paid }))
+        returning id as "orderId", organization_id as "organizationId", amount_captured is not null as paid`
     }, Effect.orDie)
-    return UnconfirmedOrderRepo.of({ awaitPayment, countWaiting, confirmed, takeDue })
+
+    // One organization at a time, to use the index by status. An index of unpaid orders alone would be written by every
+    // checkout, only for the time until its payment.
+    const older = Effect.fn("UnpaidOrderRepo.older")(
+      (hours: number, after: string, limit: number) =>
+        sql<UnpaidOrder>`select o.id as "orderId", o.organization_id as "organizationId"
+        from organizations g cross join lateral (select id, organization_id from orders
+          where organization_id = g.id and status = 'pending' and amount_captured is null and not is_draft
+            and imported_at is null
+            and payment_due_at is null and placed_at < now() - make_interval(hours => ${hours})
+            and id > ${after}::uuid) o
+        order by o.id limit ${limit}`,
+      Effect.orDie
+    )
+
+    return UnpaidOrderRepo.of({ awaitPayment, countWaiting, confirmed, takeDue, older })
   })
 )

@@ -1,0 +1,222 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { type NoteVisibility, type OrderHit, OrderNote, type TimelineEntry } from "./Order.ts"
+
+/** Maximum number of orders a look-up returns. */
+export const lookupSize = 50
+
+/** How a text can match: full order numbers, their last digits, or the beginning of a word. */
+export interface LookupTerms {
+  /** In upper case. */
+  readonly number: string
+  /** Digits filled up to six; null when the text is something else. */
+  readonly digits: string | null
+  /** In lower case. */
+  readonly beginning: string
+}
+
+/** All SQL of look-ups, timelines and notes. The change log records notes as changes of their order. */
+export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo, {
+  /** Orders by number, e-mail address or name, in one statement, newest first, at most 50. */
+  readonly lookup: (terms: LookupTerms) => Effect.Effect<ReadonlyArray<OrderHit>, never, CurrentActor>
+  /** A page, oldest first, in one statement. Undefined when the organization has no such order. */
+  readonly timeline: (
+    orderId: string,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<TimelineEntry> | undefined, never, CurrentActor>
+  /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
+  readonly notes: (
+    orderId: string,
+    visibility: NoteVisibility | undefined,
+    page: PageRequest
+  ) => Effect.Effect<PageOf<OrderNote>, never, CurrentActor>
+  /** Returns false and writes nothing if the organization has no such order. */
+  readonly insertNote: (note: OrderNote) => Effect.Effect<boolean, never, CurrentActor>
+  /** False if the order has no such note. */
+  readonly removeNote: (orderId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
+}>()("stoa/domain/orders/OrderRecordsRepo") {}
+
+const noteColumns = columnsOf(OrderNote.fields)
+
+/** The change log records a note without its text, which stays deletable in the table. */
+const toChange = (type: "orders.addNote" | "orders.removeNote", { text: _, ...note }: OrderNote) => ({
+  type,
+  entityType: "order" as const,
+  entityId: note.orderId,
+  payload: { note },
+  ...(type === "orders.removeNote" ? { before: { note } } : {})
+})
+
+/** Upper bound of a prefix range: no text with the prefix sorts after the prefix followed by this character. */
+const last = "\u{10FFFF}"
+
+interface EntryRow extends Omit<TimelineEntry, "id"> {
+  readonly id: string | null
+  readonly total: bigint
+}
+
+/** Excluded from the change log's entries: history and notes already contain these. */
+const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
+
+/**
+ * All sources in one form: `(rank, id, kind, type, at, actor, data)`. Events of the same moment sort by rank, lowest
+ * first. Change log entries without a position in the chain are in a separate index.
+ */
+const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string) => {
+  const changeLog = (placed: "is null" | "is not null") =>
+    sql`select 2, e.id::text, case when e.type = 'payments.capture' then 'payment' else 'change' end,
+        case when e.type = 'payments.capture' then 'captured' else e.type end, e.created_at, e.actor_id,
+        case when e.type = 'payments.capture' then jsonb_build_object('amount', e.payload->'amountCaptured',
+            'paymentIntentId', e.payload->'paymentIntentId')
+          else jsonb_strip_nulls(jsonb_build_object('grandTotal', e.payload->'grandTotal',
+            'grandTotalBefore', e.before->'grandTotal')) end
+      from outbox_events e where e.organization_id = ${organization} and e.entity_type = 'order'
+        and e.entity_id = ${orderId} and e.position ${
+      sql.literal(placed)
+    } and e.type <> all(${recordedElsewhere}::text[])`
+  const step = (type: string, column: string) =>
+    sql`select 5, f.id::text || ${`:${type}`}, 'fulfillment', ${type}::text, ${sql.literal(column)}, null,
+        jsonb_strip_nulls(jsonb_build_object('fulfillmentId', f.id, 'type', f.type, 'carrier', f.carrier,
+          'trackingNumber', f.tracking_number))
+      from fulfillments f join o on o.id = f.order_id where ${sql.literal(column)} is not null`
+  const refund = (settled: boolean) =>
+    sql`select ${settled ? 4 : 3}::int, r.id::text || ${settled ? ":end" : ""}, 'refund',
+        ${
+      settled
+        ? sql`case when r.status = 'failed' then 'failed' when r.amount = 0 then 'voided' else 'settled' end`
+        : sql`'pending'`
+    }, ${sql.literal(settled ? "r.updated_at" : "r.created_at")}, r.performed_by,
+        jsonb_strip_nulls(jsonb_build_object('refundId', r.id, 'amount', r.amount, 'reason', r.reason
+          ${settled ? sql`, 'failure', r.failure` : sql.literal("")}))
+      from refunds r join o on o.id = r.order_id ${sql.literal(settled ? "where r.status <> 'pending'" : "")}`
+  return sql`select 0 as rank, h.id::text as id, 'status' as kind, h.to_status as type, h.changed_at as at,
+        h.changed_by as actor,
+        jsonb_build_object('fromStatus', h.from_status, 'toStatus', h.to_status, 'reason', h.reason) as data
+      from order_status_history h join o on o.id = h.order_id
+    union all select 1, o.id::text || ':authorized', 'payment', 'authorized', o.placed_at, null,
+        jsonb_build_object('amount', o.grand_total, 'paymentIntentId', o.payment_intent_id,
+          'provider', o.payment_provider)
+      from o where o.payment_intent_id is not null
+    union all select -1, v.provider || ':' || v.event_id, 'event', v.type, v.received_at, v.provider || '-webhook',
+        jsonb_strip_nulls(jsonb_build_object('provider', v.provider, 'eventId', v.event_id, 'amount', v.amount))
+      from payment_events v join o on o.id = v.order_id and o.organization_id = v.organization_id
+    union all select 7, m.id::text, 'mail', m.template, m.at, null,
+        jsonb_strip_nulls(jsonb_build_object('outcome', m.outcome, 'failure', m.failure))
+      from order_mails m join o on o.id = m.order_id
+    union all ${changeLog("is not null")} union all ${changeLog("is null")}
+    union all ${refund(false)} union all ${refund(true)}
+    union all ${step("created", "f.created_at")} union all ${step("shipped", "f.shipped_at")}
+    union all ${step("delivered", "f.delivered_at")}
+    union all select 6, n.id::text, 'note', n.visibility, n.created_at, n.author_id,
+        jsonb_build_object('text', n.text, 'authorName', n.author_name)
+      from order_notes n join o on o.id = n.order_id`
+}
+
+const notesOf = (sql: SqlClient.SqlClient) => {
+  const notes = Effect.fn("OrderRecordsRepo.notes")(
+    function*(orderId: string, visibility: NoteVisibility | undefined, page: PageRequest) {
+      const where = sql`order_id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
+        and (${visibility ?? null}::text is null or visibility = ${visibility ?? null})`
+      const [rows, counted] = yield* Effect.all([
+        sql<OrderNote>`select ${sql.literal(noteColumns)} from order_notes where ${where} order by created_at, id
+          limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from order_notes where ${where}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items: rows, total: Number(counted[0]?.count ?? 0) }
+    },
+    Effect.orDie
+  )
+
+  const insertNote = Effect.fn("OrderRecordsRepo.insertNote")(function*(note: OrderNote) {
+    const actor = yield* CurrentActor
+    // Lock the order so that an erasure of its person, which deletes the notes, cannot run at the same time.
+    const rows = yield* sql`with noted as materialized (select id from orders where id = ${note.orderId}::uuid
+        and organization_id = ${actor.organizationId} for no key update),
+      made as (insert into order_notes (id, organization_id, order_id, text, visibility, author_id, author_name,
+          created_at)
+        select ${note.id}::uuid, ${actor.organizationId}, noted.id, ${note.text}, ${note.visibility},
+          ${note.authorId}, ${note.authorName}, ${note.createdAt}::timestamptz from noted returning id),
+      event as (${changeLogInsert(sql, actor, [toChange("orders.addNote", note)], "made")})${
+      idempotencyRecord(sql, actor, "made")
+    }
+      select id from made`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  const removeNote = Effect.fn("OrderRecordsRepo.removeNote")(
+    function*(orderId: string, id: string) {
+      const actor = yield* CurrentActor
+      const [note] = yield* sql<
+        OrderNote
+      >`delete from order_notes where id = ${id}::uuid and order_id = ${orderId}::uuid
+        and organization_id = ${actor.organizationId} returning ${sql.literal(noteColumns)}`
+      if (note === undefined) return false
+      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("orders.removeNote", note)])})${
+        idempotencyRecord(sql, actor)
+      } select 1`
+      return true
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  return { notes, insertNote, removeNote }
+}
+
+/** `OrderRecordsRepo` over the database of the process. */
+export const orderRecordsRepoLayer = Layer.effect(
+  OrderRecordsRepo,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const lookup = Effect.fn("OrderRecordsRepo.lookup")(function*({ beginning, digits, number }: LookupTerms) {
+      const organization = yield* currentOrganization
+      // The indexes are sorted by bytes, so the comparison uses bytes as well, independent of the database's
+      // collation.
+      const begins = (column: string) =>
+        sql`${sql.literal(column)} ~>=~ ${beginning} and ${sql.literal(column)} ~<~ ${beginning + last}`
+      return yield* sql<OrderHit>`with people as materialized (
+          (select id from customers where organization_id = ${organization} and erased_at is null
+            and ${begins("lower(email)")} limit ${lookupSize})
+          union (select id from customers where organization_id = ${organization} and erased_at is null
+            and ${begins("lower(coalesce(first_name, '') || ' ' || coalesce(last_name, ''))")} limit ${lookupSize})
+          union (select id from customers where organization_id = ${organization} and erased_at is null
+            and ${begins("lower(last_name)")} limit ${lookupSize})),
+        found as materialized (
+          select id from orders where organization_id = ${organization} and order_number = ${number}
+          union select o.id from order_counters c join orders o on o.organization_id = c.organization_id
+            and o.order_number = 'ORD-' || lpad(c.year::text, 4, '0') || '-' || ${digits}::text
+            where c.organization_id = ${organization} and ${digits}::text is not null
+          union (select id from orders where organization_id = ${organization} and email is not null
+            and ${begins("lower(email)")} limit ${lookupSize})
+          union select theirs.id from people p cross join lateral (select o.id from orders o
+            where o.organization_id = ${organization} and o.customer_id = p.id and o.customer_id is not null
+            order by o.placed_at desc, o.id desc limit ${lookupSize}) theirs)
+        select o.id, o.order_number as "orderNumber", o.status, o.currency, o.grand_total::float8 as "grandTotal",
+          o.customer_id as "customerId", nullif(trim(concat_ws(' ', c.first_name, c.last_name)), '') as "customerName",
+          coalesce(nullif(o.email, ''), c.email) as email, o.placed_at as "placedAt"
+        from orders o left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
+        where o.id = any(array(select id from found)) and o.organization_id = ${organization}
+        order by o.placed_at desc, o.id desc limit ${lookupSize}`
+    }, Effect.orDie)
+
+    const timeline = Effect.fn("OrderRecordsRepo.timeline")(function*(orderId: string, page: PageRequest) {
+      const organization = yield* currentOrganization
+      const rows = yield* sql<EntryRow>`with o as materialized (select * from orders
+          where id = ${orderId}::uuid and organization_id = ${organization}),
+        entries as materialized (${sources(sql, orderId, organization)}),
+        page as (select * from entries order by at, rank, id limit ${page.limit} offset ${offsetOf(page)})
+        select p.id, p.kind, p.type, p.at, p.actor as "actorId", p.data, (select count(*) from entries) as total
+        from o left join page p on true order by p.at, p.rank, p.id`
+      const [first] = rows
+      if (first === undefined) return undefined
+      const items = rows.flatMap(({ total: _, id, ...entry }) => (id === null ? [] : [{ ...entry, id }]))
+      return { ...page, items, total: Number(first.total) }
+    }, Effect.orDie)
+
+    return OrderRecordsRepo.of({ lookup, timeline, ...notesOf(sql) })
+  })
+)
