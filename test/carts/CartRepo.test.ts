@@ -48,32 +48,31 @@ const events = (cartId: string) =>
     sql`select payload from outbox_events
     where entity_id = ${cartId} and type = 'cart.afterAddItem'`)
 
+const onCart = (cartId: string, set: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`update carts set ${sql.literal(set)} where id = ${cartId}::uuid`
+  )
+
+/** Two writes of a line by this version of its cart. */
+const changes = (lines: CartLineRepo["Service"], state: CartState, lineId: string) =>
+  Effect.all([lines.setQuantity(state, lineId, 7), lines.remove(state, lineId)])
+
 const layer = Layer.merge(cartRepoLayer, cartLineRepoLayer).pipe(Layer.provideMerge(TestDatabase))
 
 it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) => {
   const asSystem = <A, E, R>(body: Effect.Effect<A, E, R>) =>
     Effect.provideService(body, CurrentActor, systemActor("org_default"))
 
-  it.effect("writes a line, the cart's new version and the event together", () =>
+  it.effect("writes a line, the cart's new version and the event together, and nothing for an older version", () =>
     Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const lines = yield* CartLineRepo
-      const state = yield* aState
-      const written = yield* lines.add(state, aLine(state))
-      const stored = yield* repo.find(state.cart.id)
-      assert.strictEqual(stored?.version, 1)
-      assert.deepStrictEqual<unknown>(stored?.lines, [written])
-      assert.strictEqual((yield* events(state.cart.id)).length, 1)
-    }).pipe(asSystem))
-
-  it.effect("writes nothing, not even the event, for a version that has moved on", () =>
-    Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const lines = yield* CartLineRepo
-      const state = yield* aState
-      yield* lines.add(state, aLine(state))
+      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
+      const line = aLine(state)
+      const written = yield* lines.add(state, line)
       assert.strictEqual(yield* lines.add(state, aLine(state)), "stale")
-      assert.strictEqual((yield* repo.find(state.cart.id))?.lines.length, 1)
+      assert.deepStrictEqual(yield* changes(lines, state, line.id), ["stale", "stale"])
+      const stored = yield* carts.find(state.cart.id)
+      assert.deepStrictEqual<unknown>([stored?.version, stored?.lines], [1, [written]])
       assert.strictEqual((yield* events(state.cart.id)).length, 1)
     }).pipe(asSystem))
 
@@ -99,107 +98,75 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
 
   it.effect("lets exactly one of eight writers win who saw the same version", () =>
     Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const lines = yield* CartLineRepo
-      const state = yield* aState
+      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
       const entityId = newId()
-      const outcomes = yield* Effect.all(
-        Array.from({ length: 8 }, () => lines.add(state, aLine(state, entityId))),
-        { concurrency: "unbounded" }
-      )
+      const adds = Array.from({ length: 8 }, () => lines.add(state, aLine(state, entityId)))
+      const outcomes = yield* Effect.all(adds, { concurrency: "unbounded" })
       assert.strictEqual(outcomes.filter((outcome) => outcome !== "stale").length, 1)
-      assert.strictEqual((yield* repo.find(state.cart.id))?.lines[0]?.quantity, 1)
+      assert.strictEqual((yield* carts.find(state.cart.id))?.lines[0]?.quantity, 1)
     }).pipe(asSystem))
 
   it.effect("adds to the line of the same sellable and takes the newer price", () =>
     Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const lines = yield* CartLineRepo
-      const state = yield* aState
-      const entityId = newId()
-      yield* lines.add(state, aLine(state, entityId, 2))
-      yield* lines.add({ ...state, version: 1 }, { ...aLine(state, entityId, 3), unitPriceSnapshot: 900 })
-      const stored = (yield* repo.find(state.cart.id))?.lines
-      assert.deepStrictEqual(stored?.map((line) => [line.quantity, line.unitPriceSnapshot]), [[5, 900]])
+      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
+      const line = aLine(state, newId(), 2)
+      yield* lines.add(state, line)
+      yield* lines.add({ ...state, version: 1 }, { ...line, id: newId(), quantity: 3, unitPriceSnapshot: 900 })
+      const stored = (yield* carts.find(state.cart.id))?.lines
+      assert.deepStrictEqual(stored?.map((one) => [one.quantity, one.unitPriceSnapshot]), [[5, 900]])
     }).pipe(asSystem))
 
   it.effect("does not move the version for a line the cart does not have", () =>
     Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const lines = yield* CartLineRepo
-      const state = yield* aState
-      assert.strictEqual(yield* lines.setQuantity(state, newId(), 5), "no-line")
-      assert.strictEqual(yield* lines.remove(state, newId()), "no-line")
-      assert.strictEqual((yield* repo.find(state.cart.id))?.version, 0)
+      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
+      assert.deepStrictEqual(yield* changes(lines, state, newId()), ["no-line", "no-line"])
+      assert.strictEqual((yield* carts.find(state.cart.id))?.version, 0)
     }).pipe(asSystem))
 
-  it.effect("refuses to change or remove a line of a version that has moved on", () =>
+  it.effect("refuses writes to a cart that a checkout has claimed or whose time has run out", () =>
     Effect.gen(function*() {
       const lines = yield* CartLineRepo
-      const state = yield* aState
-      const line = aLine(state)
-      yield* lines.add(state, line)
-      assert.strictEqual(yield* lines.setQuantity(state, line.id, 7), "stale")
-      assert.strictEqual(yield* lines.remove(state, line.id), "stale")
+      for (const set of ["status = 'checking_out'", "expires_at = now() - interval '1 second'"]) {
+        const state = yield* aState
+        const line = aLine(state)
+        yield* lines.add(state, line)
+        yield* onCart(state.cart.id, set)
+        const now = { ...state, version: 1 }
+        assert.strictEqual(yield* lines.add(now, aLine(state)), "stale", set)
+        assert.deepStrictEqual(yield* changes(lines, now, line.id), ["stale", "stale"], set)
+        yield* onCart(state.cart.id, "expires_at = now() + interval '1 hour'")
+      }
     }).pipe(asSystem))
 
-  it.effect("refuses writes to a cart that a checkout has claimed", () =>
+  it.effect("does not show another tenant's cart", () =>
     Effect.gen(function*() {
-      const lines = yield* CartLineRepo
-      const sql = yield* SqlClient.SqlClient
-      const state = yield* aState
-      const line = aLine(state)
-      yield* lines.add(state, line)
-      yield* sql`update carts set status = 'checking_out' where id = ${state.cart.id}::uuid`
-      const now = { ...state, version: 1 }
-      assert.strictEqual(yield* lines.add(now, aLine(state)), "stale")
-      assert.strictEqual(yield* lines.setQuantity(now, line.id, 7), "stale")
-      assert.strictEqual(yield* lines.remove(now, line.id), "stale")
-    }).pipe(asSystem))
-
-  it.effect("refuses writes to a cart whose time has run out, before anybody wrote that down", () =>
-    Effect.gen(function*() {
-      const lines = yield* CartLineRepo
-      const sql = yield* SqlClient.SqlClient
-      const state = yield* aState
-      yield* sql`update carts set expires_at = now() - interval '1 second' where id = ${state.cart.id}::uuid`
-      assert.strictEqual(yield* lines.add(state, aLine(state)), "stale")
-      yield* sql`delete from carts where id = ${state.cart.id}::uuid`
-    }).pipe(asSystem))
-
-  it.effect("does not show another organization's cart", () =>
-    Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const state = yield* aState
-      const seen = yield* Effect.provideService(repo.find(state.cart.id), CurrentActor, systemActor("org_other"))
-      assert.isUndefined(seen)
+      const [carts, state] = [yield* CartRepo, yield* aState]
+      const seen = Effect.provideService(carts.find(state.cart.id), CurrentActor, systemActor("org_other"))
+      assert.isUndefined(yield* seen)
     }).pipe(asSystem))
 
   it.effect("abandons carts whose time has run out and leaves the others", () =>
     Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const sql = yield* SqlClient.SqlClient
+      const carts = yield* CartRepo
       const [old, young] = [yield* aState, yield* aState]
-      yield* sql`update carts set expires_at = now() - interval '1 second' where id = ${old.cart.id}::uuid`
-      assert.strictEqual(yield* repo.abandonExpired, 1)
-      assert.strictEqual((yield* repo.find(old.cart.id))?.cart.status, "abandoned")
-      assert.strictEqual((yield* repo.find(young.cart.id))?.cart.status, "active")
+      yield* onCart(old.cart.id, "expires_at = now() - interval '1 second'")
+      assert.strictEqual(yield* carts.abandonExpired, 1)
+      assert.strictEqual((yield* carts.find(old.cart.id))?.cart.status, "abandoned")
+      assert.strictEqual((yield* carts.find(young.cart.id))?.cart.status, "active")
     }).pipe(asSystem))
 
   it.effect("deletes carts that ended long ago, and neither fresh ones nor those that may still become an order", () =>
     Effect.gen(function*() {
-      const repo = yield* CartRepo
-      const sql = yield* SqlClient.SqlClient
-      const ended = Effect.fnUntraced(function*(status: string, days: number) {
+      const carts = yield* CartRepo
+      const ended = Effect.fnUntraced(function*([status, days]: readonly [string, number]) {
         const { cart: { id } } = yield* aState
-        yield* sql`update carts set status = ${status}, expires_at = now() - make_interval(days => ${days})
-          where id = ${id}::uuid`
+        yield* onCart(id, `status = '${status}', expires_at = now() - interval '${days} days'`)
         return id
       })
-      const old = [yield* ended("abandoned", 31), yield* ended("checked_out", 31)]
-      const kept = [yield* ended("abandoned", 29), yield* ended("checking_out", 31), yield* ended("active", 31)]
-      assert.strictEqual(yield* repo.purgeEnded(30), 2)
-      assert.deepStrictEqual(yield* Effect.forEach(old, repo.find), [undefined, undefined])
-      assert.deepStrictEqual((yield* Effect.forEach(kept, repo.find)).map((found) => found?.cart.id), kept)
+      const old = yield* Effect.forEach([["abandoned", 31], ["checked_out", 31]] as const, ended)
+      const kept = yield* Effect.forEach([["abandoned", 29], ["checking_out", 31], ["active", 31]] as const, ended)
+      assert.strictEqual(yield* carts.purgeEnded(30), 2)
+      assert.deepStrictEqual(yield* Effect.forEach(old, carts.find), [undefined, undefined])
+      assert.deepStrictEqual((yield* Effect.forEach(kept, carts.find)).map((found) => found?.cart.id), kept)
     }).pipe(asSystem))
 })

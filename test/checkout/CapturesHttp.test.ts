@@ -9,11 +9,6 @@ import { refusal, scriptedProvider } from "./ScriptedProvider.ts"
 
 const provider = scriptedProvider("scripted")
 
-const byHand = layer(testAppLayer({ payments: { adapters: [provider.adapter], capture: "manual" } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
-
 /** An order of two units at 5.00 whose checkout has authorized its payment by this instrument. */
 const authorized = Effect.fnUntraced(function*(token: string, type = "product") {
   const cart = yield* aCartWith(yield* aProduct({ price: 500, type }), 2)
@@ -30,11 +25,14 @@ const authorized = Effect.fnUntraced(function*(token: string, type = "product") 
 const capture = (id: string, body: object = {}, as: typeof asAdmin = asStaff) =>
   api("POST", `/api/orders/${id}/capture`, { as, body })
 
-byHand("a deployment that captures by hand", (it) => {
-  it.effect("takes the money once, however often and by how many it is asked, confirms the order and hands over what is digital", () =>
+layer(testAppLayer({ payments: { adapters: [provider.adapter], capture: "manual" } }), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("a deployment where an operator captures", (it) => {
+  it.effect("captures once for parallel and repeated requests, confirms the order and delivers its digital lines", () =>
     Effect.gen(function*() {
       const { id } = yield* authorized("whole", "course")
-      const answers = yield* Effect.all(Array.from({ length: 4 }, () => capture(id)), { concurrency: "unbounded" })
+      const answers = yield* Effect.replicateEffect(capture(id), 4, { concurrency: "unbounded" })
       assert.isTrue(answers.every(({ status }) => status === 200 || status === 409), JSON.stringify(answers))
       const won = answers.find(({ status }) => status === 200)
       assert.deepStrictEqual([won?.at("data.status"), won?.at("data.amountCaptured")], ["confirmed", 1_000])
@@ -45,18 +43,18 @@ byHand("a deployment that captures by hand", (it) => {
       assert.strictEqual(after.at("data.lineItems.0.fulfillmentStatus"), "fulfilled")
     }))
 
-  it.effect("takes it once for one Idempotency-Key, confirms the order, and says so again", () =>
+  it.effect("captures once for one Idempotency-Key, and repeats its answer", () =>
     Effect.gen(function*() {
-      const { id } = yield* authorized("keyed")
+      const { id } = yield* authorized("repeated")
       const headers = { "idempotency-key": newId() }
       const ask = api("POST", `/api/orders/${id}/capture`, { as: asStaff, headers })
       const [first, again] = [yield* ask, yield* ask]
       assert.deepStrictEqual([first.status, first.at("data.status")], [200, "confirmed"])
       assert.deepStrictEqual(again.body, first.body)
-      assert.strictEqual(provider.callsOf("keyed", "capture"), 1)
+      assert.strictEqual(provider.callsOf("repeated", "capture"), 1)
     }))
 
-  it.effect("takes a part; of two parts at once one; and gives back no more than that, to the unit", () =>
+  it.effect("captures one of two partial amounts at once, and refunds exactly that amount", () =>
     Effect.gen(function*() {
       const { id, line } = yield* authorized("part")
       const answers = yield* Effect.all([capture(id, { amount: 333 }), capture(id, { amount: 334 })], {
@@ -75,7 +73,7 @@ byHand("a deployment that captures by hand", (it) => {
       assert.strictEqual(provider.paymentOf("part")?.refunded, taken)
     }))
 
-  it.effect("leaves an order authorized whose provider refuses, to be tried again or cancelled, which voids it", () =>
+  it.effect("leaves an order authorized when the provider refuses, so that it can be tried again or cancelled", () =>
     Effect.gen(function*() {
       const { id } = yield* authorized("broke")
       for (const calls of [1, 2]) {
@@ -89,7 +87,7 @@ byHand("a deployment that captures by hand", (it) => {
       assert.strictEqual((yield* capture(id)).status, 409)
     }))
 
-  it.effect("asks anew after a refusal, and not by the key that the provider has refused", () =>
+  it.effect("captures after a refusal under another key than the refused one", () =>
     Effect.gen(function*() {
       provider.obstruct("second try", (operation, nth) => operation === "capture" && nth === 1 ? refusal : Effect.void)
       const { id } = yield* authorized("second try")
@@ -97,7 +95,7 @@ byHand("a deployment that captures by hand", (it) => {
       assert.deepInclude((yield* capture(id)).at("data"), { status: "confirmed", amountCaptured: 1_000 })
     }))
 
-  it.effect("gives the money back, and says so, when its order was cancelled while it was captured", () =>
+  it.effect("gives the money back when the order is cancelled while it is captured", () =>
     Effect.gen(function*() {
       const { id } = yield* authorized("meanwhile")
       const cancel = onDatabase((sql) => sql`update orders set status = 'cancelled' where id = ${id}::uuid`).pipe(
@@ -109,7 +107,7 @@ byHand("a deployment that captures by hand", (it) => {
       assert.deepInclude(provider.paymentOf("meanwhile"), { status: "canceled", captured: 1_000, refunded: 1_000 })
     }))
 
-  it.effect("waits for its shopper first, and then for its operator only", () =>
+  it.effect("waits for the shopper's confirmation first, and then for an operator only", () =>
     Effect.gen(function*() {
       const { id, intentId } = yield* authorized("asks by hand")
       assert.strictEqual((yield* capture(id)).status, 409)
@@ -128,13 +126,16 @@ byHand("a deployment that captures by hand", (it) => {
       assert.strictEqual((yield* capture(id)).at("data.amountCaptured"), 1_000)
     }))
 
-  it.effect("refuses strangers and what cannot be captured", () =>
+  it.effect("refuses visitors, other tenants and amounts that cannot be captured", () =>
     Effect.gen(function*() {
       const { id } = yield* authorized("guarded")
-      assert.strictEqual((yield* api("POST", `/api/orders/${id}/capture`, { body: {} })).status, 401)
-      assert.strictEqual((yield* capture(id, {}, asCustomer("u1"))).status, 403)
-      assert.strictEqual((yield* capture(id, {}, inOrganization("org_else", asAdmin))).status, 404)
-      assert.strictEqual((yield* capture(newId())).status, 404)
+      const answers = [
+        yield* api("POST", `/api/orders/${id}/capture`, { body: {} }),
+        yield* capture(id, {}, asCustomer("u1")),
+        yield* capture(id, {}, inOrganization("org_else", asAdmin)),
+        yield* capture(newId())
+      ]
+      assert.deepStrictEqual(answers.map(({ status }) => status), [401, 403, 404, 404])
       for (const amount of [0, 1.5, 1_001, "1"]) assert.strictEqual((yield* capture(id, { amount })).status, 422)
       assert.strictEqual(provider.callsOf("guarded", "capture"), 0)
     }))

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { aProduct, aWarehouse } from "../support/Purchase.ts"
+import { aCartWith, aProduct, aWarehouse, type ProductOptions } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import { type Answer, api, asAdmin, asAnonymous, at, inOrganization, TestApp } from "../support/TestApp.ts"
 
@@ -18,7 +18,7 @@ export const onDatabase = <A>(
       )
   )
 
-/** Somebody signed in who holds exactly these permissions. */
+/** An actor with exactly these permissions. */
 export const holding = (...permissions: ReadonlyArray<string>) => ({ ...asAnonymous, permissions })
 
 /** The administrator of a second organization of the same deployment. */
@@ -39,7 +39,13 @@ export const aForeignProduct = Effect.fnUntraced(function*(slug: string) {
   return made.text("data.id")
 })
 
-/** A product in sizes S and M, each with stock of its own; the price stands on the product. */
+/** A guest's cart with so many units of a new product, and that product. */
+export const aFilledCart = Effect.fnUntraced(function*(quantity = 1, options: ProductOptions = {}) {
+  const entityId = yield* aProduct(options)
+  return { ...yield* aCartWith(entityId, quantity), entityId }
+})
+
+/** A product in sizes S and M, each with separate stock; the product has the price. */
 export const aProductInSizes = Effect.fnUntraced(function*(options: { readonly stock?: number } = {}) {
   const { stock = 10 } = options
   const entityId = yield* aProduct({ stock: 0 })
@@ -63,7 +69,7 @@ export const aProductInSizes = Effect.fnUntraced(function*(options: { readonly s
   return { entityId, small: yield* variant("S"), medium: yield* variant("M") }
 })
 
-/** A customer with a cart of their own: the actor, the profile's id and the cart's id. */
+/** A customer with a cart: the actor, the profile's id and the cart's id. */
 export const aCustomerCart = Effect.fnUntraced(function*(as: typeof asAdmin, currency = "USD") {
   const made = yield* api("POST", "/api/carts", { as, body: { currency } })
   return { as, customerId: made.text("data.customerId"), id: made.text("data.id") }
@@ -91,7 +97,7 @@ export const stockOf = Effect.fnUntraced(function*(entityId: string) {
   return { onHand: sum("quantityOnHand"), reserved: sum("quantityReserved") }
 })
 
-/** The newest orders that were placed from a cart. */
+/** The newest orders that were created from a cart. */
 export const ordersFrom = Effect.fnUntraced(function*(cartId: string) {
   const orders = yield* api("GET", "/api/orders?limit=100", { as: asAdmin })
   return orders.list("data").filter((order) => at(order, "metadata.cartId") === cartId)

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { aCartWith, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, at, testAppLayer } from "../support/TestApp.ts"
-import { assertNothingLeft, checkoutFailed } from "./CheckoutFixtures.ts"
-import { operationsFor, recorder } from "./PaymentRecorder.ts"
+import { aFilledCart, assertNothingLeft, checkoutFailed } from "./CheckoutFixtures.ts"
+import { scriptedProvider } from "./ScriptedProvider.ts"
 
 /** What the hooks were given, newest last. */
 const seen: Array<{ readonly key: string; readonly data: object }> = []
@@ -45,22 +45,22 @@ const afterKeys = ["orders.afterCreate", "checkout.afterCreate"]
 const statusChanged = "orders.afterStatusChange"
 const hooks = [...beforeKeys.map(before), ...afterKeys.map(after), ...afterKeys.map(after), after(statusChanged)]
 
-const withHooks = layer(testAppLayer({ hooks, payments: { adapters: [recorder] } }), {
+const provider = scriptedProvider()
+
+layer(testAppLayer({ hooks, payments: { adapters: [provider.adapter] } }), {
   excludeTestServices: true,
   timeout: "60 seconds"
-})
-
-withHooks("hooks of checkout", (it) => {
+})("hooks of checkout", (it) => {
   describe("before", () => {
-    it.effect("get the checkout as it is decided, and what they return goes on", () =>
+    it.effect("get the priced checkout, and pass on what they return", () =>
       Effect.gen(function*() {
-        const entityId = yield* aProduct({ price: 500, slug: "hooked" })
-        const cart = yield* aCartWith(entityId, 2)
+        const { entityId, ...cart } = yield* aFilledCart(2, { price: 500, slug: "hooked" })
         const made = yield* checkOut(cart, { metadata: { channel: "web" }, paymentMethodToken: "tok_1" })
-        assert.strictEqual(made.status, 201)
-        const [decided] = seenOf(cart.id, "checkout.beforePayment")
-        assert.include(decided?.data, {
+        const data = seenOf(cart.id, "checkout.beforePayment")[0]?.data
+        assert.deepInclude(data, {
           cartId: cart.id,
+          orderId: made.at("data.id"),
+          customerGroupIds: [],
           currency: "USD",
           paymentMethodId: "test",
           paymentMethodToken: "tok_1",
@@ -71,28 +71,15 @@ withHooks("hooks of checkout", (it) => {
           shippingTotal: 0,
           total: 1_000
         })
-        assert.strictEqual(at(decided?.data, "orderId"), made.at("data.id"))
-        assert.deepStrictEqual(at(decided?.data, "customerGroupIds"), [])
-        const line = {
-          entityId,
-          entityType: "product",
-          title: "Title of hooked",
-          quantity: 2,
-          resolvedUnitPrice: 500,
-          resolvedTotal: 1_000,
-          discountAmount: 0,
-          taxAmount: 0
-        }
-        assert.include(at(decided?.data, "lineItems.0"), line)
+        const price = { resolvedUnitPrice: 500, resolvedTotal: 1_000, discountAmount: 0, taxAmount: 0 }
+        const line = { entityId, entityType: "product", title: "Title of hooked", quantity: 2, ...price }
+        assert.include(at(data, "lineItems.0"), line)
         const [created] = seenOf(cart.id, "checkout.beforeCreate")
-        assert.strictEqual(at(created?.data, `metadata.${mark("checkout.beforePayment")}`), true)
         assert.isString(at(created?.data, "paymentIntentId"))
         assert.isString(at(created?.data, "paymentClientSecret"))
-        assert.include(made.at("data.metadata"), {
-          channel: "web",
-          [mark("checkout.beforePayment")]: true,
-          [mark("checkout.beforeCreate")]: true
-        })
+        assert.strictEqual(at(created?.data, `metadata.${mark("checkout.beforePayment")}`), true)
+        const marks = Object.fromEntries(beforeKeys.map((key) => [mark(key), true]))
+        assert.include(made.at("data.metadata"), { channel: "web", ...marks })
       }))
 
     it.effect("see how the price of each line came about", () =>
@@ -133,32 +120,23 @@ withHooks("hooks of checkout", (it) => {
       }))
 
     for (const key of beforeKeys) {
-      it.effect(`a refusal in ${key} is told and leaves nothing behind`, () =>
+      it.effect(`fail the checkout when ${key} refuses it or breaks, and leave nothing behind`, () =>
         Effect.gen(function*() {
-          const entityId = yield* aProduct()
-          const cart = yield* aCartWith(entityId, 2)
+          const { entityId, ...cart } = yield* aFilledCart(2)
           const token = `refused_${key}`
-          const answer = yield* checkOut(cart, {
-            paymentMethodId: "recorder",
-            paymentMethodToken: token,
-            metadata: { refuse: key }
-          })
-          checkoutFailed(answer, new RegExp(`Refused by ${key}\\.`))
+          const pays = { paymentMethodId: "scripted", paymentMethodToken: token }
+          checkoutFailed(
+            yield* checkOut(cart, { ...pays, metadata: { refuse: key } }),
+            new RegExp(`Refused by ${key}\\.`)
+          )
           yield* assertNothingLeft(cart.id, entityId)
           const expected = key === "checkout.beforePayment" ? [] : ["authorize", "cancel"]
-          assert.deepStrictEqual(operationsFor(token), expected)
-          assert.deepStrictEqual(seenOf(cart.id, "checkout.afterCreate"), [])
-          assert.strictEqual((yield* checkOut(cart)).status, 201)
-        }))
-
-      it.effect(`a defect in ${key} fails the checkout and leaves nothing behind`, () =>
-        Effect.gen(function*() {
-          const entityId = yield* aProduct()
-          const cart = yield* aCartWith(entityId)
-          const answer = yield* checkOut(cart, { metadata: { throw: key } })
-          checkoutFailed(answer, /^The checkout could not be completed/)
-          assert.notInclude(JSON.stringify(answer.body), "Broken")
+          assert.deepStrictEqual(provider.operationsFor(token), expected)
+          const broken = yield* checkOut(cart, { metadata: { throw: key } })
+          checkoutFailed(broken, /^The checkout could not be completed/)
+          assert.notInclude(JSON.stringify(broken.body), "Broken")
           yield* assertNothingLeft(cart.id, entityId)
+          assert.deepStrictEqual(seenOf(cart.id, "checkout.afterCreate"), [])
           assert.strictEqual((yield* checkOut(cart)).status, 201)
         }))
     }
@@ -167,7 +145,7 @@ withHooks("hooks of checkout", (it) => {
   describe("after", () => {
     it.effect("get the order with its lines, once per checkout", () =>
       Effect.gen(function*() {
-        const cart = yield* aCartWith(yield* aProduct(), 2)
+        const cart = yield* aFilledCart(2)
         const made = yield* checkOut(cart)
         for (const key of afterKeys) {
           const calls = seenOf(cart.id, key)
@@ -177,12 +155,11 @@ withHooks("hooks of checkout", (it) => {
         }
       }))
 
-    it.effect("of the order are told of one whose money cannot be taken, and of its end", () =>
+    it.effect("get an order whose payment cannot be captured, and its cancellation", () =>
       Effect.gen(function*() {
-        const entityId = yield* aProduct()
-        const cart = yield* aCartWith(entityId)
+        const cart = yield* aFilledCart()
         const from = seen.length
-        checkoutFailed(yield* checkOut(cart, { paymentMethodId: "recorder", paymentMethodToken: "broke_hooks" }))
+        checkoutFailed(yield* checkOut(cart, { paymentMethodId: "scripted", paymentMethodToken: "broke_hooks" }))
         const recorded = seen.slice(from).filter(({ key }) => afterKeys.includes(key) || key === statusChanged)
         assert.deepStrictEqual(recorded.map(({ data, key }) => [key, at(data, "status")]), [
           ["orders.afterCreate", "pending"],
@@ -191,26 +168,24 @@ withHooks("hooks of checkout", (it) => {
         ])
       }))
 
-    for (const key of afterKeys) {
-      for (const way of ["fail", "throw"]) {
-        it.effect(`a hook of ${key} that ${way}s is reported, the order stands and the others still run`, () =>
-          Effect.gen(function*() {
-            const cart = yield* aCartWith(yield* aProduct())
-            const made = yield* checkOut(cart, { metadata: { [way]: key } })
-            assert.deepStrictEqual([made.status, made.at("data.amountCaptured")], [201, 1_000])
-            const errors = made.list("meta.hookErrors")
-            assert.strictEqual(errors.length, 2)
-            for (const error of errors) {
-              assert.deepStrictEqual(Object.keys(Object(error)).sort(), ["hookName", "message"])
-              assert.isString(at(error, "hookName"))
-              // What a hook says on purpose is shown, the words of a mistake are for the log.
-              assert.strictEqual(at(error, "message"), way === "fail" ? `Failed in ${key}.` : "The hook failed.")
-            }
-            assert.strictEqual(seenOf(cart.id, key).length, 2)
-            const found = yield* api("GET", `/api/orders/${made.text("data.id")}`, { headers: cart.headers })
-            assert.strictEqual(found.status, 200)
-          }))
-      }
-    }
+    it.effect("are reported when they fail or break, and change neither the order nor the other hooks", () =>
+      Effect.gen(function*() {
+        for (const [way, key] of ["fail", "throw"].flatMap((way) => afterKeys.map((key) => [way, key] as const))) {
+          const cart = yield* aFilledCart()
+          const made = yield* checkOut(cart, { metadata: { [way]: key } })
+          assert.deepStrictEqual([made.status, made.at("data.amountCaptured")], [201, 1_000])
+          const errors = made.list("meta.hookErrors")
+          assert.strictEqual(errors.length, 2)
+          for (const error of errors) {
+            assert.deepStrictEqual(Object.keys(Object(error)).sort(), ["hookName", "message"])
+            assert.isString(at(error, "hookName"))
+            // The text of a refusal is for the client, that of a mistake for the log.
+            assert.strictEqual(at(error, "message"), way === "fail" ? `Failed in ${key}.` : "The hook failed.")
+          }
+          assert.strictEqual(seenOf(cart.id, key).length, 2)
+          const found = yield* api("GET", `/api/orders/${made.text("data.id")}`, { headers: cart.headers })
+          assert.strictEqual(found.status, 200)
+        }
+      }))
   })
 })

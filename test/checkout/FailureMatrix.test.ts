@@ -4,7 +4,7 @@ import { Stripe, stripeStore } from "../payments/StripeStore.ts"
 import { audit } from "../support/Audit.ts"
 import { aCartWith, aProduct, aWarehouse, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, TestApp } from "../support/TestApp.ts"
-import { assertTakenBack, checkoutFailed, ordersFrom, stockOf } from "./CheckoutFixtures.ts"
+import { aFilledCart, assertTakenBack, checkoutFailed, ordersFrom, stockOf } from "./CheckoutFixtures.ts"
 
 /** Both kinds of providers, with what pays and what is authorized and never paid. */
 const providers = [
@@ -43,30 +43,29 @@ const openFor = (carts: ReadonlyArray<{ readonly id: string }>) =>
 layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("the failure matrix of a checkout", (it) => {
   for (const { name, pays, unpaid } of providers) {
     describe(`with ${name}`, () => {
-      it.effect("stock gone at the reservation: as many orders as units, and nothing of the others", () =>
+      it.effect("sells as many orders as units when the stock runs out, and leaves nothing of the others", () =>
         Effect.gen(function*() {
           const entityId = yield* aProduct({ stock: 2 })
-          const carts = yield* Effect.forEach(Array.from({ length: 6 }), () => aCartWith(entityId))
+          const carts = yield* Effect.replicateEffect(aCartWith(entityId), 6)
           const answers = yield* Effect.forEach(carts, (cart) => checkOut(cart, pays), { concurrency: "unbounded" })
           assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, 201, 422, 422, 422, 422])
-          const refused = carts.filter((_, n) => answers[n]?.status === 422)
-          for (const [n, cart] of carts.entries()) {
-            const answer = answers[n]
-            if (answer?.status !== 422) continue
+          for (const answer of answers.filter(({ status }) => status === 422)) {
             checkoutFailed(answer, /Insufficient stock/)
-            assert.deepStrictEqual(yield* ordersFrom(cart.id), [])
-            const now = yield* api("GET", `/api/carts/${cart.id}`, { as: asAdmin })
+          }
+          const refused = carts.filter((_, n) => answers[n]?.status === 422)
+          for (const { id } of refused) {
+            assert.deepStrictEqual(yield* ordersFrom(id), [])
+            const now = yield* api("GET", `/api/carts/${id}`, { as: asAdmin })
             assert.strictEqual(now.at("data.status"), "active")
           }
           assert.deepStrictEqual(yield* openFor(refused), [])
           assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 2, reserved: 2 })
         }))
 
-      it.effect("capture declined for a shopper: order cancelled, payment void, stock free, cart active again", () =>
+      it.effect("cancels the order, voids the payment and frees stock, cart and code when a capture is declined", () =>
         Effect.gen(function*() {
-          const entityId = yield* aProduct()
+          const { entityId, ...cart } = yield* aFilledCart()
           const { code, id } = yield* aCode(1)
-          const cart = yield* aCartWith(entityId)
           checkoutFailed(yield* checkOut(cart, { ...unpaid, promotionCodes: [code] }), /Payment capture failed/)
           yield* assertTakenBack(cart.id, entityId)
           assert.deepStrictEqual(yield* openFor([cart]), [])
@@ -76,7 +75,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("the 
           assert.deepStrictEqual([second.status, second.at("data.amountCaptured")], [201, 900])
         }))
 
-      it.effect("capture declined for staff: the same, and another order's units stay reserved", () =>
+      it.effect("releases the units of this checkout only when the capture of a checkout by staff is declined", () =>
         Effect.gen(function*() {
           const entityId = yield* aProduct({ stock: 5 })
           assert.strictEqual((yield* checkOut(yield* aCartWith(entityId, 3), pays)).status, 201)
@@ -89,7 +88,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("the 
           assert.deepStrictEqual(yield* openFor([{ id: cartId }]), [])
         }))
 
-      it.effect("stock split over warehouses is sold from all of them", () =>
+      it.effect("sells stock that is split over warehouses", () =>
         Effect.gen(function*() {
           const entityId = yield* aProduct({ stock: 1 })
           const warehouseId = yield* aWarehouse("SECOND")
@@ -99,16 +98,13 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("the 
           assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 6, reserved: 3 })
         }))
 
-      it.effect("a code's last use wanted by six at once is given once, and nothing stays of whoever is refused", () =>
+      it.effect("gives the last use of a code to one of six buyers at once, and leaves nothing of those refused", () =>
         Effect.gen(function*() {
           const entityId = yield* aProduct()
           const { code, id } = yield* aCode(1)
-          const carts = yield* Effect.forEach(Array.from({ length: 6 }), () => aCartWith(entityId))
-          const answers = yield* Effect.forEach(
-            carts,
-            (cart) => checkOut(cart, { ...pays, promotionCodes: [code] }),
-            { concurrency: "unbounded" }
-          )
+          const carts = yield* Effect.replicateEffect(aCartWith(entityId), 6)
+          const body = { ...pays, promotionCodes: [code] }
+          const answers = yield* Effect.forEach(carts, (cart) => checkOut(cart, body), { concurrency: "unbounded" })
           const sold = answers.filter(({ status }) => status === 201)
           assert.deepStrictEqual(answers.map(({ status }) => status).filter((one) => one !== 201 && one !== 422), [])
           assert.strictEqual(sold.filter((answer) => answer.at("data.discountTotal") === 100).length, 1)
@@ -122,12 +118,11 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("the 
     })
   }
 
-  it.effect("and the books are in order after all of it", () =>
+  it.effect("leaves books that add up", () =>
     Effect.gen(function*() {
-      const { databaseUrl } = yield* TestApp
-      const cart = yield* aCartWith(yield* aProduct())
+      const cart = yield* aFilledCart()
       yield* putInto(cart, yield* aProduct())
       assert.strictEqual((yield* checkOut(cart)).status, 201)
-      yield* audit(databaseUrl)
+      yield* audit((yield* TestApp).databaseUrl)
     }))
 })

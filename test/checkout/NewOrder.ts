@@ -1,16 +1,15 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import type { PricedCart } from "../../src/domain/checkout/PricedCart.ts"
+import { pendingOrder, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import type { Order } from "../../src/domain/orders/Order.ts"
 
-/** As the store's own processes do it. */
+/** Runs as the processes of the store do. */
 export const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))
 
 let numbers = 0
 
-/** A cart with one line, as a checkout has claimed it with stock held for it; the order its placing makes. */
+/** A cart with one line that a checkout has claimed, with stock held for it, and the order to create from it. */
 export const aPendingOrder = Effect.fnUntraced(
   function*(promotions: PricedCart["promotions"] = [], customerId: string | null = null) {
     const sql = yield* SqlClient.SqlClient
@@ -22,65 +21,32 @@ export const aPendingOrder = Effect.fnUntraced(
     values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
     yield* sql`insert into holds (organization_id, holder, expires_at)
     values ('org_default', ${checkoutId}, now() + interval '1 hour')`
-    const line = {
-      id: newId(),
-      entityId,
-      entityType: "product",
-      variantId: null,
-      sku: null,
-      title: "A thing",
-      quantity: 1,
-      unitPrice: 1000,
-      totalPrice: 1000,
-      discountAmount: 0,
-      taxAmount: 0
-    }
-    const totals = {
-      subtotal: 1000,
-      discountTotal: 0,
-      taxTotal: 0,
-      taxIncluded: false,
-      shippingTotal: 0,
-      grandTotal: 1000
-    }
+    const item = { id: newId(), entityId, entityType: "product", variantId: null, sku: null, title: "A thing" }
+    const price = { quantity: 1, unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
     const pricedCart: PricedCart = {
       currency: "USD",
       customerId,
       cartSecretHash: "hash",
-      lines: [line],
+      lines: [{ ...item, ...price }],
       promotions,
       rejectedCodes: [],
       metadata: {},
-      ...totals
+      subtotal: 1000,
+      discountTotal: 0,
+      taxTotal: 0,
+      shippingTotal: 0,
+      grandTotal: 1000
     }
-    const order: Order = {
+    const order = pendingOrder(pricedCart, {}, {
       id: checkoutId,
       organizationId: "org_default",
       orderNumber: `ORD-2020-${String(++numbers).padStart(6, "0")}`,
-      customerId,
-      status: "pending",
-      currency: "USD",
-      ...totals,
-      amountCaptured: null,
-      refundedTotal: 0,
       paymentIntentId: `pi_${checkoutId}`,
       paymentMethodId: "test",
       idempotencyKey: null,
-      shippingAddress: null,
-      metadata: {},
       placedAt: new Date(),
-      updatedAt: new Date(),
-      fulfilledAt: null,
-      cancelledAt: null,
-      lineItems: [{
-        ...line,
-        orderId: checkoutId,
-        isCustomPrice: false,
-        refundedQuantity: 0,
-        fulfillmentStatus: "unfulfilled",
-        metadata: {}
-      }]
-    }
+      metadata: {}
+    })
     return { order, pricedCart, cartId, idempotencyKey: null, provider: "test" }
   }
 )

@@ -3,6 +3,7 @@ import {
   type PaymentAdapter,
   PaymentDeclined,
   type PaymentIntent,
+  type PaymentRequest,
   PaymentUnknown,
   WebhookRejected
 } from "../../src/domain/payments/PaymentAdapter.ts"
@@ -20,6 +21,15 @@ export interface ScriptedPayment {
   refunded: number
 }
 
+/** A call that the provider received, also one that it then refused or left without an answer. */
+export interface ScriptedCall {
+  readonly operation: PaymentOperation
+  readonly token: string
+  readonly amount: number | null
+  readonly key: string
+  readonly request?: PaymentRequest
+}
+
 /** What happens before the provider hears a call; a failure or a defect here is one of the call. */
 export type Obstacle = (
   operation: PaymentOperation,
@@ -34,25 +44,28 @@ export const refusal = Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_C
 
 /**
  * A provider with a ledger, one payment per idempotency key, whose calls meet what a test puts in their way. The
- * instrument's text names the payment for `paymentOf`, and its first word says what a capture does: `broke` is refused,
- * `voided` finds the payment cancelled and says so, `partly` takes less than all. `asks` waits for its shopper first. With
- * a secret it sends events as the built-in test provider does.
+ * instrument's text names the payment for `paymentOf`, and its first word says what happens: `declined` is not authorized,
+ * `asks` waits for its shopper first; a capture of `broke` is refused, of `voided` finds the payment cancelled and says so,
+ * of `partly` takes less than all. With a secret it sends events as the built-in test provider does.
  */
 export const scriptedProvider = (webhookSecret?: string) => {
   const payments = new Map<string, ScriptedPayment>()
   const tokens = new Map<string, string>()
-  const counts = new Map<string, number>()
+  const calls: Array<ScriptedCall> = []
   const obstacles = new Map<string, Obstacle>()
   /** Keys of captures that were refused: under them a provider repeats its refusal. */
   const refusedKeys = new Set<string>()
   /** Keys of cancellations that were done: under them a provider repeats that they were, and does nothing. */
   const cancelKeys = new Set<string>()
 
-  const heard = (token: string, operation: PaymentOperation) =>
+  const callsFor = (token: string, operation?: PaymentOperation) =>
+    calls.filter((call) => call.token === token && (operation ?? call.operation) === call.operation)
+
+  const heard = (call: ScriptedCall) =>
     Effect.suspend(() => {
-      const nth = (counts.get(`${token} ${operation}`) ?? 0) + 1
-      counts.set(`${token} ${operation}`, nth)
-      return obstacles.get(token)?.(operation, nth) ?? Effect.void
+      calls.push(call)
+      const { operation, token } = call
+      return obstacles.get(token)?.(operation, callsFor(token, operation).length) ?? Effect.void
     })
 
   const answer = (payment: ScriptedPayment): PaymentIntent => ({
@@ -60,7 +73,7 @@ export const scriptedProvider = (webhookSecret?: string) => {
     status: payment.status,
     amount: payment.amount,
     currency: payment.currency,
-    clientSecret: null,
+    clientSecret: payment.status === "requires_action" ? `secret_${payment.id}` : null,
     amountCaptured: payment.captured
   })
 
@@ -70,21 +83,26 @@ export const scriptedProvider = (webhookSecret?: string) => {
 
   const adapter: PaymentAdapter = {
     providerId: "scripted",
-    authorize: ({ amount, currency, idempotencyKey, paymentMethodToken }) =>
-      Effect.map(heard(paymentMethodToken ?? "", "authorize"), () => {
-        const id = `pay_${idempotencyKey}`
-        tokens.set(id, paymentMethodToken ?? "")
+    authorize: (request) => {
+      const { amount, currency, idempotencyKey: key, paymentMethodToken } = request
+      const token = paymentMethodToken ?? ""
+      return Effect.flatMap(heard({ operation: "authorize", token, amount, key, request }), () => {
+        if (token.startsWith("declined")) return declined("PAYMENT_INTENT_CREATE_FAILED")
+        const id = `pay_${key}`
+        tokens.set(id, token)
         const payment: ScriptedPayment = payments.get(id) ??
           { id, amount, currency, status: waits(id) ? "requires_action" : "requires_capture", captured: 0, refunded: 0 }
         payments.set(id, payment)
-        return answer(payment)
-      }),
+        return Effect.succeed(answer(payment))
+      })
+    },
     capture: (intentId, amount, key) =>
       Effect.flatMap(
-        Effect.tapErrorTag(heard(tokenOf(intentId), "capture"), "PaymentDeclined", () =>
-          Effect.sync(() =>
-            refusedKeys.add(key)
-          )),
+        Effect.tapErrorTag(
+          heard({ operation: "capture", token: tokenOf(intentId), amount, key }),
+          "PaymentDeclined",
+          () => Effect.sync(() => refusedKeys.add(key))
+        ),
         () => {
           const payment = payments.get(intentId)
           const open = payment?.status === "requires_capture" || payment?.status === "succeeded"
@@ -101,14 +119,14 @@ export const scriptedProvider = (webhookSecret?: string) => {
         }
       ),
     cancel: (intentId, key) =>
-      Effect.map(heard(tokenOf(intentId), "cancel"), () => {
+      Effect.map(heard({ operation: "cancel", token: tokenOf(intentId), amount: null, key }), () => {
         const payment = payments.get(intentId)
         if (payment === undefined || cancelKeys.has(key)) return
         cancelKeys.add(key)
         Object.assign(payment, { status: "canceled", refunded: payment.captured })
       }),
     refund: (intentId, amount, _reason, key) =>
-      Effect.flatMap(heard(tokenOf(intentId), "refund"), () => {
+      Effect.flatMap(heard({ operation: "refund", token: tokenOf(intentId), amount, key }), () => {
         const payment = payments.get(intentId)
         if (payment === undefined || payment.refunded + amount > payment.captured) {
           return declined("PAYMENT_REFUND_FAILED")
@@ -130,6 +148,9 @@ export const scriptedProvider = (webhookSecret?: string) => {
     },
     /** The payment made with this instrument. */
     paymentOf: (token: string) => [...payments.values()].find(({ id }) => tokenOf(id) === token),
-    callsOf: (token: string, operation: PaymentOperation) => counts.get(`${token} ${operation}`) ?? 0
+    callsFor,
+    /** Operations of this instrument, in order. */
+    operationsFor: (token: string) => callsFor(token).map(({ operation }) => operation),
+    callsOf: (token: string, operation: PaymentOperation) => callsFor(token, operation).length
   }
 }

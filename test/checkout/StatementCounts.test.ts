@@ -18,13 +18,13 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
 }))
 
 /**
- * What goes on beside requests: runners and their messages, sweeps, statistics, now and then a block of order numbers
+ * What goes on beside requests: runners and their messages, scheduled jobs, statistics, now and then a block of order numbers
  * or a grant of requests; and the frames of transactions.
  */
 const beside =
   /cluster_|pg_locks|advisory|^(begin|commit|savepoint|release)|pg_stat_user|order_counters|rate_limit_counters|from holds where state = 'held' and expires_at/i
 
-/** The relay of the change log, which tells of a change after it was made, asks first and works in a transaction then. */
+/** The relay of the change log, which emits a change after it was made, asks first and works in a transaction then. */
 const ofRelay = /from outbox_events where position is null|outbox_cursors/
 
 /** Takes out what the relay did: from its statements on to the end of their transaction, connection by connection. */
@@ -62,7 +62,7 @@ const aShop = Effect.gen(function*() {
 
 const bodyOf = (more: object) => ({ currency: "USD", promotionCodes: ["CODE"], ...to("NL"), ...more })
 
-/** Sends each request about a cart of so many lines, and tells what each of them sent to the database. */
+/** Sends each request about a cart of so many lines, and gives what each of them sent to the database. */
 const purchase = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
   const cart: GuestCart = yield* aGuestCart()
   for (const id of products.slice(1)) yield* putInto(cart, id)
@@ -93,7 +93,7 @@ const purchase = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
   return Object.fromEntries(Object.entries(sent).map(([name, { statements }]) => [name, statements]))
 })
 
-/** The most that each request may send; docs/performance.md tells the same. */
+/** The most that each request may send; docs/performance.md has the same figures. */
 const most: Readonly<Record<string, number>> = {
   add: 3,
   view: 1,
@@ -110,8 +110,8 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("with promot
     Effect.gen(function*() {
       yield* aShop
       const products = yield* Effect.forEach(Array.from({ length: 52 }), () => aProduct(), { concurrency: 4 })
-      // The first purchase reads the rules of tax and shipping, which are remembered then; what was sold before, the stock
-      // desk remembers too, so each purchase is of other things.
+      // The first purchase reads the rules of tax and shipping, which are cached then. The stock entity caches what it has
+      // sold, so each purchase is of other products.
       yield* purchase(products.slice(0, 1))
       const one = yield* purchase(products.slice(1, 2))
       const fifty = yield* purchase(products.slice(2))

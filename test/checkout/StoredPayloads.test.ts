@@ -8,6 +8,7 @@ import { CaptureOrder, LateCapture } from "../../src/workflows/checkout/Captures
 import { CheckoutWorkflow } from "../../src/workflows/checkout/Checkouts.ts"
 import { SettleRefund } from "../../src/workflows/payments/SettleRefund.ts"
 import { VoidPayment } from "../../src/workflows/payments/VoidPayment.ts"
+import { at } from "../support/TestApp.ts"
 
 const id = "0192f0c1-7b1a-7cc0-8a52-0f6a3a3f1e11"
 
@@ -44,7 +45,7 @@ const pricedCart = `{"currency":"USD","customerId":null,"cartSecretHash":"5f","l
   "discountAmount":0,"freeShipping":true,"description":"Save","perCustomer":null}],"rejectedCodes":[],"subtotal":1000,
   "discountTotal":0,"taxTotal":0,"shippingTotal":0,"grandTotal":1000,"metadata":{}}`
 
-const read = <S extends Schema.Top>(schema: S, text: string) =>
+const read = <A>(schema: Schema.Codec<A, unknown>, text: string) =>
   Schema.decodeUnknownEffect(Schema.toCodecJson(schema))(JSON.parse(text))
 
 /** Names of the durable processes in the code. */
@@ -65,33 +66,22 @@ describe("a payload that version 1 stored", () => {
       VoidPayment._tag
     ]))
 
-  it.effect("of a checkout is still read", () =>
-    Effect.map(read(CheckoutWorkflow.payloadSchema, checkout), ({ request }) => assert.strictEqual(request.cartId, id)))
+  const stored: ReadonlyArray<
+    readonly [what: string, schema: Schema.Codec<unknown, unknown>, text: string, path: string, value: unknown]
+  > = [
+    ["a checkout", CheckoutWorkflow.payloadSchema, checkout, "request.cartId", id],
+    ["a finished checkout", CheckoutWorkflow.successSchema, result, "order.lineItems.0.totalPrice", 1000],
+    ["a refund", SettleRefund.payloadSchema, refund, "refundId", id],
+    ["a late capture", LateCapture.payloadSchema, lateCapture, "orderId", id],
+    ["a capture by staff", CaptureOrder.payloadSchema, capture, "amount", 700],
+    ["a worker loop", WorkerLoop.payloadSchema, `{"queue":"default","slot":0,"sequence":7}`, "sequence", 7],
+    ["a payment to void", VoidPayment.payloadSchema, voiding, "request.amount", 100]
+  ]
+  for (const [what, schema, text, path, value] of stored) {
+    it.effect(`of ${what} is still read`, () =>
+      Effect.map(read(schema, text), (payload) => assert.strictEqual(at(payload, path), value)))
+  }
 
-  it.effect("of a finished checkout is still read", () =>
-    Effect.map(
-      read(CheckoutWorkflow.successSchema, result),
-      ({ order: { lineItems } }) => assert.strictEqual(lineItems[0]?.totalPrice, 1000)
-    ))
-
-  it.effect("of what a checkout decided is still read", () =>
+  it.effect("of a priced cart is still read", () =>
     Effect.map(decodePricedCart(pricedCart), ({ promotions }) => assert.strictEqual(promotions[0]?.promotionId, id)))
-
-  it.effect("of a refund is still read", () =>
-    Effect.map(read(SettleRefund.payloadSchema, refund), ({ refundId }) => assert.strictEqual(refundId, id)))
-
-  it.effect("of a late capture is still read", () =>
-    Effect.map(read(LateCapture.payloadSchema, lateCapture), ({ orderId }) => assert.strictEqual(orderId, id)))
-
-  it.effect("of a capture by hand is still read", () =>
-    Effect.map(read(CaptureOrder.payloadSchema, capture), ({ amount }) => assert.strictEqual(amount, 700)))
-
-  it.effect("of a cycle of the job queue is still read", () =>
-    Effect.map(
-      read(WorkerLoop.payloadSchema, `{"queue":"default","slot":0,"sequence":7}`),
-      ({ sequence }) => assert.strictEqual(sequence, 7)
-    ))
-
-  it.effect("of a payment to undo is still read", () =>
-    Effect.map(read(VoidPayment.payloadSchema, voiding), ({ request }) => assert.strictEqual(request.amount, 100)))
 })

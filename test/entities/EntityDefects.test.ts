@@ -72,8 +72,8 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
     }
     const carts = CartRepo.of({
       find: () => unused,
-      ofCustomer: () => unused,
       findWithLine: () => unused,
+      ofCustomer: () => unused,
       state: () => Effect.succeed(state),
       insert: () => unused,
       abandonExpired: unused,

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { allocate } from "../../src/domain/money/Allocation.ts"
-import { Minor, SignedMinor } from "../../src/domain/money/Money.ts"
+import { allocate, Minor, SignedMinor } from "../../src/domain/money/Money.ts"
 
 const many = { arbitrary: { runs: 5000 } }
 const anyWeights = Schema.NonEmptyArray(Minor)
@@ -35,7 +34,7 @@ describe("allocation by largest remainder", () => {
   })
 
   it.prop(
-    "always adds up, whatever the size of the numbers",
+    "always adds up for numbers of any size",
     { total: SignedMinor, weights: anyWeights },
     ({ total, weights }) => added(allocate(total, weights)) === BigInt(total),
     many

@@ -25,11 +25,7 @@ describe("decimal strings", () => {
       ["1500", "JPY", 1500],
       ["1.234", "KWD", 1234],
       ["-0.05", "GBP", -5],
-      [
-        "7.5",
-        "EUR",
-        750
-      ],
+      ["7.5", "EUR", 750],
       ["0.00", "EUR", 0],
       ["90071992547409.91", "EUR", Number.MAX_SAFE_INTEGER]
     ] as const
@@ -46,10 +42,7 @@ describe("decimal strings", () => {
       ["1.2345", "KWD"],
       ["1e3", "GBP"],
       ["1,000", "GBP"],
-      [
-        " 1",
-        "GBP"
-      ],
+      [" 1", "GBP"],
       [".5", "GBP"],
       ["5.", "GBP"],
       ["+5", "GBP"],

@@ -54,7 +54,7 @@ const assertIndexed = (plan: string, why: string) =>
 
 const order = "00000000-0000-7000-9000-000000000501"
 
-describe("what the desk asks of 100,000 orders", () => {
+describe("reads of staff among 100,000 orders", () => {
   it.layer(
     Layer.mergeAll(
       OrderRecords.layer.pipe(
@@ -77,7 +77,7 @@ describe("what the desk asks of 100,000 orders", () => {
             ["GUEST501@MAIL.TEST", ["ORD-2025-000501"]],
             ["who27@mail", ["ORD-2025-000535", "ORD-2025-000525"]],
             ["first27 last27", ["ORD-2025-000535", "ORD-2025-000525"]],
-            ["nobody at all", []]
+            ["unknown customer", []]
           ]
           for (const [text, found] of asked) {
             const hits = yield* lookUp(text)
@@ -99,7 +99,7 @@ describe("what the desk asks of 100,000 orders", () => {
         for (const plan of yield* plansOf(read)) assertIndexed(plan, "timeline")
       }), 60_000)
 
-    it.effect("finds what nobody paid by the index of statuses", () =>
+    it.effect("finds unpaid orders by the index of statuses", () =>
       Effect.gen(function*() {
         const first = "00000000-0000-0000-0000-000000000000"
         const read = Effect.flatMap(UnpaidOrderRepo, (repo) => repo.older(48, first, 100))

@@ -1,11 +1,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
+import { buildOrder, type BuiltOrder, type OrderSpec } from "../support/OrderBuilder.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
 
-/** A hook that takes its time has been reached, and may go on. */
+/** A slow hook has been reached, and may go on. */
 const [reached, goOn] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
 
 const seen: Array<readonly [key: string, value: object]> = []
@@ -34,54 +34,45 @@ const hooks: ReadonlyArray<Hook> = [
 ]
 
 const given = (spec: OrderSpec = {}) =>
-  Effect.flatMap(
-    TestApp,
-    ({ databaseUrl }) => Effect.provide(buildOrder(spec), sharedClient(databaseUrl))
-  )
+  Effect.flatMap(TestApp, ({ databaseUrl }) => Effect.provide(buildOrder(spec), sharedClient(databaseUrl)))
+
+const change = ({ id }: BuiltOrder, body: object) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body })
 
 layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds" })("hooks of orders", (it) => {
-  it.effect("run before and after a change of status; one that fails afterwards changes nothing", () =>
+  it.effect("run before and after a change of status, and change nothing when they fail afterwards", () =>
     Effect.gen(function*() {
       const order = yield* given()
       seen.length = 0
-      const body = { status: "confirmed", reason: "paid" }
-      const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
-      assert.strictEqual(answer.status, 200)
+      assert.strictEqual((yield* change(order, { status: "confirmed", reason: "paid" })).status, 200)
       assert.deepStrictEqual(seen.map(([key]) => key), ["before", "after"])
-      assert.deepStrictEqual(seen[0]?.[1], {
-        orderId: order.id,
-        fromStatus: "pending",
-        newStatus: "confirmed",
-        reason: "paid"
-      })
+      const data = { orderId: order.id, fromStatus: "pending", newStatus: "confirmed", reason: "paid" }
+      assert.deepStrictEqual(seen[0]?.[1], data)
       assert.strictEqual(Reflect.get(seen[1]?.[1] ?? {}, "status"), "confirmed")
     }))
 
-  it.effect("do not keep the order's actor busy: another change passes one whose hook takes its time", () =>
+  it.effect("do not block other changes of the order while they run", () =>
     Effect.gen(function*() {
       const order = yield* given()
-      const change = (body: object) => api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
-      const slow = yield* Effect.forkChild(change({ status: "confirmed", reason: "slow" }))
+      const slow = yield* Effect.forkChild(change(order, { status: "confirmed", reason: "slow" }))
       yield* Deferred.await(reached)
-      const quick = yield* change({ status: "cancelled", reason: "quick" })
+      const quick = yield* change(order, { status: "cancelled", reason: "quick" })
       assert.deepStrictEqual([quick.status, quick.at("data.status")], [200, "cancelled"])
       yield* Deferred.succeed(goOn, undefined)
       const late = yield* Fiber.join(slow)
       assert.deepStrictEqual([late.status, late.at("error.code")], [409, "CONFLICT"])
     }))
 
-  it.effect("a refusal beforehand reaches the client and leaves the order as it was", () =>
+  it.effect("refuse a change with their text and leave the order as it was", () =>
     Effect.gen(function*() {
       const order = yield* given()
-      const body = { status: "cancelled", reason: "forbidden" }
-      const answer = yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body })
+      const answer = yield* change(order, { status: "cancelled", reason: "forbidden" })
       assert.strictEqual(answer.status, 422)
       assert.include(answer.text("error.message"), "Not on a Friday.")
       const after = yield* api("GET", `/api/orders/${order.id}`, { as: asAdmin })
       assert.strictEqual(after.text("data.status"), "pending")
     }))
 
-  it.effect("an order that is refunded in full stays where a hook keeps it, and its refund is done", () =>
+  it.effect("can keep the status of an order whose full refund is done", () =>
     Effect.gen(function*() {
       const order = yield* given({ status: "fulfilled" })
       seen.length = 0
@@ -92,11 +83,11 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
       assert.deepStrictEqual(seen.map(([key]) => key), ["before", "get"])
     }))
 
-  it.effect("a refused transition is not even asked about, a read is told", () =>
+  it.effect("do not run for a refused transition, and run after a read", () =>
     Effect.gen(function*() {
       const order = yield* given({ status: "cancelled" })
       seen.length = 0
-      yield* api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: { status: "confirmed" } })
+      yield* change(order, { status: "confirmed" })
       assert.deepStrictEqual(seen, [])
       yield* api("GET", `/api/orders/${order.orderNumber}`, { as: asAdmin })
       assert.deepStrictEqual(seen.map(([key]) => key), ["get"])

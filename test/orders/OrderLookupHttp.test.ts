@@ -1,14 +1,8 @@
-import { assert, it as plain } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
-import { OrderRecordsRepo, orderRecordsRepoLayer } from "../../src/domain/orders/OrderRecordsRepo.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
-import { plansOf } from "../pricing/Statements.ts"
-import { inBulk } from "../support/InBulk.ts"
 import { buildOrder, type OrderSpec } from "../support/OrderBuilder.ts"
-import { TestDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, asCustomer, asStaff, at, withSharedApp } from "../support/TestApp.ts"
 
 const lookUp = (text: string, as: typeof asAdmin = asStaff) =>
@@ -27,7 +21,7 @@ const aCustomer = (body: object) =>
 const leaveEmail = (id: string, email: string) =>
   onDatabase((sql) => sql`update orders set email = ${email} where id = ${id}::uuid`)
 
-withSharedApp("looking orders up at the desk", (it) => {
+withSharedApp("the look-up of orders by staff", (it) => {
   it.effect("finds them by number in any case, and by the digits of its end in every year that was counted", () =>
     Effect.gen(function*() {
       yield* given({ orderNumber: "ORD-2024-000712", placedAt: new Date("2024-03-01") })
@@ -86,46 +80,3 @@ withSharedApp("looking orders up at the desk", (it) => {
       assert.deepStrictEqual(yield* found("ord-2019-152", elsewhere), [])
     }))
 })
-
-/** Two stores with 20,000 orders each, half of them of 5,000 customers, half of guests. */
-const seedMany = inBulk(Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`insert into organizations (id, slug, name) select 'many-' || n, 'many-' || n, 'Many' from generate_series(1, 2) n`
-  yield* sql`insert into customers (id, organization_id, email, first_name, last_name)
-    select gen_random_uuid(), o.id, 'person' || n || '@example.com', 'First' || n, 'Last' || n
-    from organizations o, generate_series(1, 5000) n`
-  yield* sql`insert into order_counters (organization_id, year, last_number)
-    select id, year, 10000 from organizations, generate_series(2020, 2021) year`
-  yield* sql`with people as (select id, organization_id, row_number() over (partition by organization_id) as n from customers)
-    insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
-      shipping_total, discount_total, grand_total, email, placed_at)
-    select gen_random_uuid(), o.id, 'ORD-' || (2020 + g % 2) || '-' || lpad((g / 2)::text, 6, '0'), p.id, 'pending', 'USD',
-      1, 0, 0, 0, 1, case when p.id is null then 'guest' || g || '@example.com' end, now() - g * interval '1 minute'
-    from organizations o cross join generate_series(1, 20000) g
-    left join people p on p.organization_id = o.id and p.n = g / 2`
-  yield* sql`analyze`
-}))
-
-plain.layer(Layer.provideMerge(orderRecordsRepoLayer, TestDatabase), { excludeTestServices: true })(
-  "a look-up among 40,000 orders",
-  (it) => {
-    it.effect("goes over indexes alone, in one statement, whatever is asked for", () =>
-      Effect.gen(function*() {
-        yield* seedMany
-        const repo = yield* OrderRecordsRepo
-        const words = [
-          { number: "ORD-2020-000123", digits: null, beginning: "ord-2020-000123" },
-          { number: "123", digits: "000123", beginning: "123" },
-          { number: "LAST4", digits: null, beginning: "last4" },
-          { number: newId(), digits: null, beginning: "guest12345@" }
-        ]
-        for (const asked of words) {
-          const find = Effect.provideService(repo.lookup(asked), CurrentActor, systemActor("many-1"))
-          assert.isNotEmpty(yield* find)
-          const plans = yield* plansOf(find)
-          assert.strictEqual(plans.length, 1)
-          for (const plan of plans) assert.notMatch(plan, /Seq Scan on (orders|customers)/)
-        }
-      }))
-  }
-)

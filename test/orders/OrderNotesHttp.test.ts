@@ -13,7 +13,7 @@ const write = (body: object, as: typeof asAdmin = asAdmin) =>
 const anOrder = (entityId: string) => write({ lineItems: [{ entityId, quantity: 1 }] })
 
 withSharedApp("notes about an order", (it) => {
-  it.effect("are listed in pages, shown to the customer where they are for him, and deleted", () =>
+  it.effect("are listed in pages, shown to the customer where they are for customers, and deleted", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()
       const as = asCustomer("reader-1")
@@ -29,11 +29,8 @@ withSharedApp("notes about an order", (it) => {
       const mine = yield* api("GET", `/api/me/orders/${order.text("data.orderNumber")}/notes`, { as })
       assert.deepStrictEqual(mine.list("data").map((one) => at(one, "text")), ["Comes on Monday."])
       assert.notProperty(mine.at("data.0"), "authorName")
-      refused(
-        yield* api("GET", `/api/me/orders/${order.text("data.id")}/notes`, { as: asCustomer("else") }),
-        403,
-        "FORBIDDEN"
-      )
+      const others = api("GET", `/api/me/orders/${order.text("data.id")}/notes`, { as: asCustomer("else") })
+      refused(yield* others, 403, "FORBIDDEN")
       const other = (yield* anOrder(entityId)).text("data.id")
       const one = `${path}/${internal.text("data.id")}`
       refused(yield* api("DELETE", one.replace(order.text("data.id"), other), { as: asStaff }), 404, "NOT_FOUND")
@@ -46,7 +43,7 @@ withSharedApp("notes about an order", (it) => {
       assert.deepStrictEqual(recorded.map(({ said }) => /Rude|Monday/.test(said)), [false, false, false])
     }))
 
-  it.effect("wait for whoever erases the order's person, and do not outlive him", () =>
+  it.effect("wait for an erasure of the order's person, and do not outlive it", () =>
     Effect.gen(function*() {
       const id = (yield* anOrder(yield* aProduct())).text("data.id")
       const note = api("POST", `/api/orders/${id}/notes`, { as: asStaff, body: { text: "Late." } })

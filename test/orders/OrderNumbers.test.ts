@@ -8,15 +8,15 @@ import { OrderNumbers } from "../../src/domain/orders/OrderNumbers.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-/** One process's numbers: a block of its own. */
+/** The numbers of one process, which has a separate block. */
 const process = Effect.gen(function*() {
   const { next } = yield* OrderNumbers
   return (organization: string) => Effect.provideService(next, CurrentActor, manager(organization))
 }).pipe(Effect.provide(Layer.fresh(OrderNumbers.layer)))
 
 /**
- * A clock per test. The database's client lives on the real one: its pool looks after itself every few seconds, and
- * years of the test clock would be millions of looks.
+ * A clock per test. The client of the database has the real one: its pool checks itself every few seconds, and years of
+ * the test clock would be millions of checks.
  */
 const withClock = Effect.provide(TestClock.layer())
 

@@ -7,12 +7,12 @@ import { OrderProjections } from "../../src/domain/orders/OrderProjections.ts"
 import { aPendingOrder, inStore } from "../checkout/NewOrder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-/** Orders that the follower cannot follow. */
+/** Orders for which the projection fails. */
 const cursed = new Set<string>()
-/** How many orders it was told of at once. */
+/** How many orders it received at once. */
 const batches: Array<number> = []
 
-/** A follower that keeps a row of each order, and dies over some. */
+/** A projection that keeps a row of each order, and dies for some. */
 const following = Layer.effectDiscard(Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`create table followed (organization_id text, order_id uuid, lines bigint)`
@@ -46,8 +46,8 @@ const orderRows = (ids: ReadonlyArray<string>) =>
       (rows) => rows.map(({ id }) => id).sort()
     ))
 
-layer(repos, { excludeTestServices: true })("a plugin that follows orders", (it) => {
-  it.effect("sees the order with its lines, and what it writes is true together with it", () =>
+layer(repos, { excludeTestServices: true })("an order projection of a plugin", (it) => {
+  it.effect("receives the order with its lines, and commits together with it", () =>
     Effect.gen(function*() {
       const newOrder = yield* aPendingOrder()
       const { create } = yield* CreateOrderRepo
@@ -56,7 +56,7 @@ layer(repos, { excludeTestServices: true })("a plugin that follows orders", (it)
       assert.strictEqual(yield* inStore(create(newOrder)), "exists")
     }))
 
-  it.effect("takes the order back that it fails over, and those placed with it are placed all the same", () =>
+  it.effect("undoes the order for which it fails, and the orders created with it are created", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { create } = yield* CreateOrderRepo
@@ -69,7 +69,7 @@ layer(repos, { excludeTestServices: true })("a plugin that follows orders", (it)
         concurrency: "unbounded"
       })
       assert.deepStrictEqual(exits.map(({ _tag }) => _tag), ids.map((id) => (id === bad ? "Failure" : "Success")))
-      assert.isAbove(Math.max(...batches), 1, "they were to be placed by one statement")
+      assert.isAbove(Math.max(...batches), 1, "they were to be created by one statement")
       assert.deepStrictEqual(yield* orderRows(ids), ids.filter((id) => id !== bad).sort())
       assert.deepStrictEqual(yield* sql`select 1 from orders where id = ${bad}::uuid`, [])
       assert.deepStrictEqual(yield* sql`select 1 from followed where order_id = ${bad}::uuid`, [])

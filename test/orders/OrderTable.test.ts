@@ -8,70 +8,61 @@ import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-type Write = (sql: SqlClient.SqlClient, id: string) => Effect.Effect<unknown, SqlError.SqlError>
-
-/** What no writer may do to an order of 10.00, captured in full, whatever code he comes from. */
-const refused: ReadonlyArray<readonly [what: string, write: Write]> = [
-  [
-    "give back more than was captured",
-    (sql, id) => sql`update orders set refunded_total = 1001 where id = ${id}::uuid`
-  ],
-  ["give back a negative amount", (sql, id) => sql`update orders set refunded_total = -1 where id = ${id}::uuid`],
-  [
-    "lose the capture of what was given back",
-    (sql, id) => sql`update orders set refunded_total = 500, amount_captured = null where id = ${id}::uuid`
-  ],
-  ["add up to another total", (sql, id) => sql`update orders set tax_total = 1 where id = ${id}::uuid`],
-  [
-    "add the tax that its prices contain",
-    (sql, id) => sql`update orders set tax_included = true, tax_total = 1, grand_total = 1001 where id = ${id}::uuid`
-  ],
-  [
-    "contain more tax than it costs",
-    (sql, id) => sql`update orders set tax_included = true, tax_total = 1001 where id = ${id}::uuid`
-  ],
-  [
-    "have a negative discount",
-    (sql, id) => sql`update orders set discount_total = -1, grand_total = 1001 where id = ${id}::uuid`
-  ],
-  ["have an unknown status", (sql, id) => sql`update orders set status = 'lost' where id = ${id}::uuid`],
-  [
-    "refund more units of a line than were sold",
-    (sql, id) => sql`update order_lines set refunded_quantity = quantity + 1 where order_id = ${id}::uuid`
-  ],
-  ["owe more than is left of what was captured", (sql, id) =>
-    Effect.andThen(
-      sql`update orders set refunded_total = 500 where id = ${id}::uuid`,
-      sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-        values (${newId()}::uuid, 'org_default', ${id}::uuid, 501, 'r', 'pending')`
-    )],
-  ["begin a refund anew whose money was given back otherwise", (sql, id) =>
-    Effect.andThen(
-      sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-        select gen_random_uuid(), 'org_default', ${id}::uuid, 600, 'r', unnest(array['failed', 'pending'])`,
-      sql`update refunds set status = 'pending' where order_id = ${id}::uuid`
-    )],
-  ["owe a negative refund", (sql, id) =>
-    sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-      values (${newId()}::uuid, 'org_default', ${id}::uuid, -1, 'r', 'pending')`]
+/** Values that no writer may give an order of 10.00 that is captured in full. */
+const refusedValues: ReadonlyArray<readonly [what: string, set: string]> = [
+  ["give back more than was captured", "refunded_total = 1001"],
+  ["give back a negative amount", "refunded_total = -1"],
+  ["lose the capture of a refund", "refunded_total = 500, amount_captured = null"],
+  ["add up to another total", "tax_total = 1"],
+  ["add the tax that its prices contain", "tax_included = true, tax_total = 1, grand_total = 1001"],
+  ["contain more tax than it costs", "tax_included = true, tax_total = 1001"],
+  ["have a negative discount", "discount_total = -1, grand_total = 1001"],
+  ["have an unknown status", "status = 'lost'"]
 ]
+
+/** Inserts a refund of an order. */
+const refund = (orderId: string, amount: number, status = "pending", id = newId()) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
+        values (${id}::uuid, 'org_default', ${orderId}::uuid, ${amount}, 'r', ${status})`
+  )
 
 const inStore = Effect.provideService(CurrentActor, manager())
 
 it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })(
   "the table of orders",
   (it) => {
-    for (const [what, write] of refused) {
-      it.effect(`lets no order ${what}`, () =>
-        Effect.gen(function*() {
-          const sql = yield* SqlClient.SqlClient
-          const { id } = yield* buildOrder()
-          const { reason } = yield* Effect.flip(write(sql, id))
-          assert.strictEqual(reason._tag, "ConstraintError", reason.message)
-        }))
-    }
+    const constrained = <A, R>(write: Effect.Effect<A, SqlError.SqlError, R>, what: string) =>
+      Effect.map(Effect.flip(write), ({ reason }) => assert.strictEqual(reason._tag, "ConstraintError", what))
 
-    it.effect("has a number once in an organization, and again in another one", () =>
+    it.effect("refuses amounts and statuses that contradict each other", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* buildOrder()
+        for (const [what, set] of refusedValues) {
+          yield* constrained(sql`update orders set ${sql.literal(set)} where id = ${id}::uuid`, what)
+        }
+        const units = sql`update order_lines set refunded_quantity = quantity + 1 where order_id = ${id}::uuid`
+        yield* constrained(units, "refund more units of a line than were sold")
+      }))
+
+    it.effect("refuses refunds beyond the capture, negative ones, and the restart of one that was paid in another way", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* buildOrder()
+        yield* constrained(refund(id, -1), "a negative refund")
+        yield* refund(id, 600, "failed")
+        yield* refund(id, 600)
+        yield* constrained(sql`update refunds set status = 'pending' where order_id = ${id}::uuid`, "a restart")
+        yield* constrained(refund(id, 401), "more than is left beside a pending refund")
+        const partly = yield* buildOrder()
+        yield* sql`update orders set refunded_total = 500 where id = ${partly.id}::uuid`
+        yield* constrained(refund(partly.id, 501), "more than is left of the capture")
+      }))
+
+    it.effect("takes an order number once in an organization, and again in another one", () =>
       Effect.gen(function*() {
         const orderNumber = "ORD-2026-777777"
         yield* buildOrder({ orderNumber })
@@ -79,66 +70,54 @@ it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestSe
         assert.isTrue(Exit.hasDies(yield* Effect.exit(buildOrder({ orderNumber }))))
       }))
 
-    it.effect("has one open failure of a refund, whoever writes it", () =>
+    it.effect("takes one open failure of a refund", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* buildOrder()
-        const refund = newId()
-        yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-          values (${refund}::uuid, 'org_default', ${id}::uuid, 1, 'r', 'failed')`
+        const refundId = newId()
+        yield* refund(id, 1, "failed", refundId)
         const fail = () =>
           sql`insert into compensation_failures (id, organization_id, kind, order_id, refund_id, amount, message)
-            values (${newId()}::uuid, 'org_default', 'refund_failed', ${id}::uuid, ${refund}::uuid, 1, 'm')`
+            values (${newId()}::uuid, 'org_default', 'refund_failed', ${id}::uuid, ${refundId}::uuid, 1, 'm')`
         yield* fail()
         assert.strictEqual((yield* Effect.flip(fail())).reason._tag, "UniqueViolation")
       }))
 
-    it.effect("of two refunds at once that are too much together one is written down, whoever writes them", () =>
+    it.effect("takes one of two refunds at once that are too much together, also while the first is written", () =>
       Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
-        const write = () =>
-          Effect.exit(
-            sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-              values (${newId()}::uuid, 'org_default', ${id}::uuid, 600, 'r', 'pending')`
-          )
-        const lock = sql`select 1 from orders where id = ${id}::uuid for update`
-        const ended = yield* atOnce(() => lock, [write(), write()])
+        const [one, other] = [yield* buildOrder(), yield* buildOrder()]
+        const ended = yield* atOnce(
+          (sql) => sql`select 1 from orders where id = ${one.id}::uuid for update`,
+          [Effect.exit(refund(one.id, 600)), Effect.exit(refund(one.id, 600))]
+        )
         assert.strictEqual(ended.filter(Exit.isSuccess).length, 1)
-      }))
-
-    it.effect("a refund waits for one that is being written, and is none when that leaves no room for it", () =>
-      Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
-        const write = () =>
-          sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-            values (${newId()}::uuid, 'org_default', ${id}::uuid, 600, 'r', 'pending')`
-        const [late] = yield* atOnce(write, [Effect.exit(write())])
+        const [late] = yield* atOnce(
+          (sql) => Effect.provideService(refund(other.id, 600), SqlClient.SqlClient, sql),
+          [Effect.exit(refund(other.id, 600))]
+        )
         assert.isTrue(late !== undefined && Exit.isFailure(late))
       }))
 
-    it.effect("one refund that is settled twice at once moves the total once", () =>
+    it.effect("moves the total once for a refund that is settled twice at once", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const refunds = yield* RefundRepo
-        const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
-        const refund = newId()
-        yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
-          values (${refund}::uuid, 'org_default', ${id}::uuid, 300, 'r', 'pending')`
-        const complete = inStore(refunds.complete(refund, null))
+        const { id } = yield* buildOrder()
+        const refundId = newId()
+        yield* refund(id, 300, "pending", refundId)
+        const complete = inStore(refunds.complete(refundId, null))
         const recorded = yield* Effect.all([complete, complete], { concurrency: "unbounded" })
         assert.deepStrictEqual(recorded.toSorted(), [false, true])
-        assert.isFalse(yield* inStore(refunds.send(refund)))
+        assert.isFalse(yield* inStore(refunds.send(refundId)))
         const [row] = yield* sql`select refunded_total::int4 as total from orders where id = ${id}::uuid`
         assert.deepStrictEqual(row, { total: 300 })
       }))
 
-    it.effect("the same report of a provider, received twice at once, is accounted for once and up to the capture", () =>
+    it.effect("counts a report of a provider once and up to the capture, also when it is received several times at once", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const refunds = yield* RefundRepo
-        const { id } = yield* buildOrder({ lines: [{ unitPrice: 1_000 }] })
+        const { id } = yield* buildOrder()
         const report = Effect.orDie(sql.withTransaction(inStore(refunds.recordExternal(id, 5_000, "re_1"))))
         const lock = sql`select 1 from orders where id = ${id}::uuid for update`
         const amounts = yield* atOnce(() => lock, [report, report, report])

@@ -29,9 +29,9 @@ const dueIn = (order: BuiltOrder) =>
 
 const takeDue = (limit: number) => Effect.flatMap(UnpaidOrderRepo, (repo) => repo.takeDue(limit))
 
-describe("orders that wait for their shopper", () => {
+describe("orders that wait for their payment", () => {
   it.layer(Layer.provideMerge(unpaidOrderRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
-    it.effect("wait from the first time it is said, and not longer when it is said again", () =>
+    it.effect("keep their first deadline when it is set again", () =>
       Effect.gen(function*() {
         const order = yield* buildOrder({ captured: null })
         yield* wait(order, 60)
@@ -39,7 +39,7 @@ describe("orders that wait for their shopper", () => {
         assert.strictEqual(yield* dueIn(order), 60)
       }))
 
-    it.effect("are never those that are paid, further, or another organization's", () =>
+    it.effect("are never paid, confirmed or another tenant's", () =>
       Effect.gen(function*() {
         const paid = yield* buildOrder()
         const further = yield* buildOrder({ captured: null, status: "confirmed" })
@@ -50,7 +50,7 @@ describe("orders that wait for their shopper", () => {
         assert.deepStrictEqual(yield* Effect.all([dueIn(paid), dueIn(further), dueIn(foreign)]), [null, null, null])
       }))
 
-    it.effect("are taken once by two sweeps at once, longest over first, and come again ten minutes later", () =>
+    it.effect("are claimed once by two runs at once, most overdue first, and again ten minutes later", () =>
       Effect.gen(function*() {
         const [late = [], older = []] = yield* Effect.all([waiting(3, 5), waiting(3, 50)])
         const [first, second] = yield* Effect.all([takeDue(3), takeDue(3)], { concurrency: 2 })
@@ -64,7 +64,7 @@ describe("orders that wait for their shopper", () => {
         yield* takeDue(100)
       }))
 
-    it.effect("wait no more once they are paid, though nobody has moved their status", () =>
+    it.effect("wait no more once they are paid, even while they are pending", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [order] = yield* waiting(1, 5)

@@ -54,8 +54,8 @@ const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
     }
   })
   const found = Layer.mock(CaptureRepo, { takeDue: () => Effect.succeed(due) })
-  const started = Captures.layer.pipe(Layer.provide(Layer.mergeAll(engine, found, Layer.mock(OrderRepo, {}))))
-  const looked = yield* Effect.provide(Effect.flatMap(Captures, ({ startDue }) => startDue), started)
+  const sweeper = Captures.layer.pipe(Layer.provide(Layer.mergeAll(engine, found, Layer.mock(OrderRepo, {}))))
+  const looked = yield* Effect.provide(Effect.flatMap(Captures, ({ startDue }) => startDue), sweeper)
   return { begun, looked }
 })
 

@@ -37,6 +37,7 @@ const Repos = Layer.mergeAll(
   cartLineRepoLayer,
   cartRepoLayer,
   CategoryRepo.layer,
+  cartRepoLayer,
   EntityLinkRepo.layer,
   EntityRepo.layer,
   offerRepoLayer,

@@ -25,6 +25,7 @@ import { asAnother, asOwner, giveAway, insert, openAnother, whileLocked } from "
 const Repos = Layer.mergeAll(
   basketRepoLayer,
   cartRepoLayer,
+  basketRepoLayer,
   createOrderRepoLayer,
   idempotencyRepoLayer,
   Layer.provide(orderEditRepoLayer, Layer.mock(EditedStock, {})),
@@ -122,7 +123,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
   it.effect("neither read, claim nor release another tenant's cart, nor wait for it", () =>
     Effect.gen(function*() {
       yield* openAnother
-      const { claim, ofCart, release } = yield* BasketRepo
+      const [{ claim, release }, { ofCart }] = [yield* BasketRepo, yield* BasketRepo]
       const { cartId, order } = yield* aPendingOrder()
       const visitor = (organization: string) => ({
         actor: systemActor(organization),

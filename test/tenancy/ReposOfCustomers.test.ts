@@ -43,12 +43,12 @@ const Repos = Layer.mergeAll(
   authRepoLayer,
   cartRepoLayer,
   customerGroupRepoLayer,
+  orderRepoLayer,
   customerRepoLayer,
   downloadRepoLayer,
   erasureRepoLayer,
   groupMemberRepoLayer,
   interactionRepoLayer,
-  orderRepoLayer,
   jobRecordRepoLayer,
   orderRecordRepoLayer
 ).pipe(Layer.provideMerge(TestDatabase))

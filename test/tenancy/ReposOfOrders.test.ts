@@ -34,13 +34,17 @@ import {
 const noStock = Layer.mergeAll(Layer.mock(Handover, {}), Layer.mock(OrderStock, {}), Layer.mock(UndoCreateOrder, {}))
 
 const Repos = Layer.mergeAll(
+  orderRepoLayer,
   customerRepoLayer,
   invoiceRepoLayer,
+  orderRecordsRepoLayer,
   OrderMailRepo.layer,
   orderRecordsRepoLayer,
   orderRepoLayer,
   orderStatusRepoLayer,
+  unpaidOrderRepoLayer,
   taxNoticeRepoLayer,
+  orderRecordsRepoLayer,
   unpaidOrderRepoLayer
 ).pipe(Layer.provide(noStock), Layer.provideMerge(TestDatabase))
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Quantity } from "../carts/Cart.ts"
 import { IdempotencyKey } from "../idempotency/IdempotencyKey.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
@@ -70,9 +71,6 @@ export const ShippingQuote = Schema.Struct({
 }).annotate({ identifier: "ShippingQuote" })
 export type ShippingQuote = typeof ShippingQuote.Type
 
-/** The quantity limit of a cart line (contract §2). */
-export const LineQuantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
-
 /** Line fields that need `orders:manage`; amounts in minor units. */
 export const lineMoney = {
   isCustomPrice: Schema.optional(
@@ -86,13 +84,13 @@ export const lineMoney = {
 export const LineRequest = Schema.Struct({
   entityId: Uuid,
   variantId: maybe(Uuid),
-  quantity: LineQuantity,
+  quantity: Quantity,
   ...lineMoney
 }).annotate({ identifier: "OrderLineRequest" })
 export type LineRequest = typeof LineRequest.Type
 
 /** A change of a line; absent fields stay. A new quantity takes the current catalog price, unless staff set the price. */
-export const LineChange = Schema.Struct({ quantity: Schema.optional(LineQuantity), ...lineMoney }).annotate({
+export const LineChange = Schema.Struct({ quantity: Schema.optional(Quantity), ...lineMoney }).annotate({
   identifier: "OrderLineChange"
 })
 export type LineChange = typeof LineChange.Type
@@ -132,7 +130,7 @@ export const ManualOrderRequest = Schema.Struct({
   idempotencyKey: Schema.optional(IdempotencyKey),
   note: maybe(keyText(10_000).annotate({ description: "Kept as an internal note of the order." })),
   draft: Schema.optional(
-    Schema.Boolean.annotate({ description: "Nobody is told by mail, and the order waits for as long as it takes." })
+    Schema.Boolean.annotate({ description: "No mail is sent, and the order never expires." })
   )
 }).annotate({ identifier: "ManualOrder" })
 export type ManualOrderRequest = typeof ManualOrderRequest.Type

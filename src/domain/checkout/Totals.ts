@@ -1,6 +1,5 @@
 import { Data, Result } from "effect"
-import { allocate } from "../money/Allocation.ts"
-import { type AmountOutOfRange, type Minor, minor, sum, times } from "../money/Money.ts"
+import { allocate, type AmountOutOfRange, type Minor, minor, sum, times } from "../money/Money.ts"
 
 /** A line to be priced: whole units and the unit price before discount and tax, in minor units. */
 export interface TotalsLine {

@@ -1,4 +1,4 @@
-import { Cause, type Context, Effect, Exit } from "effect"
+import { Cause, Context, Effect, Exit } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { wasCutOff } from "../errors/Transience.ts"
@@ -14,8 +14,20 @@ import {
   HookRefusal,
   type Returned
 } from "./Hook.ts"
-import { deepestHook, HookDepth, tooDeep } from "./HookDepth.ts"
 import { operationOf } from "./HookMap.ts"
+
+/**
+ * Nesting depth of hooks around the current fiber; 0 outside of any. It is inherited by services that a handler calls
+ * and effects that its promise runs, but not by jobs and messages to entities.
+ */
+export const HookDepth = Context.Reference<number>("stoa/domain/hooks/HookDepth", { defaultValue: () => 0 })
+
+/** Maximum depth: a handler that causes the same operation would otherwise recurse forever. */
+export const deepestHook = 5
+
+/** Why a hook was not called. */
+export const tooDeep = (key: string): string =>
+  `The hooks of ${key} were not called: they are inside of ${deepestHook} others. Does a hook repeat its operation?`
 
 /**
  * A failed after-hook, as the checkout response reports it in `meta.hookErrors` (contract §0.5). Its message is that of

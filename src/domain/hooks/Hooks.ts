@@ -3,9 +3,8 @@ import { CurrentActor } from "../access/Actor.ts"
 import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import { emptyServiceRegistry, ServiceRegistry } from "../modules/ServiceRegistry.ts"
 import type { AfterHandler, BeforeHandler, Hook } from "./Hook.ts"
-import { HookDepth } from "./HookDepth.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
-import { type Extra, type HookError, runAfter, runBefore } from "./HookRun.ts"
+import { type Extra, HookDepth, type HookError, runAfter, runBefore } from "./HookRun.ts"
 
 /** Position of a handler in the list of its key: before or after those of the configuration (contract §0.5). */
 export type HookSlot = "prepended" | "appended"

@@ -25,7 +25,7 @@ export const migrations = {
       tax_total bigint not null check (tax_total >= 0),
       -- The prices contain the tax: it is a part of the total and not added to it.
       tax_included boolean not null default false,
-      -- The tax adapter that is told of the order and of its end; null when the store's own rules said the tax.
+      -- The tax adapter that records the order and its end; null when the store's rules decided the tax.
       tax_provider text,
       shipping_total bigint not null check (shipping_total >= 0),
       discount_total bigint not null check (discount_total >= 0),

@@ -1,6 +1,6 @@
 import { Result } from "effect"
 import { Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
-import { allocate } from "../money/Allocation.ts"
+import { allocate } from "../money/Money.ts"
 import type { RefundRequest } from "./RefundRequest.ts"
 import { capOf, type CapturedShares, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
 

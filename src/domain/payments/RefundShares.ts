@@ -1,5 +1,5 @@
 import { payable } from "../checkout/Totals.ts"
-import { allocate } from "../money/Allocation.ts"
+import { allocate } from "../money/Money.ts"
 
 /** The parts of an order line a refund is calculated from; amounts in minor units. */
 export interface RefundableLine {

@@ -1,5 +1,4 @@
-import { allocate } from "../money/Allocation.ts"
-import { roundHalfUp } from "../money/Money.ts"
+import { allocate, roundHalfUp } from "../money/Money.ts"
 import { comparable, type Destination } from "../shipping/Destination.ts"
 
 /** A line to be taxed. */

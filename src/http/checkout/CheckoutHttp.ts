@@ -2,9 +2,10 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
+import { Captures } from "../../workflows/checkout/Captures.ts"
 import { type CheckoutResult, Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotencyKey.ts"
-import { CheckoutGroup } from "./CheckoutApi.ts"
+import { CapturesGroup, CheckoutGroup } from "./CheckoutApi.ts"
 
 /** The idempotency key of the header, else of the body (contract §3.1). */
 export const checkoutKey = Effect.fnUntraced(function*(shown: Shown, payload: CheckoutRequest, actor: Actor) {
@@ -24,7 +25,6 @@ export const answerOf = ({ clientSecret, hookErrors, order, rejectedCodes }: Che
   }
 }
 
-/** Handlers of the routes that `CheckoutApi.ts` declares. */
 export const checkoutHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CheckoutGroup),
   "checkout",
@@ -37,6 +37,17 @@ export const checkoutHttp = HttpApiBuilder.group(
           yield* checkouts.start(payload, hash, yield* checkoutKey(request, payload, yield* CurrentActor))
         )
       })
+    })
+  })
+)
+
+export const capturesHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CapturesGroup),
+  "captures",
+  Effect.fnUntraced(function*(handlers) {
+    const captures = yield* Captures
+    return handlers.handleAll({
+      capture: ({ params, payload }) => captures.capture(params.id, payload?.amount)
     })
   })
 )

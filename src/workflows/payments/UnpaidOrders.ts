@@ -3,12 +3,18 @@ import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
-import { type UnpaidOrder, UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
+import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Maximum number of orders one run or page cancels. */
 export const ordersPerRun = 100
+
+/** An order that was not paid in time. */
+export interface UnpaidOrder {
+  readonly orderId: string
+  readonly organizationId: string
+}
 
 /** Cancels orders whose payment deadline has passed, so that they do not hold stock forever. */
 export class UnpaidOrders extends Context.Service<UnpaidOrders, {
