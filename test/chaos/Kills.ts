@@ -2,9 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { audit, auditAlways, auditPayments } from "../support/Audit.ts"
 import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
+import { placeOf } from "../support/Places.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { restart, type Service, startService, talkingTo } from "../support/Service.ts"
+import { talkingTo } from "../support/Service.ts"
 import { auditConfirmed, shoppers, unannounced } from "../support/Shoppers.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -14,26 +15,18 @@ const auditEvery = 25
 
 const methods = ["card", "card", "card", "nocapture", "card", "card", "card", "decline"]
 
-/** A place in the deployment: processes come and go in it, the ports stay. */
-const place = Effect.fnUntraced(function*(options: Parameters<typeof startService>[0]) {
-  let service: Service = yield* startService(options)
-  return {
-    first: service,
-    strike: Effect.gen(function*() {
-      service.kill("SIGKILL")
-      service = yield* restart(service, options)
-    })
-  }
-})
-
 it.live(`${kills} kills at random moments lose and double nothing`, () =>
   Effect.gen(function*() {
     const { url: databaseUrl } = yield* freshDatabase
     const emulator = yield* startEmulator
     const options = { databaseUrl, ...emulatedService(emulator) }
-    const edge = yield* place({ ...options, role: "api" })
-    const places = [yield* place({ ...options, role: "runner" }), yield* place({ ...options, role: "runner" }), edge]
-    const app = talkingTo(edge.first, databaseUrl)
+    const edge = yield* placeOf({ ...options, role: "api" })
+    const places = [
+      yield* placeOf({ ...options, role: "runner" }),
+      yield* placeOf({ ...options, role: "runner" }),
+      edge
+    ]
+    const app = talkingTo(edge.service(), databaseUrl)
     const product = yield* aProduct({ stock: 10_000_000 }).pipe(Effect.provide(app))
     const recorded = unannounced()
     let closing = false
@@ -44,13 +37,15 @@ it.live(`${kills} kills at random moments lose and double nothing`, () =>
       // A random number of orders from now: a moment that is random and still tied to work being done.
       const wanted = recorded.orders.length + Math.floor(Math.random() * 12)
       yield* Effect.promise(() =>
-        waitFor("orders between the kills", () =>
-          recorded.orders.length >= wanted || buyers.pollUnsafe() !== undefined, 90_000)
+        waitFor(
+          "orders between the kills",
+          () => recorded.orders.length >= wanted || buyers.pollUnsafe() !== undefined,
+          90_000
+        )
       )
-      if (buyers.pollUnsafe() !== undefined) {
-        break
-      }
-      yield* places[Math.floor(Math.random() * places.length)]?.strike ?? Effect.void
+      if (buyers.pollUnsafe() !== undefined) break
+      const place = places[Math.floor(Math.random() * places.length)] ?? edge
+      yield* Effect.andThen(place.kill, place.replace)
       if (kill % auditEvery === 0) {
         yield* auditAlways(databaseUrl)
         console.log(
@@ -62,10 +57,11 @@ it.live(`${kills} kills at random moments lose and double nothing`, () =>
     yield* Fiber.join(buyers)
     yield* audit(databaseUrl, "60 seconds")
     yield* Effect.promise(() =>
-      waitFor("nothing to be set aside", () =>
-        emulator.payments().every(({ status }) =>
-          status !== "requires_capture"
-        ), 60_000)
+      waitFor(
+        "nothing to be set aside",
+        () => emulator.payments().every(({ status }) => status !== "requires_capture"),
+        60_000
+      )
     )
     yield* auditPayments(databaseUrl, emulator)
     yield* auditConfirmed(databaseUrl, recorded)

@@ -44,7 +44,7 @@ const all = { concurrency: "unbounded" } as const
 const onDatabase = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
 
 describe("ClusterStorage", () => {
-  it.live("runs workflows and persisted requests, answers repeats, and spares the look-ups of new executions", () =>
+  it.live("the cluster storage runs workflows and persisted requests, answers repeats, and spares the look-ups of new executions", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       yield* Effect.gen(function*() {
@@ -62,14 +62,17 @@ describe("ClusterStorage", () => {
       }).pipe(Effect.provide(processOn(url)))
     }))
 
-  it.live("ends an execution that is interrupted the moment it was started", () =>
+  it.live("the cluster storage ends an execution that is interrupted the moment it was started", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       yield* Effect.gen(function*() {
         yield* Order.execute({ id: "warm", wait: false })
-        const started = yield* Effect.forEach(ids("i", 30), (id) =>
-          Effect.tap(Order.execute({ id, wait: true }, { discard: true }), (execution) =>
-            Order.interrupt(execution)), all)
+        const started = yield* Effect.forEach(
+          ids("i", 30),
+          (id) =>
+            Effect.tap(Order.execute({ id, wait: true }, { discard: true }), (execution) => Order.interrupt(execution)),
+          all
+        )
         for (const execution of started) {
           const result = yield* completed(execution)
           assert.isTrue(result._tag === "Complete" && result.exit._tag === "Failure")
@@ -77,7 +80,7 @@ describe("ClusterStorage", () => {
       }).pipe(Effect.provide(processOn(url)))
     }))
 
-  it.live("resumes a waiting execution in the next process", () =>
+  it.live("the cluster storage resumes a waiting execution in the next process", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       const execution = yield* Order.execute({ id: "later", wait: true }, { discard: true }).pipe(
@@ -92,7 +95,7 @@ describe("ClusterStorage", () => {
       }).pipe(Effect.provide(processOn(url)))
     }))
 
-  it.live("flushes messages and does not flush heartbeats", () =>
+  it.live("the cluster storage flushes messages and does not flush heartbeats", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       const seen = yield* Effect.gen(function*() {
@@ -123,7 +126,7 @@ describe("ClusterStorage", () => {
       assert.deepStrictEqual(yield* setting(ClusterStorage.messagesClient(session)), yield* setting(onDatabase(url)))
     }))
 
-  it.live("falls back to the stock storages, with a warning, when a column is new", () =>
+  it.live("the cluster storage falls back to the stock storages, with a warning, when a column is new", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       const warnings: Array<string> = []

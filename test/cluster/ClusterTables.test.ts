@@ -5,7 +5,7 @@ import { ClusterTables, differences } from "../../src/layers/cluster/ClusterTabl
 import { TestDatabase } from "../support/Postgres.ts"
 
 it.layer(TestDatabase)("ClusterTables", (it) => {
-  it.effect("knows the tables that this version of Effect makes", () =>
+  it.effect("the check knows the tables that this version of Effect makes", () =>
     Effect.gen(function*() {
       const tables = yield* Effect.provide(ClusterTables, ClusterTables.layer)
       assert.isTrue(tables.known)
@@ -16,7 +16,7 @@ it.layer(TestDatabase)("ClusterTables", (it) => {
       assert.include(plan.map((line) => line["QUERY PLAN"]).join("\n"), "cluster_messages_open_idx")
     }))
 
-  it.effect("names what is new, missing or of another type, and does not call such tables known", () =>
+  it.effect("the check names columns that are new, missing or of another type, and does not accept such tables", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const undone = yield* sql.withTransaction(Effect.gen(function*() {

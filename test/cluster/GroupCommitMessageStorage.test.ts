@@ -16,7 +16,7 @@ const all = { concurrency: "unbounded" } as const
 
 it.layer(grouped)("GroupCommitMessageStorage", (it) => {
   describe("commits", () => {
-    it.effect("what is saved at once in few transactions", () =>
+    it.effect("simultaneous saves are committed in few transactions", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const sql = yield* SqlClient.SqlClient
@@ -31,7 +31,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.deepStrictEqual(yield* claim(storage), [])
       }))
 
-    it.effect("simultaneous look-ups with one statement, each with the right answer", () =>
+    it.effect("simultaneous look-ups share a statement, each with the right answer", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const sent = ["a", "b"].map((key) => request({ key }))
@@ -42,7 +42,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.deepStrictEqual(ids.map((id) => Option.getOrUndefined(id)?.toString()), [a, b, undefined, a])
       }))
 
-    it.effect("by key order, so that two storages saving the same keys do not block each other", () =>
+    it.effect("saves are written in key order, so that two storages with the same keys do not deadlock", () =>
       Effect.gen(function*() {
         const storages = [yield* start, yield* GroupCommitMessageStorage.makeEncoded] as const
         const before = yield* failuresOf("messages.save")
@@ -60,7 +60,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
       }))
   })
 
-  it.effect("leaves a key that must be hashed to the stock storage, without failing a batch", () =>
+  it.effect("the storage leaves a key that must be hashed to the stock storage, without failing a batch", () =>
     Effect.gen(function*() {
       const storage = yield* start
       const before = yield* failuresOf("messages.save")
@@ -78,7 +78,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
     const spared = Effect.map(Metric.value(lookupsSpared), (state) => state.count)
     const held = Effect.tap(ShardTenure, (tenure) => Effect.sync(() => tenure.begin(["default:1"])))
 
-    it.effect("not at all when it has just been started here, and from then on in the table", () =>
+    it.effect("the interrupt of an execution just started here is not looked up once, and then in the table", () =>
       Effect.gen(function*() {
         const storage = yield* start
         yield* held
@@ -93,7 +93,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.strictEqual(yield* spared, before + 1)
       }))
 
-    it.effect("in the table when another process sent one and it was handed out here", () =>
+    it.effect("an interrupt from another process that was handed out here is looked up in the table", () =>
       Effect.gen(function*() {
         const storage = yield* start
         yield* held
@@ -105,7 +105,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.strictEqual(Option.getOrUndefined(found)?.toString(), idOf(stored))
       }))
 
-    it.effect("in the table when the execution existed before, or its shard is held elsewhere", () =>
+    it.effect("the interrupt of an older execution, or of a shard held elsewhere, is looked up in the table", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const tenure = yield* held
@@ -123,7 +123,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
   })
 
   describe("when one row of a batch cannot be written", () => {
-    it.effect("saves the others and fails that one", () =>
+    it.effect("a request that cannot be written fails alone, and the others of its batch are saved", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const before = yield* failuresOf("messages.save")
@@ -139,7 +139,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         assert.deepStrictEqual(new Set(yield* claim(storage)), new Set(saved))
       }))
 
-    it.effect("stores the other replies and refuses the second final reply of a request", () =>
+    it.effect("a second final reply of a request is refused alone, and the others of its batch are stored", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const before = yield* failuresOf("replies.save")
@@ -156,7 +156,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
 
   describe("when a batch was committed but its answer was lost", () => {
     // The same row again, in a batch that fails, is what such a batch leaves to its callers.
-    it.effect("reports the save and the reply as stored, once each", () =>
+    it.effect("a batch that was committed without an answer counts as stored, once", () =>
       Effect.gen(function*() {
         const storage = yield* start
         const sql = yield* SqlClient.SqlClient

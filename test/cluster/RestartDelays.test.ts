@@ -20,7 +20,7 @@ const dying = Effect.map(
 )
 
 describe("an actor that dies", () => {
-  it.effect("comes back after half a second, and waits longer each time, at most ten seconds", () =>
+  it.effect("an actor that dies comes back after half a second, and waits longer each time, at most ten seconds", () =>
     Effect.gen(function*() {
       const die = yield* dying
       const delays = yield* Effect.forEach(Array.from({ length: 12 }), (_, n) => die("one", n * 1_000))
@@ -28,14 +28,14 @@ describe("an actor that dies", () => {
       assert.deepStrictEqual(delays.slice(-3), [10_000, 10_000, 10_000])
     }))
 
-  it.effect("does not wait for the deaths of others", () =>
+  it.effect("an actor that dies does not wait for the deaths of others", () =>
     Effect.gen(function*() {
       const die = yield* dying
       yield* Effect.forEach(Array.from({ length: 50 }), (_, n) => die(`other ${n % 5}`, n * 100))
       assert.strictEqual(yield* die("one", 5_000), 500)
     }))
 
-  it.effect("has the first delay again after it lived for a minute", () =>
+  it.effect("an actor has the first delay again after it lived for a minute", () =>
     Effect.gen(function*() {
       const die = yield* dying
       yield* Effect.forEach(Array.from({ length: 12 }), (_, n) => die("one", n * 1_000))

@@ -42,8 +42,7 @@ describe.each(
 )("the $kind runner storage, advisory locks $advisory", ({ advisory, kind }) => {
   it.live("registers runners, keeps their health and forgets them", () =>
     Effect.gen(function*() {
-      const { url } = yield* freshDatabase
-      const storage = yield* processOn(url, kind, advisory)
+      const storage = yield* processOn((yield* freshDatabase).url, kind, advisory)
       const runner = Runner.make({ address: here, groups: ["default"], weight: 1 })
       const machine = yield* storage.register(runner, true)
       assert.strictEqual(yield* storage.register(runner, true), machine)
@@ -56,8 +55,7 @@ describe.each(
 
   it.live("holds what it acquired, again and after a refresh, and gives up what it released", () =>
     Effect.gen(function*() {
-      const { url } = yield* freshDatabase
-      const storage = yield* processOn(url, kind, advisory)
+      const storage = yield* processOn((yield* freshDatabase).url, kind, advisory)
       assert.deepStrictEqual(numbers(yield* storage.acquire(here, shards(1, 2, 3))), [1, 2, 3])
       assert.deepStrictEqual(numbers(yield* storage.acquire(here, shards(1, 2, 3))), [1, 2, 3])
       assert.deepStrictEqual(numbers(yield* storage.refresh(here, shards(1, 2, 3))), [1, 2, 3])
@@ -94,8 +92,7 @@ describe.each(
 
   it.live("tells each of many simultaneous callers only what it asked for and holds", () =>
     Effect.gen(function*() {
-      const { url } = yield* freshDatabase
-      const storage = yield* processOn(url, kind, advisory)
+      const storage = yield* processOn((yield* freshDatabase).url, kind, advisory)
       yield* storage.acquire(here, shards(1, 2, 3, 4))
       const held = yield* Effect.forEach(
         [[1], [2, 9], [3, 4], [9], [1, 2, 3, 4]],
@@ -165,8 +162,7 @@ describe("the locks of a session", () => {
 
   it.live("have a number for each time that they are held", () =>
     Effect.gen(function*() {
-      const { url } = yield* freshDatabase
-      const { tenure, ...storage } = yield* processOn(url, "session", true)
+      const { tenure, ...storage } = yield* processOn((yield* freshDatabase).url, "session", true)
       assert.isUndefined(tenure.of("default:1"))
       yield* storage.acquire(here, shards(1, 2))
       const since = tenure.of("default:1")

@@ -32,7 +32,7 @@ const withQueue = layer(testAppLayer({ tasks, jobs: { autorun: { intervalMs: 60_
 
 // The poll comes once a minute, so a notification or the time of a job has to start what is done here.
 withQueue("a service that drives its queues itself", (it) => {
-  it.effect("does a job as soon as it is enqueued, in any queue", () =>
+  it.effect("a service does a job as soon as it is enqueued, in any queue", () =>
     Effect.gen(function*() {
       ran = []
       yield* enqueue("test/note", { n: 1 })
@@ -43,7 +43,7 @@ withQueue("a service that drives its queues itself", (it) => {
       yield* until("the job of a queue that was not named before", () => ran.includes(2))
     }))
 
-  it.effect("hears of jobs that another process enqueues", () =>
+  it.effect("a service does a job that another process enqueues", () =>
     Effect.gen(function*() {
       ran = []
       yield* onDatabase((sql) =>
@@ -54,7 +54,7 @@ withQueue("a service that drives its queues itself", (it) => {
       yield* until("the job", () => ran.includes(3))
     }))
 
-  it.effect("does a delayed job when its time has come, and a failed one again after its wait", () =>
+  it.effect("a service does a delayed job when its time has come, and a failed one again after its wait", () =>
     Effect.gen(function*() {
       ran = []
       yield* enqueue("test/note", { n: 4 }, { delayMs: 300 })
@@ -63,7 +63,7 @@ withQueue("a service that drives its queues itself", (it) => {
       yield* until("the third try", () => tries === 3)
     }))
 
-  it.effect("does ten thousand jobs, each once", () =>
+  it.effect("a service does ten thousand jobs, each once", () =>
     Effect.gen(function*() {
       ran = []
       const jobs = yield* Jobs

@@ -64,7 +64,7 @@ let queues = 0
 const aQueue = () => `queue ${++queues}`
 
 it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) => {
-  it.effect("takes the oldest first, and none twice when many claim at once", () =>
+  it.effect("a claim takes the oldest first, and none twice when many claim at once", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const jobs = yield* Jobs
@@ -78,7 +78,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
     }))
 
   for (const [what, order, expected] of orders) {
-    it.effect(`takes jobs in the configured order: ${what}`, () =>
+    it.effect(`a claim takes jobs in the configured order: ${what}`, () =>
       Effect.gen(function*() {
         const queue = aQueue()
         const sql = yield* SqlClient.SqlClient
@@ -95,7 +95,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       }))
   }
 
-  it.effect("starts behind the last claim in the order of creation only: another order may want an older job next", () =>
+  it.effect("a claim starts behind the last one in the order of creation only: another order may want an older job next", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (const [what, order] of orders) {
@@ -110,7 +110,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       }
     }))
 
-  it.effect("takes one exclusive job of a key, of any task, and the next one when that has ended, oldest first", () =>
+  it.effect("a claim takes one exclusive job of a key, of any task, and the next one when that has ended, oldest first", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const first = yield* enqueue("test/a", { key: "k" }, { queue })
@@ -134,7 +134,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       assert.strictEqual(yield* countOf("job_keys"), 0)
     }))
 
-  it.effect("never gives one key to two of four workers at once", () =>
+  it.effect("a key is never given to two of four workers at once", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const jobs = yield* Jobs
@@ -165,7 +165,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       assert.deepStrictEqual([overlaps, left], [[], 0])
     }))
 
-  it.effect("separates equal keys of two organizations: neither waits for the other, nor takes its turn", () =>
+  it.effect("equal keys of two organizations are separate: neither waits for the other, nor takes its turn", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const sql = yield* SqlClient.SqlClient
@@ -190,20 +190,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       yield* sql`delete from commerce_jobs where queue = ${queue}`
     }))
 
-  it.effect("unparks a job whose key no job holds", () =>
-    Effect.gen(function*() {
-      const queue = aQueue()
-      const sql = yield* SqlClient.SqlClient
-      const id = yield* enqueue("test/a", { key: "forgotten" }, { queue })
-      yield* sql`update commerce_jobs set blocked = true where id = ${id}::uuid`
-      assert.deepStrictEqual(idsOf(yield* take(queue)), [])
-      assert.strictEqual(yield* (yield* JobSettleRepo).unpark, 1)
-      const token = newId()
-      assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [id])
-      yield* settle(queue, token, done(id))
-    }))
-
-  it.effect("is lost with its lease: a worker that ends a job late writes nothing", () =>
+  it.effect("a claim is lost with its lease: a worker that ends a job late writes nothing", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const sql = yield* SqlClient.SqlClient
@@ -222,7 +209,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       assert.deepStrictEqual([row.status, row.attempts, row.output], ["succeeded", 2, 2])
     }))
 
-  it.effect("counts as a try even when its worker dies, and the last one ends the job", () =>
+  it.effect("a claim counts as a try even when its worker dies, and the last one ends the job", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const sql = yield* SqlClient.SqlClient
@@ -234,12 +221,12 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
         yield* sql`update commerce_jobs set lease_until = now() - interval '1 second' where id = ${id}::uuid`
         assert.deepStrictEqual(yield* repo.reap, expected)
       }
-      const row = yield* rowOf(id)
-      assert.deepStrictEqual([row.status, row.attempts], ["failed", 2])
+      const { attempts, error, status } = yield* rowOf(id)
+      assert.deepStrictEqual([status, attempts, error], ["failed", 2, "The process that ran it ended before it did."])
       assert.strictEqual(yield* countOf("job_keys"), 0)
     }))
 
-  it.effect("of a slot is reclaimed for a new owner of the slot only", () =>
+  it.effect("the job of a slot is reclaimed for a new owner of the slot only", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const repo = yield* JobSettleRepo
@@ -258,7 +245,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
 })
 
 it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a new job", (it) => {
-  it.effect("supersedes pending jobs of its task, organization and key, and no others", () =>
+  it.effect("a new job supersedes pending jobs of its task, organization and key, and no others", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const newest = (key: string, options = {}) => enqueue("test/newest", { key }, options)
@@ -284,7 +271,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a new job", (it)
       yield* sql`delete from commerce_jobs`
     }))
 
-  it.effect("stays alone when twenty are enqueued at once, beside one that is being processed", () =>
+  it.effect("a superseding job stays alone when twenty are enqueued at once, beside one that is being processed", () =>
     Effect.gen(function*() {
       const atWork = yield* enqueue("test/newest", { key: "x" })
       yield* take("default", 1)
@@ -293,7 +280,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a new job", (it)
       assert.strictEqual((yield* rowOf(atWork)).status, "processing")
     }))
 
-  it.effect("behind ten of another key is done in the same run", () =>
+  it.effect("a job behind ten of another key is done in the same run", () =>
     Effect.gen(function*() {
       for (let n = 0; n < 10; n++) yield* enqueue("test/a", { key: "same" }, { queue: "same key" })
       const other = yield* enqueue("test/a", { key: "another" }, { queue: "same key" })

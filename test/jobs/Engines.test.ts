@@ -23,7 +23,7 @@ const tasks = [
 layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServices: true, timeout: "60 seconds" })(
   "an engine with a separate runtime",
   (it) => {
-    it.effect("gets the tasks and the jobs, and runs them with the service's handlers", () =>
+    it.effect("a push engine gets the tasks and the jobs, and runs them with the service's handlers", () =>
       Effect.gen(function*() {
         const jobs = yield* Jobs
         assert.includeMembers([...push.tasks()], ["test/echo", "test/again", "jobs/purge-ended"])
@@ -40,7 +40,7 @@ layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServ
         assert.deepStrictEqual(yield* onDatabase((sql) => sql`select id from commerce_jobs`), [])
       }))
 
-    it.effect("is not run by a request", () =>
+    it.effect("a push engine is not run by a request", () =>
       Effect.gen(function*() {
         refused(yield* api("GET", "/api/jobs/run"), 409, "CONFLICT")
         refused(yield* api("POST", "/api/jobs/run"), 409, "CONFLICT")
@@ -101,7 +101,7 @@ it.layer(pulled(true))("an engine that the service drives", (it) => {
   const looked = (times: number) =>
     Effect.promise(() => waitFor("both queues to be looked at", () => pull.looks.length >= 2 * times))
 
-  it.effect("has its queues looked at every interval, one after the other, and does what is due", () =>
+  it.effect("a pull engine has its queues polled every interval, one after the other, and does due jobs", () =>
     Effect.gen(function*() {
       assert.includeMembers([...(pull.recorded[0]?.tasks ?? [])].map(({ slug }) => slug), [
         "test/echo",
@@ -123,7 +123,7 @@ it.layer(pulled(true))("an engine that the service drives", (it) => {
       assert.strictEqual(pull.state.most, 1)
     }))
 
-  it.effect("runs a queue on request, too, and returns its counts", () =>
+  it.effect("a pull engine runs a queue on request, too, and returns its counts", () =>
     Effect.gen(function*() {
       yield* enqueue("test/echo", {}, { queue: "asked" })
       yield* enqueue("test/again", {}, { queue: "asked" })
@@ -138,7 +138,7 @@ const read = (deployment: DeploymentConfig, variables: Record<string, string> = 
   Effect.provide(readSettings(deployment), ConfigProvider.layer(ConfigProvider.fromEnv({ env: variables })))
 
 describe("the drivers of the queue", () => {
-  it.effect("are the processes, unless the deployment says no or has an engine that drives itself", () =>
+  it.effect("the processes drive the queue unless the deployment turns it off or has a push engine", () =>
     Effect.gen(function*() {
       const autorun = (deployment: DeploymentConfig, variables = {}) =>
         Effect.map(read(deployment, variables), ({ jobs }) => jobs.autorun)
@@ -149,7 +149,7 @@ describe("the drivers of the queue", () => {
       assert.isFalse(yield* autorun({ jobs: { adapter: push.engine } }))
     }))
 
-  it.effect("are never two: that ends the start with one line, as wrong numbers do", () =>
+  it.effect("two drivers of the queue end the start with one line, and so do invalid numbers", () =>
     Effect.gen(function*() {
       const message = (deployment: DeploymentConfig, variables = {}) =>
         Effect.map(Effect.flip(read(deployment, variables)), (error) => error.message)

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
-import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -8,7 +7,6 @@ import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import type { Input } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask, type Task } from "../../src/domain/jobs/Task.ts"
 import { JobClaimRepo } from "../../src/layers/jobs/JobClaimRepo.ts"
-import { JobSettleRepo } from "../../src/layers/jobs/JobSettleRepo.ts"
 import { backoffAfter } from "../../src/layers/jobs/TaskRuns.ts"
 import { runWorkerSlot } from "../../src/layers/jobs/WorkerSlot.ts"
 import { countOf, enqueue, queueLayer, rowOf, run, until } from "./Queue.ts"
@@ -28,12 +26,12 @@ describe("the wait before the next try", () => {
       ["is longer by its jitter", { ...fixed, jitter: 0.2 }, 1, [1_200, 1_200, 1_200, 1_200]]
     ] as const
   ) {
-    it(what, () => {
+    it(`the wait ${what}`, () => {
       const retries = { attempts: 5, ...backoff && { backoff } }
       assert.deepStrictEqual([1, 2, 3, 4].map((n) => backoffAfter(retries, n, random)), [...expected])
     })
   }
-  it("stays a number after any number of tries", () => {
+  it("the wait stays a number after any number of tries", () => {
     assert.strictEqual(backoffAfter(undefined, 1, 0.5), 1_000)
     assert.strictEqual(backoffAfter({ attempts: 1e6, backoff: exponential }, 5_000, 0.5), 7 * 86_400_000)
   })
@@ -130,7 +128,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       assert.deepStrictEqual(yield* ended(id), ["succeeded", 3, null, true])
     }))
 
-  it.effect("a fixed wait is always the same, a task that says nothing waits a second, and the caller says how often", () =>
+  it.effect("a fixed wait is always the same, a task without one waits a second, and the caller sets the tries", () =>
     Effect.gen(function*() {
       const begun = yield* Clock.currentTimeMillis
       const options = { queue: "fixed", maxAttempts: 4 }
@@ -167,7 +165,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       assert.deepStrictEqual(marks(), ["five", "ten", "none"])
     }))
 
-  it.effect("a claim that goes round the organizations leaves a job alone until its time, too", () =>
+  it.effect("a fair claim leaves a job alone until its time, too", () =>
     Effect.gen(function*() {
       const repo = yield* JobClaimRepo
       const queue = "round"
@@ -180,19 +178,6 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
       assert.deepStrictEqual(yield* round, [])
       yield* TestClock.adjust(1)
       assert.deepStrictEqual(yield* round, [id])
-    }))
-
-  it.effect("a job that waits for another try is superseded, and the new one runs at the time set for it", () =>
-    Effect.gen(function*() {
-      const [queue, begun] = ["newest", yield* Clock.currentTimeMillis]
-      yield* enqueue("test/newest", { key: "k", mark: "old", fails: true }, { queue })
-      assert.deepStrictEqual(yield* outcome(queue), [0, 0, 1])
-      yield* enqueue("test/newest", { key: "k", mark: "new" }, { queue, delayMs: 60_000 })
-      yield* TestClock.adjust(59_999)
-      assert.deepStrictEqual(yield* outcome(queue), nothing)
-      yield* TestClock.adjust(1)
-      assert.deepStrictEqual(yield* outcome(queue), [1, 0, 0])
-      assert.deepStrictEqual([triedAt("old", begun), triedAt("new", begun)], [[0], [60_000]])
     }))
 
   it.effect("a job that waits for another try leaves its key to others, and takes its turn as the oldest again", () =>
@@ -214,24 +199,6 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
         ["first", "second", "third"].map((mark) => triedAt(mark, begun)),
         [[0, 5_000], [0], [5_000]]
       )
-    }))
-
-  it.effect("a job that kills its worker is due again at once, and ends after its last try", () =>
-    Effect.gen(function*() {
-      const [claims, settles, sql] = [yield* JobClaimRepo, yield* JobSettleRepo, yield* SqlClient.SqlClient]
-      const queue = "poison"
-      const id = yield* enqueue("test/exclusive", { key: "poison", mark: "poison" }, { queue, maxAttempts: 3 })
-      for (const last of [false, false, true]) {
-        // Its worker has claimed it and is never heard of again.
-        const claim = { queue, limit: 10, slot: "dead", token: newId(), leaseMs: 60_000 }
-        assert.deepStrictEqual((yield* claims.take(claim, { field: "createdAt" })).jobs.map((job) => job.id), [id])
-        yield* sql`update commerce_jobs set lease_until = now() - interval '1 ms' where id = ${id}::uuid`
-        assert.deepStrictEqual(yield* settles.reap, last ? { pending: 0, failed: 1 } : { pending: 1, failed: 0 })
-      }
-      yield* TestClock.adjust("1 hour")
-      assert.deepStrictEqual(yield* outcome(queue), nothing)
-      assert.deepStrictEqual(yield* ended(id), ["failed", 3, "The process that ran it ended before it did.", true])
-      assert.deepStrictEqual(tried.filter(({ mark }) => mark === "poison"), [])
     }))
 
   it.effect("a slot wakes for a job that waits, at its time", () =>
@@ -283,7 +250,7 @@ it.layer(queueLayer({ tasks }))("a promise whose time is over", (it) => {
     assert.strictEqual(yield* countOf("job_keys"), 0)
   })
 
-  it.effect("keeps its job and the job's key until it settles, and the try has failed", () =>
+  it.effect("a promise past its time limit keeps its job and key until it settles, and the try has failed", () =>
     Effect.gen(function*() {
       const { first, running } = yield* tooLong("obedient")
       promises.get("obedient")?.end()
@@ -291,7 +258,7 @@ it.layer(queueLayer({ tasks }))("a promise whose time is over", (it) => {
       yield* ends(first, "obedient")
     }))
 
-  it.effect("loses them half a minute later when it does not", () =>
+  it.effect("a promise that never settles loses its job and key half a minute after its time limit", () =>
     Effect.gen(function*() {
       const { first, running } = yield* tooLong("deaf")
       yield* TestClock.adjust(29_000)

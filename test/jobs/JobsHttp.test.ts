@@ -56,7 +56,7 @@ const aFailure = Effect.fnUntraced(function*(organizationId = "org_default") {
 })
 
 app()("the routes of jobs", (it) => {
-  it.effect("list the failed jobs of an organization, and none that wait or succeeded", () =>
+  it.effect("the routes list the failed jobs of an organization, and none that wait or succeeded", () =>
     Effect.gen(function*() {
       const [queue, organizationId] = [aQueue(), "org_list"]
       yield* enqueue("test/echo", {}, { queue, organizationId })
@@ -84,7 +84,7 @@ app()("the routes of jobs", (it) => {
       }
     }))
 
-  it.effect("page through the failed jobs, the last to end first", () =>
+  it.effect("the routes page through the failed jobs, the last to end first", () =>
     Effect.gen(function*() {
       const as = inOrganization("org_many", asAdmin)
       yield* onDatabase((sql) =>
@@ -109,7 +109,7 @@ app()("the routes of jobs", (it) => {
       }
     }))
 
-  it.effect("show no other organization's jobs, not even to its administrators", () =>
+  it.effect("the routes show no other organization's jobs, not even to its administrators", () =>
     Effect.gen(function*() {
       const [ours, theirs] = [yield* aFailure(), yield* aFailure("org_curious")]
       const as = inOrganization("org_curious", asAdmin)
@@ -119,7 +119,7 @@ app()("the routes of jobs", (it) => {
       assert.include(yield* failedIds(), ours.id)
     }))
 
-  it.effect("want the permission jobs:admin for failed jobs", () =>
+  it.effect("the routes of failed jobs want the permission jobs:admin", () =>
     Effect.gen(function*() {
       const { id } = yield* aFailure()
       for (const as of [asStaff, asCustomer("c"), holding("jobs:read", "orders:update")]) {
@@ -132,7 +132,7 @@ app()("the routes of jobs", (it) => {
       assert.strictEqual((yield* retry(id, holding("jobs:admin"))).status, 200)
     }))
 
-  it.effect("restart a failed job with all its tries; of five requests at once one does", () =>
+  it.effect("the routes restart a failed job with all its tries; of five requests at once one does", () =>
     Effect.gen(function*() {
       const { id, queue } = yield* aFailure()
       const answers = yield* Effect.all(Array.from({ length: 5 }, () => retry(id)), { concurrency: "unbounded" })
@@ -160,7 +160,7 @@ app()("the routes of jobs", (it) => {
       assert.strictEqual(runs.get(id), 2)
     }))
 
-  it.effect("refuse to retry a job that has not failed: 409", () =>
+  it.effect("the routes refuse to retry a job that has not failed: 409", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const id = yield* enqueue("test/echo", { waits: true }, { queue })
@@ -175,7 +175,7 @@ app()("the routes of jobs", (it) => {
       assert.strictEqual(runs.get(id), 1)
     }))
 
-  it.effect("answer 404 for an unknown job, and 422 without any SQL for an invalid id", () =>
+  it.effect("the routes answer 404 for an unknown job, and 422 without any SQL for an invalid id", () =>
     Effect.gen(function*() {
       refused(yield* retry(newId()), 404, "NOT_FOUND")
       const bad = yield* retry("seven")
@@ -184,7 +184,7 @@ app()("the routes of jobs", (it) => {
       assert.notMatch(JSON.stringify(bad.body), /select|uuid_in|commerce_jobs/i)
     }))
 
-  it.effect("run a queue by GET and by POST and count what was done; another method is 405", () =>
+  it.effect("the routes run a queue by GET and by POST and count what was done; another method is 405", () =>
     Effect.gen(function*() {
       for (const method of ["GET", "POST"]) {
         const queue = aQueue()
@@ -200,7 +200,7 @@ app()("the routes of jobs", (it) => {
       assert.sameMembers((other.headers.get("allow") ?? "").split(", "), ["GET", "HEAD", "POST"])
     }))
 
-  it.effect("run the queue that the request names, `default` without a name", () =>
+  it.effect("the routes run the queue that the request names, `default` without a name", () =>
     Effect.gen(function*() {
       const queue = aQueue()
       const [first, second] = [yield* enqueue("test/echo", {}), yield* enqueue("test/echo", {}, { queue })]
@@ -212,7 +212,7 @@ app()("the routes of jobs", (it) => {
     }))
 
   for (const [query, expected] of [["", 10], ["limit=3", 3], ["limit=0", 1], ["limit=x", 10], ["limit=1000", 100]]) {
-    it.effect(`run ${expected} jobs at most for the query "${query}"`, () =>
+    it.effect(`the run route runs ${expected} jobs at most for the query "${query}"`, () =>
       Effect.gen(function*() {
         const queue = aQueue()
         yield* onDatabase((sql) =>
@@ -223,7 +223,7 @@ app()("the routes of jobs", (it) => {
       }))
   }
 
-  it.effect("run a queue for everyone outside production", () =>
+  it.effect("the routes run a queue for everyone outside production", () =>
     Effect.gen(function*() {
       for (const as of [undefined, asCustomer("c"), asStaff]) {
         const answer = yield* api("GET", `/api/jobs/run?queue=${aQueue()}`, { ...(as && { as }) })
@@ -232,7 +232,7 @@ app()("the routes of jobs", (it) => {
       }
     }))
 
-  it.effect("show in the metrics the depth of a queue, its oldest job, and the outcomes of runs", () =>
+  it.effect("the metrics show the depth of a queue, its oldest job, and the outcomes of runs", () =>
     Effect.gen(function*() {
       const queue = "metered"
       for (const delayMs of [0, 0, 3_600_000]) yield* enqueue("test/echo", { fails: "no" }, { queue, delayMs })
@@ -266,7 +266,7 @@ app()("the routes of jobs", (it) => {
       assert.strictEqual(gauge(yield* withDepth(0), "oldest_seconds"), 0)
     }))
 
-  it.effect("have a command beside them, for a machine's cron", () =>
+  it.effect("a command runs a queue once, for a machine's cron", () =>
     Effect.gen(function*() {
       const { databaseUrl } = yield* TestApp
       const queue = "command"
@@ -287,7 +287,7 @@ app()("the routes of jobs", (it) => {
 })
 
 app(true)("the run route in production", (it) => {
-  it.effect("is only for a key that may do everything", () =>
+  it.effect("the run route in production is only for a key that may do everything", () =>
     Effect.gen(function*() {
       const withKey = (method: string, key: string) => api(method, "/api/jobs/run", { headers: { "x-api-key": key } })
       for (const method of ["GET", "POST"]) {

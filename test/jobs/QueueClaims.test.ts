@@ -6,7 +6,9 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
 import { JobClaimRepo, jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
 import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
+import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
+import { OneConnection } from "./Queue.ts"
 
 /** What a claim that begins at the first entry takes, in ms, and which claims there were. */
 const seen = { costMs: 0, claims: new Array<"whole" | "from the last one on" | "fair">() }
@@ -65,13 +67,13 @@ const claimsOf = Effect.fnUntraced(function*(seconds: number, costMs: number) {
 })
 
 it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) => {
-  it.effect("is looked through from its beginning once a second by all slots of a process together", () =>
+  it.effect("all slots of a process together read a full queue from its beginning once a second", () =>
     Effect.gen(function*() {
       const { fair, whole } = yield* claimsOf(3, 0)
       assert.deepStrictEqual([whole, fair > 10 && fair < 25], [3, true])
     }))
 
-  it.effect("is looked through less often while that is slow, and so for jobs of others", () =>
+  it.effect("claims read a queue less often from its beginning, and for other organizations, while that is slow", () =>
     Effect.gen(function*() {
       // A tenth of a second each: a twentieth of the time is one in two seconds.
       const { fair, whole } = yield* claimsOf(10, 100)
@@ -95,7 +97,7 @@ it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) 
       assert.strictEqual((yield* claim(10)).jobs.length, 1)
     }))
 
-  it.effect("is looked through from its beginning by every claim while that is quick and jobs are few", () =>
+  it.effect("every claim reads a queue from its beginning while that is fast and jobs are few", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`truncate commerce_jobs`
@@ -108,4 +110,82 @@ it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) 
       const next = yield* claim(10)
       assert.deepStrictEqual([next.jobs.length, next.wholeInMs], [1, 0])
     }))
+})
+
+const PlainClaims = QueueClaims.layer.pipe(
+  Layer.provideMerge(Layer.merge(jobClaimRepoLayer, JobSettings.layerOf({}))),
+  Layer.provideMerge(OneConnection)
+)
+
+const fill = (organization: string, count: number) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql`insert into commerce_jobs (id, organization_id, task_slug, created_at, wait_until)
+      select gen_random_uuid(), ${organization}, 'test/none', now() - (${count}::int4 - n) * interval '1 ms',
+        case when n % 10 = 0 then now() + interval '1 day' end from generate_series(1, ${count}::int4) n`
+  )
+
+/** Shared buffers that a claim touches, rolled back after it was looked at. */
+const touched = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const repo = yield* JobClaimRepo
+  const claim = { queue: "default", limit: 100, slot: "s", token: newId(), leaseMs: 1_000 }
+  const statements = yield* statementsOf(
+    Effect.exit(sql.withTransaction(Effect.andThen(
+      Effect.all([repo.take(claim, { field: "createdAt" }), repo.takeFairly(claim, "", [])]),
+      Effect.die("rolled back")
+    )))
+  )
+  const plans: Array<string> = []
+  for (const [text, parameters] of statements.filter(([text]) => text.startsWith("with recursive"))) {
+    const explained = sql.withTransaction(Effect.flatMap(
+      sql.unsafe<{ readonly "QUERY PLAN": string }>(`explain (analyze, buffers) ${text}`, parameters),
+      (rows) => Effect.fail(rows.map((row) => row["QUERY PLAN"]).join("\n"))
+    ))
+    plans.push(String(yield* Effect.flip(explained)))
+  }
+  return plans.map((plan) => ({ plan, pages: Number(/shared hit=(\d+)/.exec(plan)?.[1] ?? 0) }))
+})
+
+it.layer(PlainClaims, { excludeTestServices: true, timeout: "120 seconds" })("a flood of one organization", (it) => {
+  it.effect("a flood of one organization does not delay the single job of another", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* fill("org_flood", 100_000)
+      yield* sql`insert into commerce_jobs (id, organization_id, task_slug) values
+        (gen_random_uuid(), 'org_small', 'test/none'), (gen_random_uuid(), 'org_tiny', 'test/none')`
+      const claims = yield* QueueClaims
+      const claim = claims.take({ queue: "default", slot: "s", token: newId(), leaseMs: 60_000, limit: 100 })
+      const first = yield* claim
+      assert.deepStrictEqual(new Set(first.jobs.map(({ organizationId }) => organizationId)), new Set(["org_flood"]))
+      const second = yield* claim
+      assert.strictEqual(second.jobs.length, 100)
+      assert.sameMembers(
+        second.jobs.map(({ organizationId }) => organizationId).filter((name) => name !== "org_flood"),
+        ["org_small", "org_tiny"]
+      )
+      yield* sql`truncate commerce_jobs`
+    }), 120_000)
+
+  it.effect(
+    "a claim in a flood costs no more than with a few jobs, with plans made on an empty and on a full table",
+    () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        yield* fill("org_few", 200)
+        const few = yield* touched
+        yield* fill("org_flood", 100_000)
+        const fresh = yield* touched
+        yield* sql`vacuum analyze commerce_jobs`
+        const many = yield* touched
+        assert.deepStrictEqual([few.length, fresh.length, many.length], [2, 2, 2])
+        for (const [n, { plan, pages }] of [...fresh, ...many].entries()) {
+          assert.notMatch(plan, /Seq Scan on commerce_jobs/)
+          // A claim of a hundred writes a hundred rows and their index entries; it walks no more of the table.
+          assert.isBelow(pages, 4 * (few[n % 2]?.pages ?? 0) + 500, plan)
+        }
+      }),
+    120_000
+  )
 })

@@ -23,7 +23,7 @@ const jobs = Effect.gen(function*() {
 })
 
 it.layer(layerOf)("a schedule", (it) => {
-  it.effect("becomes one job per tick, by the process that is first", () =>
+  it.effect("a schedule becomes one job per tick, by the process that is first", () =>
     Effect.gen(function*() {
       const [a, b] = [yield* another, yield* another]
       yield* a
@@ -48,7 +48,7 @@ it.layer(layerOf)("a schedule", (it) => {
 const wrong = defineTask({ slug: "test/wrong", schedule: "every day", handler: () => Effect.void })
 
 it.layer(queueLayer({ tasks: [wrong] }))("an invalid schedule", (it) => {
-  it.effect("ends with an error that names the task", () =>
+  it.effect("an invalid schedule ends with an error that names the task", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue))
       assert.strictEqual(

@@ -71,7 +71,7 @@ const fill = (done: number, inHand: number) =>
   )
 
 it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker's statements", (it) => {
-  it.effect("find their jobs by id, however many were done since the last vacuum", () =>
+  it.effect("a worker's statements find jobs by id, with any number of done jobs since the last vacuum", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* JobSettleRepo
@@ -105,15 +105,15 @@ it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker
       yield* sql`truncate commerce_jobs`
     }))
 
-  it.effect("extend leases and write ends one after the other: two at once could deadlock", () =>
+  it.effect("a worker extends leases and writes results one after the other: two at once could deadlock", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const jobs = yield* fill(0, 500)
       met.extended = 0
-      const hand = yield* makeJobWorker("default", token, Latch.makeUnsafe(false))
-      yield* Effect.forkScoped(hand.beat)
-      yield* hand.take(jobs)
-      yield* hand.finish
+      const worker = yield* makeJobWorker("default", token, Latch.makeUnsafe(false))
+      yield* Effect.forkScoped(worker.beat)
+      yield* worker.take(jobs)
+      yield* worker.finish
       const [left] = yield* sql`select count(*)::int4 as count from commerce_jobs where status <> 'succeeded'`
       assert.deepStrictEqual([left?.["count"], met.times], [0, 0])
     }))

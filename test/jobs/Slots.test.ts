@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { runWorkerSlot } from "../../src/layers/jobs/WorkerSlot.ts"
+import { WorkerSlotRepo } from "../../src/layers/jobs/WorkerSlotRepo.ts"
 import { lineTo } from "../support/DatabaseLine.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { countOf, enqueue, queueLayer, rowOf, until } from "./Queue.ts"
@@ -79,7 +80,7 @@ const atWork = Effect.fnUntraced(function*(task: string) {
 const removeJobs = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`delete from commerce_jobs`)
 
 it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTestServices: true })("a slot", (it) => {
-  it.effect("that has to stop lets its jobs end", () =>
+  it.effect("a slot that has to stop lets its jobs end", () =>
     Effect.gen(function*() {
       const { id, slot } = yield* atWork("test/waits")
       slot.tell()
@@ -89,7 +90,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       assert.deepStrictEqual([row.status, row.attempts, row.output], ["succeeded", 1, "done"])
     }))
 
-  it.effect("gives back what does not end in time, without a try", () =>
+  it.effect("a slot releases a job that does not end in time, without a try", () =>
     Effect.gen(function*() {
       const { id, slot } = yield* atWork("test/waits")
       yield* slot.stop
@@ -99,7 +100,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       yield* removeJobs
     }))
 
-  it.effect("gives a promise back when it has settled after its signal", () =>
+  it.effect("a slot releases the job of a promise when it has settled after its signal", () =>
     Effect.gen(function*() {
       const { id, slot } = yield* atWork("test/obedient")
       slot.tell()
@@ -111,7 +112,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       yield* removeJobs
     }))
 
-  it.effect("that is interrupted gives back what it holds", () =>
+  it.effect("a slot that is interrupted releases its jobs", () =>
     Effect.gen(function*() {
       const { id, slot } = yield* atWork("test/waits")
       yield* Fiber.interrupt(slot.fiber)
@@ -120,7 +121,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       yield* removeJobs
     }))
 
-  it.effect("does other jobs while slow ones are at work, and keeps their leases", () =>
+  it.effect("a slot does other jobs while slow ones run, and keeps their leases", () =>
     Effect.gen(function*() {
       const slot = yield* aSlot
       const slow = [yield* enqueue("test/waits"), yield* enqueue("test/waits")]
@@ -139,7 +140,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       yield* slot.stop
     }))
 
-  it.effect("stops a job that somebody else has taken from it, and drops what it came to", () =>
+  it.effect("a slot stops a job that another worker has taken from it, and drops its result", () =>
     Effect.gen(function*() {
       const { id, slot } = yield* atWork("test/waits")
       const sql = yield* SqlClient.SqlClient
@@ -154,7 +155,7 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
 it.layer(queueLayer({ tasks: [waits], settings: { ...settings, leaseMs: 60_000 } }), { excludeTestServices: true })(
   "a slot with long leases",
   (it) => {
-    it.effect("keeps what has ended when it has to stop before that is written", () =>
+    it.effect("a slot keeps a result when it has to stop before that is written", () =>
       Effect.gen(function*() {
         const { id, slot } = yield* atWork("test/waits")
         const sql = yield* SqlClient.SqlClient
@@ -229,3 +230,89 @@ for (const lost of ["the statement", "only the answer"] as const) {
       )
     }))
 }
+
+let heldJobs = 0
+const gate = Deferred.makeUnsafe<void>()
+const held = defineTask({
+  slug: "test/held",
+  handler: () =>
+    Effect.suspend(() => {
+      heldJobs += 1
+      return Deferred.await(gate)
+    })
+})
+
+/** The slots that each queue has after a look. */
+const prepared = (standing: ReadonlyArray<string>, wide: ReadonlyArray<string> = []) =>
+  Effect.gen(function*() {
+    const slots = yield* WorkerSlotRepo
+    yield* slots.prepare(standing, wide, 4)
+    const found: Record<string, Array<number>> = {}
+    for (const { queue, slot } of yield* slots.open) found[queue] = [...found[queue] ?? [], slot].sort()
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`delete from worker_slots`
+    return found
+  })
+
+const age = (id: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql`update commerce_jobs set created_at = created_at - interval '3 seconds', wait_until = wait_until - interval
+        '3 seconds' where id = ${id}::uuid`
+  )
+
+it.layer(queueLayer({ tasks: [quick, held], settings: { pollMs: 20 } }), { excludeTestServices: true })(
+  "a queue",
+  (it) => {
+    it.effect("a permanent queue has one slot while it has no jobs", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prepared(["default", "mail"]), { default: [0], mail: [0] })
+      }))
+
+    it.effect("a queue has all of its slots when one of them reports much work", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(yield* prepared(["default", "mail"], ["mail"]), { default: [0], mail: [0, 1, 2, 3] })
+      }))
+
+    it.effect("a queue has all of its slots for an overdue job, and not for a new one", () =>
+      Effect.gen(function*() {
+        const [ready, later] = [
+          yield* enqueue("test/quick"),
+          yield* enqueue("test/quick", {}, { delayMs: 2_000, queue: "mail" })
+        ]
+        assert.deepStrictEqual(yield* prepared(["default", "mail"]), { default: [0], mail: [0] })
+        yield* age(ready)
+        assert.deepStrictEqual(yield* prepared(["default", "mail"]), { default: [0, 1, 2, 3], mail: [0] })
+        yield* age(later)
+        yield* age(later)
+        assert.deepStrictEqual((yield* prepared(["default", "mail"]))["mail"], [0, 1, 2, 3])
+      }))
+
+    it.effect("a queue that is not permanent has all of its slots while it has jobs", () =>
+      Effect.gen(function*() {
+        yield* enqueue("test/quick", {}, { queue: "rare" })
+        assert.deepStrictEqual((yield* prepared(["default"]))["rare"], [0, 1, 2, 3])
+      }))
+
+    it.effect("a slot reports much work when it finds a job while it has another one, and not before", () =>
+      Effect.gen(function*() {
+        let [mine, said] = [true, 0]
+        const busy = Effect.sync(() => {
+          said += 1
+        })
+        const slot = yield* Effect.forkChild(
+          runWorkerSlot({ queue: "hands", slot: "hands/0", token: newId(), mine: () => mine, busy })
+        )
+        yield* enqueue("test/held", { n: 1 }, { queue: "hands" })
+        yield* until("the first job", () => heldJobs === 1)
+        assert.strictEqual(said, 0)
+        yield* enqueue("test/held", { n: 2 }, { queue: "hands" })
+        yield* until("the second job", () => heldJobs === 2)
+        assert.strictEqual(said, 1)
+        yield* Deferred.succeed(gate, undefined)
+        mine = false
+        assert.strictEqual(yield* Fiber.join(slot), 2)
+      }))
+  }
+)

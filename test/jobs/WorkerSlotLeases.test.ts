@@ -14,17 +14,17 @@ const leasesOver = (slots: WorkerSlotRepo["Service"]) =>
 
 it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it) => {
   it.effect(
-    "whose worker cannot renew its lease is lost to it before another one may have it",
+    "a worker that cannot renew the lease of its slot loses it before another one may have it",
     () =>
       Effect.gen(function*() {
         const slots = yield* WorkerSlotRepo
         yield* slots.prepare(["default"], [], 1)
-        const [cycle] = yield* slots.open
-        assert.isDefined(cycle)
+        const [run] = yield* slots.open
+        assert.isDefined(run)
         // No answer and no error, as from a machine that is gone.
-        const cutOff = yield* (yield* leasesOver({ ...slots, extend: () => Effect.never })).take(cycle, newId())
+        const cutOff = yield* (yield* leasesOver({ ...slots, extend: () => Effect.never })).take(run, newId())
         assert.isTrue(cutOff?.isHeld())
-        const other = yield* (yield* leasesOver(slots)).take(cycle, newId())
+        const other = yield* (yield* leasesOver(slots)).take(run, newId())
         assert.deepStrictEqual([cutOff?.isHeld(), other?.isHeld()], [false, true])
         // The lease reports its loss, too.
         yield* cutOff?.lost ?? Effect.die("no lease")
@@ -33,19 +33,19 @@ it.layer(queueLayer({ tasks: [] }), { excludeTestServices: true })("a slot", (it
   )
 
   it.effect(
-    "that is lost stays lost, though its renewal is answered later",
+    "a lease that is lost stays lost, though its renewal is answered later",
     () =>
       Effect.gen(function*() {
         const slots = yield* WorkerSlotRepo
         yield* slots.prepare(["default", "other"], [], 1)
-        const cycle = (yield* slots.open).find(({ queue }) => queue === "other")
-        assert.isDefined(cycle)
+        const run = (yield* slots.open).find(({ queue }) => queue === "other")
+        assert.isDefined(run)
         const answer = yield* Deferred.make<void>()
         const late = {
           ...slots,
           extend: (tokens: ReadonlyArray<string>) => Effect.as(Deferred.await(answer), [...tokens])
         }
-        const lease = yield* (yield* leasesOver(late)).take(cycle, newId())
+        const lease = yield* (yield* leasesOver(late)).take(run, newId())
         yield* lease?.lost ?? Effect.die("no lease")
         yield* Deferred.succeed(answer, undefined)
         yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))

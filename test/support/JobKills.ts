@@ -36,7 +36,7 @@ export const enqueueFrom = (url: string, task: string, count: number, keys: numb
         exclusive)
       select id::uuid, 'org_default', case when n % ${queues}::int = 0 then 'default' else 'queue ' || n % ${queues}::int end,
         ${task}, jsonb_build_object('key', ${task}::text || (n % ${keys}::int)), ${tries}::int,
-        ${task}::text || (n % ${keys}::int), ${task} = 'test/keyed'
+        ${task}::text || (n % ${keys}::int), ${task} = 'test/exclusive'
       from unnest(${Array.from({ length: count }, () => newId())}::text[]) with ordinality j(id, n)`
   )
 
@@ -141,13 +141,13 @@ export const auditRuns = Effect.fnUntraced(function*(
     url,
     (sql) =>
       sql`select 'two runs of a key at once' as rule, a.key || ' ' || a.id || ' ' || b.id as example
-      from job_runs a join job_runs b on a.key = b.key and a.id < b.id and a.key like 'test/keyed%'
+      from job_runs a join job_runs b on a.key = b.key and a.id < b.id and a.key like 'test/exclusive%'
         and b.begun < coalesce(a.ended, a.died) and a.begun < coalesce(b.ended, b.died)
     union all
     select 'a job that did not succeed', id::text || ' ' || status || ' ' || coalesce(error, '') from commerce_jobs
-      where task_slug = 'test/keyed' and status <> 'succeeded'
+      where task_slug = 'test/exclusive' and status <> 'succeeded'
     union all
-    select 'a job that succeeded without a run', j.id::text from commerce_jobs j where j.task_slug = 'test/keyed'
+    select 'a job that succeeded without a run', j.id::text from commerce_jobs j where j.task_slug = 'test/exclusive'
       and not exists (select 1 from job_runs r where r.job = j.id::text and r.ended is not null)
     union all
     select 'a second run in a process that lived', concat_ws(' ', a.job, 'in', a.pid, a.begun, 'to', a.ended, 'and in',

@@ -84,7 +84,7 @@ export interface JobSettingsValues {
   /** How long a stopping process waits for its handlers. */
   readonly drainMs: number
   /** How long a slot works before it hands over to its successor. */
-  readonly cycleMs: number
+  readonly loopMs: number
   readonly keepSucceededDays: number
   readonly keepFailedDays: number
   readonly order: ProcessingOrder
@@ -105,7 +105,7 @@ export const defaultJobSettings: JobSettingsValues = {
   reapMs: 60_000,
   timeLimitMs: 300_000,
   drainMs: 8_000,
-  cycleMs: 60_000,
+  loopMs: 60_000,
   keepSucceededDays: 7,
   keepFailedDays: 30,
   order: { field: "createdAt", direction: "asc" },
@@ -123,6 +123,6 @@ export class JobSettings extends Context.Service<JobSettings, JobSettingsValues>
 export const defaultQueue = "default"
 
 /** Queues that always have a worker, with all slots under load; other queues have workers only while they have jobs. */
-export const standingQueues = (tasks: Tasks["Service"], { queues }: JobSettingsValues): ReadonlyArray<string> => [
+export const permanentQueues = (tasks: Tasks["Service"], { queues }: JobSettingsValues): ReadonlyArray<string> => [
   ...new Set([defaultQueue, ...queues, ...tasks.all().flatMap(({ queue }) => queue ?? [])])
 ]

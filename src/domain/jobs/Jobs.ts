@@ -2,8 +2,8 @@ import { Context, Data, Effect, Layer } from "effect"
 import { CurrentActor, isAnonymous } from "../access/Actor.ts"
 import { grants } from "../access/Permission.ts"
 import { Conflict, Forbidden, NotFound, Unauthorized, type ValidationFailed } from "../errors/ApiErrors.ts"
-import { type PageOf, type PageRequest, pageSize } from "../paging/Paging.ts"
-import type { Job, RunCounts } from "./Job.ts"
+import { pageSize } from "../paging/Paging.ts"
+import type { RunCounts } from "./Job.ts"
 import { JobRecordRepo } from "./JobRecordRepo.ts"
 
 /** What a job is given: a JSON object. */
@@ -48,24 +48,20 @@ export class Jobs extends Context.Service<Jobs, {
 }>()("stoa/domain/jobs/Jobs") {}
 
 /** Jobs that failed for good, for the people of an organization (spec §4 Jobs). */
-export class FailedJobs extends Context.Service<FailedJobs, {
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<Job>, never, CurrentActor>
-  /** Restarts a failed job. 404 without it, 409 if it is not failed. */
-  readonly retry: (id: string) => Effect.Effect<Job, NotFound | Conflict, CurrentActor>
-}>()("stoa/domain/jobs/FailedJobs") {
-  static readonly layer = Layer.effect(
-    FailedJobs,
-    Effect.map(JobRecordRepo, (repo) => ({
-      list: repo.failed,
-      retry: Effect.fn("FailedJobs.retry")(function*(id: string) {
-        const again = yield* repo.retry(id)
-        if (again !== undefined) return again
-        const found = yield* repo.find(id)
-        if (found === undefined) return yield* NotFound.of("Job not found.")
-        return yield* Conflict.of(`Only failed jobs are tried again; this one is ${found.status}.`)
-      })
-    }))
-  )
+export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/jobs/FailedJobs", {
+  make: Effect.map(JobRecordRepo, (repo) => ({
+    list: repo.failed,
+    /** Restarts a failed job. 404 without it, 409 if it is not failed. */
+    retry: Effect.fn("FailedJobs.retry")(function*(id: string) {
+      const again = yield* repo.retry(id)
+      if (again !== undefined) return again
+      const found = yield* repo.find(id)
+      if (found === undefined) return yield* NotFound.of("Job not found.")
+      return yield* Conflict.of(`Only failed jobs are tried again; this one is ${found.status}.`)
+    })
+  }))
+}) {
+  static readonly layer = Layer.effect(FailedJobs, FailedJobs.make)
 }
 
 /** Which queue to run, and how many jobs of it at most. */

@@ -95,26 +95,24 @@ export const defineTask = (task: Task): Task => task
  * The tasks of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process registers all
  * of them, because enqueuing needs a task's policies and running needs its handler.
  */
-export class Tasks extends Context.Service<Tasks, {
-  /** Adds a task while the process starts. Two of one slug are a mistake that ends the start. */
-  readonly register: (task: Task) => Effect.Effect<void>
-  /** The task with this slug; undefined if it is not registered. */
-  readonly find: (slug: string) => Task | undefined
-  readonly all: () => ReadonlyArray<Task>
-}>()("stoa/domain/jobs/Tasks") {
-  static readonly layer = Layer.sync(Tasks, () => {
+export class Tasks extends Context.Service<Tasks>()("stoa/domain/jobs/Tasks", {
+  make: Effect.sync(() => {
     const known = new Map<string, Task>()
     return {
+      /** Adds a task while the process starts. Two of one slug are a mistake that ends the start. */
       register: (task: Task) =>
         Effect.suspend(() => {
           if (known.has(task.slug)) return Effect.die(new Error(`Two tasks are called '${task.slug}'.`))
           known.set(task.slug, task)
           return Effect.void
         }),
-      find: (slug: string) => known.get(slug),
-      all: () => [...known.values()]
+      /** The task with this slug; undefined if it is not registered. */
+      find: (slug: string): Task | undefined => known.get(slug),
+      all: (): ReadonlyArray<Task> => [...known.values()]
     }
   })
+}) {
+  static readonly layer = Layer.effect(Tasks, Tasks.make)
 
   /** Registers a task that needs other services: `Tasks.add(Effect.map(Mailer, (mailer) => defineTask({ … })))`. */
   static readonly add = <E, R>(task: Effect.Effect<Task, E, R>): Layer.Layer<never, E, Tasks | R> =>

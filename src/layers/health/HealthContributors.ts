@@ -12,14 +12,11 @@ export interface Contribution {
 }
 
 /** Checks and metrics of modules, registered during startup. */
-export class HealthContributors extends Context.Service<HealthContributors, {
-  /** Two contributors with one name stop the startup. */
-  readonly register: (contribution: Contribution) => Effect.Effect<void>
-  readonly all: () => ReadonlyArray<Contribution>
-}>()("stoa/layers/health/HealthContributors") {
-  static readonly layer = Layer.sync(HealthContributors, () => {
+export class HealthContributors extends Context.Service<HealthContributors>()("stoa/layers/health/HealthContributors", {
+  make: Effect.sync(() => {
     const known = new Map<string, Contribution>()
     return {
+      /** Two contributors with one name stop the startup. */
       register: (contribution: Contribution) =>
         Effect.suspend(() => {
           const { name } = contribution
@@ -27,9 +24,11 @@ export class HealthContributors extends Context.Service<HealthContributors, {
           known.set(name, contribution)
           return Effect.void
         }),
-      all: () => [...known.values()]
+      all: (): ReadonlyArray<Contribution> => [...known.values()]
     }
   })
+}) {
+  static readonly layer = Layer.effect(HealthContributors, HealthContributors.make)
 
   /** Registers a contributor that needs services. */
   static readonly add = <E, R>(

@@ -15,38 +15,33 @@ export interface RelayLag {
 }
 
 /** State of the database and its connections, for the health route, the metrics and the `doctor` command. */
-export class HealthRepo extends Context.Service<HealthRepo, {
-  /** True when a statement returned within two seconds. */
-  readonly databaseAnswers: Effect.Effect<boolean>
-  /** Connections of all processes of the deployment, by pool and state; empty when the database does not respond. */
-  readonly connections: Effect.Effect<ReadonlyArray<Connections>>
-  /** The backlog of the relay; undefined when the database does not respond. */
-  readonly relayLag: Effect.Effect<RelayLag | undefined>
-}>()("stoa/layers/health/HealthRepo") {}
-
-const make = Effect.gen(function*() {
-  const lookups = yield* lookupSql
-  return HealthRepo.of({
-    databaseAnswers: lookups`select 1`.pipe(
-      Effect.timeout("2 seconds"),
-      Effect.as(true),
-      Effect.catch(() => Effect.succeed(false))
-    ),
-    connections: lookups<Connections>`select application_name as pool, coalesce(state, 'unknown') as state,
+export class HealthRepo extends Context.Service<HealthRepo>()("stoa/layers/health/HealthRepo", {
+  make: Effect.gen(function*() {
+    const lookups = yield* lookupSql
+    return {
+      /** True when a statement returned within two seconds. */
+      databaseAnswers: lookups`select 1`.pipe(
+        Effect.timeout("2 seconds"),
+        Effect.as(true),
+        Effect.catch(() => Effect.succeed(false))
+      ),
+      /** Connections of all processes of the deployment, by pool and state; empty when the database does not respond. */
+      connections: lookups<Connections>`select application_name as pool, coalesce(state, 'unknown') as state,
       count(*)::int4 as count from pg_stat_activity
       where datname = current_database() and application_name like 'stoa%' group by 1, 2`.pipe(
-      Effect.timeout("2 seconds"),
-      Effect.catch(() => Effect.succeed([]))
-    ),
-    relayLag: lookups<RelayLag>`select count(*)::int4 as waiting,
+        Effect.timeout("2 seconds"),
+        Effect.catch(() => Effect.succeed([]))
+      ),
+      /** The backlog of the relay; undefined when the database does not respond. */
+      relayLag: lookups<RelayLag>`select count(*)::int4 as waiting,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as seconds
       from (select created_at from outbox_events where position is null order by entry_number limit 10000) w`.pipe(
-      Effect.timeout("2 seconds"),
-      Effect.map(([lag]) => lag),
-      Effect.catch(() => Effect.undefined)
-    )
+        Effect.timeout("2 seconds"),
+        Effect.map(([lag]) => lag),
+        Effect.catch(() => Effect.undefined)
+      )
+    }
   })
-})
+}) {}
 
-/** `HealthRepo` over the database of the process. */
-export const healthRepoLayer = Layer.effect(HealthRepo, make)
+export const healthRepoLayer = Layer.effect(HealthRepo, HealthRepo.make)

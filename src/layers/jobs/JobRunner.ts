@@ -9,7 +9,7 @@ import {
   type EngineCall,
   type EngineOutcome,
   JobSettings,
-  standingQueues
+  permanentQueues
 } from "../../domain/jobs/JobSettings.ts"
 import { defineTask, Tasks } from "../../domain/jobs/Task.ts"
 import { type Claim, type Claimed, JobClaimRepo } from "./JobClaimRepo.ts"
@@ -49,13 +49,13 @@ export const jobRunnerLayer = Layer.effect(
       const reaped = yield* reap
       yield* settles.unpark
       const claim = { queue, slot: `run-${newId()}`, token: newId(), leaseMs: settings.leaseMs, limit }
-      const hand = yield* makeJobWorker(queue, claim.token, yield* jobNotifier.latch(queue))
-      yield* Effect.forkScoped(hand.beat)
+      const worker = yield* makeJobWorker(queue, claim.token, yield* jobNotifier.latch(queue))
+      yield* Effect.forkScoped(worker.beat)
       const released = yield* Effect.onInterrupt(
-        Effect.tap(takeInTurn(claims, settings, claim, hand.take, shares), hand.finish),
-        () => hand.release
+        Effect.tap(takeInTurn(claims, settings, claim, worker.take, shares), worker.finish),
+        () => worker.release
       )
-      return { ...hand.counts(), released, reaped }
+      return { ...worker.counts(), released, reaped }
     }, Effect.scoped)
 
     return JobRunner.of({
@@ -149,7 +149,7 @@ export const engineDriverLayer = Layer.effectDiscard(
       askEngine(() => execution.run({ queue, limit: atOnce })).pipe(
         Effect.catchDefect((defect) => Effect.logWarning(`the queue ${queue} could not be run`, defect))
       )
-    yield* Effect.forEach(standingQueues(tasks, settings), look, { discard: true }).pipe(
+    yield* Effect.forEach(permanentQueues(tasks, settings), look, { discard: true }).pipe(
       Effect.delay(settings.pollMs),
       Effect.forever,
       Effect.forkScoped

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { EntityId, Sharding } from "effect/cluster"
 import { Workflow } from "effect/workflow"
 import { newId } from "../../domain/ids/Id.ts"
-import { defaultQueue, JobSettings, standingQueues } from "../../domain/jobs/JobSettings.ts"
+import { defaultQueue, JobSettings, permanentQueues } from "../../domain/jobs/JobSettings.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { JobClaimRepo } from "./JobClaimRepo.ts"
 import { WorkerLoopStarter } from "./JobNotifier.ts"
@@ -70,15 +70,15 @@ const keepOrder = Effect.gen(function*() {
 
 /** The loop's behaviour, in processes that run actors. */
 export const workerLoopLayer = WorkerLoop.toLayer(
-  Effect.fn("WorkerLoop")(function*(cycle, executionId) {
+  Effect.fn("WorkerLoop")(function*(run, executionId) {
     const slots = yield* WorkerSlotRepo
     const settings = yield* JobSettings
     const sharding = yield* Sharding.Sharding
     const starter = yield* WorkerLoopStarter
-    const { queue, slot } = cycle
+    const { queue, slot } = run
     const [name, token] = [`${queue}/${slot}`, newId()]
     const { reclaimSlot } = yield* JobSettleRepo
-    const lease = yield* (yield* WorkerSlotLeases).take(cycle, token)
+    const lease = yield* (yield* WorkerSlotLeases).take(run, token)
     if (lease === undefined) return
     const left = yield* starter.inTurn(reclaimSlot(name, token))
     if (left.pending + left.failed > 0) {
@@ -89,10 +89,10 @@ export const workerLoopLayer = WorkerLoop.toLayer(
     const mine = () => wanted && !starter.isStopping() && sharding.hasShardId(shard) && lease.isHeld()
     const taken = yield* Effect.scoped(Effect.gen(function*() {
       if (queue === defaultQueue && slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
-      return yield* runWorkerSlot({ queue, slot: name, token, mine, lease, busy: widening(starter, cycle) })
+      return yield* runWorkerSlot({ queue, slot: name, token, mine, lease, busy: widening(starter, run) })
     }))
-    const standing = slot === 0 && standingQueues(yield* Tasks, settings).includes(queue)
-    yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(cycle, token) : slots.close(cycle, token)
+    const standing = slot === 0 && permanentQueues(yield* Tasks, settings).includes(queue)
+    yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(run, token) : slots.close(run, token)
     yield* starter.start
   }, Effect.scoped)
 )
@@ -105,7 +105,7 @@ const lookEvery = "2 seconds"
  * enough work. Every runner does so: starting a run twice starts it once. Needs the loop's behaviour, so it depends on
  * `workerLoopLayer`.
  */
-export const jobCyclesLayer = Layer.effectDiscard(
+export const workerLoopsLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     const settings = yield* JobSettings
     if (!settings.autorun) return
@@ -116,8 +116,8 @@ export const jobCyclesLayer = Layer.effectDiscard(
 
     const look = Effect.gen(function*() {
       starter.latch.closeUnsafe()
-      yield* slots.prepare(standingQueues(tasks, settings), yield* starter.takeWide, settings.slots)
-      yield* Effect.forEach(yield* slots.open, (cycle) => WorkerLoop.execute(cycle, { discard: true }), {
+      yield* slots.prepare(permanentQueues(tasks, settings), yield* starter.takeWide, settings.slots)
+      yield* Effect.forEach(yield* slots.open, (run) => WorkerLoop.execute(run, { discard: true }), {
         // Together, so that their requests are one statement.
         concurrency: "unbounded",
         discard: true
@@ -125,7 +125,7 @@ export const jobCyclesLayer = Layer.effectDiscard(
     })
     yield* Effect.addFinalizer(() => starter.stop)
     yield* look.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("cycles of jobs could not be started", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("worker loops could not be started", cause)),
       Effect.andThen(Effect.timeoutOption(starter.latch.await, lookEvery)),
       Effect.forever,
       Effect.forkScoped

@@ -141,10 +141,10 @@ export interface WorkerSlotWork {
  */
 export const runWorkerSlot = Effect.fnUntraced(
   function*({ busy = Effect.void, lease, mine, queue, slot, token }: WorkerSlotWork) {
-    const { batch, concurrency, cycleMs, leaseMs, pollMs } = yield* JobSettings
+    const { batch, concurrency, loopMs, leaseMs, pollMs } = yield* JobSettings
     const repo = yield* JobClaimRepo
     const latch = yield* (yield* JobNotifier).latch(queue)
-    const hand = yield* makeJobWorker(queue, token, latch, lease?.isHeld)
+    const worker = yield* makeJobWorker(queue, token, latch, lease?.isHeld)
     const claims = yield* QueueClaims
     const begun = yield* now
     let size = concurrency
@@ -161,16 +161,16 @@ export const runWorkerSlot = Effect.fnUntraced(
 
     const turn = Effect.fnUntraced(function*(mayClaim: boolean) {
       latch.closeUnsafe()
-      yield* hand.settle
-      const free = hand.size() === 0 ? size : concurrency - hand.size()
-      if (!mayClaim || free <= 0) return yield* hand.hasEnded() ? Effect.void : wait(pollMs)
+      yield* worker.settle
+      const free = worker.size() === 0 ? size : concurrency - worker.size()
+      if (!mayClaim || free <= 0) return yield* worker.hasEnded() ? Effect.void : wait(pollMs)
       const found = yield* claims.take({ queue, slot, token, leaseMs, limit: free })
       taken += found.jobs.length
-      if (found.full || (found.jobs.length > 0 && hand.size() > 0)) yield* busy
-      yield* hand.take(found.jobs)
+      if (found.full || (found.jobs.length > 0 && worker.size() > 0)) yield* busy
+      yield* worker.take(found.jobs)
       // If handlers ended before the next claim, a larger claim pays off; otherwise claim no more than can run.
-      size = hand.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
-      if (!found.empty || hand.hasEnded()) return yield* Effect.yieldNow
+      size = worker.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
+      if (!found.empty || worker.hasEnded()) return yield* Effect.yieldNow
       const due = yield* repo.nextDue(queue)
       const left = due === undefined ? pollMs : due.getTime() - (yield* now)
       // A claim that did not start at the oldest job may have missed one, so look again as soon as a full scan is
@@ -185,16 +185,16 @@ export const runWorkerSlot = Effect.fnUntraced(
       )
 
     const loop = Effect.gen(function*() {
-      yield* Effect.forkScoped(hand.beat)
-      if (lease !== undefined) yield* Effect.forkScoped(Effect.andThen(lease.lost, hand.stop))
-      for (let age = 0; mine() && (age < cycleMs || hand.size() > 0); age = (yield* now) - begun) {
+      yield* Effect.forkScoped(worker.beat)
+      if (lease !== undefined) yield* Effect.forkScoped(Effect.andThen(lease.lost, worker.stop))
+      for (let age = 0; mine() && (age < loopMs || worker.size() > 0); age = (yield* now) - begun) {
         // A slot that is never empty hands over too: then it waits for what it has.
-        yield* safely(turn(age < 5 * cycleMs))
+        yield* safely(turn(age < 5 * loopMs))
       }
-      if (hand.size() > 0) yield* lease?.isHeld() === false ? hand.release : hand.drain
+      if (worker.size() > 0) yield* lease?.isHeld() === false ? worker.release : worker.drain
       return taken
     })
-    return yield* Effect.onInterrupt(loop, () => hand.release)
+    return yield* Effect.onInterrupt(loop, () => worker.release)
   },
   Effect.scoped
 )

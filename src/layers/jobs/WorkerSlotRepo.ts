@@ -23,7 +23,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const current = ({ queue, sequence, slot }: WorkerLoopRun) =>
       sql`queue = ${queue} and slot = ${slot} and sequence = ${sequence}`
-    const own = (cycle: WorkerLoopRun, token: string) => sql`${current(cycle)} and lease_token = ${token}::uuid`
+    const own = (run: WorkerLoopRun, token: string) => sql`${current(run)} and lease_token = ${token}::uuid`
     // Later than the beginning of the statement: a lease that waited for a lock must not be shorter than its owner thinks.
     const leaseEnd = (leaseMs: number) => sql`clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'`
 
@@ -67,12 +67,12 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
        * Leases the slot for its current run, which begins now or restarts after its process died: `begun`. `leased`:
        * another worker may still be active. `gone`: another run is the current one.
        */
-      begin: Effect.fn("WorkerSlotRepo.begin")(function*(cycle: WorkerLoopRun, token: string, leaseMs: number) {
+      begin: Effect.fn("WorkerSlotRepo.begin")(function*(run: WorkerLoopRun, token: string, leaseMs: number) {
         const [row] = yield* sql<{ readonly state: "begun" | "leased" | "gone" }>`with begun as (
             update worker_slots set open = false, lease_token = ${token}::uuid, lease_until = ${leaseEnd(leaseMs)}
-            where ${current(cycle)} and (lease_until is null or lease_until < clock_timestamp()) returning 1)
+            where ${current(run)} and (lease_until is null or lease_until < clock_timestamp()) returning 1)
           select case when exists (select 1 from begun) then 'begun'
-            when exists (select 1 from worker_slots where ${current(cycle)}) then 'leased' else 'gone' end as state`
+            when exists (select 1 from worker_slots where ${current(run)}) then 'leased' else 'gone' end as state`
         return row?.state ?? "gone"
       }, Effect.orDie),
       /** Renews the leases with these tokens. Returns the tokens that still have their slot. */
@@ -83,22 +83,22 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
       }, Effect.orDie),
       /** Releases a slot whose run has not ended. */
       release: Effect.fn("WorkerSlotRepo.release")(
-        (cycle: WorkerLoopRun, token: string) =>
-          sql`update worker_slots set lease_token = null, lease_until = null where ${own(cycle, token)}`,
+        (run: WorkerLoopRun, token: string) =>
+          sql`update worker_slots set lease_token = null, lease_until = null where ${own(run, token)}`,
         Effect.asVoid,
         Effect.orDie
       ),
       /** Ends the current run, unless another worker has it; the next run is then open. */
       end: Effect.fn("WorkerSlotRepo.end")(
-        (cycle: WorkerLoopRun, token: string) =>
+        (run: WorkerLoopRun, token: string) =>
           sql`update worker_slots set sequence = sequence + 1, open = true, lease_token = null, lease_until = null
-            where ${own(cycle, token)}`,
+            where ${own(run, token)}`,
         Effect.asVoid,
         Effect.orDie
       ),
       /** Ends the run without a successor: the slot is closed until its queue has jobs again. */
       close: Effect.fn("WorkerSlotRepo.close")(
-        (cycle: WorkerLoopRun, token: string) => sql`delete from worker_slots where ${own(cycle, token)}`,
+        (run: WorkerLoopRun, token: string) => sql`delete from worker_slots where ${own(run, token)}`,
         Effect.asVoid,
         Effect.orDie
       )
@@ -200,21 +200,21 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
     const held = new Map<string, Held>()
     yield* Effect.forkScoped(keepLeases(slots, held, yield* Effect.scope))
 
-    const begin = Effect.fnUntraced(function*(cycle: WorkerLoopRun, token: string) {
+    const begin = Effect.fnUntraced(function*(run: WorkerLoopRun, token: string) {
       const sent = performance.now()
-      return { sent, state: yield* starter.inTurn(slots.begin(cycle, token, leaseMs)) }
+      return { sent, state: yield* starter.inTurn(slots.begin(run, token, leaseMs)) }
     })
 
     /**
      * Begins a run of a slot for the lifetime of the scope, once no other worker has the slot. Undefined if it is not
      * the slot's current run.
      */
-    const take = Effect.fnUntraced(function*(cycle: WorkerLoopRun, token: string) {
-      let { sent, state } = yield* begin(cycle, token)
-      for (; state === "leased"; { sent, state } = yield* begin(cycle, token)) yield* pause(lookMs)
+    const take = Effect.fnUntraced(function*(run: WorkerLoopRun, token: string) {
+      let { sent, state } = yield* begin(run, token)
+      for (; state === "leased"; { sent, state } = yield* begin(run, token)) yield* pause(lookMs)
       if (state === "gone") return undefined
       const lease: Held = {
-        name: `${cycle.queue}/${cycle.slot}`,
+        name: `${run.queue}/${run.slot}`,
         latch: Latch.makeUnsafe(false),
         until: endOf(sent)
       }
@@ -224,7 +224,7 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
           held.delete(token)
           // Release the rest of the lease, so that a waiting worker can start. A run that ended normally has already
           // done so.
-          return Effect.ignoreCause(slots.release(cycle, token))
+          return Effect.ignoreCause(slots.release(run, token))
         })
       )
       return { isHeld: () => performance.now() < lease.until, lost: lease.latch.await }

@@ -15,7 +15,7 @@ import { JobSchedules, schedulesLayer } from "../jobs/JobSchedules.ts"
 import { jobSettleRepoLayer } from "../jobs/JobSettleRepo.ts"
 import { queuedJobsLayer } from "../jobs/QueuedJobs.ts"
 import { TaskRuns } from "../jobs/TaskRuns.ts"
-import { jobCyclesLayer, workerLoopLayer } from "../jobs/WorkerLoop.ts"
+import { workerLoopLayer, workerLoopsLayer } from "../jobs/WorkerLoop.ts"
 import { QueueClaims } from "../jobs/WorkerSlot.ts"
 import { WorkerSlotLeases, workerSlotRepoLayer } from "../jobs/WorkerSlotRepo.ts"
 
@@ -55,7 +55,7 @@ export const jobs = defineModule({
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer, WorkerLoopStarter.layer)),
     Layer.provideMerge(Layer.mergeAll(repos, Tasks.layer, JobNotifier.layer, settings))
   ),
-  actors: Layer.mergeAll(jobCyclesLayer, engineDriverLayer, schedulesLayer, jobNotificationsLayer).pipe(
+  actors: Layer.mergeAll(workerLoopsLayer, engineDriverLayer, schedulesLayer, jobNotificationsLayer).pipe(
     Layer.provideMerge(workerLoopLayer),
     Layer.provide([QueueClaims.layer, WorkerSlotLeases.layer])
   ),
