@@ -8,10 +8,9 @@ import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { defineTask, Tasks } from "../domain/jobs/Task.ts"
 import { Media } from "../domain/media/Media.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
-import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
-import { WebhookSettings } from "../domain/webhooks/WebhookSettings.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+import { AppConfig } from "./config/AppConfig.ts"
 import { RateLimitRepo } from "./ratelimits/RateLimitRepo.ts"
 import { Deliveries } from "./webhooks/Deliveries.ts"
 
@@ -59,22 +58,20 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const revisions = yield* RevisionRepo
   const auth = yield* AuthRepo
   const media = yield* Media
-  const { retentionDays } = yield* WebhookSettings
-  const { endedCartDays, endedHoldDays, idempotencyHours, changeLogDays, providerEventDays, revisionDays } =
-    yield* StoreSettings
-  const messages = cluster.purge({ window: `${idempotencyHours} hours` }).pipe(
+  const { changeLog: { keepDays }, retention: days, webhooks: { retentionDays } } = (yield* AppConfig).deployment
+  const messages = cluster.purge({ window: `${days.idempotencyHours} hours` }).pipe(
     Effect.map(({ messages, more, replies }) => more ? Math.max(rows, messages + replies) : messages + replies)
   )
   yield* Effect.forEach(
     [
-      purging("carts", untilDone(carts.purgeEnded(endedCartDays))),
-      purging("holds", untilDone(holds.purgeEnded(endedHoldDays))),
-      purging("idempotency-keys", untilDone(keys.purge(idempotencyHours))),
-      purging("provider-events", untilDone(provider.purge(providerEventDays))),
-      purging("change-log", changeLogDays === 0 ? Effect.succeed(0) : untilDone(changeLog.purge(rows, changeLogDays))),
+      purging("carts", untilDone(carts.purgeEnded(days.cartDays))),
+      purging("holds", untilDone(holds.purgeEnded(days.holdDays))),
+      purging("idempotency-keys", untilDone(keys.purge(days.idempotencyHours))),
+      purging("provider-events", untilDone(provider.purge(days.providerEventDays))),
+      purging("change-log", keepDays === 0 ? Effect.succeed(0) : untilDone(changeLog.purge(rows, keepDays))),
       purging("cluster-messages", untilDone(messages)),
       purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
-      purging("revisions", untilDone(revisions.purge(rows, revisionDays))),
+      purging("revisions", untilDone(revisions.purge(rows, days.revisionDays))),
       purging("rate-limits", untilDone(limits.purge(rows))),
       purging("sessions", untilDone(auth.purgeSessions(rows))),
       // Files of media that were deleted, and of uploads that died.

@@ -27,17 +27,6 @@ export interface Settings {
   readonly keysEnabled: boolean
   /** What visitors and signed-in shoppers may do. */
   readonly customerPermissions: ReadonlyArray<string>
-  /** Retention of responses to an Idempotency-Key, in hours. */
-  readonly idempotencyHours: number
-  /** Retention of change log entries, in days; 0 for ever. */
-  readonly changeLogDays: number
-  /** Retention of carts and holds after their end, for investigations. */
-  readonly endedCartDays: number
-  readonly endedHoldDays: number
-  /** Retention of superseded revisions of entities, in days. */
-  readonly revisionDays: number
-  /** Retention of payment provider events, in days: no provider repeats an event after a month. */
-  readonly providerEventDays: number
 }
 
 /** Defaults for settings missing from the deployment's configuration. */
@@ -53,13 +42,7 @@ export const defaultSettings: Settings = {
   roles: defaultRoles,
   keyScopes: mergedScopes(),
   keysEnabled: false,
-  customerPermissions: defaultRoles["customer"] ?? [],
-  idempotencyHours: 24,
-  changeLogDays: 730,
-  endedCartDays: 30,
-  endedHoldDays: 30,
-  revisionDays: 365,
-  providerEventDays: 90
+  customerPermissions: defaultRoles["customer"] ?? []
 }
 
 /** The settings of this deployment. */

@@ -26,17 +26,17 @@ export const accessFields = {
     {}
   ),
   /** Permissions of visitors and signed-in shoppers. Default: those of the role customer. */
-  customerPermissions: Setting.setting(permissions),
+  customerPermissions: Setting.optional(permissions),
   /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
-  defaultOrganizationId: Setting.setting(organizationId),
+  defaultOrganizationId: Setting.optional(organizationId),
   /** Finds the organization of a caller without one. Default: the default organization. */
-  storeResolver: Setting.setting(Setting.code<StoreResolver>()),
+  storeResolver: Setting.optional(Setting.code<StoreResolver>()),
   /** Whether 503 is answered if `storeResolver` finds none. Default false (`STRICT_ORG_RESOLUTION`). */
   strictOrgResolution: Setting.withDefault(Setting.flag, false, "STRICT_ORG_RESOLUTION"),
   /** Scopes of API keys (docs/access.md), merged by name over the built-in `compensation_admin`. */
   apiKeyScopes: Setting.withDefault(Setting.code<Readonly<Record<string, KeyScopeOption>>>(), {}),
   /** Takes the actor of a request from `x-test-actor`. Default: if `NODE_ENV` is test; refused in production. */
-  allowTestActor: Setting.setting(Setting.flag)
+  allowTestActor: Setting.optional(Setting.flag)
 }
 const accessSettings = Setting.group({
   ...accessFields,

@@ -35,18 +35,18 @@ const processSettings = (environment: Setting.Environment, apiPort: number) =>
     runnerPort: Setting.withDefault(Setting.port, defaultRunnerPort(apiPort), "STOA_RUNNER_PORT"),
     allowOnNetwork: Setting.withDefault(Setting.flag, false, "STOA_ALLOW_DEVELOPMENT_ON_NETWORK"),
     /** Key of the role admin outside of production; the data directory has one if none is set. */
-    developmentKey: Setting.setting(
+    developmentKey: Setting.optional(
       Setting.secret("no value when NODE_ENV is production: the development key does not exist there", () =>
         environment !== "production"),
       "STOA_DEV_API_KEY"
     ),
     /** Key that reads only the metrics; one that can be guessed would show strangers how much the store sells. */
-    metricsKey: Setting.setting(
+    metricsKey: Setting.optional(
       Setting.secret("at least 16 characters", (key) =>
         key.length >= 16),
       "STOA_METRICS_KEY"
     ),
-    secretsKey: Setting.setting(Setting.text, "STOA_SECRETS_KEY"),
+    secretsKey: Setting.optional(Setting.text, "STOA_SECRETS_KEY"),
     /** How long a stopping process continues to answer, for proxies that notice it by their probes. */
     graceMs: Setting.withDefault(
       Setting.milliseconds(0, 6_000),
@@ -69,9 +69,9 @@ const processSettings = (environment: Setting.Environment, apiPort: number) =>
       1,
       "STOA_RATE_LIMIT_FACTOR"
     ),
-    tracesEndpoint: Setting.setting(receiver, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+    tracesEndpoint: Setting.optional(receiver, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
     /** Base of the address of traces. */
-    endpoint: Setting.setting(receiver, "OTEL_EXPORTER_OTLP_ENDPOINT"),
+    endpoint: Setting.optional(receiver, "OTEL_EXPORTER_OTLP_ENDPOINT"),
     exporter: Setting.withDefault(Setting.oneOf("otlp", "none"), "otlp", "OTEL_TRACES_EXPORTER"),
     /** Traces all requests, or those that the client's trace samples. */
     sampler: Setting.withDefault(
@@ -205,13 +205,7 @@ export const storeSettings = ({ access, auth, deployment }: AppSettings): Settin
   roles: access.roles,
   keyScopes: access.keyScopes,
   keysEnabled: auth.apiKeys.enabled,
-  customerPermissions: access.customerPermissions,
-  idempotencyHours: deployment.retention.idempotencyHours,
-  changeLogDays: deployment.changeLog.keepDays,
-  endedCartDays: deployment.retention.cartDays,
-  endedHoldDays: deployment.retention.holdDays,
-  revisionDays: deployment.retention.revisionDays,
-  providerEventDays: deployment.retention.providerEventDays
+  customerPermissions: access.customerPermissions
 })
 
 export const storeSettingsLayer: Layer.Layer<StoreSettings, never, AppConfig> = Layer.effect(

@@ -26,7 +26,7 @@ export const authSettings = Setting.group({
    * Signs session cookies and verification links and encrypts second factors; the same in every process
    * (`STOA_AUTH_SECRET`). Required in production; elsewhere one is created in the data directory.
    */
-  secret: Setting.setting(Setting.secret(authSecret, (value) => value.length >= 32), "STOA_AUTH_SECRET"),
+  secret: Setting.optional(Setting.secret(authSecret, (value) => value.length >= 32), "STOA_AUTH_SECRET"),
   /** Life of a session in seconds, at most 400 days, as of cookies. Its use renews it once a day. Default 604800. */
   sessionDuration: Setting.withDefault(Setting.whole(60, 34_560_000, " of seconds"), 604_800),
   /** Whether users must open the mailed link before they can sign in. Default true. */
@@ -35,7 +35,7 @@ export const authSettings = Setting.group({
    * Page of the shop that mailed verification links lead to, with `token` and `callbackURL`; it sends them to
    * `POST /api/auth/verify-email`. Of a trusted origin. Default: a page of this service.
    */
-  verificationPage: Setting.setting(Setting.text),
+  verificationPage: Setting.optional(Setting.text),
   /** One-time codes of an authenticator app. */
   twoFactor: Setting.group({
     /** Whether users may set it up. Default true. */

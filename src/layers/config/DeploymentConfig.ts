@@ -47,7 +47,7 @@ export const deploymentSettings = Setting.group({
     /** Address that the API listens on. Default 127.0.0.1 (`HOST`). */
     host: Setting.withDefault(Setting.text, "127.0.0.1", "HOST"),
     /** Proxies whose `X-Forwarded-For` counts: `10.0.0.5, 10.1.0.0/16`. Default: none (`TRUSTED_PROXY_IP`). */
-    trustedProxyIp: Setting.setting(
+    trustedProxyIp: Setting.optional(
       Setting.textThat(
         (list) => proxyTest(list) !== undefined,
         "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16"
@@ -64,7 +64,7 @@ export const deploymentSettings = Setting.group({
     /** Limits of the sockets at `/rpc`, for each process (docs/clients.md). */
     rpc: Setting.group(Setting.numbers(defaultSocketLimits, Setting.whole(0, 2_147_483_647))),
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
-    publicUrl: Setting.setting(
+    publicUrl: Setting.optional(
       Setting.textThat(
         (url) => originOf(url) !== undefined,
         "the address of the deployment without a path, https://shop.example"
@@ -73,12 +73,12 @@ export const deploymentSettings = Setting.group({
     )
   }),
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
-  databaseUrl: Setting.setting(databaseUrl, "DATABASE_URL"),
+  databaseUrl: Setting.optional(databaseUrl, "DATABASE_URL"),
   /** Directory of the embedded database; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
   dataDir: Setting.withDefault(Setting.text, ".data", "STOA_DATA_DIR"),
   store: Setting.group({
     /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
-    defaultOrganizationId: Setting.setting(organizationId),
+    defaultOrganizationId: Setting.optional(organizationId),
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
     defaultCurrency: Setting.withDefault(
       Setting.textThat(isCurrencyCode, "the upper-case code of a currency, for example USD"),
@@ -118,17 +118,17 @@ export const deploymentSettings = Setting.group({
   /** How long ended records stay in the database; scheduled jobs delete them then. */
   retention: Setting.group({
     /** Days that abandoned and checked-out carts stay. Default 30. */
-    cartDays: Setting.withDefault(days(), defaultSettings.endedCartDays),
+    cartDays: Setting.withDefault(days(), 30),
     /** Days that released and consumed stock holds stay. Default 30. */
-    holdDays: Setting.withDefault(days(), defaultSettings.endedHoldDays),
-    /** Days that events of payment providers stay, to detect repeated ones. Default 90. */
-    providerEventDays: Setting.withDefault(days(), defaultSettings.providerEventDays),
+    holdDays: Setting.withDefault(days(), 30),
+    /** Days that events of payment providers stay; none repeats an event after a month. Default 90. */
+    providerEventDays: Setting.withDefault(days(), 90),
     /** Days that imports, their records and their reports stay. Default 30. */
     importDays: Setting.withDefault(days(), defaultLimits.keepDays),
     /** Days that a superseded revision of an entity stays; at most 100 stay. Default 365. */
-    revisionDays: Setting.withDefault(days(), defaultSettings.revisionDays),
+    revisionDays: Setting.withDefault(days(), 365),
     /** Hours that results of idempotency keys and messages of actors and workflows stay. Default 24. */
-    idempotencyHours: Setting.withDefault(Setting.whole(1, 36_500), defaultSettings.idempotencyHours)
+    idempotencyHours: Setting.withDefault(Setting.whole(1, 36_500), 24)
   }),
   /** Imported files (docs/import-export.md). */
   importExport: Setting.group({
@@ -142,7 +142,7 @@ export const deploymentSettings = Setting.group({
   }),
   changeLog: Setting.group({
     /** Days that the change log (audit trail and events) keeps an entry. 0: for ever. Default 730. */
-    keepDays: Setting.withDefault(days(0), defaultSettings.changeLogDays)
+    keepDays: Setting.withDefault(days(0), 730)
   }),
   /** Price of shipping where the organization has no zones (docs/tax-and-shipping.md). Default: a flat rate of 0. */
   shipping: shippingSettings,
@@ -159,7 +159,7 @@ export const deploymentSettings = Setting.group({
   /** Name of the store in mails and on invoices. Default `Stoa`. */
   storeName: Setting.withDefault(Setting.text, "Stoa"),
   /** Invoices and receipts: the seller and the texts (docs/orders.md). */
-  invoices: Setting.setting(Setting.code<Partial<InvoiceOptions>>()),
+  invoices: Setting.optional(Setting.code<Partial<InvoiceOptions>>()),
   /** Mails (docs/mail.md). */
   email: mailSettings,
   /** Files of the store: what may be uploaded, and the sizes of images (docs/media.md). */

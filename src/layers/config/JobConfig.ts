@@ -10,7 +10,7 @@ export const jobSettings = Setting.group({
   /** Tasks of the deployment, besides those of the core and of plugins. */
   tasks: Setting.withDefault(Setting.code<ReadonlyArray<Task>>(), []),
   /** Another queue in place of the built-in one. */
-  adapter: Setting.setting(Setting.code<JobEngine>()),
+  adapter: Setting.optional(Setting.code<JobEngine>()),
   /** Which of the due jobs runs first. Default: the oldest `createdAt`. */
   processingOrder: Setting.withDefault(Setting.code<ProcessingOrder>(), defaultJobSettings.order),
   autorun: Setting.group({
@@ -18,7 +18,7 @@ export const jobSettings = Setting.group({
      * Whether the processes that run actors work on all queues; without it jobs stay pending until a run is requested.
      * Default true, and false with a push engine (`STOA_JOBS_AUTORUN`).
      */
-    enabled: Setting.setting(Setting.flag, "STOA_JOBS_AUTORUN"),
+    enabled: Setting.optional(Setting.flag, "STOA_JOBS_AUTORUN"),
     /** Polling interval of an idle queue without notifications. Default 10000. */
     intervalMs: Setting.withDefault(positive, defaultJobSettings.pollMs)
   }),

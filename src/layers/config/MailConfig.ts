@@ -26,24 +26,24 @@ const partsOf = (address: string) => {
 /** A mail server; times in milliseconds. */
 const smtpSettings = Setting.group({
   /** `smtp://user:password@host:587` or `smtps://…:465` (`STOA_SMTP_URL`); the settings below win over it. */
-  url: Setting.setting(
+  url: Setting.optional(
     Setting.secret("smtp://user:password@host:587 or smtps://…", (address) => partsOf(address) !== undefined),
     "STOA_SMTP_URL"
   ),
-  host: Setting.setting(Setting.text),
+  host: Setting.optional(Setting.text),
   /** Default 587, or 465 with `secure`. */
-  port: Setting.setting(Setting.whole(1, 65_535).annotate({ description: "a port number from 1 to 65535" })),
-  user: Setting.setting(Setting.text),
-  pass: Setting.setting(Setting.secret("a password")),
+  port: Setting.optional(Setting.whole(1, 65_535).annotate({ description: "a port number from 1 to 65535" })),
+  user: Setting.optional(Setting.text),
+  pass: Setting.optional(Setting.secret("a password")),
   /** TLS from the first byte. Default: if the port is 465. */
-  secure: Setting.setting(Setting.flag),
+  secure: Setting.optional(Setting.flag),
   /**
    * Encryption of a connection that begins without TLS. `opportunistic`: if the server can. Default: `required` in
    * production and with a password, unless the server is this machine; else `opportunistic`.
    */
-  starttls: Setting.setting(Setting.oneOf("required", "opportunistic", "never")),
+  starttls: Setting.optional(Setting.oneOf("required", "opportunistic", "never")),
   /** Certificate in PEM of the server's authority, if it is no public one. */
-  ca: Setting.setting(Setting.text),
+  ca: Setting.optional(Setting.text),
   /** Connections of each process: mails that it sends at the same time. Default 5. */
   connections: Setting.withDefault(Setting.whole(1, 100), 5),
   /** Maximum wait for a connection and its greeting. Default 10000. */
@@ -56,10 +56,10 @@ const smtpSettings = Setting.group({
 
 export const mailSettings = Setting.group({
   /** Address of the sender; needed with `smtp` (`STOA_MAIL_FROM`). */
-  from: Setting.setting(Setting.text, "STOA_MAIL_FROM"),
+  from: Setting.optional(Setting.text, "STOA_MAIL_FROM"),
   smtp: smtpSettings,
   /** Sends mails in another way (contract, platform §3). */
-  send: Setting.setting(Setting.code<MailAdapter>()),
+  send: Setting.optional(Setting.code<MailAdapter>()),
   /** Templates that are not sent. */
   switchedOff: Setting.withDefault(Setting.code<ReadonlyArray<MailTemplate>>(), []),
   /** Language tag of mails whose recipient has none. Default `en`, which is built in. */

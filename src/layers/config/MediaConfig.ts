@@ -29,7 +29,7 @@ export const mediaSettings = Setting.group({
   /** Life of a signed address. Default 900. */
   signedUrlSeconds: Setting.withDefault(Setting.whole(1, 604_800), defaultMedia.signedUrlSeconds),
   /** Public base address of files, such as a CDN's `https://cdn.example` (`STOA_MEDIA_PUBLIC_URL`). */
-  publicUrl: Setting.setting(Setting.webAddress("https://cdn.example"), "STOA_MEDIA_PUBLIC_URL")
+  publicUrl: Setting.optional(Setting.webAddress("https://cdn.example"), "STOA_MEDIA_PUBLIC_URL")
 })
 export type MediaOptions = Setting.Options<typeof mediaSettings.fields>
 type Media = typeof mediaSettings.Type
@@ -37,25 +37,25 @@ type Media = typeof mediaSettings.Type
 /** Where files are stored; all but `type` is for a bucket with the protocol of S3. */
 export const storageSettings = Setting.group({
   /** A directory below `dataDir`, a bucket, or nowhere (`STOA_MEDIA_STORAGE`). */
-  type: Setting.setting(Setting.oneOf("local", "s3", "none"), "STOA_MEDIA_STORAGE"),
+  type: Setting.optional(Setting.oneOf("local", "s3", "none"), "STOA_MEDIA_STORAGE"),
   /** `STOA_S3_BUCKET`. */
-  bucket: Setting.setting(
+  bucket: Setting.optional(
     Setting.textThat((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), "the name of a bucket"),
     "STOA_S3_BUCKET"
   ),
   /** Default `us-east-1` (`STOA_S3_REGION`). */
   region: Setting.withDefault(Setting.text, "us-east-1", "STOA_S3_REGION"),
   /** Address of a service that is not Amazon's, `https://…` (`STOA_S3_ENDPOINT`). */
-  endpoint: Setting.setting(Setting.webAddress("https://…"), "STOA_S3_ENDPOINT"),
+  endpoint: Setting.optional(Setting.webAddress("https://…"), "STOA_S3_ENDPOINT"),
   /** Whether the bucket's name is in the path, not in the host. Default: if there is an `endpoint`. */
-  forcePathStyle: Setting.setting(Setting.flag),
+  forcePathStyle: Setting.optional(Setting.flag),
   /** Who signs and answers addresses: the bucket, or this service, if clients cannot reach it. Default `bucket`. */
   signedBy: Setting.withDefault(Setting.oneOf("bucket", "service"), "bucket"),
   /** How long a request waits for the bucket, in milliseconds from 1 to 60000; it is sent up to three times. Default 10000. */
   timeoutMs: Setting.withDefault(Setting.milliseconds(1, 60_000), 10_000),
   /** Both or none; without them the credentials of the machine (`STOA_S3_ACCESS_KEY_ID`, `STOA_S3_SECRET_ACCESS_KEY`). */
-  accessKeyId: Setting.setting(Setting.text, "STOA_S3_ACCESS_KEY_ID"),
-  secretAccessKey: Setting.setting(Setting.secret("a key"), "STOA_S3_SECRET_ACCESS_KEY")
+  accessKeyId: Setting.optional(Setting.text, "STOA_S3_ACCESS_KEY_ID"),
+  secretAccessKey: Setting.optional(Setting.secret("a key"), "STOA_S3_SECRET_ACCESS_KEY")
 })
 export type S3Options = Setting.Options<typeof storageSettings.fields>
 type Storage = typeof storageSettings.Type

@@ -17,7 +17,7 @@ const accountSettings = (id: string) =>
       "stripe"
     ),
     /** Secret or restricted key (`STOA_STRIPE_SECRET_KEY`; `STOA_STRIPE_<ID>_SECRET_KEY` for another id). */
-    secretKey: Setting.setting(
+    secretKey: Setting.optional(
       Setting.secret(keyForm, (key) => /^(sk|rk)_(test|live)_\w+$/.test(key)),
       variableOf(id, "STOA_STRIPE_SECRET_KEY")
     ),
@@ -25,7 +25,7 @@ const accountSettings = (id: string) =>
      * Secrets that sign its events; two while one replaces the other (`STOA_STRIPE_WEBHOOK_SECRET`, separated by commas;
      * `STOA_STRIPE_<ID>_WEBHOOK_SECRET` for another id). Absent: events are answered 503.
      */
-    webhookSecret: Setting.setting(
+    webhookSecret: Setting.optional(
       Setting.code<string | ReadonlyArray<string>>(),
       variableOf(id, "STOA_STRIPE_WEBHOOK_SECRET")
     ),
@@ -34,9 +34,9 @@ const accountSettings = (id: string) =>
     /** How long a request waits for Stripe, in milliseconds. Default 10000. */
     timeoutMs: Setting.withDefault(Setting.milliseconds(1, 80_000), 10_000),
     /** Where banks send the shopper back to after a confirmation on their page. Absent: such methods are not offered. */
-    returnUrl: Setting.setting(Setting.webAddress("https://…")),
+    returnUrl: Setting.optional(Setting.webAddress("https://…")),
     /** Another address than Stripe's, for tests: refused in production. */
-    apiUrl: Setting.setting(Setting.webAddress("https://…"))
+    apiUrl: Setting.optional(Setting.webAddress("https://…"))
   })
 
 /** One Stripe account (docs/payments.md). */
@@ -46,9 +46,9 @@ export const paymentSettings = Setting.group({
   /** Providers of the deployment. */
   adapters: Setting.withDefault(Setting.code<ReadonlyArray<PaymentAdapter>>(), []),
   /** One Stripe account or several, each with an `id`. `STOA_STRIPE_SECRET_KEY` alone makes one as well. */
-  stripe: Setting.setting(Setting.code<StripeOptions | ReadonlyArray<StripeOptions>>()),
+  stripe: Setting.optional(Setting.code<StripeOptions | ReadonlyArray<StripeOptions>>()),
   /** Provider of checkouts that name none. Default: the first of `adapters`, of `stripe`, or the built-in test provider. */
-  default: Setting.setting(Setting.text),
+  default: Setting.optional(Setting.text),
   /** `manual`: checkouts only authorize, and an operator captures (docs/orders.md). Default `automatic`. */
   capture: Setting.withDefault(Setting.oneOf("automatic", "manual"), defaultSettings.capture),
   test: Setting.group({

@@ -89,7 +89,7 @@ const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: st
 }
 
 /** A setting without a default. The environment variable, if it has one, wins over the configuration. */
-export const setting = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name?: string) =>
+export const optional = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name?: string) =>
   Object.assign(Schema.optional(rule), { rule, read: readerOf(rule, name) })
 
 /** A setting with a default. */

@@ -12,19 +12,19 @@ const brackets = Schema.Array(Schema.Struct({ upToGrams: amount, cost: amount })
 
 export const shippingSettings = Setting.group({
   /** `flat` needs `flatRate`, `weight_based` needs `brackets` and `fallbackCost`. Default: a flat rate of 0. */
-  type: Setting.setting(Setting.oneOf("flat", "weight_based")),
+  type: Setting.optional(Setting.oneOf("flat", "weight_based")),
   /** Price of an order, in minor units of its currency. */
-  flatRate: Setting.setting(amount),
+  flatRate: Setting.optional(amount),
   /** Prices by total weight: the first bracket that holds it. */
-  brackets: Setting.setting(brackets),
+  brackets: Setting.optional(brackets),
   /** Price of an order that is heavier than each bracket. */
-  fallbackCost: Setting.setting(amount),
+  fallbackCost: Setting.optional(amount),
   /** Subtotal, after discounts, from which shipping is free. */
-  freeShippingThreshold: Setting.setting(amount),
+  freeShippingThreshold: Setting.optional(amount),
   /** An order that no zone or adapter serves is refused, or costs what is configured here. Default `refuse`. */
   unserved: Setting.withDefault(Setting.oneOf("refuse", "configured"), defaultShipping.unserved),
   /** External service that prices shipping in place of the zones. Default: none. */
-  adapter: Setting.setting(Setting.code<RateAdapter>()),
+  adapter: Setting.optional(Setting.code<RateAdapter>()),
   /** How long a checkout waits for it, in milliseconds from 1 to 20000. Default 3000. */
   adapterTimeoutMs: Setting.withDefault(Setting.milliseconds(1, 20_000), defaultShipping.adapterTimeoutMs),
   /** If it does not answer, the zones decide, or the order is refused. Default `zones`. */
@@ -67,15 +67,15 @@ export const taxSettings = Setting.group({
   /** With tax classes: whether shipping is taxed like the default class. Default false: it is not taxed. */
   shippingByDefaultClass: Setting.withDefault(Setting.flag, defaultTaxOptions.shippingByDefaultClass),
   /** External tax service, called if an organization's own rules do not cover an order. */
-  adapter: Setting.setting(Setting.code<TaxAdapter>()),
+  adapter: Setting.optional(Setting.code<TaxAdapter>()),
   /** Milliseconds it has for an answer. Default 3000. */
   timeoutMs: Setting.withDefault(Setting.milliseconds(1, 60_000), defaultTaxOptions.timeoutMs),
   /** Flat rate if the adapter does not answer. */
-  fallbackRateBps: Setting.setting(Setting.whole(0, 10_000, " of basis points")),
+  fallbackRateBps: Setting.optional(Setting.whole(0, 10_000, " of basis points")),
   /** Without an answer. Default: `fallback` if `fallbackRateBps` is set, else the checkout is refused. */
-  onFailure: Setting.setting(Setting.oneOf("fallback", "refuse")),
+  onFailure: Setting.optional(Setting.oneOf("fallback", "refuse")),
   /** Origin of goods, for the adapter. */
-  defaultFromAddress: Setting.setting(Setting.code<Destination>())
+  defaultFromAddress: Setting.optional(Setting.code<Destination>())
 })
 
 export const taxesOf = (tax: typeof taxSettings.Type, problems: Setting.Problems): TaxOptions => {

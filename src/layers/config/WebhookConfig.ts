@@ -7,10 +7,10 @@ export const webhookSettings = Setting.group({
    * Whether webhooks can reach this machine and private networks. Default: in development only; refused in production
    * (`STOA_WEBHOOKS_ALLOW_PRIVATE`). `allowPrivateNetworks` is the same.
    */
-  allowPrivateTargets: Setting.setting(Setting.flag, "STOA_WEBHOOKS_ALLOW_PRIVATE"),
-  allowPrivateNetworks: Setting.setting(Setting.flag),
+  allowPrivateTargets: Setting.optional(Setting.flag, "STOA_WEBHOOKS_ALLOW_PRIVATE"),
+  allowPrivateNetworks: Setting.optional(Setting.flag),
   /** The only ports of receivers. Default: any. */
-  allowedPorts: Setting.setting(Setting.code<ReadonlyArray<number>>()),
+  allowedPorts: Setting.optional(Setting.code<ReadonlyArray<number>>()),
   /** Days of failures after which an endpoint is switched off. Default 5. */
   disableAfterDays: Setting.withDefault(Setting.between(1, 365), defaultWebhookOptions.disableAfterDays),
   /** Hours that a replaced secret signs besides the new one. Default 24. */
