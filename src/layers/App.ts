@@ -1,19 +1,25 @@
 import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { isIPv6 } from "node:net"
+import { AnalyticsSettings } from "../domain/analytics/AnalyticsSettings.ts"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
 import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
+import { ImportExportSettings } from "../domain/import-export/ImportExportSettings.ts"
+import { JobSettings } from "../domain/jobs/JobSettings.ts"
 import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../domain/orders/OrderProjections.ts"
+import { RateLimitSettings } from "../domain/ratelimits/RateLimitSettings.ts"
+import { SearchSettings } from "../domain/search/SearchSettings.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { ShippingSettings } from "../domain/shipping/ShippingSettings.ts"
+import { TaxSettings } from "../domain/tax/TaxSettings.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
 import { pluginsLayer } from "../plugins/kit/install/InstalledPlugins.ts"
 import { checkPlugins } from "../plugins/kit/install/PluginCheck.ts"
 import { migratePlugins } from "../plugins/kit/install/PluginTables.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
-import { AppConfig, type AppSettings, storeSettingsLayer } from "./config/AppConfig.ts"
+import { AppConfig, type AppSettings, importExportLimits, storeSettingsLayer } from "./config/AppConfig.ts"
 import { isDevelopmentOnNetwork } from "./config/NetworkConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
 import { downloadKeys } from "./DownloadKeys.ts"
@@ -64,6 +70,12 @@ const deploymentLayer = (settings: AppSettings) => {
     OrderProjections.layer,
     declaredEvents(deployment.plugins),
     CatalogSettings.layerOf(deployment.catalog),
+    SearchSettings.layerOf(deployment.search),
+    AnalyticsSettings.layerOf(deployment.analytics),
+    Layer.succeed(ImportExportSettings, importExportLimits(deployment)),
+    TaxSettings.layerOf(settings.taxes),
+    JobSettings.layerOf(settings.jobs),
+    RateLimitSettings.layerOf(settings.rateLimits),
     ShippingSettings.layerOf(settings.shipping),
     Layer.provideMerge(Hooks.layerOf(deployment.hooks), ServiceRegistry.layer),
     paymentProviders({

@@ -15,8 +15,6 @@ export interface PermissionScope {
 export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any> {
   /** Unique name; also the owner of the migration ledger `<id>_migrations`. */
   readonly id: string
-  /** Semantic version. */
-  readonly version: string
   /**
    * Modules whose services and tables this one uses; they come earlier in the list. Statements can also name tables of
    * later modules: catalog lists show prices and stock, deletions check for references from carts, orders or the
@@ -35,12 +33,11 @@ export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Ro
   readonly routes: Routes
 }
 
+type Optional = "actors" | "analyticsModels" | "migrations" | "permissions" | "requires"
+
 interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any>
-  extends Omit<Module<Services, Actors, Routes>, "actors" | "analyticsModels">
-{
-  readonly analyticsModels?: () => ReadonlyArray<AnalyticsModel>
-  readonly actors?: Actors
-}
+  extends Omit<Module<Services, Actors, Routes>, Optional>, Partial<Pick<Module<Services, Actors, Routes>, Optional>>
+{}
 
 /** Types a manifest without widening its layers, so that a missing requirement is a type error at the wiring. */
 export const defineModule = <
@@ -50,6 +47,9 @@ export const defineModule = <
 >(module: Written<Services, Actors, Routes>): Module<Services, Actors, Routes> => ({
   // A module without actors has the empty layer, the default of the type parameter.
   actors: Layer.empty as Layer.Any as Actors,
+  requires: [],
+  permissions: [],
+  migrations: {},
   analyticsModels: () => [],
   ...module
 })

@@ -12,10 +12,8 @@ import { staffHttp } from "../../http/staff/StaffHttp.ts"
 /** Who may do what: keys, staff, permissions (contract, platform §4 to §6). Its tables are those of `auth`. */
 export const access = defineModule({
   id: "access",
-  version: "1.0.0",
   requires: ["tenancy", "events", "auth"],
   permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
-  migrations: {},
   services: Layer.mergeAll(ApiKeys.layer, Staff.layer).pipe(
     Layer.provideMerge(Users.layer),
     Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, staffRepoLayer, userRepoLayer))

@@ -15,7 +15,6 @@ import { staleCleanup } from "../../workflows/payments/UnpaidOrders.ts"
  */
 export const adminOrders = defineModule({
   id: "admin-orders",
-  version: "1.0.0",
   requires: ["jobs", "inventory", "customers", "orders", "fulfillment", "payments", "checkout"],
   permissions: [
     { scope: "orders:create", description: "Write orders" },
@@ -23,7 +22,6 @@ export const adminOrders = defineModule({
     { scope: "orders:read", description: "Look orders up, read their timeline and notes" },
     { scope: "orders:update", description: "Change the lines of unpaid orders; write notes" }
   ],
-  migrations: {},
   services: Layer.mergeAll(ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
     Layer.provideMerge(OrderRecords.layer),
     Layer.provideMerge(Layer.merge(orderEditRepoLayer, orderRecordsRepoLayer))

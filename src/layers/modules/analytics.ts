@@ -2,31 +2,24 @@ import { Effect, Layer } from "effect"
 import { Analytics } from "../../domain/analytics/Analytics.ts"
 import { AnalyticsModels } from "../../domain/analytics/AnalyticsModels.ts"
 import { analyticsRepoLayer } from "../../domain/analytics/AnalyticsRepo.ts"
-import { AnalyticsSettings } from "../../domain/analytics/AnalyticsSettings.ts"
 import { modelCheckLayer } from "../../domain/analytics/ModelCheckRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsHttp } from "../../http/analytics/AnalyticsHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { analyticsSqlLayer } from "../Database.ts"
 
-const configured = Layer.unwrap(
-  Effect.map(AppConfig, ({ deployment }) =>
-    Layer.merge(
-      AnalyticsSettings.layerOf(deployment.analytics),
-      AnalyticsModels.layerOf(deployment.analytics.models)
-    ))
+const models = Layer.unwrap(
+  Effect.map(AppConfig, ({ deployment }) => AnalyticsModels.layerOf(deployment.analytics.models))
 )
 
 /** Figures of a store by models that modules, plugins and the deployment declare (spec §4 Analytics). Brings no tables. */
 export const analytics = defineModule({
   id: "analytics",
-  version: "1.0.0",
   requires: ["tenancy", "customers"],
   permissions: [{ scope: "analytics:read", description: "Ask for figures over all rows of the store" }],
-  migrations: {},
   services: Layer.merge(Analytics.layer, modelCheckLayer).pipe(
     Layer.provide(Layer.provide(analyticsRepoLayer, analyticsSqlLayer)),
-    Layer.provide(configured)
+    Layer.provide(models)
   ),
   routes: analyticsHttp
 })

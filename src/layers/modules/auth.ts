@@ -14,7 +14,6 @@ const gateway = Layer.unwrap(
 /** Users, sessions, memberships and API keys. Sends mails, so its routes stand behind the services of all modules. */
 export const auth = defineModule({
   id: "auth",
-  version: "1.0.0",
   requires: ["tenancy"],
   permissions: [{ scope: "api-keys:manage", description: "Make and revoke API keys" }],
   migrations,

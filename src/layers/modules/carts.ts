@@ -12,7 +12,6 @@ import { cartsHttp } from "../../http/carts/CartsHttp.ts"
 /** Carts and the actor that owns each of them (contract §2). */
 export const carts = defineModule({
   id: "carts",
-  version: "1.0.0",
   requires: ["catalog", "pricing", "customers"],
   permissions: [
     { scope: "cart:create", description: "Open carts" },

@@ -65,7 +65,6 @@ const repositories = Layer.mergeAll(
 /** What a store offers: entities with their words, categories, brands, options and variants. */
 export const catalog = defineModule({
   id: "catalog",
-  version: "1.0.0",
   requires: ["tenancy", "events", "jobs"],
   permissions: [
     { scope: "catalog:read", description: "See what the store offers." },

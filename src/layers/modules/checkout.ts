@@ -15,10 +15,8 @@ import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
 /** From a cart to a placed and paid order (contract §3). It has no tables of its own. */
 export const checkout = defineModule({
   id: "checkout",
-  version: "1.0.0",
   requires: ["carts", "pricing", "promotions", "shipping", "tax", "inventory", "orders", "fulfillment", "payments"],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
-  migrations: {},
   services: Layer.merge(Checkouts.layer, Quotes.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(

@@ -19,7 +19,6 @@ import { meHttp, myOrdersHttp } from "../../http/customers/MeHttp.ts"
 /** Customers: their profiles, and what each may do for himself. */
 export const customers = defineModule({
   id: "customers",
-  version: "1.0.0",
   requires: ["tenancy"],
   permissions: [
     { scope: "customers:read", description: "Read customers, and buy on their behalf" },

@@ -19,7 +19,6 @@ const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("change
 /** The change log: what every module writes, the stream of events and the audit trail (ADR 6). */
 export const events = defineModule({
   id: "events",
-  version: "1.0.0",
   requires: ["tenancy"],
   permissions: [
     { scope: "audit:read", description: "Read who changed what" },

@@ -14,9 +14,7 @@ import { deliverDigital } from "../../workflows/fulfillment/DeliverDigital.ts"
 /** Handing goods over, what has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
 export const fulfillment = defineModule({
   id: "fulfillment",
-  version: "1.0.0",
   requires: ["jobs", "orders"],
-  permissions: [],
   migrations,
   services: Layer.merge(Tasks.add(deliverDigital), Shipments.layer).pipe(
     Layer.provideMerge(Fulfillments.layer),

@@ -1,9 +1,8 @@
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { RowBatchRepo } from "../../domain/batching/RowBatchRepo.ts"
 import { EntityFieldRepo } from "../../domain/catalog/fields/EntityFieldRepo.ts"
 import { BatchRepo } from "../../domain/import-export/BatchRepo.ts"
 import { ExportRepo } from "../../domain/import-export/ExportRepo.ts"
-import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
@@ -16,13 +15,6 @@ import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportRuns } from "../../workflows/import-export/ImportRuns.ts"
 import { importTasks } from "../../workflows/import-export/ImportTasks.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
-import { AppConfig, importExportLimits } from "../config/AppConfig.ts"
-
-/** The limits of `commerce.config.ts`. */
-const settings = Layer.effect(
-  ImportExportSettings,
-  Effect.map(AppConfig, ({ deployment }) => importExportLimits(deployment))
-)
 
 /** Repositories, also those of other modules that files need. */
 export const importExportRepos = Layer.mergeAll(
@@ -37,14 +29,12 @@ export const importExportRepos = Layer.mergeAll(
 /** Import and export of what a store has, as files (docs/import-export.md). */
 export const importExport = defineModule({
   id: "import-export",
-  version: "1.0.0",
   requires: ["tenancy", "events", "jobs", "catalog", "media", "search", "pricing", "inventory", "customers", "orders"],
-  permissions: [],
   migrations,
   services: Layer.mergeAll(importTasks, ImportUploads.layer).pipe(
     Layer.provideMerge(Layer.merge(Layer.provide(ImportRuns.layer, ImportKinds.layer), ExportFiles.layer)),
     Layer.provideMerge(Imports.layer),
-    Layer.provideMerge(Layer.merge(importExportRepos, settings))
+    Layer.provideMerge(importExportRepos)
   ),
   routes: Layer.mergeAll(importsHttp, exportsHttp)
 })

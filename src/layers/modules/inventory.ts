@@ -30,7 +30,6 @@ const repositories = Layer.mergeAll(
 /** Stock, warehouses and the desk that reserves stock (contract 6). */
 export const inventory = defineModule({
   id: "inventory",
-  version: "1.0.0",
   requires: ["tenancy", "catalog"],
   permissions: [
     { scope: "inventory:read", description: "See stock, levels and warehouses." },

@@ -8,9 +8,7 @@ import { invoicesHttp } from "../../http/invoices/InvoicesHttp.ts"
 /** Invoices and receipts (docs/orders.md). Needs the settings and what draws PDF (`PdfInvoices.ts`). */
 export const invoices = defineModule({
   id: "invoices",
-  version: "1.0.0",
   requires: ["customers", "orders", "payments"],
-  permissions: [],
   migrations,
   services: Layer.provideMerge(Invoices.layer, invoiceRepoLayer),
   routes: invoicesHttp

@@ -1,7 +1,6 @@
 import { Effect, Layer } from "effect"
 import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
 import { FailedJobs, JobRuns } from "../../domain/jobs/Jobs.ts"
-import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { migrations } from "../../domain/jobs/migrations.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -18,8 +17,6 @@ import { TaskRuns } from "../jobs/TaskRuns.ts"
 import { workerLoopLayer, workerLoopsLayer } from "../jobs/WorkerLoop.ts"
 import { QueueClaims } from "../jobs/WorkerSlot.ts"
 import { WorkerSlotLeases, workerSlotRepoLayer } from "../jobs/WorkerSlotRepo.ts"
-
-const settings = Layer.unwrap(Effect.map(AppConfig, ({ jobs }) => JobSettings.layerOf(jobs)))
 
 /** What `commerce.config.ts` adds to the tasks of the core. */
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
@@ -45,7 +42,6 @@ const repos = Layer.mergeAll(
 /** The background job queue (spec §2 and §4). Every module after it can enqueue and add tasks. */
 export const jobs = defineModule({
   id: "jobs",
-  version: "1.0.0",
   requires: ["tenancy", "events"],
   permissions: [{ scope: "jobs:admin", description: "See failed jobs and have them tried again" }],
   migrations,
@@ -53,7 +49,7 @@ export const jobs = defineModule({
     Layer.provideMerge(jobRunnerLayer),
     Layer.provideMerge(JobSchedules.layer),
     Layer.provideMerge(Layer.mergeAll(queuedJobsLayer, TaskRuns.layer, WorkerLoopStarter.layer)),
-    Layer.provideMerge(Layer.mergeAll(repos, Tasks.layer, JobNotifier.layer, settings))
+    Layer.provideMerge(Layer.mergeAll(repos, Tasks.layer, JobNotifier.layer))
   ),
   actors: Layer.mergeAll(workerLoopsLayer, engineDriverLayer, schedulesLayer, jobNotificationsLayer).pipe(
     Layer.provideMerge(workerLoopLayer),

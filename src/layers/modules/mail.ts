@@ -15,10 +15,7 @@ const subscription = Layer.effectDiscard(
 /** Mails to shoppers and people of the store (docs/mail.md). Needs the settings and the way out (`MailAdapters.ts`). */
 export const mail = defineModule({
   id: "mail",
-  version: "1.0.0",
   requires: ["tenancy", "events", "jobs", "customers", "carts", "orders", "invoices"],
-  permissions: [],
-  migrations: {},
   services: Layer.mergeAll(subscription, Tasks.add(sendMail), InvoiceMails.layer).pipe(
     Layer.provideMerge(Layer.merge(queuedMailsLayer, OrderMailRepo.layer))
   ),

@@ -17,7 +17,6 @@ import { fetchPicture } from "../../workflows/media/FetchPicture.ts"
 /** Files of a store and their attachments (contract §10, docs/media.md). Needs a storage (`MediaAdapters.ts`). */
 export const media = defineModule({
   id: "media",
-  version: "1.0.0",
   requires: ["tenancy", "jobs", "catalog"],
   permissions: [
     { scope: "media:read", description: "See all media, and make addresses that work for everybody for some minutes." },

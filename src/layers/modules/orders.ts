@@ -20,7 +20,6 @@ import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 /** Orders after their placement: reading them, and the one way their status changes. */
 export const orders = defineModule({
   id: "orders",
-  version: "1.0.0",
   requires: ["customers", "inventory"],
   permissions: [
     { scope: "orders:create", description: "Place orders" },

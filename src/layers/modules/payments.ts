@@ -24,7 +24,6 @@ import { UnpaidOrders } from "../../workflows/payments/UnpaidOrders.ts"
 /** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
 export const payments = defineModule({
   id: "payments",
-  version: "1.0.0",
   requires: ["inventory", "orders", "fulfillment"],
   permissions: [{ scope: "compensation:admin", description: "See to steps about money that failed for good" }],
   migrations,

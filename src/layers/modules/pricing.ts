@@ -11,7 +11,6 @@ import { pricingHttp } from "../../http/pricing/PricingHttp.ts"
 /** Prices, price modifiers and the resolution of both. */
 export const pricing = defineModule({
   id: "pricing",
-  version: "1.0.0",
   requires: ["tenancy", "catalog"],
   permissions: [
     { scope: "pricing:read", description: "Read prices and modifiers" },

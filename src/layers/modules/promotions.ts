@@ -9,7 +9,6 @@ import { promotionsHttp } from "../../http/promotions/PromotionsHttp.ts"
 /** Promotions and their codes. */
 export const promotions = defineModule({
   id: "promotions",
-  version: "1.0.0",
   requires: ["tenancy", "catalog", "pricing", "customers", "orders"],
   permissions: [
     { scope: "promotions:read", description: "Read promotions" },

@@ -10,7 +10,6 @@ import { shippingHttp } from "../../http/shipping/ShippingHttp.ts"
 /** Where a store ships to and what it costs (contract §3.4). Needs the settings of shipping. */
 export const shipping = defineModule({
   id: "shipping",
-  version: "1.0.0",
   requires: ["tenancy", "events"],
   permissions: [{ scope: "shipping:manage", description: "Manage shipping zones and rates" }],
   migrations,

@@ -9,14 +9,8 @@ import { taxNoticeRepoLayer } from "../../domain/tax/TaxNoticeRepo.ts"
 import { taxNotices, TaxVoids } from "../../domain/tax/TaxNotices.ts"
 import { taxRatesLayer } from "../../domain/tax/TaxRateRepo.ts"
 import { TaxRuleCache, taxRuleRepoLayer } from "../../domain/tax/TaxRuleRepo.ts"
-import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
 import { taxClassesHttp, taxRatesHttp } from "../../http/tax/TaxHttp.ts"
 import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
-import { AppConfig } from "../config/AppConfig.ts"
-
-const settings = Layer.unwrap(
-  Effect.map(AppConfig, ({ taxes }) => TaxSettings.layerOf(taxes))
-)
 
 const subscription = Layer.effectDiscard(
   Effect.flatMap(taxNotices, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
@@ -25,7 +19,6 @@ const subscription = Layer.effectDiscard(
 /** Tax of orders: by tax classes, by regions, or by an external service (contract §3.5, docs/tax-and-shipping.md). */
 export const tax = defineModule({
   id: "tax",
-  version: "1.0.0",
   requires: ["tenancy", "events", "jobs", "catalog", "shipping", "orders"],
   permissions: [{ scope: "tax:manage", description: "Read and change tax classes and tax rates" }],
   migrations,
@@ -38,7 +31,6 @@ export const tax = defineModule({
     Tasks.add(reportTax),
     Tasks.add(voidTax)
   ).pipe(
-    Layer.provideMerge(settings),
     Layer.provide(TaxRuleCache.layer),
     Layer.provide(Layer.merge(taxRuleRepoLayer, taxNoticeRepoLayer))
   ),

@@ -24,8 +24,6 @@ const organizations = Organizations.layer.pipe(
 /** Organizations, the kernel of idempotency keys, and what operators ask. */
 export const tenancy = defineModule({
   id: "tenancy",
-  version: "1.0.0",
-  requires: [],
   permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],
   migrations,
   services: Layer.mergeAll(idempotencyRepoLayer, health, organizations),

@@ -19,7 +19,6 @@ const subscription = Layer.effectDiscard(
 /** Outbound webhooks. Needs the queue, the relay's subscribers, the settings and the sender (`WebhookAdapters.ts`). */
 export const webhooks = defineModule({
   id: "webhooks",
-  version: "1.0.0",
   requires: ["tenancy", "events", "jobs"],
   permissions: [{ scope: "webhooks:manage", description: "Register webhook endpoints and read their deliveries" }],
   migrations,
