@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { aVisitor, type Visitor } from "../auth/Visitors.ts"
+import { aMember, type Visitor } from "../auth/Visitors.ts"
 import { holding, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
@@ -33,18 +33,9 @@ const status = (key: string, path: string) =>
 const may = (key: string) =>
   Effect.all([status(key, "/api/orders"), status(key, "/api/pricing/prices"), status(key, "/api/webhooks")])
 
-/** Somebody who signed up and got a role of the default organization. */
-const memberOf = Effect.fnUntraced(function*(role: string) {
-  const visitor = yield* aVisitor()
-  yield* onDatabase((sql) =>
-    sql`insert into members (organization_id, user_id, role) values ('org_default', ${visitor.userId}::uuid, ${role})`
-  )
-  return visitor
-})
-
 const makeOwn = ({ browser }: Visitor, body: object) => browser.post("/api/auth/api-key/create", body)
 
-/** Ways of writing the address at which a user makes a key for himself. */
+/** Spellings of the path at which a user creates a key. */
 const waysToWrite = [
   "/api-key/create?x",
   "/api-key/create?x=/ok",
@@ -58,8 +49,8 @@ const waysToWrite = [
 const daysAhead = (answer: Answer, path: string) =>
   Math.round((new Date(answer.text(path)).getTime() - Date.now()) / 86_400_000)
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are made over HTTP", (it) => {
-  it.effect("are shown once, stored as a hash, told in the audit trail, and have their role as it is when they are used", () =>
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are created over HTTP", (it) => {
+  it.effect("are shown once, stored as a hash, recorded in the audit trail, and have the permissions of their role at the time of use", () =>
     Effect.gen(function*() {
       const made = yield* make({ name: "Till", role: "staff" })
       assert.strictEqual(made.status, 201, JSON.stringify(made.body))
@@ -88,7 +79,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       assert.deepStrictEqual(yield* may(narrow.text("data.key")), [403, 200, 403])
     }))
 
-  it.effect("may no more than whoever makes them, and are refused when they make no sense", () =>
+  it.effect("have at most the permissions of their creator, and are refused when they are invalid", () =>
     Effect.gen(function*() {
       const keeper = { ...holding("api-keys:manage", "orders:read", "inventory:*"), role: "keeper" }
       for (const body of [{ role: "admin" }, { role: "staff" }, { scope: "everything" }]) {
@@ -97,7 +88,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       assert.strictEqual((yield* make({ name: "A", scope: "warehouse" }, keeper)).status, 201)
       refused(yield* make({ name: "A", role: "staff" }, holding("orders:read")), 403, "FORBIDDEN", "no permission")
       const wrong = [
-        { role: "nobody" },
+        { role: "king" },
         { scope: "nothing" },
         { scope: "default" },
         { role: "staff", scope: "warehouse" },
@@ -120,7 +111,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       )
     }))
 
-  it.effect("of a scope have its prefix, permissions, limit, life and remarks, and open nothing without it", () =>
+  it.effect("of a scope have its prefix, permissions, limit, lifetime and metadata, and open nothing once it is removed", () =>
     Effect.gen(function*() {
       const made = yield* make({ name: "Scanner", scope: "warehouse", metadata: { aisle: 4 } })
       assert.match(made.text("data.key"), /^wh_[\w-]{43}$/)
@@ -144,11 +135,11 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       )
     }))
 
-  it.effect("by a user for himself may what he may, no more, and only as long as he may it", () =>
+  it.effect("of a user have at most the current permissions of the user", () =>
     Effect.gen(function*() {
-      const keeper = yield* memberOf("keeper")
+      const keeper = yield* aMember("keeper")
       const plain = yield* makeOwn(keeper, { name: "mine" })
-      // The deployment's default grants webhooks too, which he may not.
+      // The default of the deployment grants webhooks too, which the user may not manage.
       assert.deepStrictEqual(yield* may(plain.text("key")), [200, 403, 403])
       const scanner = yield* makeOwn(keeper, { name: "scan", configId: "warehouse", metadata: { aisle: 4 } })
       assert.match(scanner.text("key"), /^wh_/)
@@ -165,7 +156,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       for (const body of refusedOnes) {
         for (const way of waysToWrite) {
           const answer = yield* keeper.browser.post(`/api/auth${way}`, body)
-          // Some ways of writing the path lead nowhere; none leads past the rule.
+          // Some spellings match no route; none evades the rule.
           assert.include([403, 404], answer.status, `${way} ${JSON.stringify(body)}`)
         }
         assert.strictEqual((yield* makeOwn(keeper, body)).status, 403, JSON.stringify(body))
@@ -176,6 +167,6 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       )
 
       yield* onDatabase((sql) => sql`delete from members where user_id = ${keeper.userId}::uuid`)
-      yield* eventually("his key to open no more", Effect.map(may(plain.text("key")), ([orders]) => orders === 403))
+      yield* eventually("the key to open nothing", Effect.map(may(plain.text("key")), ([orders]) => orders === 403))
     }))
 })

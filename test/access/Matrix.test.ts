@@ -9,8 +9,8 @@ import { aStore, type Store } from "../tenancy/Stores.ts"
 import { aKey, signIn } from "./People.ts"
 
 /*
- * Who is let in where, as a table that people review: `matrix.txt`. After a change of routes or rules,
- * `npm run access:matrix` writes it anew, and its difference is what to look at.
+ * The answers of every route to every role, as a table that people review: `matrix.txt`. After a change of routes or rules,
+ * `npm run access:matrix` writes it again: review the difference.
  */
 
 const storeResolver = (request: Request) => request.headers.get("x-store-id")
@@ -20,30 +20,30 @@ const withStores = layer(
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
-/** Routes that answer in their own shape, with the credentials they make themselves, are tested apart. */
+/** Routes of authentication create their credentials themselves: test/auth. */
 const isAuthentication = (path: string) => path.startsWith("/api/auth/")
 
 const routes = () => endpoints().filter(({ path }) => !isAuthentication(path))
 
-/** Every request of the tests of tenants once for each address, and an empty one for every route that they do not ask. */
+/** Every probe of the tests of tenants once for each path, and an empty request for every other route. */
 const probes = (): ReadonlyArray<Probe> => {
   const asked = [
     ...new Map([...reads, ...writes, refusedAnyway].map((one) => [`${one.method} ${one.path}`, one])).values()
   ]
   const unasked = routes().filter((route) => !asked.some((one) => asks(one, route)))
   const bare = unasked.map(({ method, path }) => ({ method, path, body: method === "GET" ? undefined : {} }))
-  // Whoever has deleted himself has no orders any more.
+  // A user who has deleted their data has no orders any more.
   const last = (probe: Probe) => probe.method === "DELETE"
   return [...bare.filter((probe) => !last(probe)), ...asked, ...bare.filter(last)]
 }
 
-/** Somebody who asks, and the headers that make him who he is in a store. */
+/** A visitor of a store with their credentials. */
 interface Visitor {
   readonly name: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A store with one record of everything, bought by `buyer`, who asks about what is his own. */
+/** A store with one record of each kind; `buyer` is its customer. */
 const storeFor = Effect.fnUntraced(function*(organization: string) {
   yield* onDatabase((sql) =>
     sql`insert into organizations (id, slug, name) values (${organization}, ${organization}, ${organization})`
@@ -54,7 +54,7 @@ const storeFor = Effect.fnUntraced(function*(organization: string) {
 
 type Kind = "owner" | "admin" | "staff" | "buyer" | "shopper" | "anonymous" | "key" | "unknown"
 
-/** Everybody who is let into a store or not, by the column of the table; the key has the role staff. */
+/** The columns of the table; the key has the role staff. */
 const kinds: ReadonlyArray<Kind> = ["owner", "admin", "staff", "key", "buyer", "shopper", "anonymous", "unknown"]
 
 const visitorOf = Effect.fnUntraced(
@@ -62,7 +62,7 @@ const visitorOf = Effect.fnUntraced(
     if (kind === "anonymous") return { name: kind, headers: { "x-store-id": organization } }
     if (kind === "buyer") return { name: kind, headers: buyer.bearer }
     if (kind === "key") return { name: kind, headers: (yield* aKey({ role: "staff", organization })).headers }
-    const role = kind === "shopper" ? {} : { role: kind === "unknown" ? "nobody knows" : kind }
+    const role = kind === "shopper" ? {} : { role: kind === "unknown" ? "no such role" : kind }
     return { name: kind, headers: (yield* signIn({ active: organization, organization, ...role })).bearer }
   }
 )
@@ -70,7 +70,7 @@ const visitorOf = Effect.fnUntraced(
 const ask = ({ body, method, path }: Probe, { headers }: Visitor) =>
   api(method, path, { headers, ...(body === undefined ? {} : { body }) })
 
-/** What a visitor is answered about his store's records, and then about another's: `200/404`, `200/none`. */
+/** The answers to a visitor about records of their store and of another one: `200/404`, `200/none`. */
 const columnOf = Effect.fnUntraced(function*(kind: Kind, theirs: Store) {
   const organization = `org_of_${kind}`
   const { buyer, store } = yield* storeFor(organization)
@@ -101,8 +101,8 @@ const tableOf = (columns: ReadonlyArray<ReadonlyArray<string>>): string => {
   return `${[head.trimEnd(), ...rows].join("\n")}\n`
 }
 
-withStores("every route and everybody", (it) => {
-  it.effect("meet as the table says", () =>
+withStores("every route", (it) => {
+  it.effect("answers every role as the table says", () =>
     Effect.gen(function*() {
       const { store: theirs } = yield* storeFor("org_of_others")
       const columns = yield* Effect.forEach(kinds, (kind) => columnOf(kind, theirs), { concurrency: 2 })

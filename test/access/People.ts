@@ -8,7 +8,7 @@ import { theOrganization } from "../support/TestApp.ts"
 
 const secret = Redacted.value(Option.getOrThrow(testSettings("postgres://nowhere/none").auth.secret))
 
-/** Somebody who has signed in, with each form of his credential as the headers of a request. */
+/** A signed-in user, with each form of their credential as request headers. */
 export interface SignedIn {
   readonly userId: string
   readonly sessionId: string
@@ -24,7 +24,7 @@ export interface SignIn {
   readonly organization?: string
   readonly active?: string
   readonly twoFactor?: boolean
-  /** SQL of when the session began and when it ends. */
+  /** SQL of the start and the end of the session. */
   readonly began?: string
   readonly ends?: string
 }

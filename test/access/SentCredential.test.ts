@@ -7,16 +7,16 @@ const name = "uc.session_token"
 const tags = (headers: Record<string, string>) => sentCredentials(headers, name).map(({ _tag }) => _tag)
 
 describe("the credentials of a request", () => {
-  it("are none where no header speaks of any", () => {
+  it("are none without a header for them", () => {
     assert.deepStrictEqual(tags({ accept: "*/*", cookie: "theme=dark" }), [])
   })
 
-  it("are a bearer's alone, else a cookie's before a key's", () => {
+  it("are a bearer token alone, else a cookie before a key", () => {
     assert.deepStrictEqual(tags({ authorization: "Bearer a", cookie: `${name}=b`, "x-api-key": "c" }), ["Bearer"])
     assert.deepStrictEqual(tags({ cookie: `${name}=b`, "x-api-key": "c" }), ["Cookie", "Key"])
   })
 
-  it("are unknown where another scheme stands alone, which may be a proxy's beside others", () => {
+  it("are unknown with another scheme alone, which may be for a proxy beside others", () => {
     assert.deepStrictEqual(tags({ authorization: "Basic YTpi" }), ["Unknown"])
     assert.deepStrictEqual(tags({ authorization: "Basic YTpi", "x-api-key": "c" }), ["Key"])
     assert.deepStrictEqual(tags({ authorization: "", "x-api-key": "" }), ["Key"])
@@ -31,12 +31,12 @@ describe("the credentials of a request", () => {
 describe("a signed token", () => {
   const signed = signToken("token", "secret")
 
-  it("opens with its own signature, encoded or not", () => {
+  it("is accepted with the right signature, encoded or not", () => {
     assert.strictEqual(verifiedToken(signed, "secret"), "token")
     assert.strictEqual(verifiedToken(encodeURIComponent(signed), "secret"), "token")
   })
 
-  it("opens with nothing else", () => {
+  it("is refused with any other signature", () => {
     const forged = [
       signToken("token", "another"),
       signed.replace("token", "t0ken"),
@@ -53,21 +53,21 @@ describe("a signed token", () => {
   })
 })
 
-describe("a watched cache", () => {
-  const heard = (capacity = 3) => {
+describe("an invalidated cache", () => {
+  const listening = (capacity = 3) => {
     const cache = new InvalidatedCache<string>({ capacity, lifeMs: 100 })
     cache.listen(true)
     return cache
   }
 
-  it("remembers for its time", () => {
-    const cache = heard()
+  it("keeps a value for its lifetime", () => {
+    const cache = listening()
     cache.keep("a", "A", [], 0, cache.changes)
     assert.deepStrictEqual([cache.find("a", 99), cache.find("a", 100)], ["A", undefined])
     assert.strictEqual(cache.size, 0)
   })
 
-  it("remembers nothing while nobody tells it of changes, and forgets everything when that ends", () => {
+  it("keeps nothing without notifications, and drops everything when they end", () => {
     const cache = new InvalidatedCache<string>({ capacity: 3, lifeMs: 100 })
     cache.keep("a", "A", [], 0, cache.changes)
     assert.strictEqual(cache.find("a", 1), undefined)
@@ -77,8 +77,8 @@ describe("a watched cache", () => {
     assert.strictEqual(cache.find("a", 1), undefined)
   })
 
-  it("forgets what depends on a change and nothing else", () => {
-    const cache = heard()
+  it("drops the values that depend on a change and no others", () => {
+    const cache = listening()
     cache.keep("a", "A", ["s1", "u1"], 0, cache.changes)
     cache.keep("b", "B", ["s2", "u1"], 0, cache.changes)
     cache.keep("c", "C", ["s3", "u2"], 0, cache.changes)
@@ -88,16 +88,16 @@ describe("a watched cache", () => {
     assert.deepStrictEqual([cache.find("b", 1), cache.find("c", 1)], [undefined, "C"])
   })
 
-  it("does not keep what was read before a change", () => {
-    const cache = heard()
+  it("does not keep a value that was read before a change", () => {
+    const cache = listening()
     const since = cache.changes
     cache.forget("s1")
     cache.keep("a", "A", ["s1"], 0, since)
     assert.strictEqual(cache.find("a", 1), undefined)
   })
 
-  it("drops the oldest when there is too much", () => {
-    const cache = heard(2)
+  it("drops the oldest values when it is full", () => {
+    const cache = listening(2)
     for (const one of ["a", "b", "c"]) cache.keep(one, one, [`s${one}`], 0, cache.changes)
     assert.deepStrictEqual([cache.find("a", 1), cache.find("b", 1), cache.find("c", 1)], [undefined, "b", "c"])
     assert.strictEqual(cache.size, 2)

@@ -22,8 +22,8 @@ const orders = (headers: Record<string, string>) => api("GET", "/api/orders", { 
 /** Status of a list that only members of some roles may read. */
 const seen = (headers: Record<string, string>) => Effect.map(orders(headers), ({ status }) => status)
 
-/** Changes rows without a word to whoever listens. */
-const unheard = (statement: string) =>
+/** Changes rows without a notification. */
+const silently = (statement: string) =>
   onDatabase((sql) =>
     sql.withTransaction(Effect.andThen(
       sql`set local session_replication_role = replica`,
@@ -31,34 +31,34 @@ const unheard = (statement: string) =>
     ))
   )
 
-/** Does something of which nobody who listens is told. */
-const withoutWord = <E, R>(work: Effect.Effect<void, E, R>) =>
+/** Does something without notifications of sessions. */
+const withoutNotifications = <E, R>(work: Effect.Effect<void, E, R>) =>
   Effect.acquireUseRelease(
     onDatabase((sql) => sql`alter table sessions disable trigger user`),
     () => work,
     () => onDatabase((sql) => sql`alter table sessions enable trigger user`)
   )
 
-const tellOf = (token: string) =>
+const notify = (token: string) =>
   onDatabase((sql) => sql`select pg_notify('auth_changed', 's' || encode(sha256(convert_to(${token}, 'UTF8')), 'hex'))`)
 
 /**
- * Waits until the process remembers what it reads, which a change that nobody is told of shows, and until it has heard of
- * every change before this moment: notifications come in the order of their commits.
+ * Waits until the process caches what it reads, which a change without a notification shows, and until it has received
+ * the notifications of all earlier changes: they come in the order of their commits.
  */
 const atRest = Effect.gen(function*() {
   const token = yield* eventually(
-    "the process to remember",
+    "the process to cache",
     Effect.gen(function*() {
       const { bearer, sessionId, token } = yield* signIn()
       yield* seen(bearer)
-      yield* unheard(`delete from sessions where id = '${sessionId}'`)
+      yield* silently(`delete from sessions where id = '${sessionId}'`)
       return (yield* seen(bearer)) === 403 ? token : undefined
     })
   )
-  yield* tellOf(token)
+  yield* notify(token)
   yield* eventually(
-    "the change to be heard of",
+    "the notification",
     Effect.map(seen({ authorization: `Bearer ${token}` }), (s) => s === 401)
   )
 })
@@ -73,7 +73,7 @@ const onServer = <A>(body: (sql: SqlClient.SqlClient, database: string) => Effec
       )
   )
 
-/** Ends the connection that hears of changes, and lets nobody connect to the test's database until the scope closes. */
+/** Ends the connection for notifications, and allows no connection to the database until the scope closes. */
 const withoutNewConnections = Effect.acquireRelease(
   onServer((sql, database) =>
     Effect.andThen(
@@ -103,7 +103,7 @@ withSessions("from headers to an actor", (it) => {
         ) assert.strictEqual(yield* seen(headers), 200, JSON.stringify(headers))
       }))
 
-    it.effect("are what signing up gives, until its user signs out", () =>
+    it.effect("are those of a sign-up until the sign-out", () =>
       Effect.gen(function*() {
         const body = { email: "grace@example.com", password: "a long password", name: "Grace" }
         const made = yield* api("POST", "/api/auth/sign-up/email", { body })
@@ -114,21 +114,21 @@ withSessions("from headers to an actor", (it) => {
           { authorization: `Bearer ${made.text("token")}` },
           { authorization: `Bearer ${made.headers.get("set-auth-token")}` }
         ]
-        // A shopper is known and may not read all orders; a stranger would be asked who he is.
+        // A shopper gets 403; a visitor would get 401.
         const all = Effect.forEach(forms, seen)
         assert.deepStrictEqual(yield* all, [403, 403, 403])
         yield* onDatabase((sql) =>
           sql`insert into members (organization_id, user_id, role)
             select 'org_default', id, 'staff' from users where email = ${body.email}`
         )
-        yield* eventually("his role to count", Effect.map(all, (now) => now.every((status) => status === 200)))
+        yield* eventually("the role to count", Effect.map(all, (now) => now.every((status) => status === 200)))
         const { url } = yield* TestApp
         const out = yield* api("POST", "/api/auth/sign-out", { body: {}, headers: { cookie, origin: url } })
         assert.strictEqual(out.status, 200, JSON.stringify(out.body))
-        yield* eventually("his session to be over", Effect.map(all, (now) => now.every((status) => status === 401)))
+        yield* eventually("the session to end", Effect.map(all, (now) => now.every((status) => status === 401)))
       }))
 
-    it.effect("that are not valid are refused and never make an anonymous visitor", () =>
+    it.effect("that are invalid are refused and never give an anonymous actor", () =>
       Effect.gen(function*() {
         const { token } = yield* signIn({ role: "staff" })
         const { bearer: over } = yield* signIn({ role: "staff", ends: "now() - interval '1 second'" })
@@ -141,7 +141,7 @@ withSessions("from headers to an actor", (it) => {
           { cookie: "uc.session_token=%" },
           { cookie: "uc.session_token=%E0%A4%A.b" },
           { cookie: "uc.session_token=." },
-          cookieOf("a token that nobody has"),
+          cookieOf("no such token"),
           { authorization: `Bearer ${token}x` },
           { authorization: "Bearer \u00e9.\u00e9" },
           over,
@@ -161,7 +161,7 @@ withSessions("from headers to an actor", (it) => {
         )
       }))
 
-    it.effect("count in an order: a bearer alone, a cookie that is valid, then a key", () =>
+    it.effect("have an order: a bearer token alone, a valid cookie, then a key", () =>
       Effect.gen(function*() {
         const [staff, shopper] = [yield* signIn({ role: "staff" }), yield* signIn()]
         const key = yield* aKey({ role: "staff" })
@@ -172,17 +172,17 @@ withSessions("from headers to an actor", (it) => {
         assert.strictEqual(yield* seen({ authorization: "Basic YTpi", ...key.headers }), 200)
       }))
 
-    it.effect("make a member what his role is where he is one, and a customer elsewhere", () =>
+    it.effect("give a member the role of the organization, and make them a customer elsewhere", () =>
       Effect.gen(function*() {
         yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_b', 'b', 'B')`)
         const roles = (how: Parameters<typeof signIn>[0]) => Effect.flatMap(signIn(how), ({ bearer }) => orders(bearer))
         assert.strictEqual((yield* roles({ role: "buyer" })).status, 200)
-        refused(yield* roles({ role: "nobody knows" }), 403, "FORBIDDEN", "an unknown role")
+        refused(yield* roles({ role: "no such role" }), 403, "FORBIDDEN", "an unknown role")
         refused(yield* roles({ role: "buyer,owner" }), 403, "FORBIDDEN", "two roles in one")
         refused(yield* roles({ role: "constructor" }), 403, "FORBIDDEN", "a name of every object")
         refused(yield* roles({ role: "owner", organization: "org_b" }), 403, "FORBIDDEN", "a member of another one")
         assert.strictEqual((yield* roles({ role: "owner", organization: "org_b", active: "org_b" })).status, 200)
-        refused(yield* roles({ role: "owner", active: "org_b" }), 403, "FORBIDDEN", "active where he is no member")
+        refused(yield* roles({ role: "owner", active: "org_b" }), 403, "FORBIDDEN", "active without a membership")
         const { bearer } = yield* signIn({ role: "owner", organization: "org_b", active: "org_b" })
         const made = yield* api("POST", "/api/catalog/brands", {
           headers: bearer,
@@ -191,7 +191,7 @@ withSessions("from headers to an actor", (it) => {
         assert.strictEqual(made.at("data.organizationId"), "org_b")
       }))
 
-    it.effect("of a role that needs a second factor open nothing without it", () =>
+    it.effect("of a role that requires a second factor open nothing without it", () =>
       Effect.gen(function*() {
         const [without, having] = [
           yield* signIn({ role: "guarded" }),
@@ -208,21 +208,21 @@ withSessions("from headers to an actor", (it) => {
       }))
   })
 
-  describe("what a process remembers of credentials", () => {
-    it.effect("spares it the database until it is told of a change", () =>
+  describe("the cache of credentials", () => {
+    it.effect("spares the database until a notification of a change", () =>
       Effect.gen(function*() {
         const { bearer, cookie, sessionId, token } = yield* signIn({ role: "staff" })
         yield* atRest
         const forms = [bearer, cookie, { authorization: `Bearer ${signed(token)}` }]
         const all = Effect.forEach(forms, seen)
         assert.deepStrictEqual(yield* all, [200, 200, 200])
-        yield* unheard(`delete from sessions where id = '${sessionId}'`)
+        yield* silently(`delete from sessions where id = '${sessionId}'`)
         assert.deepStrictEqual(yield* all, [200, 200, 200])
-        yield* tellOf(token)
+        yield* notify(token)
         yield* eventually("all forms to be refused", Effect.map(all, (now) => now.every((status) => status === 401)))
       }))
 
-    it.effect("ends with the answer that ended it, before the process has heard of it", () =>
+    it.effect("drops a session with the answer that ends it, without a notification", () =>
       Effect.gen(function*() {
         const endings: ReadonlyArray<readonly [path: string, of: (token: string) => object]> = [
           ["sign-out", () => ({})],
@@ -233,7 +233,7 @@ withSessions("from headers to an actor", (it) => {
           const { bearer, token } = yield* signIn({ role: "staff" })
           yield* atRest
           assert.strictEqual(yield* seen(bearer), 200)
-          yield* withoutWord(Effect.gen(function*() {
+          yield* withoutNotifications(Effect.gen(function*() {
             const ended = yield* api("POST", `/api/auth/${path}`, { headers: bearer, body: body(token) })
             assert.strictEqual(ended.status, 200, path)
             assert.strictEqual(yield* seen(bearer), 401, path)
@@ -241,7 +241,7 @@ withSessions("from headers to an actor", (it) => {
         }
       }))
 
-    it.effect("ends on every process when a session or a key is revoked on one", () =>
+    it.effect("drops a session or key on every process when it is revoked on one", () =>
       Effect.gen(function*() {
         const beside = yield* appBeside(deployment)
         const [{ bearer, cookie, sessionId }, key] = [yield* signIn({ role: "staff" }), yield* aKey({ role: "staff" })]
@@ -263,7 +263,7 @@ withSessions("from headers to an actor", (it) => {
         )
       }))
 
-    it.effect("ends with the user's membership, role and record", () =>
+    it.effect("follows changes of a user's membership, role and record", () =>
       Effect.gen(function*() {
         const { bearer, userId } = yield* signIn({ role: "staff" })
         yield* atRest
@@ -279,14 +279,14 @@ withSessions("from headers to an actor", (it) => {
         yield* becomes(401)
       }))
 
-    it.effect("ends with the connection that would tell it of changes", () =>
+    it.effect("is emptied when the connection for notifications ends", () =>
       Effect.gen(function*() {
         const { bearer, sessionId } = yield* signIn({ role: "staff" })
         yield* atRest
         assert.strictEqual(yield* seen(bearer), 200)
-        yield* unheard(`delete from sessions where id = '${sessionId}'`)
+        yield* silently(`delete from sessions where id = '${sessionId}'`)
         assert.strictEqual(yield* seen(bearer), 200)
-        // Nobody can listen anew for a while, so that it is the end of the listening which empties the memory.
+        // No new connection is possible, so that it is the end of the old one which empties the cache.
         yield* Effect.scoped(Effect.gen(function*() {
           yield* withoutNewConnections
           yield* eventually("the session to be refused", Effect.map(seen(bearer), (status) => status === 401))
@@ -305,7 +305,7 @@ withSessions("from headers to an actor", (it) => {
         ([row]) => row
       )
 
-    it.effect("is given its whole life again after a day, once, and the browser is told", () =>
+    it.effect("is extended to its full lifetime after a day, once, with a new cookie", () =>
       Effect.gen(function*() {
         const { cookie, sessionId } = yield* signIn({
           role: "staff",
@@ -324,7 +324,7 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual(yield* endOf(sessionId), renewed)
       }))
 
-    it.effect("is left alone on its first day, and for ever when its user did not want to be remembered", () =>
+    it.effect("is not extended on its first day, and never without \"remember me\"", () =>
       Effect.gen(function*() {
         const young = yield* signIn({ role: "staff", ends: "now() + interval '6 days 1 hour'" })
         const short = yield* signIn({ role: "staff", ends: "now() + interval '1 day'" })
@@ -337,7 +337,7 @@ withSessions("from headers to an actor", (it) => {
   })
 
   describe("an API key", () => {
-    it.effect("may do what its role may, no more than it names itself, and without a role only what it names", () =>
+    it.effect("has the permissions of its role, narrowed to its list, and without a role only its list", () =>
       Effect.gen(function*() {
         const may = (key: { headers: { "x-api-key": string } }) =>
           Effect.all([seen(key.headers), Effect.map(api("GET", "/api/pricing/prices", key), ({ status }) => status)])
@@ -357,7 +357,7 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual(yield* may(yield* aKey({ role: "gone" })), [403, 403])
       }))
 
-    it.effect("is taken as a bearer too, acts in its organization and is named in the audit trail", () =>
+    it.effect("is accepted as a bearer token, acts in its organization and is the actor in the audit trail", () =>
       Effect.gen(function*() {
         yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_k', 'k', 'K')`)
         const { id, key } = yield* aKey({ role: "admin", organization: "org_k" })
@@ -374,7 +374,7 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual([trail.at("data.0.actorType"), trail.at("data.0.actorId")], ["api_key", id])
       }))
 
-    it.effect("has its uses counted and its last use written down, many with one statement", () =>
+    it.effect("has its uses counted and its last use stored, many in one statement", () =>
       Effect.gen(function*() {
         const { headers, id } = yield* aKey({ role: "staff" })
         yield* Effect.forEach([1, 2, 3, 4, 5], () => seen(headers), { concurrency: 5 })
@@ -389,7 +389,7 @@ withSessions("from headers to an actor", (it) => {
         )
       }))
 
-    it.effect("with a number of uses is refused when they are over", () =>
+    it.effect("with a limited number of uses is refused after the last one", () =>
       Effect.gen(function*() {
         const { headers } = yield* aKey({ role: "staff", remaining: 2 })
         const statuses = yield* Effect.forEach([1, 2, 3, 4], () => seen(headers), { concurrency: 4 })

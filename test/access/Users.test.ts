@@ -8,8 +8,8 @@ import { eventually } from "../support/Eventually.ts"
 import { api, servicesBeside, withApp } from "../support/TestApp.ts"
 import { type SignedIn, signIn } from "./People.ts"
 
-/** What a store asks of people. */
-const asking = <A, E>(organization: string, ask: (users: Users["Service"]) => Effect.Effect<A, E, CurrentActor>) =>
+/** Uses the service as a store. */
+const inStore = <A, E>(organization: string, ask: (users: Users["Service"]) => Effect.Effect<A, E, CurrentActor>) =>
   Effect.flatMap(
     servicesBeside(),
     (services) => Effect.provideService(ask(Context.get(services, Users)), CurrentActor, systemActor(organization))
@@ -29,7 +29,7 @@ const profileIn = (organization: string, { userId }: SignedIn) =>
   )
 
 withApp("people as plugins see them", (it) => {
-  it.effect("are those that the store knows, by membership or profile; another store's are not", () =>
+  it.effect("are members and customers of the store, not those of another store", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const clerk = yield* signIn({ role: "staff", organization: "org_other" })
@@ -38,23 +38,23 @@ withApp("people as plugins see them", (it) => {
       for (const person of [clerk, shopper]) {
         const who = { id: person.userId, email: person.email, name: "Ada" }
         for (const sought of [{ userId: person.userId }, { email: person.email.toUpperCase() }]) {
-          assert.deepStrictEqual(yield* asking("org_other", (users) => users.known(sought)), who)
-          assert.isUndefined(yield* asking("org_default", (users) => users.known(sought)))
+          assert.deepStrictEqual(yield* inStore("org_other", (users) => users.known(sought)), who)
+          assert.isUndefined(yield* inStore("org_default", (users) => users.known(sought)))
         }
         const refused = yield* Effect.flip(
-          asking("org_default", (users) => users.actFor(person.userId, "v", Effect.void))
+          inStore("org_default", (users) => users.actFor(person.userId, "v", Effect.void))
         )
         assert.strictEqual(refused._tag, "NotFound")
         assert.strictEqual(yield* vendorOf(person), null)
       }
-      assert.isUndefined(yield* asking("org_other", (users) => users.known({ userId: "no uuid" })))
+      assert.isUndefined(yield* inStore("org_other", (users) => users.known({ userId: "no uuid" })))
     }))
 
-  it.effect("act for one vendor: of several at once one is done, with its work", () =>
+  it.effect("act for one vendor: of concurrent assignments one succeeds, with its work", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
       const works = yield* Ref.make(0)
-      const exits = yield* asking("org_default", (users) =>
+      const exits = yield* inStore("org_default", (users) =>
         Effect.all(
           ["a", "b", "c"].map((vendor) =>
             Effect.exit(users.actFor(person.userId, vendor, Ref.update(works, (count) => count + 1)))
@@ -65,27 +65,27 @@ withApp("people as plugins see them", (it) => {
       assert.include(["a", "b", "c"], yield* vendorOf(person))
     }))
 
-  it.effect("stay as they are when the work beside it fails, and when they act for another vendor than the one left", () =>
+  it.effect("stay unchanged when the work fails, and when they leave a vendor that they do not act for", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
       const failed = yield* Effect.flip(
-        asking("org_default", (users) => users.actFor(person.userId, "first", Effect.fail("no")))
+        inStore("org_default", (users) => users.actFor(person.userId, "first", Effect.fail("no")))
       )
       assert.deepStrictEqual([failed, yield* vendorOf(person)], ["no", null])
-      yield* asking("org_default", (users) => users.actFor(person.userId, "first", Effect.void))
+      yield* inStore("org_default", (users) => users.actFor(person.userId, "first", Effect.void))
       assert.strictEqual(
-        yield* asking("org_default", (users) => users.endActing(person.userId, "x", Effect.succeed(1))),
+        yield* inStore("org_default", (users) => users.endActing(person.userId, "x", Effect.succeed(1))),
         1
       )
       assert.strictEqual(yield* vendorOf(person), "first")
-      yield* asking("org_default", (users) => users.endActing(person.userId, "first", Effect.void))
+      yield* inStore("org_default", (users) => users.endActing(person.userId, "first", Effect.void))
       assert.strictEqual(yield* vendorOf(person), null)
     }))
 
-  it.effect("are told of in the change log of the store, as what they were and are", () =>
+  it.effect("are recorded in the change log of the store before and after a change", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
-      yield* asking("org_default", (users) => users.actFor(person.userId, "kiln", Effect.void, "owner"))
+      yield* inStore("org_default", (users) => users.actFor(person.userId, "kiln", Effect.void, "owner"))
       const trail = yield* eventually(
         "the entry",
         Effect.map(

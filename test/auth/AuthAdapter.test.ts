@@ -15,10 +15,10 @@ import { authAdapter } from "../../src/layers/auth/AuthAdapter.ts"
 import { makeAuthScope } from "../../src/layers/auth/AuthScope.ts"
 import { wantedTables } from "./AdapterTables.ts"
 
-// It tells at length what it does; its failures are told by the tests.
+// It logs a lot; the tests report its failures.
 for (const method of ["log", "warn"] as const) vi.spyOn(console, method).mockImplementation(() => undefined)
 
-/** A database for the suite of better-auth's own, which makes and drops tables as its tests want them. */
+/** A database for better-auth's test suite, which creates and drops tables. */
 const name = `adapter_${randomUUID().replaceAll("-", "")}`
 const server = ManagedRuntime.make(PgClient.layer({ url: Redacted.make(inject("postgres").url), maxConnections: 1 }))
 await server.runPromise(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`create database ${sql(name)}`))

@@ -20,7 +20,7 @@ const refusal = (env: Record<string, string>, auth?: AuthOptions) =>
 const production = { NODE_ENV: "production", STOA_AUTH_SECRET: long }
 
 describe("the settings of authentication", () => {
-  it.effect("production needs a secret that nobody guesses, and does not show a wrong one", () =>
+  it.effect("require a strong secret in production and do not show a wrong one", () =>
     Effect.gen(function*() {
       assert.match(
         yield* refusal({ NODE_ENV: "production" }),
@@ -33,7 +33,7 @@ describe("the settings of authentication", () => {
       assert.deepStrictEqual([auth.secureCookies, auth.sessionCookie], [true, "__Secure-uc.session_token"])
     }))
 
-  it.effect("stored keys open nothing unless the deployment says so, and making one says how", () =>
+  it.effect("disable API keys by default, and creating one says how to enable them", () =>
     Effect.gen(function*() {
       const settings = yield* read({})
       assert.isFalse(settings.auth.apiKeys.enabled)
@@ -52,7 +52,7 @@ describe("the settings of authentication", () => {
       )
     }))
 
-  it.effect("cookies are for https alone where clients come by https", () =>
+  it.effect("restrict cookies to https where clients use https", () =>
     Effect.gen(function*() {
       const cookie = (env: Record<string, string>) => Effect.map(read(env), ({ auth }) => auth.sessionCookie)
       assert.strictEqual(yield* cookie({}), "uc.session_token")
@@ -60,7 +60,7 @@ describe("the settings of authentication", () => {
       assert.strictEqual(yield* cookie({ STOA_PUBLIC_URL: "https://shop.example" }), "__Secure-uc.session_token")
     }))
 
-  it.effect("what cannot be meant ends the start", () =>
+  it.effect("end the start when they are invalid", () =>
     Effect.gen(function*() {
       for (
         const url of ["shop.example", "https://shop.example/path", "ftp://shop.example", "https://u:p@shop.example"]
@@ -80,7 +80,7 @@ describe("the settings of authentication", () => {
       }
     }))
 
-  it.effect("outside of production a secret is made once and kept where nobody else reads it", () =>
+  it.effect("create a secret once outside of production, in a file that no other user can read", () =>
     Effect.gen(function*() {
       const dataDir = yield* Effect.acquireRelease(
         Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-auth-"))),

@@ -3,11 +3,10 @@ import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
-import { totp } from "./Authenticator.ts"
-import { aVisitor, makeOutbox, password, signIn, verify } from "./Visitors.ts"
+import { aVisitor, makeOutbox, password, signIn, totp, verify } from "./Visitors.ts"
 
 const outbox = makeOutbox()
-/** Everything, for people: this form of the log is not searched for secrets when it is written. */
+/** All lines, in the form for people, which is not redacted when it is written. */
 const app = testAppLayer({ email: { send: outbox.send } }, { logLevel: "debug", logFormat: "pretty" })
 
 const written: Array<string> = []
@@ -21,7 +20,7 @@ for (const method of ["log", "info", "warn", "error", "debug"] as const) {
   vi.spyOn(console, method).mockImplementation(keep)
 }
 
-/** Whatever a thief could use of a whole round of flows. */
+/** All secrets of a round of flows. */
 const everything = Effect.gen(function*() {
   const secrets = [password, "wrong horse", "brand-new horse"]
   const { email } = yield* aVisitor()
@@ -54,7 +53,7 @@ const everything = Effect.gen(function*() {
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the log", (it) => {
-  it.effect("tells of sign-ins and of no secret, also when the database refuses", () =>
+  it.effect("has lines about sign-ins without secrets, also when the database fails", () =>
     Effect.gen(function*() {
       const { email, secrets } = yield* everything
       yield* onDatabase((sql) =>
@@ -64,14 +63,9 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the log", (it)
       yield* onDatabase((sql) =>
         sql`create trigger refusing before insert on sessions for each row execute function refuse()`
       )
-      const broken = yield* signIn(
-        yield* Effect.gen(function*() {
-          const other = yield* aVisitor()
-          const link = yield* outbox.linkTo(other.email, "email-verification")
-          yield* verify(link)
-          return other.email
-        })
-      )
+      const other = (yield* aVisitor()).email
+      yield* verify(yield* outbox.linkTo(other, "email-verification"))
+      const broken = yield* signIn(other)
       assert.isAtLeast(broken.answer.status, 500)
       const log = written.join("\n")
       assert.include(log, "authentication:")

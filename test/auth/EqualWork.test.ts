@@ -9,7 +9,7 @@ import { statementsOf } from "../pricing/Statements.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 import { makeOutbox, newEmail, password } from "./Visitors.ts"
 
-/** Nobody's orders are claimed here. */
+/** No orders are claimed. */
 const noClaims = Layer.succeed(GuestOrderClaims, { claim: () => Effect.void })
 
 const app = Layer.provide(authGatewayLayer, noClaims).pipe(
@@ -54,7 +54,7 @@ const workOf = Effect.fnUntraced(function*(path: string, body: object, mayMail =
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
-  "an address costs the same work, known or not",
+  "an address with or without an account costs the same work",
   (it) => {
     const known = newEmail()
     const unverified = newEmail()

@@ -1,42 +1,30 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
+import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { api, at, testAppLayer } from "../support/TestApp.ts"
-import { aVisitor, makeOutbox, newEmail, password, signIn, verify, type Visitor } from "./Visitors.ts"
+import { at, testAppLayer } from "../support/TestApp.ts"
+import { aVisitor, boughtBy, makeOutbox, newEmail, password, signIn, verify, type Visitor } from "./Visitors.ts"
 
 const outbox = makeOutbox()
 
-/** Addresses need no verification here, so somebody is signed in before his is proven. */
+/** Addresses need no verification here, so users are signed in before theirs is verified. */
 const app = testAppLayer({ email: { send: outbox.send }, auth: { requireEmailVerification: false } })
 
-/** A guest buys something and leaves an e-mail address; gives the order's id. */
-const boughtBy = Effect.fnUntraced(function*(email: string) {
-  const entityId = yield* aProduct()
-  const made = yield* api("POST", "/api/carts", { body: { currency: "USD", email } })
-  const cart = { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
-  yield* putInto(cart, entityId)
-  const order = yield* checkOut(cart)
-  assert.strictEqual(order.status, 201, JSON.stringify(order.body))
-  return order.text("data.id")
-})
-
-/** The orders that a browser's user is shown as his own. */
+/** The orders of a browser's user. */
 const ordersIn = (browser: Visitor["browser"]) =>
   Effect.map(browser.get("/api/me/orders"), (answer) => {
     assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
     return answer.list("data").map((one) => at(one, "id"))
   })
 
-/** The link that proves somebody's address. */
+/** The link that verifies a visitor's address. */
 const linkFor = Effect.fnUntraced(function*({ browser, email }: Visitor) {
   const asked = yield* browser.post("/api/auth/send-verification-email", { email })
   assert.strictEqual(asked.status, 200, JSON.stringify(asked.body))
   return yield* outbox.linkTo(email, "email-verification")
 })
 
-/** Follows a link as the owner of the mailbox does, in a browser that knows nobody. */
+/** Follows a link as the owner of the mailbox, in a new browser. */
 const open = (link: URL) => Effect.map(verify(link), ({ status }) => assert.strictEqual(status, 200))
 
 const claimsOf = (orderId: string) =>
@@ -49,25 +37,27 @@ const claimsOf = (orderId: string) =>
   )
 
 /** The same order, of a guest of another organization. */
-const sameElsewhere = Effect.fnUntraced(function*(orderId: string) {
-  yield* openElsewhere
+const copiedTo = Effect.fnUntraced(function*(store: string, orderId: string) {
   const id = crypto.randomUUID()
+  const changed = JSON.stringify({ id, organization_id: store })
   yield* onDatabase((sql) =>
-    sql`insert into orders select (jsonb_populate_record(o, ${
-      JSON.stringify({ id, organization_id: "org_other" })
-    }::jsonb)).* from orders o where id = ${orderId}::uuid`
+    Effect.andThen(
+      sql`insert into organizations (id, slug, name) values (${store}, ${store}, ${store}) on conflict do nothing`,
+      sql`insert into orders select (jsonb_populate_record(o, ${changed}::jsonb)).* from orders o
+        where id = ${orderId}::uuid`
+    )
   )
   return id
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests", (it) => {
-  it.effect("become theirs who prove the address by the link, once, and nobody else's", () =>
+  it.effect("become those of the user who verifies their address by the link, once", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const order = yield* boughtBy(email)
-      const foreign = yield* sameElsewhere(order)
+      const foreign = yield* copiedTo("org_other", order)
       const [ann, other] = [yield* aVisitor(email), yield* aVisitor()]
-      assert.deepStrictEqual(yield* ordersIn(ann.browser), [], "signed up, and nothing is proven")
+      assert.deepStrictEqual(yield* ordersIn(ann.browser), [], "signed up, without a verified address")
       assert.deepStrictEqual(yield* ordersIn((yield* signIn(email)).browser), [], "nor by signing in")
 
       yield* open(yield* linkFor(other))
@@ -84,7 +74,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual(untouched.length, 1)
     }))
 
-  it.effect("are not shown to whoever signed in before the address was proven", () =>
+  it.effect("are not shown to a user who signed in before the address was verified", () =>
     Effect.gen(function*() {
       const email = newEmail()
       yield* boughtBy(email)
@@ -98,7 +88,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual((yield* bystander.browser.get("/api/me/orders")).status, 200)
     }))
 
-  it.effect("that are placed later become theirs at the next sign-in", () =>
+  it.effect("that are placed later become the user's at the next sign-in", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
       yield* open(yield* linkFor(ann))
@@ -108,7 +98,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.deepStrictEqual(yield* ordersIn((yield* signIn(ann.email)).browser), [order])
     }))
 
-  it.effect("make no customer of whoever signs in and has none", () =>
+  it.effect("create no customer for a user without guest orders", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
       yield* open(yield* linkFor(ann))
@@ -117,7 +107,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual(profiles.length, 0)
     }))
 
-  it.effect("that cannot be claimed keep nobody from proving his address or signing in, and are claimed later", () =>
+  it.effect("that cannot be claimed do not prevent a verification or a sign-in, and are claimed later", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
       const order = yield* boughtBy(ann.email)
@@ -140,7 +130,7 @@ const stores = testAppLayer({
   auth: { requireEmailVerification: false, storeResolver: (request) => request.headers.get("x-store-id") }
 })
 
-/** A shop's page that says which store it belongs to, with each request. */
+/** A page that names its store in each request. */
 const pageOf = (store: string, page = makeBrowser()): Visitor["browser"] => ({
   ...page,
   call: (method, path, options = {}) =>
@@ -150,27 +140,19 @@ const pageOf = (store: string, page = makeBrowser()): Visitor["browser"] => ({
   get: (path) => page.call("GET", path, { headers: { "x-store-id": store } })
 })
 
-/** Puts an order that a guest of the default store placed into another one. */
-const movedTo = (store: string, orderId: string) =>
-  Effect.gen(function*() {
-    yield* onDatabase((sql) =>
-      sql`insert into organizations (id, slug, name) values (${store}, ${store}, ${store}) on conflict do nothing`
-    )
-    const id = crypto.randomUUID()
-    yield* onDatabase((sql) =>
-      sql`insert into orders select (jsonb_populate_record(o, ${
-        JSON.stringify({ id, organization_id: store })
-      }::jsonb)).* from orders o where id = ${orderId}::uuid`
-    )
-    return id
-  })
+/** The organizations of the mails of a template. */
+const storesOf = (template: string) =>
+  onDatabase((sql) =>
+    sql`select distinct organization_id from commerce_jobs where task_slug = 'mail/send'
+      and input->>'template' = ${template}`
+  )
 
 layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests of two stores", (it) => {
-  it.effect("become theirs in the store whose request proved the address, and its mails are that store's", () =>
+  it.effect("become the user's in the store of the request that verified the address, which also sends the mails", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const here = yield* boughtBy(email)
-      const there = yield* movedTo("org_two", here)
+      const there = yield* copiedTo("org_two", here)
       const ann = yield* aVisitor(email, pageOf("org_two"))
       const ordersOfBoth = onDatabase((sql) =>
         sql<{ readonly id: string }>`select id from orders where id = any(${[here, there]}::uuid[])
@@ -178,14 +160,8 @@ layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of g
       )
 
       const link = yield* linkFor(ann)
-      const mails = yield* onDatabase((sql) =>
-        sql<
-          { readonly organization_id: string }
-        >`select distinct organization_id from commerce_jobs where task_slug = 'mail/send'
-          and input->>'template' = 'email-verification'`
-      )
-      assert.deepStrictEqual(mails, [{ organization_id: "org_two" }])
-      // A mail program's browser knows nothing of stores: the link does.
+      assert.deepStrictEqual(yield* storesOf("email-verification"), [{ organization_id: "org_two" }])
+      // The link names the store, since a mail program sends no headers of a shop.
       yield* open(link)
       assert.deepStrictEqual(yield* ordersOfBoth, [{ id: there }])
       assert.deepStrictEqual(yield* ordersIn((yield* signIn(email, password, pageOf("org_two"))).browser), [there])
@@ -194,16 +170,10 @@ layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of g
 
       yield* pageOf("org_two").post("/api/auth/request-password-reset", { email })
       yield* outbox.linkTo(email, "password-reset")
-      const resets = yield* onDatabase((sql) =>
-        sql<
-          { readonly organization_id: string }
-        >`select organization_id from commerce_jobs where task_slug = 'mail/send'
-          and input->>'template' = 'password-reset'`
-      )
-      assert.deepStrictEqual(resets, [{ organization_id: "org_two" }])
+      assert.deepStrictEqual(yield* storesOf("password-reset"), [{ organization_id: "org_two" }])
     }))
 
-  it.effect("whose link names a store that is not there are claimed in the default one", () =>
+  it.effect("are claimed in the default store when the link names an unknown one", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const order = yield* boughtBy(email)

@@ -4,16 +4,26 @@ import { randomUUID } from "node:crypto"
 import { nonceOf } from "../../src/http/auth/SignUpNonce.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
-import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { type Answer, api, at, TestApp, testAppLayer } from "../support/TestApp.ts"
-import { totp } from "./Authenticator.ts"
-import { aVisitor, makeOutbox, newEmail, password, refused, signIn, verify } from "./Visitors.ts"
+import {
+  aVisitor,
+  become,
+  boughtBy,
+  isSignedIn,
+  makeOutbox,
+  newEmail,
+  password,
+  refused,
+  setUpFactor,
+  signIn,
+  verify
+} from "./Visitors.ts"
 
 const outbox = makeOutbox()
 const owners = "the owner's own horse"
 const path = "/api/auth/verify-email"
 
-/** What the button of the page of a link sends, from the page's origin unless it says another one. */
+/** Sends the form of the page of a link, from the page's origin unless the headers name another one. */
 const press = Effect.fnUntraced(function*(link: URL, fields: Record<string, string>, headers = {}) {
   const { url } = yield* TestApp
   const body = new URLSearchParams({ token: link.searchParams.get("token") ?? "", ...fields }).toString()
@@ -21,7 +31,7 @@ const press = Effect.fnUntraced(function*(link: URL, fields: Record<string, stri
   return yield* api("POST", path, { body, headers: { ...form, ...headers } })
 })
 
-/** A page and not an answer for programs, on which nothing runs. */
+/** A page without scripts, not an answer for programs. */
 const isPage = (answer: Answer, status: number, text: string) => {
   assert.deepStrictEqual([answer.status, answer.headers.get("content-type")], [status, "text/html; charset=utf-8"])
   assert.include(String(answer.body), text)
@@ -31,15 +41,6 @@ const isPage = (answer: Answer, status: number, text: string) => {
 }
 
 const opened = (link: URL, browser = makeBrowser()) => browser.get(`${link.pathname}${link.search}`)
-
-/** A guest buys something and leaves an e-mail address; gives the order's id. */
-const boughtBy = Effect.fnUntraced(function*(email: string) {
-  const entityId = yield* aProduct()
-  const made = yield* api("POST", "/api/carts", { body: { currency: "USD", email } })
-  const cart = { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
-  yield* putInto(cart, entityId)
-  return (yield* checkOut(cart)).text("data.id")
-})
 
 const signedUp = Effect.fnUntraced(function*(email = newEmail()) {
   const visitor = yield* aVisitor(email)
@@ -58,7 +59,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         refused((yield* signIn(email)).answer, 403, "EMAIL_NOT_VERIFIED")
       }))
 
-    it.effect("gives no account to the stranger who signed up with somebody else's address", () =>
+    it.effect("gives no account to a visitor who signed up with another person's address", () =>
       Effect.gen(function*() {
         const email = newEmail()
         const order = yield* boughtBy(email)
@@ -82,7 +83,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
     it.effect("leaves the password as it is in the browser that signed up", () =>
       Effect.gen(function*() {
         const { browser, email, link } = yield* signedUp()
-        // Somebody who signs up twice is known by the first account.
+        // A second sign-up belongs to the first account.
         yield* aVisitor(email, browser)
         const [stored] = yield* onDatabase((sql) =>
           sql<{ readonly kept: string }>`select sign_up_browser as kept from users where email = ${email}`
@@ -90,18 +91,18 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         const nonce = browser.cookies.get("uc.sign_up")
         assert.deepInclude(nonce?.attributes, { httponly: true, samesite: "Lax" })
         assert.notInclude(stored?.kept, nonce?.value, "the nonce itself is stored")
-        // Another account's browser is another browser.
+        // The browser of another account is another browser.
         refused(
           yield* (yield* signedUp()).browser.post(path, { token: link.searchParams.get("token") }),
           400,
           "NEW_PASSWORD_REQUIRED"
         )
         assert.strictEqual((yield* browser.post(path, { token: link.searchParams.get("token") })).status, 200)
-        assert.isFalse(browser.cookies.has("uc.sign_up"), "it has served its purpose")
+        assert.isFalse(browser.cookies.has("uc.sign_up"), "it is used up")
         assert.strictEqual((yield* signIn(email)).answer.status, 200)
       }))
 
-    it.effect("serves once: later it neither chooses a password nor ends a session", () =>
+    it.effect("is valid once: later it neither sets a password nor ends a session", () =>
       Effect.gen(function*() {
         const { email, link } = yield* signedUp()
         yield* api("POST", "/api/auth/send-verification-email", { body: { email } })
@@ -113,15 +114,15 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         assert.deepStrictEqual(uses.map(({ status }) => status), [200, 200, 200, 200])
         const signIns = yield* Effect.all([1, 2, 3, 4].map((use) => signIn(email, `horse number ${use}`)))
         const { browser } = signIns.find(({ answer }) => answer.status === 200) ??
-          (yield* Effect.die("nobody signed in"))
+          (yield* Effect.die("no sign-in"))
         assert.strictEqual(signIns.filter(({ answer }) => answer.status === 200).length, 1)
         isPage(yield* press(link, { newPassword: owners }), 200, "confirmed")
         isPage(yield* opened(second), 200, "confirmed")
-        assert.isNotNull((yield* browser.get("/api/auth/get-session")).body)
+        assert.isTrue(yield* isSignedIn(browser))
         assert.strictEqual((yield* signIn(email, owners)).answer.status, 401)
       }))
 
-    it.effect("ends on a page, also where it is dead or leads on", () =>
+    it.effect("ends on a page, also when it is invalid or continues elsewhere", () =>
       Effect.gen(function*() {
         const { link } = yield* signedUp()
         for (
@@ -138,17 +139,17 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         )
       }))
 
-    it.effect("is pressed on its own page or a trusted one, and on no other", () =>
+    it.effect("is confirmed on the page of the service or a trusted one, and on no other", () =>
       Effect.gen(function*() {
         const { email, link } = yield* signedUp()
         for (const origin of ["https://evil.example", "null"]) {
-          const answer = yield* press(link, { newPassword: "a stranger's horse" }, { origin })
+          const answer = yield* press(link, { newPassword: "another horse" }, { origin })
           assert.strictEqual(answer.status, 403, origin)
         }
-        refused((yield* signIn(email, "a stranger's horse")).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
+        refused((yield* signIn(email, "another horse")).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
       }))
 
-    it.effect("the cookie of a sign-up makes no program show where its requests come from", () =>
+    it.effect("sets a sign-up cookie that does not make programs subject to checks of origins", () =>
       Effect.gen(function*() {
         const { browser, email, link } = yield* signedUp()
         const cookie = `uc.sign_up=${browser.cookies.get("uc.sign_up")?.value}`
@@ -162,20 +163,17 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
 const open = { requireEmailVerification: false, apiKeys: { enabled: true }, roles: { keeper: ["api-keys:manage"] } }
 
 layer(testAppLayer({ email: { send: outbox.send }, auth: open }), { excludeTestServices: true, timeout: "60 seconds" })(
-  "what a stranger set up before the address was verified",
+  "everything that was set up before the address was verified",
   (it) => {
-    it.effect("ends with it: sessions, second factor, keys and linked accounts", () =>
+    it.effect("ends with the verification: sessions, second factor, keys and linked accounts", () =>
       Effect.gen(function*() {
-        const { browser, email, userId } = yield* aVisitor()
-        yield* onDatabase((sql) =>
-          sql`insert into members (organization_id, user_id, role) values ('org_default', ${userId}::uuid, 'keeper')
-            on conflict (organization_id, user_id) do update set role = 'keeper'`
-        )
+        const visitor = yield* aVisitor()
+        const { browser, email, userId } = visitor
+        yield* become(visitor, "keeper")
         yield* onDatabase((sql) =>
           sql`insert into user_accounts (account_id, provider_id, user_id) values (${randomUUID()}, 'google', ${userId}::uuid)`
         )
-        const enabled = yield* browser.post("/api/auth/two-factor/enable", { password })
-        yield* browser.post("/api/auth/two-factor/verify-totp", { code: totp(enabled.text("totpURI")) })
+        yield* setUpFactor(browser)
         const key = yield* browser.post("/api/auth/api-key/create", { name: "till" })
         assert.strictEqual(key.status, 200, JSON.stringify(key.body))
 
@@ -184,7 +182,7 @@ layer(testAppLayer({ email: { send: outbox.send }, auth: open }), { excludeTestS
           (yield* verify(yield* outbox.linkTo(email, "email-verification"), makeBrowser(), owners)).status,
           200
         )
-        assert.isNull((yield* browser.get("/api/auth/get-session")).body)
+        assert.isFalse(yield* isSignedIn(browser))
         for (const table of ["two_factors", "sessions"]) {
           const left = yield* onDatabase((sql) => sql`select 1 from ${sql(table)} where user_id = ${userId}::uuid`)
           assert.strictEqual(left.length, 0, table)
@@ -208,9 +206,9 @@ layer(testAppLayer({ email: { send: outbox.send }, auth: withPage }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })(
-  "a page of the shop's own",
+  "a verification page of the shop",
   (it) => {
-    it.effect("is where the link leads, and verifies the address from there", () =>
+    it.effect("is the target of the link and verifies the address", () =>
       Effect.gen(function*() {
         const { email, link } = yield* signedUp()
         assert.deepStrictEqual([link.origin, link.pathname, link.searchParams.get("lang")], [

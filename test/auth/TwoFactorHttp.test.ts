@@ -1,92 +1,75 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option, Redacted } from "effect"
+import { signToken } from "../../src/domain/access/SignedToken.ts"
+import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
 import { eventually } from "../support/Eventually.ts"
 import { testAppLayer } from "../support/TestApp.ts"
-import { totp } from "./Authenticator.ts"
-import { aVisitor, password, refused, signIn, type Visitor } from "./Visitors.ts"
+import { aVisitor, become, holderOf, isSignedIn, password, refused, setUpFactor, signIn, totp } from "./Visitors.ts"
 
 const app = testAppLayer({ auth: { requireEmailVerification: false }, rateLimits: { signInPerEmail: 1_000 } })
+
+const secret = Redacted.value(Option.getOrThrow(testSettings("postgres://nowhere/none").auth.secret))
 
 const verify = (browser: Browser, code: string, more: object = {}) =>
   browser.post("/api/auth/two-factor/verify-totp", { code, ...more })
 
-/** A visitor whose second factor counts. */
+const useBackup = (browser: Browser, code: unknown) => browser.post("/api/auth/two-factor/verify-backup-code", { code })
+
+/** A visitor with a second factor. */
 const guarded = Effect.gen(function*() {
   const visitor = yield* aVisitor()
-  const enabled = yield* visitor.browser.post("/api/auth/two-factor/enable", { password })
-  const uri = enabled.text("totpURI")
-  const code = totp(uri)
-  const verified = yield* verify(visitor.browser, code)
-  assert.strictEqual(verified.status, 200)
-  const found: Visitor & { uri: string; code: string; codes: ReadonlyArray<unknown>; token: string } = {
-    ...visitor,
-    uri,
-    code,
-    codes: enabled.list("backupCodes"),
-    token: verified.text("token")
-  }
-  return found
+  return { ...visitor, ...yield* setUpFactor(visitor.browser) }
 })
 
-const isSignedIn = (browser: Browser) => Effect.map(browser.get("/api/auth/get-session"), ({ body }) => body !== null)
-
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second factor", (it) => {
-  it.effect("counts from its first code, and the session is replaced then", () =>
+  it.effect("is required from its first code on, which replaces the session and ends the others", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       refused(yield* browser.post("/api/auth/two-factor/enable", { password: "wrong" }), 400, "INVALID_PASSWORD")
       const enabled = yield* browser.post("/api/auth/two-factor/enable", { password })
-      assert.strictEqual(enabled.at("method"), "totp")
-      assert.strictEqual(enabled.list("backupCodes").length, 10)
-      assert.match(String(enabled.list("backupCodes")[0]), /^\w{5}-\w{5}$/)
-      assert.strictEqual((yield* signIn(email)).answer.at("twoFactorRedirect"), undefined)
+      const [backup] = enabled.list("backupCodes")
+      assert.deepStrictEqual([enabled.at("method"), enabled.list("backupCodes").length], ["totp", 10])
+      assert.match(String(backup), /^\w{5}-\w{5}$/)
+      const before = yield* signIn(email)
+      assert.strictEqual(before.answer.at("twoFactorRedirect"), undefined)
+      assert.strictEqual((yield* before.browser.get("/api/me/orders")).status, 200)
 
       refused(yield* verify(browser, "000000"), 401, "INVALID_CODE")
       const verified = yield* verify(browser, totp(enabled.text("totpURI")))
       assert.notStrictEqual(verified.text("token"), answer.text("token"))
-      const old = makeBrowser()
-      old.plant("uc.session_token", answer.headers.getSetCookie()[0]?.split(/[=;]/)[1] ?? "")
-      assert.isFalse(yield* isSignedIn(old))
-      assert.isTrue(yield* isSignedIn(browser))
-      const stored = yield* onDatabase((sql) =>
-        sql<{ readonly secret: string; readonly backup_codes: string }>`select secret, backup_codes from two_factors`
-      )
-      assert.notInclude(JSON.stringify(stored), String(enabled.list("backupCodes")[0]))
-      assert.notInclude(JSON.stringify(stored), new URL(enabled.text("totpURI")).searchParams.get("secret") ?? "?")
-    }))
-
-  it.effect("ends the other sessions of its user when it begins to count", () =>
-    Effect.gen(function*() {
-      const { browser, email } = yield* aVisitor()
-      const before = yield* signIn(email)
-      assert.strictEqual((yield* before.browser.get("/api/me/orders")).status, 200)
-      const enabled = yield* browser.post("/api/auth/two-factor/enable", { password })
-      assert.strictEqual((yield* verify(browser, totp(enabled.text("totpURI")))).status, 200)
+      assert.isUndefined(yield* holderOf(answer.text("token")))
+      assert.strictEqual(yield* holderOf(verified.text("token")), email)
       assert.deepStrictEqual([yield* isSignedIn(before.browser), yield* isSignedIn(browser)], [false, true])
       assert.strictEqual((yield* before.browser.get("/api/me/orders")).status, 401)
-
       yield* browser.post("/api/auth/update-user", { name: "Countess" })
       assert.isTrue(yield* isSignedIn(browser))
+      const stored = JSON.stringify(yield* onDatabase((sql) => sql`select secret, backup_codes from two_factors`))
+      assert.notInclude(stored, String(backup))
+      assert.notInclude(stored, new URL(enabled.text("totpURI")).searchParams.get("secret") ?? "?")
     }))
 
   it.effect("is asked for after the password, and the session begins with its code", () =>
     Effect.gen(function*() {
-      const { email, uri } = yield* guarded
-      const { answer, browser } = yield* signIn(email)
+      const { answer: before, email, uri } = yield* guarded
+      const browser = makeBrowser()
+      // Neither the challenge is a session, nor an ended one that was planted beside it.
+      browser.plant("uc.session_token", encodeURIComponent(signToken(before.text("token"), secret)))
+      const { answer } = yield* signIn(email, password, browser)
       assert.deepStrictEqual(answer.body, { twoFactorRedirect: true, twoFactorMethods: ["totp"] })
       assert.isNull(answer.headers.get("set-auth-token"))
-      assert.deepStrictEqual([...browser.cookies.keys()], ["uc.two_factor"])
       assert.strictEqual(browser.cookies.get("uc.two_factor")?.attributes["max-age"], "600")
       assert.isFalse(yield* isSignedIn(browser))
+      const clean = yield* signIn(email)
+      assert.deepStrictEqual([...clean.browser.cookies.keys()], ["uc.two_factor"])
       refused(yield* verify(browser, "000000"), 401, "INVALID_CODE")
       refused(yield* verify(makeBrowser(), totp(uri)), 401, "INVALID_TWO_FACTOR_COOKIE")
       assert.strictEqual((yield* verify(browser, totp(uri, 1))).status, 200)
       assert.isTrue(yield* isSignedIn(browser))
     }))
 
-  it.effect("is not asked for on a device that is trusted", () =>
+  it.effect("is not asked for on a trusted device", () =>
     Effect.gen(function*() {
       const { email, uri } = yield* guarded
       const { browser } = yield* signIn(email)
@@ -97,17 +80,14 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual((yield* signIn(email)).answer.at("twoFactorRedirect"), true)
     }))
 
-  it.effect("that is lost is replaced by a backup code, each of which serves once", () =>
+  it.effect("is replaced by a backup code, each of which is valid once", () =>
     Effect.gen(function*() {
       const { codes, email } = yield* guarded
-      const use = Effect.fnUntraced(function*(code: unknown) {
-        const { browser } = yield* signIn(email)
-        return yield* browser.post("/api/auth/two-factor/verify-backup-code", { code })
-      })
+      const use = (code: unknown) => Effect.flatMap(signIn(email), ({ browser }) => useBackup(browser, code))
       assert.strictEqual((yield* use(codes[0])).status, 200)
       refused(yield* use(codes[0]), 401, "INVALID_BACKUP_CODE")
       const { browser } = yield* signIn(email)
-      yield* browser.post("/api/auth/two-factor/verify-backup-code", { code: codes[1] })
+      yield* useBackup(browser, codes[1])
       const fresh = yield* browser.post("/api/auth/two-factor/generate-backup-codes", { password })
       assert.strictEqual(fresh.list("backupCodes").length, 10)
       refused(yield* use(codes[2]), 401, "INVALID_BACKUP_CODE")
@@ -130,20 +110,18 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       refused(yield* verify(browser, next), 401, "INVALID_CODE")
 
       const others = yield* Effect.all([signIn(email), signIn(email), signIn(email)])
-      const used = yield* Effect.all(
-        others.map((other) => other.browser.post("/api/auth/two-factor/verify-backup-code", { code: codes[3] })),
-        { concurrency: "unbounded" }
-      )
+      const used = yield* Effect.all(others.map((other) => useBackup(other.browser, codes[3])), {
+        concurrency: "unbounded"
+      })
       assert.strictEqual(used.filter(({ status }) => status === 200).length, 1)
     }))
 
-  it.effect("accepts no code again that a session has shown", () =>
+  it.effect("does not accept a code again that a session has shown", () =>
     Effect.gen(function*() {
       const { browser, email, uri } = yield* guarded
       const next = totp(uri, 1)
       assert.strictEqual((yield* verify(browser, next)).status, 200)
-      const later = yield* signIn(email)
-      refused(yield* verify(later.browser, next), 401, "INVALID_CODE")
+      refused(yield* verify((yield* signIn(email)).browser, next), 401, "INVALID_CODE")
     }))
 
   it.effect("is locked after ten wrong codes", () =>
@@ -151,16 +129,14 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       const { email, uri } = yield* guarded
       const answers: Array<string> = []
       for (let attempt = 0; attempt < 12; attempt++) {
-        const { browser } = yield* signIn(email)
-        answers.push(String((yield* verify(browser, "000000")).at("code")))
+        answers.push(String((yield* verify((yield* signIn(email)).browser, "000000")).at("code")))
       }
       assert.deepStrictEqual(answers.slice(0, 9), Array.from({ length: 9 }, () => "INVALID_CODE"))
       assert.strictEqual(answers.at(-1), "ACCOUNT_TEMPORARILY_LOCKED")
-      const { browser } = yield* signIn(email)
-      refused(yield* verify(browser, totp(uri)), 429, "ACCOUNT_TEMPORARILY_LOCKED")
+      refused(yield* verify((yield* signIn(email)).browser, totp(uri)), 429, "ACCOUNT_TEMPORARILY_LOCKED")
     }))
 
-  it.effect("is given up with the password alone, and the session is replaced again", () =>
+  it.effect("is disabled with the password alone, which replaces the session again", () =>
     Effect.gen(function*() {
       const { browser, email, token } = yield* guarded
       refused(yield* browser.post("/api/auth/two-factor/disable", { password: "wrong" }), 400, "INVALID_PASSWORD")
@@ -169,10 +145,9 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual((yield* signIn(email)).answer.at("user.email"), email)
     }))
 
-  it.effect("by mail is not offered", () =>
+  it.effect("is not offered by mail", () =>
     Effect.gen(function*() {
-      const { email } = yield* guarded
-      const { browser } = yield* signIn(email)
+      const { browser } = yield* signIn((yield* guarded).email)
       refused(yield* browser.post("/api/auth/two-factor/send-otp", {}), 400, "OTP_NOT_CONFIGURED")
     }))
 })
@@ -180,15 +155,14 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
 layer(
   testAppLayer({ auth: { requireEmailVerification: false, twoFactor: { requiredForRoles: ["admin"] } } }),
   { excludeTestServices: true, timeout: "60 seconds" }
-)("a role that has to have a second factor", (it) => {
-  it.effect("may do nothing but set it up, and then everything", () =>
+)("a role that requires a second factor", (it) => {
+  it.effect("permits nothing but its set-up, and then everything", () =>
     Effect.gen(function*() {
-      const { browser, userId } = yield* aVisitor()
+      const member = yield* aVisitor()
+      const { browser, userId } = member
       const orders = browser.get("/api/orders")
       assert.strictEqual((yield* orders).status, 403)
-      yield* onDatabase((sql) =>
-        sql`insert into members (organization_id, user_id, role) values ('org_default', ${userId}::uuid, 'admin')`
-      )
+      yield* become(member, "admin")
       for (const path of ["/api/orders", "/api/catalog/entities"]) {
         const answer = yield* eventually(
           "the membership to count",
@@ -197,8 +171,7 @@ layer(
         assert.strictEqual(answer.status, 403, path)
       }
       assert.strictEqual((yield* browser.get("/api/auth/get-session")).at("user.id"), userId)
-      const enabled = yield* browser.post("/api/auth/two-factor/enable", { password })
-      yield* verify(browser, totp(enabled.text("totpURI")))
+      yield* setUpFactor(browser)
       assert.strictEqual((yield* orders).status, 200)
       yield* browser.post("/api/auth/two-factor/disable", { password })
       assert.strictEqual((yield* orders).at("error.code"), "TWO_FACTOR_REQUIRED")

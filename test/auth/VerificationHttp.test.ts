@@ -41,7 +41,7 @@ const underHost = Effect.fnUntraced(function*(host: string, path: string, body: 
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (it) => {
-  it.effect("are verified by a link before anybody signs in", () =>
+  it.effect("are verified by a link before a sign-in", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       assert.deepStrictEqual([answer.status, answer.at("token")], [200, null])
@@ -63,7 +63,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.deepInclude(own.cookies.get("__Secure-uc.session_token")?.attributes, { secure: true, httponly: true })
     }))
 
-  it.effect("that are taken get the answer that free ones get", () =>
+  it.effect("get the same answer whether they are taken or free", () =>
     Effect.gen(function*() {
       const first = yield* aVisitor()
       const again = yield* aVisitor(first.email)
@@ -81,7 +81,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual(there.length, 1)
     }))
 
-  it.effect("have the link sent once more, and nobody learns whether there is an account", () =>
+  it.effect("get the link again on request, with an answer that reveals no account", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       yield* outbox.linkTo(email, "email-verification")
@@ -92,7 +92,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual((yield* signIn(email)).answer.status, 200)
     }))
 
-  it.effect("get a link for a new password, which serves once and ends all sessions", () =>
+  it.effect("get a link for a new password, which is valid once and ends all sessions", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       yield* verify(yield* outbox.linkTo(email, "email-verification"))
@@ -138,7 +138,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual(new URL(location(used), link).searchParams.get("error"), "INVALID_TOKEN")
     }))
 
-  it.effect("are sent five mails of a kind in a quarter of an hour, whoever asks, and the answers do not tell", () =>
+  it.effect("get at most five mails of a kind in a quarter of an hour, and the answers do not show it", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const sentOf = (template: string) =>
@@ -170,7 +170,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       }
     }))
 
-  it.effect("a link for a new password runs out after an hour", () =>
+  it.effect("get links for a new password that expire after an hour", () =>
     Effect.gen(function*() {
       const { email, userId } = yield* aVisitor()
       yield* api("POST", "/api/auth/request-password-reset", { body: { email, redirectTo: "/new" } })
@@ -189,9 +189,9 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       )
     }))
 
-  it.effect("lead to trusted pages alone, however the address of another one is written", () =>
+  it.effect("redirect to trusted pages alone, however another address is written", () =>
     Effect.gen(function*() {
-      const strays = [
+      const untrusted = [
         "/..//evil.example",
         "/.//evil.example",
         "/a/../..//evil.example",
@@ -205,8 +205,8 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
         "http://127.0.0.1@evil.example/",
         "javascript:alert(1)"
       ]
-      for (const stray of strays) {
-        const asked = encodeURIComponent(stray)
+      for (const address of untrusted) {
+        const asked = encodeURIComponent(address)
         for (const path of [`reset-password/x?callbackURL=${asked}`, `verify-email?token=x&callbackURL=${asked}`]) {
           refused(yield* makeBrowser().get(`/api/auth/${path}`), 403, "INVALID_CALLBACK_URL")
         }
@@ -217,10 +217,12 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
             ["newUserCallbackURL", "INVALID_NEW_USER_CALLBACK_URL"]
           ] as const
         ) {
-          const body = { provider: "google", [field]: stray }
+          const body = { provider: "google", [field]: address }
           refused(yield* makeBrowser().post("/api/auth/sign-in/social", body), 403, code)
         }
-        const reset = { email: newEmail(), redirectTo: stray }
+        const signInBody = { email: newEmail(), password, callbackURL: address }
+        refused(yield* makeBrowser().post("/api/auth/sign-in/email", signInBody), 403, "INVALID_CALLBACK_URL")
+        const reset = { email: newEmail(), redirectTo: address }
         refused(yield* makeBrowser().post("/api/auth/request-password-reset", reset), 403, "INVALID_REDIRECT_URL")
       }
       for (const trusted of ["/welcome?next=https://evil.example", "http://localhost:3000/a//b#c"]) {
@@ -229,7 +231,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       }
     }))
 
-  it.effect("of a provider are proven by going there and back", () =>
+  it.effect("of a provider are verified by a redirect there and back", () =>
     Effect.gen(function*() {
       const browser = makeBrowser()
       const start = yield* browser.post("/api/auth/sign-in/social", { provider: "google", callbackURL: "/welcome" })
@@ -248,7 +250,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
         (yield* browser.get("/api/auth/error?error=state_mismatch")).headers.get("content-type") ?? "",
         /html/
       )
-      for (const provider of ["github", "nobody"]) {
+      for (const provider of ["github", "unknown"]) {
         refused(yield* browser.post("/api/auth/sign-in/social", { provider }), 404, "PROVIDER_NOT_FOUND")
       }
       refused(
@@ -263,7 +265,7 @@ layer(testAppLayer(deployment, { auth: { ...auth, trustedOrigins: [shopOrigin] }
   excludeTestServices: true,
   timeout: "60 seconds"
 })("addresses in production", (it) => {
-  it.effect("links lead to the deployment, whatever host a request names", () =>
+  it.effect("get links to the deployment, whichever host a request names", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)

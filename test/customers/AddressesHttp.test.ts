@@ -44,7 +44,7 @@ withSharedApp("addresses", (it) => {
       assert.deepStrictEqual((yield* list(ann)).at("meta.pagination.total"), 2)
     }))
 
-  it.effect("have one default of each type: the last one that was asked for, also of many at once", () =>
+  it.effect("have one default of each type: the latest, also of concurrent ones", () =>
     Effect.gen(function*() {
       const ben = asCustomer("ben")
       yield* add(ben, { isDefault: true, city: "first" })
@@ -67,7 +67,7 @@ withSharedApp("addresses", (it) => {
       assert.strictEqual(refusal, "UniqueViolation")
     }))
 
-  it.effect(`are at most ${maxAddresses}, also when many are added at once, and one can go for another`, () =>
+  it.effect(`are at most ${maxAddresses}, also when many are added at once, and a deleted one can be replaced`, () =>
     Effect.gen(function*() {
       const cleo = asCustomer("cleo")
       yield* list(cleo)
@@ -107,7 +107,7 @@ withSharedApp("addresses", (it) => {
       assert.strictEqual((yield* list(fay)).list("data").length, 1)
     }))
 
-  it.effect("name who, where and what for", () =>
+  it.effect("require a name, an address and a type", () =>
     Effect.gen(function*() {
       const gus = asCustomer("gus")
       const wrong = [
@@ -125,7 +125,7 @@ withSharedApp("addresses", (it) => {
       refused(yield* api("POST", "/api/me/addresses", { body: anAddress }), 401, "UNAUTHORIZED")
     }))
 
-  it.effect("are shown to staff that may read customers, of their own organization", () =>
+  it.effect("are shown to staff of the organization with the permission to read customers", () =>
     Effect.gen(function*() {
       const made = yield* add(asCustomer("hal"))
       const path = `/api/customers/${made.text("data.customerId")}/addresses`

@@ -47,7 +47,7 @@ const Services = Layer.mergeAll(
   Layer.provideMerge(TestDatabase)
 )
 
-/** An order of a guest who gave this address. */
+/** An order of a guest with this address. */
 const ofGuest = Effect.fnUntraced(function*(email: string | null, organizationId = "org_default") {
   const sql = yield* SqlClient.SqlClient
   const { id } = yield* buildOrder({ organizationId })
@@ -70,7 +70,7 @@ const profileOf = (actor: Actor) =>
   Effect.flatMap(Customers, ({ ownProfileId }) => ownProfileId).pipe(Effect.provideService(CurrentActor, actor))
 
 it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders of customers", (it) => {
-  it.effect("that guests placed become theirs who has the address, once, in one statement", () =>
+  it.effect("of guests are assigned to the user with the address, once, in one statement", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`insert into organizations (id, slug, name) values ('org_two', 'two', 'Two') on conflict do nothing`
@@ -84,11 +84,11 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       const taken = yield* buildOrder({ customerId: newId() })
       yield* sql`update orders set email = 'ann@example.test' where id = ${taken.id}::uuid`
       const profile = yield* profileOf(ann)
-      assert.strictEqual((yield* statementsOf(claimAs(ann))).length, 3, "the look, the profile, and the claim")
+      assert.strictEqual((yield* statementsOf(claimAs(ann))).length, 3, "the look-up, the profile and the claim")
       for (const id of mine) assert.strictEqual(yield* ownerOf(id), profile)
       for (const id of [...others, taken.id]) assert.notStrictEqual(yield* ownerOf(id), profile)
       assert.strictEqual(yield* claimAs(ann), 0)
-      assert.strictEqual((yield* statementsOf(claimAs(ann))).length, 1, "a look is all where nothing is to be claimed")
+      assert.strictEqual((yield* statementsOf(claimAs(ann))).length, 1, "only a look-up where nothing is to be claimed")
       const entries = yield* sql<{ payload: object; before: object; actor_id: string }>`select payload, before, actor_id
         from outbox_events where type = 'orders.claim' order by entry_number`
       assert.sameDeepMembers(
@@ -101,13 +101,13 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       )
     }))
 
-  it.effect("are claimed by one of two who come at once, and never by visitors, keys or logins without address", () =>
+  it.effect("are claimed by one of two concurrent users, and never by visitors, keys or logins without an address", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (let n = 0; n < 10; n++) yield* ofGuest("ben@example.test")
       const [one, two] = [shopper("ben-1", "ben@example.test"), shopper("ben-2", "ben@example.test")]
-      for (const nobody of [{ ...one, userId: null }, { ...manager(), email: "ben@example.test" }]) {
-        assert.strictEqual(yield* claimAs(nobody), 0)
+      for (const other of [{ ...one, userId: null }, { ...manager(), email: "ben@example.test" }]) {
+        assert.strictEqual(yield* claimAs(other), 0)
       }
       assert.strictEqual(yield* claimAs(shopper("ben-3", null)), 0)
       assert.strictEqual(yield* claimAs(shopper("ben-4", " ")), 0)
@@ -131,7 +131,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       const [addresses, groups, interactions] = [yield* Addresses, yield* CustomerGroups, yield* Interactions]
       const lists = [
         { name: "customers", read: customers.list(page), index: "customers_created", statements: 2 },
-        { name: "one's own orders", read: orders.listOwn(undefined, page), index: "orders_customer", statements: 1 },
+        { name: "orders of the caller", read: orders.listOwn(undefined, page), index: "orders_customer", statements: 1 },
         { name: "those of a status", read: orders.listOwn("confirmed", page), index: "orders_", statements: 1 },
         { name: "orders", read: orders.of(id, undefined, page), index: "orders_customer", statements: 2 },
         { name: "totals", read: orders.totalsOf(id), index: "orders_customer", statements: 1 },
@@ -163,7 +163,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
     }))
 })
 
-/** 20,000 customers and as many orders, two of three of others; 200 orders, notes and 20 addresses of one. */
+/** 20,000 customers and as many orders; 200 orders, 200 notes and 20 addresses of one customer. */
 const aLargeShop = Effect.fnUntraced(function*(customerId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* inBulk(ordersAndNotes(customerId))

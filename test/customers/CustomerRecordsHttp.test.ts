@@ -38,9 +38,9 @@ const lastEntryOf = (customerId: string) =>
     )
   )
 
-withSharedApp("what staff keeps of customers", (it) => {
+withSharedApp("records of customers for staff", (it) => {
   describe("groups", () => {
-    it.effect("are made, read, listed by name, changed and deleted; a name is one group's", () =>
+    it.effect("are created, read, listed by name, changed and deleted, with unique names", () =>
       Effect.gen(function*() {
         const sent = { name: "Wholesale", description: "Resellers", metadata: { tier: 1 } }
         const first = yield* as("POST", groups, sent)
@@ -69,7 +69,7 @@ withSharedApp("what staff keeps of customers", (it) => {
         assert.strictEqual((yield* api("POST", groups, { as: elsewhere, body: { name: "Friends" } })).status, 201)
       }))
 
-    it.effect("have members, whose prices are the group's; joining twice is joining once", () =>
+    it.effect("have members, who get the prices of the group; joining is idempotent", () =>
       Effect.gen(function*() {
         const ann = asCustomer("ann")
         const [group, other, customer] = [
@@ -103,7 +103,7 @@ withSharedApp("what staff keeps of customers", (it) => {
         assert.strictEqual((yield* as("DELETE", `${groups}/${group}`)).status, 200)
       }))
 
-    it.effect("lose no membership of many that begin at once, and no stranger gets in", () =>
+    it.effect("lose none of many concurrent memberships, and accept no customer of another tenant", () =>
       Effect.gen(function*() {
         const customer = yield* profileOf(asCustomer("ben"))
         const all = yield* Effect.forEach(
@@ -127,7 +127,7 @@ withSharedApp("what staff keeps of customers", (it) => {
   })
 
   describe("interactions", () => {
-    it.effect("are noted, listed newest first, changed and deleted", () =>
+    it.effect("are created, listed newest first, changed and deleted", () =>
       Effect.gen(function*() {
         const customer = yield* profileOf(asCustomer("cleo"))
         const path = `/api/customers/${customer}/interactions`
@@ -167,16 +167,16 @@ withSharedApp("what staff keeps of customers", (it) => {
         refused(yield* as("DELETE", misplaced), 404, "NOT_FOUND")
       }))
 
-    it.effect("are of a known kind, say something, and are staff's alone", () =>
+    it.effect("require a kind and a text, and are for staff alone", () =>
       Effect.gen(function*() {
         const customer = yield* profileOf(asCustomer("emil"))
         const path = `/api/customers/${customer}/interactions`
         for (const body of [{ kind: "party", notes: "A" }, { kind: "call" }, { kind: "call", notes: "" }]) {
           refused(yield* as("POST", path, body), 422, "VALIDATION_FAILED", JSON.stringify(body))
         }
-        const nobody = `/api/customers/${crypto.randomUUID()}/interactions`
-        refused(yield* as("POST", nobody, { kind: "call", notes: "A" }), 404, "NOT_FOUND")
-        refused(yield* as("GET", nobody), 404, "NOT_FOUND")
+        const unknown = `/api/customers/${crypto.randomUUID()}/interactions`
+        refused(yield* as("POST", unknown, { kind: "call", notes: "A" }), 404, "NOT_FOUND")
+        refused(yield* as("GET", unknown), 404, "NOT_FOUND")
         const body = { kind: "call", notes: "A" }
         refused(yield* api("POST", path, { as: holding("customers:read"), body }), 403, "FORBIDDEN")
         refused(yield* api("POST", path, { as: holding("customers:update"), body }), 403, "FORBIDDEN")
@@ -184,7 +184,7 @@ withSharedApp("what staff keeps of customers", (it) => {
       }))
   })
 
-  it.effect("their orders, with what they come to in each currency", () =>
+  it.effect("include orders with totals by currency", () =>
     Effect.gen(function*() {
       const fay = asCustomer("fay")
       const customer = yield* profileOf(fay)

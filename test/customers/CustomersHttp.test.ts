@@ -17,7 +17,7 @@ const profile = (as: typeof asAdmin) => api("GET", "/api/me/profile", { as })
 const change = (as: typeof asAdmin, body: object, headers = {}) =>
   api("PATCH", "/api/me/profile", { as, body, headers })
 
-/** A customer that staff entered; his id. */
+/** The id of a customer that staff created. */
 const entered = Effect.fnUntraced(function*(body: object = {}) {
   const made = yield* api("POST", "/api/customers", { as: asAdmin, body })
   assert.strictEqual(made.status, 201, JSON.stringify(made.body))
@@ -31,8 +31,8 @@ const entriesOf = (customerId: string) =>
   )
 
 withSharedApp("customers", (it) => {
-  describe("one's own profile", () => {
-    it.effect("is made on the first visit of what the login says, with the fields of the contract", () =>
+  describe("the profile of the caller", () => {
+    it.effect("is created from the login on the first request, with the fields of the contract", () =>
       Effect.gen(function*() {
         const first = yield* profile({ ...asCustomer("ann"), email: "ann@example.test", name: "Ann  van Dyck" })
         assert.strictEqual(first.status, 200)
@@ -61,7 +61,20 @@ withSharedApp("customers", (it) => {
         assert.strictEqual((yield* profile(asCustomer("ann"))).text("data.id"), first.text("data.id"))
       }))
 
-    it.effect("changes by what is sent: null empties, metadata is replaced, the e-mail address stays", () =>
+    it.effect("is created once, with one event, by many first requests at once", () =>
+      Effect.gen(function*() {
+        const first = yield* Effect.all(Array.from({ length: 20 }, () => profile(asCustomer("zoe"))), {
+          concurrency: "unbounded"
+        })
+        const [id = "", ...others] = new Set(first.map((answer) => answer.text("data.id")))
+        assert.deepStrictEqual(others, [])
+        assert.deepStrictEqual((yield* entriesOf(id)).map(({ type }) => type), ["customers.create"])
+        const elsewhere = inOrganization("org_other", asCustomer("zoe"))
+        yield* openElsewhere
+        assert.notStrictEqual((yield* profile(elsewhere)).text("data.id"), id)
+      }))
+
+    it.effect("changes the sent fields: null clears, metadata is replaced, the e-mail address stays", () =>
       Effect.gen(function*() {
         const ben = { ...asCustomer("ben"), email: "ben@example.test", name: "Ben" }
         yield* change(ben, { phone: "1", metadata: { a: 1, b: 2 } })
@@ -87,7 +100,7 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual((yield* profile(ben)).at("data"), changed.at("data"))
       }))
 
-    it.effect("tells what it was and what it is, once, and nothing where nothing is different", () =>
+    it.effect("is recorded before and after a change, and not when nothing differs", () =>
       Effect.gen(function*() {
         const cleo = asCustomer("cleo")
         const id = (yield* profile(cleo)).text("data.id")
@@ -101,7 +114,7 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual(update?.payload, changed.at("data"))
       }))
 
-    it.effect("loses no change of another field that is made at the same moment", () =>
+    it.effect("loses no concurrent change of another field", () =>
       Effect.gen(function*() {
         const dora = asCustomer("dora")
         yield* profile(dora)
@@ -130,7 +143,7 @@ withSharedApp("customers", (it) => {
         refused(yield* change(emil, { phone: "3" }, headers), 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("is nobody's who has not signed in, and its change asks for the permission", () =>
+    it.effect("requires a signed-in user, and its change a permission", () =>
       Effect.gen(function*() {
         const key = { "x-api-key": "dev-admin-key" }
         refused(yield* api("GET", "/api/me/profile"), 401, "UNAUTHORIZED")
@@ -141,7 +154,7 @@ withSharedApp("customers", (it) => {
         assert.strictEqual((yield* profile(holding())).status, 200)
       }))
 
-    it.effect("refuses what no profile can hold", () =>
+    it.effect("refuses invalid fields", () =>
       Effect.gen(function*() {
         const fay = asCustomer("fay")
         const wrong = [
@@ -165,8 +178,8 @@ withSharedApp("customers", (it) => {
       }))
   })
 
-  describe("as staff keeps them", () => {
-    it.effect("are entered with everything or nothing; without a login it is a walk-in", () =>
+  describe("for staff", () => {
+    it.effect("are created with all fields or none; without a login as a walk-in", () =>
       Effect.gen(function*() {
         const all = {
           userId: "gus",
@@ -189,7 +202,7 @@ withSharedApp("customers", (it) => {
         refused(yield* api("POST", "/api/customers", { as: asAdmin, body: { email: "gus" } }), 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("change by what is sent; metadata is laid over what is there unless it shall replace it", () =>
+    it.effect("change the sent fields; metadata is merged unless it is to replace", () =>
       Effect.gen(function*() {
         const id = yield* entered({ email: "hal@example.test", metadata: { a: 1 } })
         const patch = (body: object, query = "") => api("PATCH", `/api/customers/${id}${query}`, { as: asAdmin, body })
@@ -204,13 +217,13 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual((yield* patch({ email: null })).at("data.email"), null)
         assert.strictEqual((yield* entriesOf(id)).length, 4)
         refused(yield* patch({ email: "@" }), 422, "VALIDATION_FAILED")
-        const nobody = `/api/customers/${crypto.randomUUID()}`
-        refused(yield* api("PATCH", nobody, { as: asAdmin, body: {} }), 404, "NOT_FOUND")
-        refused(yield* api("GET", nobody, { as: asAdmin }), 404, "NOT_FOUND")
+        const unknown = `/api/customers/${crypto.randomUUID()}`
+        refused(yield* api("PATCH", unknown, { as: asAdmin, body: {} }), 404, "NOT_FOUND")
+        refused(yield* api("GET", unknown, { as: asAdmin }), 404, "NOT_FOUND")
         refused(yield* api("GET", "/api/customers/me", { as: asAdmin }), 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("are listed newest first, page by page, and only those of the organization", () =>
+    it.effect("are listed newest first, page by page, of one organization", () =>
       Effect.gen(function*() {
         yield* openElsewhere
         const made = [yield* entered(), yield* entered(), yield* entered()]
@@ -223,7 +236,7 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual([none.list("data"), none.at("meta.pagination.totalPages")], [[], 1])
       }))
 
-    it.effect("ask for each permission that their table names", () =>
+    it.effect("require the permissions of their routes", () =>
       Effect.gen(function*() {
         const id = yield* entered()
         const [read, update, create] = ["customers:read", "customers:update", "customers:create"]

@@ -7,7 +7,7 @@ import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../suppor
 import { changeLogAtRest, tables } from "../tenancy/Footprint.ts"
 import { anAddress } from "../tenancy/Stores.ts"
 
-/** Words that nobody else in these tests uses: where one of them stands, something says who it was. */
+/** Words that occur nowhere else in these tests: a row with one of them identifies the person. */
 const words = ["Annabel", "Quitter", "annabel@quit.test", "+31-555-0199", "Herengracht", "remembers-her-cat"] as const
 const [firstName, lastName, email, phone, street, memory] = words
 
@@ -19,8 +19,8 @@ const as = (who: typeof asAdmin, method: string, path: string, body?: object) =>
       ? Effect.succeed(answer)
       : Effect.die(new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)))
 
-/** Somebody of whom the store knows everything that it can know. */
-const somebodyKnown = Effect.fnUntraced(function*(who: typeof asAdmin) {
+/** A customer with personal data of every kind. */
+const aKnownCustomer = Effect.fnUntraced(function*(who: typeof asAdmin) {
   const profile = yield* as(who, "GET", "/api/me/profile")
   yield* as(who, "PATCH", "/api/me/profile", { phone, metadata: { memory } })
   yield* as(who, "POST", "/api/me/addresses", { ...anAddress, firstName, lastName, line1: street, phone })
@@ -49,7 +49,7 @@ const somebodyKnown = Effect.fnUntraced(function*(who: typeof asAdmin) {
   return { id, order: order.text("data.id"), cart: open, group: group.text("data.id") }
 })
 
-/** What staff writes about an order of hers once it is paid: a note, a parcel, an invoice, a refund that fails, a reason. */
+/** Records of staff about a paid order: a note, a shipment, an invoice, a failed refund, a reason. */
 const orderKnown = Effect.fnUntraced(function*(orderId: string) {
   const order = yield* as(asAdmin, "GET", `/api/orders/${orderId}`)
   const lineItems = [{ orderLineItemId: order.text("data.lineItems.0.id"), quantity: 1 }]
@@ -74,15 +74,15 @@ const orderKnown = Effect.fnUntraced(function*(orderId: string) {
   return { parcel: parcel.text("data.id") }
 })
 
-/** Brings an order to its end, as the shop does when all was sent. */
+/** Fulfils an order. */
 const fulfilled = (orderId: string) =>
   Effect.forEach(
     ["confirmed", "processing", "fulfilled"],
     (status) => as(asAdmin, "PATCH", `/api/orders/${orderId}/status`, { status })
   )
 
-/** The tables in which one of the words stands. */
-const remembering = Effect.flatMap(tables, (all) =>
+/** The tables with one of the words. */
+const namingTables = Effect.flatMap(tables, (all) =>
   Effect.map(
     Effect.forEach(all, ({ name }) =>
       onDatabase((sql) =>
@@ -97,11 +97,11 @@ const remembering = Effect.flatMap(tables, (all) =>
 const entriesOf = (entityId: string) =>
   onDatabase((sql) => sql<Entry>`select * from outbox_events where entity_id = ${entityId} order by entry_number`)
 
-withApp("the right to see what is kept", (it) => {
-  it.effect("gives everything of one's own and nothing of others", () =>
+withApp("the export of personal data", (it) => {
+  it.effect("contains all data of the caller and none of others", () =>
     Effect.gen(function*() {
-      const known = yield* somebodyKnown(annabel)
-      yield* somebodyKnown({ ...asCustomer("another"), name: "Another" })
+      const known = yield* aKnownCustomer(annabel)
+      yield* aKnownCustomer({ ...asCustomer("another"), name: "Another" })
       const all = yield* as(annabel, "GET", "/api/me/export")
       assert.hasAllKeys(all.at("data"), [
         "exportedAt",
@@ -127,11 +127,11 @@ withApp("the right to see what is kept", (it) => {
     }))
 })
 
-withApp("what was written about somebody's orders", (it) => {
-  it.effect("is shown to him, and goes with him; the invoice stays as it was issued", () =>
+withApp("records about a customer's orders", (it) => {
+  it.effect("are exported to the customer and erased with them; the invoice stays as issued", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-written" }
-      const known = yield* somebodyKnown(who)
+      const known = yield* aKnownCustomer(who)
       const { parcel } = yield* orderKnown(known.order)
       const shown = yield* as(who, "GET", "/api/me/export")
       assert.deepInclude(shown.at("data.notes.0"), { orderId: known.order, text: `${firstName} ${memory}` })
@@ -147,7 +147,7 @@ withApp("what was written about somebody's orders", (it) => {
       yield* as(who, "DELETE", "/api/me")
       yield* changeLogAtRest
       const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
-      assert.deepStrictEqual((yield* remembering).filter((table) => !passing.includes(table)), ["invoices"])
+      assert.deepStrictEqual((yield* namingTables).filter((table) => !passing.includes(table)), ["invoices"])
       assert.strictEqual((yield* as(asAdmin, "GET", invoice)).body, issued.body)
       const refund = yield* as(asAdmin, "GET", `/api/orders/${known.order}/refunds`)
       assert.deepInclude(refund.at("data.0"), { amount: 100, reason: "erased" })
@@ -159,16 +159,16 @@ withApp("what was written about somebody's orders", (it) => {
     }))
 })
 
-withApp("the right to be forgotten", (it) => {
-  it.effect("leaves orders without a name, and no word about the person anywhere that lasts", () =>
+withApp("the erasure of a person", (it) => {
+  it.effect("leaves orders without a name, and no personal data in any lasting table", () =>
     Effect.gen(function*() {
       yield* openElsewhere
-      const known = yield* somebodyKnown(annabel)
+      const known = yield* aKnownCustomer(annabel)
       yield* fulfilled(known.order)
       const before = yield* api("GET", `/api/orders/${known.order}`, { as: asAdmin })
       yield* changeLogAtRest
       const passing = ["cluster_messages", "cluster_replies", "holds", "idempotency_keys"]
-      assert.includeMembers(yield* remembering, [
+      assert.includeMembers(yield* namingTables, [
         "customers",
         "customer_addresses",
         "orders",
@@ -183,7 +183,7 @@ withApp("the right to be forgotten", (it) => {
       assert.deepStrictEqual([gone.status, gone.at("data")], [200, { deleted: true }])
       assert.deepStrictEqual((yield* api("DELETE", "/api/me", { as: annabel, headers })).body, gone.body)
 
-      const left = (yield* remembering).filter((table) => !passing.includes(table))
+      const left = (yield* namingTables).filter((table) => !passing.includes(table))
       assert.deepStrictEqual(left, [])
       const after = yield* api("GET", `/api/orders/${known.order}`, { as: asAdmin })
       const { metadata, updatedAt: _, ...kept } = Object(before.at("data"))
@@ -197,10 +197,10 @@ withApp("the right to be forgotten", (it) => {
       assert.deepStrictEqual(members.list("data"), [])
     }))
 
-  it.effect("is recorded once as a change of the profile, and the earlier entries no longer name the person", () =>
+  it.effect("is recorded once as a change of the profile, and earlier entries no longer name the person", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-2" }
-      const known = yield* somebodyKnown(who)
+      const known = yield* aKnownCustomer(who)
       yield* fulfilled(known.order)
       yield* changeLogAtRest
       yield* as(who, "DELETE", "/api/me")
@@ -221,10 +221,10 @@ withApp("the right to be forgotten", (it) => {
       }
     }))
 
-  it.effect("waits until every order is at its end, and changes nothing before", () =>
+  it.effect("is refused until every order is completed, and changes nothing before", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-5" }
-      const known = yield* somebodyKnown(who)
+      const known = yield* aKnownCustomer(who)
       const order = yield* as(asAdmin, "GET", `/api/orders/${known.order}`)
       const number = order.text("data.orderNumber")
       const exported = Effect.map(as(who, "GET", "/api/me/export"), ({ at }) => [at("data.profile"), at("data.orders")])
@@ -253,7 +253,7 @@ withApp("the right to be forgotten", (it) => {
       yield* as(who, "DELETE", "/api/me")
     }))
 
-  it.effect("and a checkout at the same moment leave no order with a name on it", () =>
+  it.effect("and a concurrent checkout leave no order with a name", () =>
     Effect.forEach([1, 2, 3, 4, 5, 6], (round) =>
       Effect.gen(function*() {
         const who = { ...annabel, userId: `annabel-rush-${round}` }
@@ -274,7 +274,7 @@ withApp("the right to be forgotten", (it) => {
         assert.strictEqual(named.length, gone.status === 200 ? 0 : order.status === 201 ? 1 : 0)
       }), { concurrency: 2 }))
 
-  it.effect("can be used again by whoever comes back, and is one organization's", () =>
+  it.effect("lets the person return with a new profile, and affects one organization", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const who = { ...annabel, userId: "annabel-3" }

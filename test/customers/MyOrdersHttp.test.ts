@@ -25,7 +25,7 @@ const ids = (answer: Answer) => answer.list("data").map((one) => at(one, "id"))
 
 const to = (status: string, id: string) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status } })
 
-/** A thing to download; the catalog says where its file lies. */
+/** A digital product with the address of its file. */
 const aFile = Effect.fnUntraced(function*(downloadUrl?: string) {
   const id = yield* aProduct({ type: "digitalDownload" })
   const metadata = { pages: 3, ...(downloadUrl === undefined ? {} : { downloadUrl }) }
@@ -37,7 +37,7 @@ const downloads = (as: typeof asAdmin, orderId: string) => get(as, `/${orderId}/
 
 const follow = (link: string) => api("GET", link)
 
-withSharedApp("one's own orders", (it) => {
+withSharedApp("orders of the caller", (it) => {
   it.effect("are listed with their lines, newest first, page by page and by status", () =>
     Effect.gen(function*() {
       yield* openElsewhere
@@ -61,7 +61,7 @@ withSharedApp("one's own orders", (it) => {
       assert.deepStrictEqual(ids(yield* get(inOrganization("org_other", ann), "")), [])
     }))
 
-  it.effect("are read by id and number, and somebody else's by nobody, whatever he may do otherwise", () =>
+  it.effect("are read by id and number, and by no other user, with any permissions", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const ben = asCustomer("ben")
@@ -81,7 +81,7 @@ withSharedApp("one's own orders", (it) => {
       refused(yield* get(ben, "/mine/downloads"), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("are tracked part by part, with null for what nobody knows", () =>
+  it.effect("are tracked by shipment, with null for unknown facts", () =>
     Effect.gen(function*() {
       const dora = asCustomer("dora")
       const { id, number } = yield* bought(dora, yield* aProduct({ slug: "parcel" }))
@@ -113,7 +113,7 @@ withSharedApp("one's own orders", (it) => {
       assert.isString(arrived.at("data.0.deliveredAt"))
     }))
 
-  it.effect("grant their files: a signed link leads there, five times, however many come at once", () =>
+  it.effect("grant their files by a signed link, five times, also to concurrent requests", () =>
     Effect.gen(function*() {
       const emil = asCustomer("emil")
       const entity = yield* aFile("https://files.example.test/book.pdf")
@@ -135,7 +135,7 @@ withSharedApp("one's own orders", (it) => {
       assert.deepStrictEqual([after.at("data.0.downloadUrl"), after.at("data.0.downloadsRemaining")], [null, 0])
     }))
 
-  it.effect("grant nothing to a link that was changed, is too old, or whose order was given back", () =>
+  it.effect("grant nothing by a changed or expired link, or after a cancellation", () =>
     Effect.gen(function*() {
       const fay = asCustomer("fay")
       const { id } = yield* bought(fay, yield* aFile("https://files.example.test/a"))
@@ -163,7 +163,7 @@ withSharedApp("one's own orders", (it) => {
       assert.deepInclude((yield* downloads(fay, other.id)).at("data.0"), { downloadUrl: null, downloadsRemaining: 0 })
     }))
 
-  it.effect("grant the file of the variant before that of its entity, none where the catalog knows none", () =>
+  it.effect("grant the file of the variant before that of its entity, and none where neither has one", () =>
     Effect.gen(function*() {
       const gus = asCustomer("gus")
       const plain = yield* bought(gus, yield* aFile())
@@ -194,7 +194,7 @@ withSharedApp("one's own orders", (it) => {
       assert.notInclude(JSON.stringify(listed.body), "files.example.test")
     }))
 
-  it.effect("of a guest grant their files too, and remember the address that he gave", () =>
+  it.effect("of a guest grant their files too, and keep the guest's address", () =>
     Effect.gen(function*() {
       const opened = yield* api("POST", "/api/carts", { body: { currency: "USD", email: " Guest@Shop.test " } })
       const cart = { id: opened.text("data.id"), headers: { "x-cart-secret": opened.text("data.secret") } }
@@ -214,11 +214,11 @@ withSharedApp("one's own orders", (it) => {
     }))
 })
 
-withSharedApp("buying again", (it) => {
+withSharedApp("a reorder", (it) => {
   const reorder = (as: typeof asAdmin, id: string, headers = {}) =>
     api("POST", `/api/me/orders/${id}/reorder`, { as, body: {}, headers })
 
-  it.effect("fills a new cart in the order's currency at the prices of today, and names what is not sold any more", () =>
+  it.effect("fills a new cart in the order's currency at current prices, and names items that are not sold any more", () =>
     Effect.gen(function*() {
       const ann = asCustomer("ann")
       const [cheap, gone] = [
@@ -249,7 +249,7 @@ withSharedApp("buying again", (it) => {
       assert.deepInclude(filled.at("data.lineItems.0"), { entityId: cheap, quantity: 3, unitPriceSnapshot: 900 })
     }))
 
-  it.effect("is one's own, of every role, and happens once for each Idempotency-Key", () =>
+  it.effect("is for the owner of the order in any role, once for each Idempotency-Key", () =>
     Effect.gen(function*() {
       const ben = {
         ...asAnonymous,

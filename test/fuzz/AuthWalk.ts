@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { totp } from "../auth/Authenticator.ts"
-import { aVisitor, type makeOutbox, newEmail, password, signIn } from "../auth/Visitors.ts"
+import { aVisitor, type makeOutbox, newEmail, password, signIn, totp } from "../auth/Visitors.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Browser, makeBrowser } from "../support/Browser.ts"
 import { api } from "../support/TestApp.ts"

@@ -6,7 +6,7 @@ import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, at, withApp } from "../support/TestApp.ts"
 
-/** A store of its own with people in it, each signed in there. */
+/** A store with people who are signed in there. */
 const aStore = Effect.fnUntraced(function*<Names extends string>(
   organization: string,
   people: Readonly<Record<Names, string | undefined>>
@@ -23,26 +23,26 @@ const aStore = Effect.fnUntraced(function*<Names extends string>(
   return Object.fromEntries(made) as Record<Names, SignedIn>
 })
 
-/** Makes somebody a customer of the store, whom its staff may then be chosen from. */
+/** Makes a user a customer of the store, who may become staff. */
 const shops = ({ bearer }: SignedIn) => api("GET", "/api/me/profile", { headers: bearer })
 
 const ask = (who: SignedIn, method: string, path: string, body?: object) =>
   api(method, `/api/admin/staff${path}`, { headers: who.bearer, ...(body && { body }) })
 
-/** The membership of a user, as the list shows it to whoever manages it. */
+/** The membership of a user in the list of a manager. */
 const memberOf = Effect.fnUntraced(function*(manager: SignedIn, { userId }: SignedIn) {
   const found = (yield* ask(manager, "GET", "")).list("data").find((one) => at(one, "userId") === userId)
   return found === undefined ? undefined : { id: String(at(found, "id")), role: String(at(found, "role")) }
 })
 
 withApp("the staff of an organization", (it) => {
-  it.effect("is added, listed, given other roles and removed, and each counts at once", () =>
+  it.effect("is added, listed, changed and removed, with effect at once", () =>
     Effect.gen(function*() {
       const { newcomer, owner } = yield* aStore("org_s1", { owner: "owner", newcomer: undefined })
       const seen = Effect.map(api("GET", "/api/orders", { headers: newcomer.bearer }), ({ status }) => status)
       assert.strictEqual(yield* seen, 403)
       const add = ask(owner, "POST", "", { userId: newcomer.userId, role: "staff" })
-      refused(yield* add, 404, "NOT_FOUND", "a person whom the store does not know, and whose address it would show")
+      refused(yield* add, 404, "NOT_FOUND", "a person outside the store, whose address it would show")
       yield* shops(newcomer)
       const added = yield* add
       assert.strictEqual(added.status, 201)
@@ -60,7 +60,12 @@ withApp("the staff of an organization", (it) => {
       const removed = yield* ask(owner, "DELETE", `/${id}`)
       assert.deepStrictEqual(removed.body, { data: { deleted: true } })
       refused(yield* ask(owner, "DELETE", `/${id}`), 404, "NOT_FOUND", "a member who is gone")
-      refused(yield* ask(owner, "POST", "", { userId: randomUUID(), role: "staff" }), 404, "NOT_FOUND", "nobody")
+      refused(
+        yield* ask(owner, "POST", "", { userId: randomUUID(), role: "staff" }),
+        404,
+        "NOT_FOUND",
+        "an unknown user"
+      )
       refused(
         yield* ask(owner, "POST", "", { userId: newcomer.userId, role: "king" }),
         422,
@@ -81,7 +86,7 @@ withApp("the staff of an organization", (it) => {
       ])
     }))
 
-  it.effect("is managed by whoever may as much and stands as high", () =>
+  it.effect("is managed by actors with as many permissions and as high a rank", () =>
     Effect.gen(function*() {
       const people = { owner: "owner", second: "owner", admin: "admin", staff: "staff", newcomer: undefined } as const
       const { admin, newcomer, owner, second, staff } = yield* aStore("org_s2", people)
@@ -110,7 +115,7 @@ withApp("the staff of an organization", (it) => {
       assert.strictEqual(owners.length, 1)
     }))
 
-  it.effect("is invited, and what somebody offered ends with his rank", () =>
+  it.effect("is invited, and invitations end when their inviter is demoted", () =>
     Effect.gen(function*() {
       const { admin, owner } = yield* aStore("org_s4", { owner: "owner", admin: "admin" })
       const offer = { email: "New@Example.com", role: "staff" }
@@ -136,7 +141,7 @@ withApp("the staff of an organization", (it) => {
       refused(yield* api("POST", "/api/admin/staff/invitations", key), 403, "FORBIDDEN", "a key")
     }))
 
-  it.effect("is another store's own affair", () =>
+  it.effect("is not managed by another store", () =>
     Effect.gen(function*() {
       const theirs = yield* aStore("org_s5", { owner: "owner", staff: "staff" })
       const ours = yield* aStore("org_s6", { owner: "owner" })
@@ -145,9 +150,9 @@ withApp("the staff of an organization", (it) => {
       refused(yield* ask(ours.owner, "DELETE", `/${member?.id}`), 404, "NOT_FOUND", "a removal")
       assert.deepStrictEqual(yield* memberOf(theirs.owner, theirs.staff), member)
       assert.isUndefined(yield* memberOf(ours.owner, theirs.staff))
-      // Who works there may be taken on here once the store knows them, and what they offer here does not end there.
+      // A member of one store may join another as its customer, and their invitations there stay when the first one ends.
       const hire = ask(ours.owner, "POST", "", { userId: theirs.staff.userId, role: "staff" })
-      refused(yield* hire, 404, "NOT_FOUND", "a stranger")
+      refused(yield* hire, 404, "NOT_FOUND", "a person outside the store")
       yield* onDatabase((sql) =>
         sql`insert into customers (id, organization_id, user_id)
           values (${randomUUID()}::uuid, 'org_s6', ${theirs.staff.userId})`
@@ -164,8 +169,8 @@ withApp("the staff of an organization", (it) => {
     }))
 })
 
-withApp("what roles can be given", (it) => {
-  it.effect("is listed with its permissions, and all permissions by module", () =>
+withApp("the roles and permissions of a deployment", (it) => {
+  it.effect("are listed, the permissions by module", () =>
     Effect.gen(function*() {
       const headers = { "x-api-key": "dev-admin-key" }
       const roles = yield* api("GET", "/api/admin/staff/roles", { headers })

@@ -25,7 +25,7 @@ export const openAnother = Effect.flatMap(
     sql`insert into organizations (id, slug, name) values ('org_another', 'another', 'Another') on conflict do nothing`
 )
 
-/** Puts the rows in another tenant's name, whatever they belong to. */
+/** Puts the rows in another tenant's name, without the records that they belong to. */
 export const giveAway = (table: string, column: string, id: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,

@@ -133,7 +133,7 @@ export const otherTenants = Effect.gen(function*() {
   return { leaks: [...failed, ...beside, ...read, ...left], ours, theirs }
 })
 
-/** Whether a request of a store about its own records fails or names a record of another store, one after the other. */
+/** Whether a request of a store about records of the store fails or names a record of another store, one after the other. */
 export const ownRequests = (store: Store, other: Store): ReadonlyArray<Look> => [
   ...writes.map((probe) =>
     Effect.map(send(probe, store), (answer) => {
@@ -148,7 +148,7 @@ export const ownRequests = (store: Store, other: Store): ReadonlyArray<Look> => 
   )
 ]
 
-/** What goes wrong when a store sends every request about its own records beside another store. */
+/** What goes wrong when a store sends every request about records of the store beside another store. */
 export const ownAffairs = Effect.fnUntraced(function*(store: Store, other: Store) {
   const { organizationId = "" } = other.as
   const before = yield* footprintOf(organizationId)

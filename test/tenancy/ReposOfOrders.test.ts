@@ -144,7 +144,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
       yield* answersApart(orders, later)
     }))
 
-  it.effect("number invoices by organization and make them of its own facts", () =>
+  it.effect("number invoices by organization and make them of facts of that organization", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
