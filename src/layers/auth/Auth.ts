@@ -1,19 +1,17 @@
-import { Cause, Clock, Context, Data, Effect, Layer, Option, Semaphore } from "effect"
+import { Cause, Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { sentCredentials } from "../../domain/access/SentCredential.ts"
 import { tokenDigest } from "../../domain/access/SessionToken.ts"
-import { AuthDecoyRepo, authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
-import { AuthRepo, authRepoLayer } from "../../domain/auth/AuthRepo.ts"
-import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
+import { authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
+import { authRepoLayer } from "../../domain/auth/AuthRepo.ts"
 import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { AuthGateway } from "../../http/auth/AuthGateway.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { authGuards, authPathOf, type SignedIn } from "./AuthGuards.ts"
 import { type AuthScope, makeAuthScope } from "./AuthScope.ts"
-import { AuthSecret } from "./AuthSecret.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
 import { makeDecoys, tellsByTime } from "./Decoys.ts"
 import { refusedChoice } from "./PasswordRules.ts"
@@ -51,47 +49,18 @@ const together = (scope: AuthScope, answer: Answering): Answering => (request) =
     throw error
   })
 
-/** The public URL where the deployment configures none. */
-const ownUrl = Effect.gen(function*() {
-  const { auth, environment, host, port } = yield* AppConfig
-  const url = `http://${host}:${port}`
-  if (environment === "production" && Option.isNone(auth.publicUrl)) {
-    yield* Effect.logWarning(`links in mails lead to ${url}: say where clients reach this service (STOA_PUBLIC_URL)`)
-  }
-  return url
-})
-
 /** better-auth over the services of this process, and the scope that calls it. */
 const library = Effect.gen(function*() {
-  const { auth: settings, deployment, environment } = yield* AppConfig
-  const passwords = yield* Passwords
-  const { defaultOrganizationId, keyScopes } = yield* StoreSettings
+  const { concurrency } = yield* Passwords
+  const { defaultOrganizationId } = yield* StoreSettings
   const base = Context.add(
     Context.make(SqlClient.SqlClient, yield* SqlClient.SqlClient),
     CurrentActor,
     systemActor(defaultOrganizationId)
   )
-  const scope = makeAuthScope(base, yield* Semaphore.make(passwords.concurrency + 1))
+  const scope = makeAuthScope(base, yield* Semaphore.make(concurrency + 1))
   const guards = yield* authGuards(scope)
-  const repo = yield* AuthRepo
-  const { forget } = yield* CacheInvalidation
-  const auth = makeBetterAuth({
-    apiKeys: settings.apiKeys.enabled ? keyScopes : undefined,
-    organizationHooks: guards.organizationHooks,
-    settings,
-    secret: yield* AuthSecret,
-    production: environment === "production",
-    ownUrl: yield* ownUrl,
-    storeName: deployment.storeName,
-    organizationId: defaultOrganizationId,
-    scope,
-    passwords,
-    mails: yield* Mails,
-    decoys: yield* AuthDecoyRepo,
-    claims: yield* GuestOrderClaims,
-    repo,
-    endSessions: (userId) => Effect.andThen(repo.endSessions(userId), forget(`u${userId}`))
-  })
+  const auth = yield* makeBetterAuth(scope, guards.organizationHooks)
   return { auth, guards, scope }
 })
 

@@ -1,43 +1,66 @@
 import type { BetterAuthOptions } from "better-auth"
 import { createAuthMiddleware } from "better-auth/api"
 import { betterAuth } from "better-auth/minimal"
-import { Effect, Redacted } from "effect"
-import type { AuthDecoyRepo } from "../../domain/auth/AuthDecoyRepo.ts"
-import type { AuthRepo } from "../../domain/auth/AuthRepo.ts"
-import type { GuestOrderClaims, VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
-import type { Mail, Mails } from "../../domain/mail/Mail.ts"
+import { Effect, Option, Redacted } from "effect"
+import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
+import { AuthDecoyRepo } from "../../domain/auth/AuthDecoyRepo.ts"
+import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
+import { GuestOrderClaims, type VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
+import { type Mail, Mails } from "../../domain/mail/Mail.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { MailLimit } from "../../http/auth/AuthGateway.ts"
 import { clientAddressHeader } from "../../http/auth/AuthRequest.ts"
+import { AppConfig } from "../config/AppConfig.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
 import { redactText } from "../telemetry/Redaction.ts"
 import { authAdapter } from "./AuthAdapter.ts"
 import { authModels, type ModelOptions } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
-import { type OneTimeCodeParts, oneTimeCodes } from "./OneTimeCodes.ts"
-import type { Passwords } from "./Passwords.ts"
+import { AuthSecret } from "./AuthSecret.ts"
+import { oneTimeCodes } from "./OneTimeCodes.ts"
+import { Passwords } from "./Passwords.ts"
 import { linkIn, RequestOrganization } from "./RequestStore.ts"
 import { hiddenTokens } from "./SessionTokens.ts"
 
+/** The URL of this process, for links where the deployment configures no public URL. */
+const ownUrl = Effect.gen(function*() {
+  const { auth, environment, host, port } = yield* AppConfig
+  const url = `http://${host}:${port}`
+  if (environment === "production" && Option.isNone(auth.publicUrl)) {
+    yield* Effect.logWarning(`links in mails lead to ${url}: say where clients reach this service (STOA_PUBLIC_URL)`)
+  }
+  return url
+})
+
+type OrganizationHooks = NonNullable<ModelOptions["organizationHooks"]>
+
 /** Settings and services of better-auth. */
-export interface AuthParts {
-  readonly settings: AuthSettings
-  readonly secret: Redacted.Redacted<string>
-  readonly production: boolean
-  /** The URL of this process, for links where the deployment configures no public URL. */
-  readonly ownUrl: string
-  readonly storeName: string
-  /** The organization of calls without a request. */
-  readonly organizationId: string
-  readonly scope: AuthScope
-  readonly passwords: Passwords["Service"]
-  readonly mails: Mails["Service"]
-  readonly decoys: AuthDecoyRepo["Service"]
-  readonly claims: GuestOrderClaims["Service"]
-  readonly repo: AuthRepo["Service"]
-  readonly endSessions: OneTimeCodeParts["endSessions"]
-  readonly apiKeys: ModelOptions["apiKeys"]
-  readonly organizationHooks: NonNullable<ModelOptions["organizationHooks"]>
-}
+const authParts = Effect.fnUntraced(function*(scope: AuthScope, organizationHooks: OrganizationHooks) {
+  const { auth: settings, deployment, environment } = yield* AppConfig
+  const { defaultOrganizationId, keyScopes } = yield* StoreSettings
+  const { forget } = yield* CacheInvalidation
+  const repo = yield* AuthRepo
+  return {
+    scope,
+    organizationHooks,
+    settings,
+    repo,
+    apiKeys: settings.apiKeys.enabled ? keyScopes : undefined,
+    secret: yield* AuthSecret,
+    production: environment === "production",
+    ownUrl: yield* ownUrl,
+    storeName: deployment.storeName,
+    /** The organization of calls without a request. */
+    organizationId: defaultOrganizationId,
+    passwords: yield* Passwords,
+    mails: yield* Mails,
+    decoys: yield* AuthDecoyRepo,
+    claims: yield* GuestOrderClaims,
+    endSessions: (userId: string) => Effect.andThen(repo.endSessions(userId), forget(`u${userId}`))
+  }
+})
+
+type AuthParts = Effect.Success<ReturnType<typeof authParts>>
 
 const local = ["localhost", "127.0.0.1", "[::1]"]
 
@@ -128,7 +151,7 @@ const sessionOptions = ({ sessionDuration }: AuthSettings) => ({
 })
 
 /** better-auth with the rules of the contract (platform §3) over the services of this process. */
-export const makeBetterAuth = (parts: AuthParts) => {
+const betterAuthOf = (parts: AuthParts) => {
   const { passwords, production, scope, settings } = parts
   const { emailVerification, sendResetPassword } = mailOptions(parts)
   const models = authModels({
@@ -201,3 +224,7 @@ export const makeBetterAuth = (parts: AuthParts) => {
     }
   })
 }
+
+/** `betterAuthOf` the services of this process; its statements and hooks run in the scope. */
+export const makeBetterAuth = (scope: AuthScope, organizationHooks: OrganizationHooks) =>
+  Effect.map(authParts(scope, organizationHooks), betterAuthOf)
