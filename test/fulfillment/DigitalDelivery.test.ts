@@ -66,7 +66,7 @@ const delivered = (made: Answer) =>
   eventually("the delivery", Effect.map(fulfillmentsOf(made), ({ length }) => length === 1))
 
 withProvider("digital goods", (it) => {
-  it.effect("are handed over with the payment, each line by itself; parcels are not", () =>
+  it.effect("delivers each digital line with the payment, and no parcel", () =>
     Effect.gen(function*() {
       const made = yield* buy(["digitalDownload", "product", "course"])
       const expected = [["digitalDownload", "fulfilled"], ["product", "unfulfilled"], ["course", "fulfilled"]]
@@ -96,7 +96,7 @@ withProvider("digital goods", (it) => {
       assert.sameMembers(heard, [at(download, "id"), at(access, "id")])
     }))
 
-  it.effect("are handed over once when the process dies after the payment", () =>
+  it.effect("delivers a digital line once when the process dies after the payment", () =>
     Effect.gen(function*() {
       death = "settled"
       const made = yield* buy(["digitalDownload"])
@@ -109,7 +109,7 @@ withProvider("digital goods", (it) => {
       assert.strictEqual((yield* eventsOf(made)).length, 1)
     }))
 
-  it.effect("wait for a payment that its shopper has to confirm, however it is taken then", () =>
+  it.effect("delivers a digital line only after its shopper confirmed the payment", () =>
     Effect.gen(function*() {
       for (const type of ["payment_intent.amount_capturable_updated", "payment_intent.succeeded"]) {
         const token = `asks ${type}`
@@ -121,7 +121,7 @@ withProvider("digital goods", (it) => {
       }
     }))
 
-  it.effect("are handed over also when the process died that heard of the payment first", () =>
+  it.effect("delivers a digital line for a repeated event whose first process died", () =>
     Effect.gen(function*() {
       const made = yield* buy(["course"], "asks twice")
       const [order, id] = [made.text("data.id"), newId()]
@@ -134,7 +134,7 @@ withProvider("digital goods", (it) => {
       assert.lengthOf(yield* fulfillmentsOf(made), 1)
     }))
 
-  it.effect("of an order that was cancelled before it was paid are not handed over", () =>
+  it.effect("does not deliver an order that was cancelled before it was paid", () =>
     Effect.gen(function*() {
       const made = yield* buy(["course"], "asks cancelled")
       const path = `/api/orders/${made.text("data.id")}/status`

@@ -45,7 +45,7 @@ const countsFor = Effect.fnUntraced(function*(count: number) {
 
 describe("statements of a fulfillment", () => {
   it.layer(shipments)((it) => {
-    it.effect("are as many for fifty lines as for one", () =>
+    it.effect("fulfills fifty lines in as many statements as one", () =>
       Effect.gen(function*() {
         const one = yield* countsFor(1)
         assert.deepStrictEqual(yield* countsFor(50), one)

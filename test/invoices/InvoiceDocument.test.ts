@@ -28,7 +28,7 @@ const drawing = pdfInvoices.pipe(Layer.provide(InvoiceSettings.layerOf()))
 const pagesOf = (pdf: Uint8Array) => Buffer.from(pdf).toString("latin1").match(/\/Type \/Page\b(?!s)/g)?.length ?? 0
 
 describe("an invoice", () => {
-  it("adds up: its lines and the shipping with its tax are the total", () => {
+  it("adds lines and shipping with its tax up to the invoice's total", () => {
     const content = anInvoice({ lines: 7, shippingTax: 105 })
     const lines = content.lines.reduce((sum, { amount }) => sum + amount, 0)
     assert.strictEqual(lines + content.shippingTotal + 105, content.grandTotal)
@@ -37,7 +37,7 @@ describe("an invoice", () => {
     assert.deepStrictEqual(groups.map(({ rate }) => rate), [210, 90, null])
   })
 
-  it("tells of tax that is in the prices, and adds none", () => {
+  it("shows included tax without adding it", () => {
     const { totals } = show(anInvoice({ lines: 2, taxIncluded: true }))
     assert.deepStrictEqual(totals.map(({ label }) => label), [
       "Subtotal",
@@ -61,7 +61,7 @@ describe("an invoice", () => {
     ])
   })
 
-  it("says what is still to be paid", () => {
+  it("shows what is still to be paid", () => {
     const content = anInvoice({ lines: 1 })
     const at = new Date("2026-11-22T10:00:00Z")
     const due = (paid: number) => show(content, { payments: [{ at, amount: paid }] }).payments.facts.at(-1)?.value
@@ -69,12 +69,12 @@ describe("an invoice", () => {
     assert.strictEqual(due(content.grandTotal - 150), "€1.50")
   })
 
-  it("speaks the words of a deployment, and English where it has none", () => {
+  it("uses the words of a deployment, and English where it has none", () => {
     const { amount, invoice } = wordsOf({ words: { de: { invoice: "Rechnung" } } }, "de-AT")
     assert.deepStrictEqual([invoice, amount], ["Rechnung", "Amount"])
   })
 
-  it("holds nothing that a browser would run or fetch", () => {
+  it("contains nothing that a browser would run or fetch", () => {
     const content = anInvoice({ lines: 1 })
     const hostile = "\"><img src=x onerror=alert(1)>"
     const html = htmlOf(show({
@@ -89,7 +89,7 @@ describe("an invoice", () => {
   })
 
   it.layer(drawing)("that cannot be drawn", (it) => {
-    it.effect("fails alone, and the next one is drawn", () =>
+    it.effect("draws the next invoice after one that cannot be drawn", () =>
       Effect.gen(function*() {
         const { draw } = yield* InvoicePdf
         const whole = show(anInvoice({ lines: 1 }))
@@ -102,7 +102,7 @@ describe("an invoice", () => {
   })
 
   it.layer(drawing)("whose thread is lost", (it) => {
-    it.effect("fails with the thread, and the next one gets another", () =>
+    it.effect("fails an invoice whose thread is lost, and draws the next in another", () =>
       Effect.gen(function*() {
         const threads: Array<Worker> = []
         const seen = (thread: Worker) => void threads.push(thread)
@@ -126,7 +126,7 @@ describe("an invoice", () => {
   )
 
   it.layer(withoutFonts)("whose fonts are gone", (it) => {
-    it.effect("fails each time and never hangs", () =>
+    it.effect("fails each invoice while its fonts are missing, and never hangs", () =>
       Effect.gen(function*() {
         const { draw } = yield* InvoicePdf
         for (let time = 0; time < 2; time++) {
@@ -136,7 +136,7 @@ describe("an invoice", () => {
   })
 
   it.layer(drawing)((it) => {
-    it.effect("of many lines goes over several pages, one of few stays on one", () =>
+    it.effect("draws an invoice of many lines on several pages, one of few on one", () =>
       Effect.gen(function*() {
         const { draw } = yield* InvoicePdf
         assert.strictEqual(pagesOf(yield* draw(show(anInvoice({ lines: 3 })))), 1)

@@ -1,20 +1,11 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { AdapterMail } from "../../src/layers/mail/AdapterTransport.ts"
-import { elsewhere, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { mailing } from "../mail/MailedShop.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec } from "../support/OrderBuilder.ts"
-import {
-  api,
-  asAdmin,
-  asAnonymous,
-  asCustomer,
-  asStaff,
-  inOrganization,
-  TestApp,
-  testAppLayer
-} from "../support/TestApp.ts"
+import { api, asAdmin, inOrganization, TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Mails that left. */
 const sent: Array<AdapterMail> = []
@@ -56,187 +47,170 @@ const pdf = (order: BuiltOrder) =>
     }))
 
 withInvoices("invoices", (it) => {
-  describe("as a page", () => {
-    it.effect("say who sells what to whom, escaped, and nothing in them runs or is kept on the way", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        const answer = yield* html(order)
-        const body = String(answer.body)
-        assert.strictEqual(answer.status, 200)
-        for (const text of ["Mugs &amp; Co", "1234 AB Town", "NL-1", "IBAN NL00 0000", order.orderNumber, "$25.00"]) {
-          assert.include(body, text)
-        }
-        assert.include(body, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;mug&#39;")
-        assert.notMatch(body, /<script|javascript:|onerror|https?:\/\//i)
-        assert.strictEqual(answer.headers.get("content-type"), "text/html; charset=utf-8")
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-        assert.strictEqual(answer.headers.get("content-disposition"), `inline; filename="${numberIn(body)}.html"`)
-        assert.match(answer.headers.get("content-security-policy") ?? "", /^default-src 'none'/)
-      }))
+  it.effect("shows seller, buyer and lines escaped, without scripts, and forbids caching", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const answer = yield* html(order)
+      const body = String(answer.body)
+      assert.strictEqual(answer.status, 200)
+      for (const text of ["Mugs &amp; Co", "1234 AB Town", "NL-1", "IBAN NL00 0000", order.orderNumber, "$25.00"]) {
+        assert.include(body, text)
+      }
+      assert.include(body, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;mug&#39;")
+      assert.notMatch(body, /<script|javascript:|onerror|https?:\/\//i)
+      assert.strictEqual(answer.headers.get("content-type"), "text/html; charset=utf-8")
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.strictEqual(answer.headers.get("content-disposition"), `inline; filename="${numberIn(body)}.html"`)
+      assert.match(answer.headers.get("content-security-policy") ?? "", /^default-src 'none'/)
+    }))
 
-    it.effect("go on saying what they said, and tell of refunds", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        const first = yield* html(order)
-        yield* onDatabase((sql) => sql`update order_lines set title = 'Renamed' where order_id = ${order.id}::uuid`)
-        assert.strictEqual((yield* html(order)).body, first.body)
-        yield* aRefund(order, 777, "completed")
-        const later = String((yield* html(order)).body)
-        assert.include(later, "-$7.77")
-        assert.strictEqual(numberIn(later), numberIn(first.body))
-        const receipt = String((yield* html(order, "receipt")).body)
-        assert.include(receipt, "-$7.77")
-        assert.notInclude(receipt, "Renamed")
-      }))
+  it.effect("keeps the content of an issued invoice, and adds refunds", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const first = yield* html(order)
+      yield* onDatabase((sql) => sql`update order_lines set title = 'Renamed' where order_id = ${order.id}::uuid`)
+      assert.strictEqual((yield* html(order)).body, first.body)
+      yield* aRefund(order, 777, "completed")
+      const later = String((yield* html(order)).body)
+      assert.include(later, "-$7.77")
+      assert.strictEqual(numberIn(later), numberIn(first.body))
+      const receipt = String((yield* html(order, "receipt")).body)
+      assert.include(receipt, "-$7.77")
+      assert.notInclude(receipt, "Renamed")
+    }))
 
-    it.effect("tell of no refund that has yet to arrive, and of no void", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        const first = yield* html(order)
-        for (const [amount, status] of [[777, "pending"], [778, "failed"], [0, "completed"]] as const) {
-          yield* aRefund(order, amount, status)
-        }
-        assert.strictEqual((yield* html(order)).body, first.body)
-      }))
+  it.effect("shows no pending or failed refund, and no void", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const first = yield* html(order)
+      for (const [amount, status] of [[777, "pending"], [778, "failed"], [0, "completed"]] as const) {
+        yield* aRefund(order, amount, status)
+      }
+      assert.strictEqual((yield* html(order)).body, first.body)
+    }))
 
-    it.effect("stay what they are when their order is cancelled", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ captured: null })
-        const first = yield* html(order)
-        assert.strictEqual(first.status, 200)
-        yield* onDatabase((sql) => sql`update orders set status = 'cancelled' where id = ${order.id}::uuid`)
-        assert.strictEqual((yield* html(order)).body, first.body)
-      }))
+  it.effect("keeps the invoice of a cancelled order", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ captured: null })
+      const first = yield* html(order)
+      assert.strictEqual(first.status, 200)
+      yield* onDatabase((sql) => sql`update orders set status = 'cancelled' where id = ${order.id}::uuid`)
+      assert.strictEqual((yield* html(order)).body, first.body)
+    }))
 
-    it.effect("of what was paid is the receipt, which takes no number", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        const answer = yield* html(order, "receipt")
-        assert.include(String(answer.body), "<h1>Receipt</h1>")
-        assert.isUndefined(numberIn(answer.body))
-        const issued = yield* onDatabase((sql) => sql`select 1 from invoices where order_id = ${order.id}::uuid`)
-        assert.lengthOf(issued, 0)
-        refused(yield* html(yield* given({ captured: null }), "receipt"), 409, "CONFLICT")
-      }))
-  })
+  it.effect("shows a receipt of what was paid, without an invoice number", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const answer = yield* html(order, "receipt")
+      assert.include(String(answer.body), "<h1>Receipt</h1>")
+      assert.isUndefined(numberIn(answer.body))
+      const issued = yield* onDatabase((sql) => sql`select 1 from invoices where order_id = ${order.id}::uuid`)
+      assert.lengthOf(issued, 0)
+      refused(yield* html(yield* given({ captured: null }), "receipt"), 409, "CONFLICT")
+    }))
 
-  describe("as PDF", () => {
-    it.effect("is a document of that name", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ title: "Кружка · Κούπα · Mug ✓" }] })
-        const { answer, bytes } = yield* pdf(order)
-        assert.strictEqual(answer.status, 200)
-        assert.strictEqual(bytes.subarray(0, 5).toString(), "%PDF-")
-        assert.strictEqual(answer.headers.get("content-type"), "application/pdf")
-        assert.strictEqual(answer.headers.get("cache-control"), "no-store")
-        assert.match(answer.headers.get("content-disposition") ?? "", /^inline; filename="INV-\d{6}\.pdf"$/)
-      }))
-  })
+  it.effect("serves the invoice as a PDF with its number as name", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ title: "Кружка · Κούπα · Mug ✓" }] })
+      const { answer, bytes } = yield* pdf(order)
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(bytes.subarray(0, 5).toString(), "%PDF-")
+      assert.strictEqual(answer.headers.get("content-type"), "application/pdf")
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store")
+      assert.match(answer.headers.get("content-disposition") ?? "", /^inline; filename="INV-\d{6}\.pdf"$/)
+    }))
 
-  describe("numbers", () => {
-    it.effect("have no gaps when many ask at once and repeatedly, and each store counts separately", () =>
-      Effect.gen(function*() {
-        const organizationId = "org_numbered"
-        const as = inOrganization(organizationId, asAdmin)
-        const orders = yield* Effect.forEach(Array.from({ length: 16 }), () => given({ organizationId }))
-        // With a counter that is there already, whose row is all that keeps them apart.
-        yield* html(yield* given({ organizationId }), "invoice", as)
-        const asked = [...orders, ...orders].map((order) => html(order, "invoice", as))
-        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
-        const numbers = [...new Set(answers.map(({ body }) => numberIn(body)))].sort()
-        assert.deepStrictEqual(numbers, orders.map((_, n) => `INV-${String(n + 2).padStart(6, "0")}`))
-        const recorded = yield* onDatabase((sql) =>
-          sql`select 1 from outbox_events where type = 'invoices.create' and organization_id = ${organizationId}`
-        )
-        assert.lengthOf(recorded, 17)
-      }))
+  it.effect("numbers invoices without gaps for concurrent and repeated requests, separately in each store", () =>
+    Effect.gen(function*() {
+      const organizationId = "org_numbered"
+      const as = inOrganization(organizationId, asAdmin)
+      const orders = yield* Effect.forEach(Array.from({ length: 16 }), () => given({ organizationId }))
+      // With a counter that is there already, whose row is all that keeps them apart.
+      yield* html(yield* given({ organizationId }), "invoice", as)
+      const asked = [...orders, ...orders].map((order) => html(order, "invoice", as))
+      const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
+      const numbers = [...new Set(answers.map(({ body }) => numberIn(body)))].sort()
+      assert.deepStrictEqual(numbers, orders.map((_, n) => `INV-${String(n + 2).padStart(6, "0")}`))
+      const recorded = yield* onDatabase((sql) =>
+        sql`select 1 from outbox_events where type = 'invoices.create' and organization_id = ${organizationId}`
+      )
+      assert.lengthOf(recorded, 17)
+    }))
 
-    it.effect("are one order's and begin at 1, also in the tables", () =>
-      Effect.gen(function*() {
-        const [order, other] = [yield* given(), yield* given()]
-        const write = (id: string, number: number) =>
-          onDatabase((sql) =>
-            Effect.map(
-              Effect.result(sql`insert into invoices (order_id, organization_id, number, content)
-                values (${id}::uuid, 'org_written', ${number}, '{}')`),
-              ({ _tag }) => _tag
-            )
+  it.effect("allows a number for one order only, from 1, also in the tables", () =>
+    Effect.gen(function*() {
+      const [order, other] = [yield* given(), yield* given()]
+      const write = (id: string, number: number) =>
+        onDatabase((sql) =>
+          Effect.map(
+            Effect.result(sql`insert into invoices (order_id, organization_id, number, content)
+              values (${id}::uuid, 'org_written', ${number}, '{}')`),
+            ({ _tag }) => _tag
           )
-        const written = [
-          yield* write(order.id, 0),
-          yield* write(order.id, 7),
-          yield* write(other.id, 7),
-          yield* write(order.id, 8)
-        ]
-        assert.deepStrictEqual(written, ["Failure", "Success", "Failure", "Failure"])
-      }))
-
-    it.effect("are not taken by orders that may come to nothing", () =>
-      Effect.gen(function*() {
-        for (const status of ["pending", "cancelled"]) {
-          refused(yield* html(yield* given({ status, captured: null })), 409, "CONFLICT")
-        }
-        assert.strictEqual((yield* html(yield* given({ status: "pending" }))).status, 200)
-      }))
-  })
-
-  describe("are shown", () => {
-    it.effect("to those who may read the order only", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ cartSecret: "a-secret-of-a-cart" })
-        yield* openElsewhere
-        for (const path of ["invoice.pdf", "invoice.html", "receipt.html"]) {
-          const ask = (call: object) => api("GET", `/api/orders/${order.id}/${path}`, call)
-          assert.strictEqual((yield* ask({ as: asStaff })).status, 200)
-          assert.strictEqual((yield* ask({ headers: { "x-cart-secret": "a-secret-of-a-cart" } })).status, 200)
-          refused(yield* ask({ headers: { "x-cart-secret": "another" } }), 403, "FORBIDDEN")
-          refused(yield* ask({ as: asCustomer("another") }), 403, "FORBIDDEN")
-          refused(yield* ask({ as: asAnonymous }), 403, "FORBIDDEN")
-          refused(yield* ask({ as: elsewhere }), 404, "NOT_FOUND")
-          refused(yield* api("GET", `/api/orders/nonsense/${path}`, { as: asAdmin }), 422, "VALIDATION_FAILED")
-        }
-        const customers = yield* given({ cartSecret: "a-customers-secret", customerId: newId() })
-        const shown = { headers: { "x-cart-secret": "a-customers-secret" } }
-        refused(yield* api("GET", `/api/orders/${customers.id}/invoice.html`, shown), 403, "FORBIDDEN")
-        const week = new Date(Date.now() - 8 * 86_400_000)
-        const old = yield* given({ cartSecret: "an-older-secret", placedAt: week })
-        const late = { headers: { "x-cart-secret": "an-older-secret" } }
-        refused(yield* api("GET", `/api/orders/${old.id}/invoice.pdf`, late), 403, "FORBIDDEN")
-      }))
-  })
-
-  describe("by mail", () => {
-    const mail = (order: BuiltOrder, body: object, as: Partial<typeof asAdmin> = asAdmin) =>
-      api("POST", `/api/orders/${order.id}/invoice/email`, { as, body })
-
-    it.effect("leave with the PDF", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        const answer = yield* mail(order, { to: "ann@home.example" })
-        assert.deepStrictEqual(answer.body, { data: { queued: true, to: "ann@home.example" } })
-        const [left] = yield* mailing(
-          "the mail with the invoice",
-          Effect.sync(() => {
-            const found = sent.filter(({ template }) => template === "order-invoice")
-            return found.length === 0 ? undefined : found
-          })
         )
-        assert.strictEqual(left?.to, "ann@home.example")
-        assert.include(left?.subject ?? "", order.orderNumber)
-        assert.deepStrictEqual(left?.attachments.map(({ contentType }) => contentType), ["application/pdf"])
-        assert.match(left?.attachments[0]?.fileName ?? "", /^INV-\d{6}\.pdf$/)
-        assert.strictEqual(Buffer.from(left?.attachments[0]?.content ?? []).subarray(0, 5).toString(), "%PDF-")
-      }))
+      const written = [
+        yield* write(order.id, 0),
+        yield* write(order.id, 7),
+        yield* write(other.id, 7),
+        yield* write(order.id, 8)
+      ]
+      assert.deepStrictEqual(written, ["Failure", "Success", "Failure", "Failure"])
+    }))
 
-    it.effect("are refused without an address, to customers, and before there is an invoice", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        refused(yield* mail(order, {}), 422, "VALIDATION_FAILED")
-        refused(yield* mail(order, { to: "nowhere" }), 422, "VALIDATION_FAILED")
-        refused(yield* mail(order, { to: "ann@home.example" }, asCustomer("u1")), 403, "FORBIDDEN")
-        refused(yield* mail(order, { to: "ann@home.example" }, elsewhere), 404, "NOT_FOUND")
-        const open = yield* given({ status: "pending", captured: null })
-        refused(yield* mail(open, { to: "ann@home.example" }), 409, "CONFLICT")
-      }))
-  })
+  it.effect("issues no invoice for an order that is neither confirmed nor paid", () =>
+    Effect.gen(function*() {
+      for (const status of ["pending", "cancelled"]) {
+        refused(yield* html(yield* given({ status, captured: null })), 409, "CONFLICT")
+      }
+      assert.strictEqual((yield* html(yield* given({ status: "pending" }))).status, 200)
+    }))
+
+  it.effect("shows an invoice to a guest with the secret of the order's cart, for a week", () =>
+    Effect.gen(function*() {
+      const week = new Date(Date.now() - 8 * 86_400_000)
+      const orders = [
+        [yield* given({ cartSecret: "own" }), "own", 200],
+        [yield* given({ cartSecret: "own" }), "another", 403],
+        [yield* given({ cartSecret: "own", customerId: newId() }), "own", 403],
+        [yield* given({ cartSecret: "own", placedAt: week }), "own", 403]
+      ] as const
+      for (const path of ["invoice.pdf", "invoice.html", "receipt.html"]) {
+        for (const [{ id }, secret, status] of orders) {
+          const answer = yield* api("GET", `/api/orders/${id}/${path}`, { headers: { "x-cart-secret": secret } })
+          assert.strictEqual(answer.status, status, `${path}: ${JSON.stringify(answer.body)}`)
+        }
+        refused(yield* api("GET", `/api/orders/nonsense/${path}`, { as: asAdmin }), 422, "VALIDATION_FAILED")
+      }
+    }))
+
+  const mail = (order: BuiltOrder, body: object) =>
+    api("POST", `/api/orders/${order.id}/invoice/email`, { as: asAdmin, body })
+
+  it.effect("mails the invoice with its PDF", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      const answer = yield* mail(order, { to: "ann@home.example" })
+      assert.deepStrictEqual(answer.body, { data: { queued: true, to: "ann@home.example" } })
+      const [left] = yield* mailing(
+        "the mail with the invoice",
+        Effect.sync(() => {
+          const found = sent.filter(({ template }) => template === "order-invoice")
+          return found.length === 0 ? undefined : found
+        })
+      )
+      assert.strictEqual(left?.to, "ann@home.example")
+      assert.include(left?.subject ?? "", order.orderNumber)
+      assert.deepStrictEqual(left?.attachments.map(({ contentType }) => contentType), ["application/pdf"])
+      assert.match(left?.attachments[0]?.fileName ?? "", /^INV-\d{6}\.pdf$/)
+      assert.strictEqual(Buffer.from(left?.attachments[0]?.content ?? []).subarray(0, 5).toString(), "%PDF-")
+    }))
+
+  it.effect("refuses to mail an invoice without an address, and before there is one", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      refused(yield* mail(order, {}), 422, "VALIDATION_FAILED")
+      refused(yield* mail(order, { to: "nowhere" }), 422, "VALIDATION_FAILED")
+      const open = yield* given({ status: "pending", captured: null })
+      refused(yield* mail(open, { to: "ann@home.example" }), 409, "CONFLICT")
+    }))
 })

@@ -60,7 +60,7 @@ const begunByJob = Effect.fnUntraced(function*(due: ReadonlyArray<DueCapture>) {
 })
 
 describe("captures that were claimed", () => {
-  it.effect("are started by the scheduled job while they have no result, and one that cannot start does not delay the others", () =>
+  it.effect("starts claimed captures without a result, and one that cannot start does not delay the others", () =>
     Effect.gen(function*() {
       const due = { organizationId: "org_default", amount: 1, refusals: 0, ended: false }
       const orders = [newId(), newId(), newId()] as const
@@ -73,7 +73,7 @@ describe("captures that were claimed", () => {
     }))
 
   it.layer(Layer.provideMerge(captureRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
-    it.effect("are looked at after a minute, the oldest first, and then every ten", () =>
+    it.effect("takes a claimed capture after a minute, the oldest first, and again after ten", () =>
       Effect.gen(function*() {
         const fresh = yield* buildOrder({ captured: null })
         yield* inStore((yield* CaptureRepo).claim(fresh.id, undefined))
@@ -87,7 +87,7 @@ describe("captures that were claimed", () => {
         assert.deepStrictEqual([yield* dueIn(first), yield* dueIn(second)], [10, 10])
       }))
 
-    it.effect("have no turn any more once they were captured, refused or cancelled", () =>
+    it.effect("drops a claim once its order was captured, refused or cancelled", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [captured, cancelled, refused] = [
@@ -104,7 +104,7 @@ describe("captures that were claimed", () => {
         for (const order of [captured, cancelled, refused]) assert.isNull(yield* dueIn(order))
       }))
 
-    it.effect("are released by the refusal that they got, and not by an earlier one, or once they are captured", () =>
+    it.effect("releases a claim for its own refusal only, and not once the order is captured", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { claim, release } = yield* CaptureRepo
@@ -121,7 +121,7 @@ describe("captures that were claimed", () => {
         assert.deepStrictEqual(row, { capture_amount: 200n, capture_refusals: 1 })
       }))
 
-    it.effect("are none of orders without an authorized payment, ended, or waiting for their shopper", () =>
+    it.effect("refuses to claim an order that has no authorized payment, has ended, or waits for its shopper", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { claim } = yield* CaptureRepo
@@ -142,7 +142,7 @@ describe("captures that were claimed", () => {
         }
       }))
 
-    it.effect("and were taken before their process died have the order confirmed, and no provider is asked again", () =>
+    it.effect("confirms an order whose capture succeeded before its process died, without asking the provider again", () =>
       Effect.gen(function*() {
         const { id } = yield* buildOrder()
         const done: Array<string> = []
@@ -168,7 +168,7 @@ describe("captures that were claimed", () => {
         assert.deepStrictEqual(done, [`asked to confirm ${id}`, `delivered ${id}`])
       }))
 
-    it.effect("that are due are found among 20,000 orders by their own index", () =>
+    it.effect("finds due captures among 20,000 orders by their index", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total,

@@ -32,7 +32,7 @@ const inStore = Effect.provideService(CurrentActor, manager())
 const page = { page: 1, limit: 20 }
 
 it.layer(Repos, { excludeTestServices: true })("money steps that failed for good", (it) => {
-  it.effect("a void that was never answered is recorded once, and can be resolved once and not restarted", () =>
+  it.effect("records an unanswered void once, and lets it be resolved once and not restarted", () =>
     Effect.gen(function*() {
       const failures = yield* CompensationFailureRepo
       const [checkoutId, organizationId] = [newId(), "org_default"]
@@ -51,7 +51,7 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
       assert.deepStrictEqual((yield* Effect.all(both, { concurrency: 2 })).toSorted(), [false, true])
     }))
 
-  it.effect("a refund of lines costs as many statements for 50 lines as for one", () =>
+  it.effect("refunds 50 lines in as many statements as one", () =>
     Effect.gen(function*() {
       const refunds = yield* RefundCalculationRepo
       const costOf = Effect.fnUntraced(function*(count: number) {
@@ -65,7 +65,7 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
       assert.strictEqual(fifty, one)
     }))
 
-  it.effect("those that are open, an order's refunds and what left stock for it are found by indexes", () =>
+  it.effect("finds open failures, an order's refunds and its stock movements by indexes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const order = yield* buildOrder({ lines: [{ quantity: 2 }], onHand: 5 })

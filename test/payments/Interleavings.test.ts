@@ -22,19 +22,23 @@ const taken: ReadonlyArray<ReadonlyArray<Happening>> = [["expiry", "place", "suc
 layer(interleavedStore, { excludeTestServices: true, timeout: "60 seconds" })(
   "a checkout that waits for its shopper, for any order of events",
   (it) => {
-    it.effect("it ends paid once and sold once, or cancelled with everything given back", () =>
-      Effect.gen(function*() {
-        const offer = yield* anOffer
-        // Every other pair, with the provider that is asked for the money; `npm run chaos` goes through all of them, both ways.
-        const pairs = sequencesOf(2).filter((_, n) => n % 2 === 0)
-        for (const taking of ["when asked", "by itself"] as const) {
-          const sequences = [
-            ...[0, 1].flatMap(sequencesOf),
-            ...(taking === "when asked" ? [...pairs, ...chosen] : taken)
-          ]
-          yield* Effect.forEach(sequences, (sequence) => assertEndsWell(sequence, taking, offer), { concurrency: 8 })
-        }
-        yield* audit((yield* TestApp).databaseUrl)
-      }), 120_000)
+    it.effect(
+      "ends a checkout paid once and sold once, or cancelled with everything given back",
+      () =>
+        Effect.gen(function*() {
+          const offer = yield* anOffer
+          // Every other pair, with the provider that is asked for the money; `npm run chaos` goes through all of them, both ways.
+          const pairs = sequencesOf(2).filter((_, n) => n % 2 === 0)
+          for (const taking of ["when asked", "by itself"] as const) {
+            const sequences = [
+              ...[0, 1].flatMap(sequencesOf),
+              ...(taking === "when asked" ? [...pairs, ...chosen] : taken)
+            ]
+            yield* Effect.forEach(sequences, (sequence) => assertEndsWell(sequence, taking, offer), { concurrency: 8 })
+          }
+          yield* audit((yield* TestApp).databaseUrl)
+        }),
+      120_000
+    )
   }
 )

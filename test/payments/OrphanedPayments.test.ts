@@ -74,7 +74,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [
   excludeTestServices: true,
   timeout: "60 seconds"
 })("money that is taken for a checkout that was refused", (it) => {
-  it.effect("goes back by itself, once, however often its provider tells of it", () =>
+  it.effect("gives the money of a refused checkout back once, even if its event repeats", () =>
     Effect.gen(function*() {
       const { payment, token } = yield* refusedCheckout
       yield* take(payment)
@@ -86,7 +86,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [
       yield* audit((yield* TestApp).databaseUrl)
     }))
 
-  it.effect("needs no void when the event says that nothing was taken", () =>
+  it.effect("voids nothing for a refused checkout when the event says that nothing was taken", () =>
     Effect.gen(function*() {
       const { payment } = yield* refusedCheckout
       const before = yield* voids
@@ -96,7 +96,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [
       assert.strictEqual(yield* voids, before)
     }))
 
-  it.effect("is kept while the checkout is under way: the event comes again, and meets the order", () =>
+  it.effect("refuses an event with 409 while its checkout runs, and accepts it for the order later", () =>
     Effect.gen(function*() {
       const token = `slow_${++names}`
       const cart = yield* aCartWith(yield* aProduct())
@@ -113,7 +113,7 @@ layer(testAppLayer({ payments: { adapters: [provider.adapter, other] }, hooks: [
       assert.deepStrictEqual([payment.status, payment.refunded], ["succeeded", 0])
     }))
 
-  it.effect("stays where it is when another provider says so, or another organization is named, or no such checkout was", () =>
+  it.effect("moves no money for an event of another provider, another organization or an unknown checkout", () =>
     Effect.gen(function*() {
       const { payment } = yield* refusedCheckout
       yield* take(payment)

@@ -24,10 +24,10 @@ const refusal = (...asked: Parameters<typeof reading>) =>
 const key = "sk_test_configured"
 
 describe("the settings of payments", () => {
-  it.effect("name no account where none is configured", () =>
+  it.effect("has no Stripe account where none is configured", () =>
     Effect.map(reading({}), (settings) => assert.deepStrictEqual(settings, { stripe: [], default: undefined })))
 
-  it.effect("make an account of the environment alone, whose key no print of the settings shows", () =>
+  it.effect("makes an account of the environment alone, and prints no key", () =>
     Effect.gen(function*() {
       const { stripe } = yield* reading({}, {
         STOA_STRIPE_SECRET_KEY: key,
@@ -40,7 +40,7 @@ describe("the settings of payments", () => {
       assert.notInclude(JSON.stringify(stripe), "whsec")
     }))
 
-  it.effect("let the environment win, by the account's name", () =>
+  it.effect("prefers the environment's key, by the account's name", () =>
     Effect.gen(function*() {
       const accounts = [{ secretKey: key }, { id: "stripe-eu", secretKey: key, webhookSecret: "whsec_x" }]
       const { stripe } = yield* reading({ stripe: accounts }, {
@@ -51,7 +51,7 @@ describe("the settings of payments", () => {
       assert.deepStrictEqual(stripe.map(({ webhookSecrets }) => webhookSecrets.map(Redacted.value)), [[], ["whsec_eu"]])
     }))
 
-  it.effect("refuse a key that is missing or of another kind, and show nothing of it", () =>
+  it.effect("refuses a key that is missing or of another kind, and does not show it", () =>
     Effect.gen(function*() {
       assert.match(
         yield* refusal({ stripe: {} }),
@@ -64,7 +64,7 @@ describe("the settings of payments", () => {
       }
     }))
 
-  it.effect("refuse addresses, names and figures that cannot be", () =>
+  it.effect("refuses invalid addresses, names and figures of an account", () =>
     Effect.gen(function*() {
       const account = { secretKey: key }
       const adapters = [{ ...testProvider({ webhookSecret: "x" }), providerId: "stripe" }]

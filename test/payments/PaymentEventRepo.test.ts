@@ -14,7 +14,7 @@ const asManager = Effect.provideService(CurrentActor, manager())
 
 describe("PaymentEventRepo", () => {
   it.layer(paymentEventRepoLayer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
-    it.effect("gives the event back with everything the work wrote when the work fails", () =>
+    it.effect("rolls the event back with everything its work wrote when the work fails", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { once } = yield* PaymentEventRepo
@@ -29,7 +29,7 @@ describe("PaymentEventRepo", () => {
         assert.strictEqual(yield* asManager(once(event("e2"), Effect.succeed("done"))), "done")
       }))
 
-    it.effect("forgets events only after their time", () =>
+    it.effect("purges events only after their time", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { once, purge } = yield* PaymentEventRepo

@@ -61,7 +61,7 @@ const moneyOf = (order: BuiltOrder) =>
 
 describe("refunds", () => {
   it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
-    it.effect("that can never be settled do not keep the others from their turn", () =>
+    it.effect("takes new refunds although many can never be settled", () =>
       Effect.gen(function*() {
         const order = yield* buildOrder()
         const hopeless = yield* pendingRefunds(order, 250, 60)
@@ -73,7 +73,7 @@ describe("refunds", () => {
         yield* settleAll
       }))
 
-    it.effect("are tried after 1, 2, 4, ... minutes and then every hour", () =>
+    it.effect("takes a refund again after 1, 2, 4, ... minutes and then every hour", () =>
       Effect.gen(function*() {
         const [refund = ""] = yield* pendingRefunds(yield* buildOrder(), 1, 0)
         for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60, 60]) {
@@ -85,7 +85,7 @@ describe("refunds", () => {
         yield* settleAll
       }))
 
-    it.effect("are taken by one of two runs of the job at once", () =>
+    it.effect("gives a refund to one of two concurrent runs of the job", () =>
       Effect.gen(function*() {
         const refunds = yield* pendingRefunds(yield* buildOrder(), 20, 5)
         const turns = yield* Effect.all([takeDue(20), takeDue(20)], { concurrency: 2 })
@@ -93,7 +93,7 @@ describe("refunds", () => {
         yield* settleAll
       }))
 
-    it.effect("that are due are found among 20,000 others by their own index", () =>
+    it.effect("finds due refunds among 20,000 others by their index", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const order = yield* buildOrder()
@@ -111,7 +111,7 @@ describe("a payment that was taken after its order was cancelled", () => {
   it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
     const wholly = { captured: 1_000, refunded: 1_000, waiting: 0 }
 
-    it.effect("goes back by a new void when the first one has ended, well or not", () =>
+    it.effect("refunds a late capture by a new void when the first one has ended, well or not", () =>
       Effect.gen(function*() {
         for (const status of ["completed", "failed"] as const) {
           const { order } = yield* aVoidedOrder(status)
@@ -123,7 +123,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         }
       }))
 
-    it.effect("goes back by the void that waits and was not sent yet", () =>
+    it.effect("refunds a late capture by the void that was not sent yet", () =>
       Effect.gen(function*() {
         const { order, refundId } = yield* aVoidedOrder("pending")
         assert.isNull(yield* returnLate(order))
@@ -131,7 +131,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
-    it.effect("goes back by a new void when the provider has heard of the first one, whichever ends first", () =>
+    it.effect("refunds a late capture by a new void when the first one was sent, no matter which ends first", () =>
       Effect.gen(function*() {
         for (const inOrder of [true, false]) {
           const { order, refundId } = yield* aVoidedOrder("pending")
@@ -145,7 +145,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         }
       }))
 
-    it.effect("is not counted as given back by the first void that ends while the money is reported", () =>
+    it.effect("does not count a late capture as refunded by a void that ends during its report", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { order, refundId } = yield* aVoidedOrder("pending")
@@ -165,7 +165,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
-    it.effect("goes back by a new void when the first one ends in that very moment", () =>
+    it.effect("refunds a late capture by a new void when the first one ends at the same moment", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { order, refundId } = yield* aVoidedOrder("pending")
@@ -184,7 +184,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
-    it.effect("is nothing new for an order that is alive or was paid before", () =>
+    it.effect("voids nothing for an order that is not cancelled or was paid before", () =>
       Effect.gen(function*() {
         const alive = yield* buildOrder({ captured: null })
         const paid = yield* buildOrder({ status: "cancelled", captured: 1_000 })

@@ -64,13 +64,13 @@ const after = (order: RefundableOrder, request: RefundRequest) => {
 }
 
 describe("what units are worth", () => {
-  it("a line's price less its discount, with its tax where the price does not contain it", () => {
+  it("values a unit at its price less its discount, plus its tax where the price does not contain it", () => {
     const lines = [line("a", { totalPrice: 1_000, discountAmount: 100, taxAmount: 124 })]
     assert.strictEqual(amountOf(paid(lines), units("a", 1)), 1_024)
     assert.strictEqual(amountOf(paid(lines, { taxIncluded: true }), units("a", 1)), 900)
   })
 
-  it("single units of a line add up to the line", () => {
+  it("values single units of a line so that they add up to the line", () => {
     let order = paid([line("a", { quantity: 3, totalPrice: 1_000 })])
     const amounts = [1, 2, 3].map(() => {
       const done = after(order, units("a", 1))
@@ -84,18 +84,18 @@ describe("what units are worth", () => {
 describe("a refund that is asked for", () => {
   const order = paid([line("a", { quantity: 2, totalPrice: 2_000 }), line("b")], { shippingTotal: 500 })
 
-  it("gives everything that is left when nothing is named", () => {
+  it("refunds everything that is left when nothing is named", () => {
     assert.strictEqual(amountOf({ ...order, refunded: 1_000, pending: 300 }, {}), 2_200)
   })
 
-  it("gives less than the parts are worth where that was agreed, split over them", () => {
+  it("splits an agreed amount below the parts' worth over them", () => {
     const decided = Result.getOrThrow(calculateRefund(order, { ...units("a", 1), shipping: true, amount: 1_200 }))
     assert.deepStrictEqual([decided.lines[0]?.amount, decided.shippingAmount], [800, 400])
     // What was kept back is not given with the next unit.
     assert.strictEqual(amountOf(after(order, { ...units("a", 1), amount: 800 }).next, units("a", 1)), 1_000)
   })
 
-  it("is refused beyond what is left of a line, the shipping, the parts or the capture", () => {
+  it("refuses more than is left of a line, the shipping, the parts or the capture", () => {
     const paths = [
       units("c", 1),
       units("a", 3),
@@ -117,7 +117,7 @@ describe("a refund that is asked for", () => {
     assert.strictEqual(refusedAt({ ...order, refunded: 3_000 }, units("b", 1))?.code, "VALIDATION_FAILED")
   })
 
-  it("takes units first that were never handed over", () => {
+  it("refunds units first that were never handed over", () => {
     const sent = paid([line("a", { quantity: 3, totalPrice: 3_000, unsent: 1 })])
     assert.strictEqual(Result.getOrThrow(calculateRefund(sent, units("a", 2))).lines[0]?.unsent, 1)
   })

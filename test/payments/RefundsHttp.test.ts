@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -86,304 +86,294 @@ const failuresOf = (order: BuiltOrder, status = "open") =>
   )
 
 withProviders("refunds over HTTP", (it) => {
-  describe("of lines", () => {
-    it.effect("are answered with their lines, asked of the adapter that authorized, and counted on line and order", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ quantity: 2, unitPrice: 1_250 }, {}], shipping: 500 })
-        const made = yield* refund(order, units(order, 1, { shipping: 200, reason: "broken" }))
-        assert.strictEqual(made.status, 201, JSON.stringify(made.body))
-        assert.deepInclude(made.at("data"), {
-          orderId: order.id,
-          organizationId: "org_default",
-          kind: "refund",
-          amount: 1_450,
-          currency: "USD",
-          shipping: 200,
-          reason: "broken",
-          lines: [{ lineItemId: order.lines[0]?.id, quantity: 1, amount: 1_250, restocked: 0 }],
-          status: "completed",
-          performedBy: "user-staff",
-          undoneAt: null
-        })
-        assert.deepStrictEqual(askedOf(order), [["second", order.intentId ?? "", made.text("data.id"), 1_450]])
-        assert.deepStrictEqual(yield* refundedOf(order), [1_450, 1])
-        assert.strictEqual((yield* read(order)).text("data.status"), "pending")
-        const list = yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
-        assert.deepStrictEqual(list.at("data.0"), made.at("data"))
-        assert.strictEqual(list.number("meta.pagination.total"), 1)
-        const cap = yield* api("GET", `/api/orders/refunds/cap?orderId=${order.id}`, { as: asStaff })
-        assert.deepInclude(cap.at("data"), { captured: 4_000, refunded: 1_450, pending: 0, cap: 2_550, shipping: 300 })
-        assert.deepStrictEqual(cap.at("data.lines"), [
-          { lineItemId: order.lines[0]?.id, quantity: 1, amount: 1_250 },
-          { lineItemId: order.lines[1]?.id, quantity: 1, amount: 1_000 }
-        ])
-      }))
+  it.effect("answers a refund with its lines, asks the adapter that authorized, and counts it on line and order", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 2, unitPrice: 1_250 }, {}], shipping: 500 })
+      const made = yield* refund(order, units(order, 1, { shipping: 200, reason: "broken" }))
+      assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+      assert.deepInclude(made.at("data"), {
+        orderId: order.id,
+        organizationId: "org_default",
+        kind: "refund",
+        amount: 1_450,
+        currency: "USD",
+        shipping: 200,
+        reason: "broken",
+        lines: [{ lineItemId: order.lines[0]?.id, quantity: 1, amount: 1_250, restocked: 0 }],
+        status: "completed",
+        performedBy: "user-staff",
+        undoneAt: null
+      })
+      assert.deepStrictEqual(askedOf(order), [["second", order.intentId ?? "", made.text("data.id"), 1_450]])
+      assert.deepStrictEqual(yield* refundedOf(order), [1_450, 1])
+      assert.strictEqual((yield* read(order)).text("data.status"), "pending")
+      const list = yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
+      assert.deepStrictEqual(list.at("data.0"), made.at("data"))
+      assert.strictEqual(list.number("meta.pagination.total"), 1)
+      const cap = yield* api("GET", `/api/orders/refunds/cap?orderId=${order.id}`, { as: asStaff })
+      assert.deepInclude(cap.at("data"), { captured: 4_000, refunded: 1_450, pending: 0, cap: 2_550, shipping: 300 })
+      assert.deepStrictEqual(cap.at("data.lines"), [
+        { lineItemId: order.lines[0]?.id, quantity: 1, amount: 1_250 },
+        { lineItemId: order.lines[1]?.id, quantity: 1, amount: 1_000 }
+      ])
+    }))
 
-    it.effect("six at once of one unit of two: exactly two are made", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ quantity: 2, unitPrice: 1_250 }] })
-        assert.deepStrictEqual(yield* six(refund(order, units(order, 1))), [201, 201, 422, 422, 422, 422])
-        assert.deepStrictEqual(amountsOf(order), [1_250, 1_250])
-        assert.deepStrictEqual(yield* refundedOf(order), [2_500, 2])
-      }))
+  it.effect("accepts exactly two of six concurrent refunds of one unit of two", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 2, unitPrice: 1_250 }] })
+      assert.deepStrictEqual(yield* six(refund(order, units(order, 1))), [201, 201, 422, 422, 422, 422])
+      assert.deepStrictEqual(amountsOf(order), [1_250, 1_250])
+      assert.deepStrictEqual(yield* refundedOf(order), [2_500, 2])
+    }))
 
-    it.effect("that cost nothing are written down, and no provider is asked", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ unitPrice: 0 }, {}] })
-        const made = yield* refund(order, units(order, 1))
-        assert.deepStrictEqual([made.status, made.at("data.status"), made.at("data.amount")], [201, "completed", 0])
-        assert.deepStrictEqual(askedOf(order), [])
-      }))
+  it.effect("records a refund of free units without asking the provider", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ unitPrice: 0 }, {}] })
+      const made = yield* refund(order, units(order, 1))
+      assert.deepStrictEqual([made.status, made.at("data.status"), made.at("data.amount")], [201, "completed", 0])
+      assert.deepStrictEqual(askedOf(order), [])
+    }))
 
-    it.effect("the same Idempotency-Key gives the first answer again and moves nothing twice", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ quantity: 2 }] })
-        const call = { as: asStaff, body: units(order, 1), headers: { "idempotency-key": newId() } }
-        const first = yield* api("POST", `/api/orders/${order.id}/refunds`, call)
-        const again = yield* api("POST", `/api/orders/${order.id}/refunds`, call)
-        assert.deepStrictEqual([again.status, again.body], [first.status, first.body])
-        assert.strictEqual(askedOf(order).length, 1)
-      }))
-  })
+  it.effect("repeats the answer for a repeated Idempotency-Key and moves the money once", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 2 }] })
+      const call = { as: asStaff, body: units(order, 1), headers: { "idempotency-key": newId() } }
+      const first = yield* api("POST", `/api/orders/${order.id}/refunds`, call)
+      const again = yield* api("POST", `/api/orders/${order.id}/refunds`, call)
+      assert.deepStrictEqual([again.status, again.body], [first.status, first.body])
+      assert.strictEqual(askedOf(order).length, 1)
+    }))
 
-  describe("of amounts", () => {
-    it.effect("six at once never give back more than was captured", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ unitPrice: 1_000 }] })
-        assert.deepStrictEqual(yield* six(refundAmount(order, { amount: 400 })), [201, 201, 422, 422, 422, 422])
-        assert.deepStrictEqual(yield* refundedOf(order), [800, 0])
-        const rest = yield* refundAmount(order)
-        assert.deepStrictEqual([rest.status, rest.at("data.amount")], [201, 200])
-        refused(yield* refundAmount(order, {}), 409, "CONFLICT")
-      }))
+  it.effect("never refunds more than was captured for six requests at once", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ unitPrice: 1_000 }] })
+      assert.deepStrictEqual(yield* six(refundAmount(order, { amount: 400 })), [201, 201, 422, 422, 422, 422])
+      assert.deepStrictEqual(yield* refundedOf(order), [800, 0])
+      const rest = yield* refundAmount(order)
+      assert.deepStrictEqual([rest.status, rest.at("data.amount")], [201, 200])
+      refused(yield* refundAmount(order, {}), 409, "CONFLICT")
+    }))
 
-    it.effect("all of it moves a fulfilled order to refunded, and no order that the table keeps", () =>
-      Effect.gen(function*() {
-        const [fulfilled, confirmed] = [yield* given({ status: "fulfilled" }), yield* given({ status: "confirmed" })]
-        const steps = [[fulfilled, { amount: 400 }, "fulfilled"], [fulfilled, {}, "refunded"], [
-          confirmed,
-          {},
-          "confirmed"
-        ]] as const
-        for (const [order, body, status] of steps) {
-          yield* refundAmount(order, body)
-          assert.strictEqual((yield* read(order)).text("data.status"), status)
-        }
-        assert.deepStrictEqual(amountsOf(fulfilled), [400, 600])
-      }))
-  })
+  it.effect("moves a fulfilled order to refunded by a full refund, and no order in another status", () =>
+    Effect.gen(function*() {
+      const [fulfilled, confirmed] = [yield* given({ status: "fulfilled" }), yield* given({ status: "confirmed" })]
+      const steps = [[fulfilled, { amount: 400 }, "fulfilled"], [fulfilled, {}, "refunded"], [
+        confirmed,
+        {},
+        "confirmed"
+      ]] as const
+      for (const [order, body, status] of steps) {
+        yield* refundAmount(order, body)
+        assert.strictEqual((yield* read(order)).text("data.status"), status)
+      }
+      assert.deepStrictEqual(amountsOf(fulfilled), [400, 600])
+    }))
 
-  describe("and stock", () => {
-    it.effect("units that were handed over go back to their warehouse where that is asked for, and never twice", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
-        yield* move(order, "fulfilled")
-        assert.deepInclude(yield* stockInApp(order), { onHand: 7, reserved: 0 })
-        yield* refund(order, units(order, 1))
-        assert.deepInclude(yield* stockInApp(order), { onHand: 7, reserved: 0 })
-        const back = yield* refund(order, units(order, 1, { restock: true }))
-        assert.deepStrictEqual([back.at("data.kind"), back.at("data.lines.0.restocked")], ["return", 1])
-        assert.deepInclude(yield* stockInApp(order), { onHand: 8, reserved: 0 })
-        const movements = yield* onDatabase((sql) =>
-          sql`select type, quantity, warehouse_id from stock_movements where reference_id = ${order.id}
-            and type = 'return'`
-        )
-        assert.deepStrictEqual(movements, [{ type: "return", quantity: 1, warehouse_id: order.warehouseId }])
-      }))
+  it.effect("returns handed-over units to their warehouse on request, and never twice", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+      yield* move(order, "fulfilled")
+      assert.deepInclude(yield* stockInApp(order), { onHand: 7, reserved: 0 })
+      yield* refund(order, units(order, 1))
+      assert.deepInclude(yield* stockInApp(order), { onHand: 7, reserved: 0 })
+      const back = yield* refund(order, units(order, 1, { restock: true }))
+      assert.deepStrictEqual([back.at("data.kind"), back.at("data.lines.0.restocked")], ["return", 1])
+      assert.deepInclude(yield* stockInApp(order), { onHand: 8, reserved: 0 })
+      const movements = yield* onDatabase((sql) =>
+        sql`select type, quantity, warehouse_id from stock_movements where reference_id = ${order.id}
+          and type = 'return'`
+      )
+      assert.deepStrictEqual(movements, [{ type: "return", quantity: 1, warehouse_id: order.warehouseId }])
+    }))
 
-    it.effect("what came back stays when its money does not, and does not come back again with the next refund", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
-        yield* move(order, "fulfilled")
-        obstacles.set(order.intentId ?? "", [refusal])
-        const failed = yield* refund(order, units(order, 1, { restock: true }))
-        assert.deepStrictEqual([failed.at("data.status"), failed.at("data.lines.0.restocked")], ["failed", 1])
-        assert.deepInclude(yield* stockInApp(order), { onHand: 8, reserved: 0 })
-        const all = yield* refund(order, units(order, 3, { restock: true }))
-        assert.deepStrictEqual([all.at("data.status"), all.at("data.lines.0.restocked")], ["completed", 2])
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 0 })
-      }))
+  it.effect("keeps returned units when their refund fails, and does not return them again", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ status: "processing", lines: [{ quantity: 3 }], onHand: 10 })
+      yield* move(order, "fulfilled")
+      obstacles.set(order.intentId ?? "", [refusal])
+      const failed = yield* refund(order, units(order, 1, { restock: true }))
+      assert.deepStrictEqual([failed.at("data.status"), failed.at("data.lines.0.restocked")], ["failed", 1])
+      assert.deepInclude(yield* stockInApp(order), { onHand: 8, reserved: 0 })
+      const all = yield* refund(order, units(order, 3, { restock: true }))
+      assert.deepStrictEqual([all.at("data.status"), all.at("data.lines.0.restocked")], ["completed", 2])
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 0 })
+    }))
 
-    it.effect("units that were never handed over are released, with and without restocking", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ quantity: 3 }], onHand: 10 })
-        const made = yield* refund(order, units(order, 2, { restock: true }))
-        assert.strictEqual(made.at("data.lines.0.restocked"), 0)
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1, hold: "sold" })
-        yield* refund(order, units(order, 1))
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 0, hold: "released" })
-      }))
+  it.effect("releases units that were never handed over, with and without restocking", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 3 }], onHand: 10 })
+      const made = yield* refund(order, units(order, 2, { restock: true }))
+      assert.strictEqual(made.at("data.lines.0.restocked"), 0)
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1, hold: "sold" })
+      yield* refund(order, units(order, 1))
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 0, hold: "released" })
+    }))
 
-    it.effect("of units that were partly handed over those come first that were not", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ status: "processing", lines: [{ quantity: 2 }], onHand: 10 })
-        yield* onDatabase((sql) =>
-          sql`with made as (insert into fulfillments (id, organization_id, order_id, type, status)
-              values (${newId()}::uuid, 'org_default', ${order.id}::uuid, 'physical', 'shipped') returning id)
-            insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
-            select 'org_default', id, ${order.lines[0]?.id ?? ""}::uuid, 1 from made`
-        )
-        yield* refund(order, units(order, 1))
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1 })
-        yield* refund(order, units(order, 1))
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1 })
-      }))
-  })
+  it.effect("refunds unsent units of a partly sent line first", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ status: "processing", lines: [{ quantity: 2 }], onHand: 10 })
+      yield* onDatabase((sql) =>
+        sql`with made as (insert into fulfillments (id, organization_id, order_id, type, status)
+            values (${newId()}::uuid, 'org_default', ${order.id}::uuid, 'physical', 'shipped') returning id)
+          insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+          select 'org_default', id, ${order.lines[0]?.id ?? ""}::uuid, 1 from made`
+      )
+      yield* refund(order, units(order, 1))
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1 })
+      yield* refund(order, units(order, 1))
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1 })
+    }))
 
-  describe("that fail", () => {
-    it.effect("give units and hold back, wait for an operator, and are asked again under another key", () =>
-      Effect.gen(function*() {
-        const order = yield* given({ lines: [{ quantity: 2 }], shipping: 300, onHand: 10 })
-        obstacles.set(order.intentId ?? "", [refusal])
-        const made = yield* refund(order, units(order, 1, { shipping: true }))
-        assert.deepStrictEqual(
-          [made.status, made.at("data.status"), made.at("data.failure")],
-          [201, "failed", "The card is closed."]
-        )
-        assert.deepStrictEqual(yield* refundedOf(order), [0, 0])
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 2, hold: "sold" })
-        const [failure] = yield* failuresOf(order)
-        assert.deepInclude(failure?.record, {
-          kind: "refund_failed",
-          refundId: made.text("data.id"),
-          amount: 1_300,
-          message: "The card is closed.",
-          provider: "second",
-          actions: ["retry", "resolve"]
-        })
-        const again = yield* Effect.all([retry(failure?.id), retry(failure?.id)], { concurrency: "unbounded" })
-        assert.deepStrictEqual(again.map(({ status }) => status).toSorted(), [200, 409])
-        const ended = yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
-        assert.deepStrictEqual(
-          [ended.at("data.0.status"), ended.at("data.0.failure"), ended.number("meta.pagination.total")],
-          ["completed", null, 1]
-        )
-        const id = made.text("data.id")
-        assert.deepStrictEqual(askedOf(order).map(([, , key]) => key), [id, `${id}:1`])
-        assert.deepStrictEqual(yield* refundedOf(order), [1_300, 1])
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1 })
-        assert.deepStrictEqual(yield* failuresOf(order), [])
-      }))
+  it.effect("gives units and hold of a failed refund back, and retries it under another key", () =>
+    Effect.gen(function*() {
+      const order = yield* given({ lines: [{ quantity: 2 }], shipping: 300, onHand: 10 })
+      obstacles.set(order.intentId ?? "", [refusal])
+      const made = yield* refund(order, units(order, 1, { shipping: true }))
+      assert.deepStrictEqual(
+        [made.status, made.at("data.status"), made.at("data.failure")],
+        [201, "failed", "The card is closed."]
+      )
+      assert.deepStrictEqual(yield* refundedOf(order), [0, 0])
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 2, hold: "sold" })
+      const [failure] = yield* failuresOf(order)
+      assert.deepInclude(failure?.record, {
+        kind: "refund_failed",
+        refundId: made.text("data.id"),
+        amount: 1_300,
+        message: "The card is closed.",
+        provider: "second",
+        actions: ["retry", "resolve"]
+      })
+      const again = yield* Effect.all([retry(failure?.id), retry(failure?.id)], { concurrency: "unbounded" })
+      assert.deepStrictEqual(again.map(({ status }) => status).toSorted(), [200, 409])
+      const ended = yield* api("GET", `/api/orders/${order.id}/refunds`, { as: asStaff })
+      assert.deepStrictEqual(
+        [ended.at("data.0.status"), ended.at("data.0.failure"), ended.number("meta.pagination.total")],
+        ["completed", null, 1]
+      )
+      const id = made.text("data.id")
+      assert.deepStrictEqual(askedOf(order).map(([, , key]) => key), [id, `${id}:1`])
+      assert.deepStrictEqual(yield* refundedOf(order), [1_300, 1])
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 1 })
+      assert.deepStrictEqual(yield* failuresOf(order), [])
+    }))
 
-    it.effect("are resolved once by who settled them elsewhere; what was given back since is not given back again", () =>
-      Effect.gen(function*() {
+  it.effect("resolves a failed refund once, and does not retry it after its money was refunded otherwise", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      obstacles.set(order.intentId ?? "", [refusal, refusal])
+      yield* refund(order, units(order, 1))
+      const [failure] = yield* failuresOf(order)
+      assert.strictEqual((yield* refundAmount(order, {})).at("data.status"), "failed")
+      yield* refundAmount(order, {})
+      const path = `/api/admin/compensation-failures/${failure?.id}`
+      refused(yield* retry(failure?.id), 409, "CONFLICT")
+      const resolved = yield* api("POST", `${path}/resolve`, { as: asAdmin, body: { note: "Paid in cash." } })
+      assert.strictEqual(resolved.status, 200)
+      assert.deepInclude(resolved.at("data"), {
+        status: "resolved",
+        note: "Paid in cash.",
+        resolvedBy: "user-admin",
+        actions: []
+      })
+      assert.strictEqual((yield* api("POST", `${path}/resolve`, { as: asAdmin, body: {} })).status, 409)
+      assert.strictEqual(
+        (yield* retry(failure?.id)).at("error.message"),
+        "Somebody has seen to this failure already."
+      )
+      assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
+    }))
+
+  it.effect("refuses to retry a failure that is resolved or refunded at the same moment", () =>
+    Effect.gen(function*() {
+      const { databaseUrl } = yield* TestApp
+      const database = sharedClient(databaseUrl)
+      for (
+        const [what, change] of [
+          ["compensation_failures", "status = 'resolved'"],
+          ["orders", "refunded_total = grand_total"]
+        ] as const
+      ) {
         const order = yield* given()
-        obstacles.set(order.intentId ?? "", [refusal, refusal])
+        obstacles.set(order.intentId ?? "", [refusal])
         yield* refund(order, units(order, 1))
-        const [failure] = yield* failuresOf(order)
-        assert.strictEqual((yield* refundAmount(order, {})).at("data.status"), "failed")
-        yield* refundAmount(order, {})
-        const path = `/api/admin/compensation-failures/${failure?.id}`
-        refused(yield* retry(failure?.id), 409, "CONFLICT")
-        const resolved = yield* api("POST", `${path}/resolve`, { as: asAdmin, body: { note: "Paid in cash." } })
-        assert.strictEqual(resolved.status, 200)
-        assert.deepInclude(resolved.at("data"), {
-          status: "resolved",
-          note: "Paid in cash.",
-          resolvedBy: "user-admin",
-          actions: []
-        })
-        assert.strictEqual((yield* api("POST", `${path}/resolve`, { as: asAdmin, body: {} })).status, 409)
-        assert.strictEqual(
-          (yield* retry(failure?.id)).at("error.message"),
-          "Somebody has seen to this failure already."
-        )
-        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
-      }))
+        const [{ id } = { id: "" }] = yield* failuresOf(order)
+        const somebody = (sql: SqlClient.SqlClient) =>
+          sql`update ${sql(what)} set ${sql.literal(change)} where id = any(${[id, order.id]}::uuid[])`
+        const [late] = yield* Effect.provide(atOnce(somebody, [retry(id)]), database)
+        assert.strictEqual(late?.status, 409, what)
+        assert.lengthOf(askedOf(order), 1)
+      }
+    }))
 
-    it.effect("are not restarted when somebody resolves them, or gives the money back, in that very moment", () =>
-      Effect.gen(function*() {
-        const { databaseUrl } = yield* TestApp
-        const database = sharedClient(databaseUrl)
-        for (
-          const [what, change] of [
-            ["compensation_failures", "status = 'resolved'"],
-            ["orders", "refunded_total = grand_total"]
-          ] as const
-        ) {
-          const order = yield* given()
-          obstacles.set(order.intentId ?? "", [refusal])
-          yield* refund(order, units(order, 1))
-          const [{ id } = { id: "" }] = yield* failuresOf(order)
-          const somebody = (sql: SqlClient.SqlClient) =>
-            sql`update ${sql(what)} set ${sql.literal(change)} where id = any(${[id, order.id]}::uuid[])`
-          const [late] = yield* Effect.provide(atOnce(somebody, [retry(id)]), database)
-          assert.strictEqual(late?.status, 409, what)
-          assert.lengthOf(askedOf(order), 1)
+  it.effect("refuses to retry a refund whose shipping or units were refunded otherwise", () =>
+    Effect.gen(function*() {
+      for (const part of ["shipping", "units"]) {
+        const order = yield* given({ lines: [{}, {}], shipping: 300 })
+        const body = part === "shipping" ? { shipping: true } : units(order, 1)
+        obstacles.set(order.intentId ?? "", [refusal])
+        for (const status of ["failed", "completed"]) {
+          assert.strictEqual((yield* refund(order, body)).at("data.status"), status, part)
         }
-      }))
+        const [{ id } = { id: "" }] = yield* failuresOf(order)
+        assert.match((yield* retry(id)).text("error.message"), /given back otherwise/, part)
+      }
+    }))
 
-    it.effect("are not restarted when their shipping or their units were given back otherwise", () =>
-      Effect.gen(function*() {
-        for (const part of ["shipping", "units"]) {
-          const order = yield* given({ lines: [{}, {}], shipping: 300 })
-          const body = part === "shipping" ? { shipping: true } : units(order, 1)
-          obstacles.set(order.intentId ?? "", [refusal])
-          for (const status of ["failed", "completed"]) {
-            assert.strictEqual((yield* refund(order, body)).at("data.status"), status, part)
-          }
-          const [{ id } = { id: "" }] = yield* failuresOf(order)
-          assert.match((yield* retry(id)).text("error.message"), /given back otherwise/, part)
-        }
-      }))
+  it.effect("asks a silent provider again with the same key and refunds once", () =>
+    Effect.gen(function*() {
+      const order = yield* given()
+      obstacles.set(order.intentId ?? "", [silence])
+      const made = yield* refund(order, units(order, 1))
+      assert.strictEqual(made.at("data.status"), "completed")
+      const key = made.text("data.id")
+      assert.deepStrictEqual(askedOf(order).map(([, , one]) => one), [key, key])
+      assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
+    }))
 
-    it.effect("silence is asked about with the same key and never doubled", () =>
-      Effect.gen(function*() {
-        const order = yield* given()
-        obstacles.set(order.intentId ?? "", [silence])
-        const made = yield* refund(order, units(order, 1))
-        assert.strictEqual(made.at("data.status"), "completed")
-        const key = made.text("data.id")
-        assert.deepStrictEqual(askedOf(order).map(([, , one]) => one), [key, key])
-        assert.strictEqual((yield* read(order)).number("data.refundedTotal"), 1_000)
-      }))
+  /** A refund of both units; one whose provider is not configured waits for it and is not sent. */
+  const aRefund = Effect.fnUntraced(function*(provider: string) {
+    const order = yield* given({ lines: [{ quantity: 2 }], onHand: 10, provider })
+    const made = yield* refund(order, units(order, 2))
+    return { order, id: made.text("data.id"), status: made.text("data.status") }
   })
+  const undo = (order: BuiltOrder, refundId: string) =>
+    api("POST", `/api/orders/${order.id}/refunds/${refundId}/undo`, { as: asStaff })
 
-  describe("that are undone", () => {
-    /** A refund of both units; one whose provider is not configured waits for it and is not sent. */
-    const aRefund = Effect.fnUntraced(function*(provider: string) {
-      const order = yield* given({ lines: [{ quantity: 2 }], onHand: 10, provider })
-      const made = yield* refund(order, units(order, 2))
-      return { order, id: made.text("data.id"), status: made.text("data.status") }
-    })
-    const undo = (order: BuiltOrder, refundId: string) =>
-      api("POST", `/api/orders/${order.id}/refunds/${refundId}/undo`, { as: asStaff })
+  it.effect("undoes a refund once, with its units, worth and stock, which count as refunded until then", () =>
+    Effect.gen(function*() {
+      const { id, order, status } = yield* aRefund("gone")
+      assert.strictEqual(status, "pending")
+      refused(yield* refund(order, { amount: 1 }), 409, "CONFLICT")
+      assert.deepInclude(yield* stockInApp(order), { reserved: 0 })
+      const undone = yield* undo(order, id)
+      assert.deepInclude(undone.at("data"), { status: "undone", undoneBy: "user-staff" }, JSON.stringify(undone.body))
+      assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 2, hold: "sold" })
+      assert.deepStrictEqual(yield* refundedOf(order), [0, 0])
+      refused(yield* undo(order, id), 409, "CONFLICT")
+    }))
 
-    it.effect("give units, worth and stock back to their order, once; until then they count as given back", () =>
-      Effect.gen(function*() {
-        const { id, order, status } = yield* aRefund("gone")
-        assert.strictEqual(status, "pending")
-        refused(yield* refund(order, { amount: 1 }), 409, "CONFLICT")
-        assert.deepInclude(yield* stockInApp(order), { reserved: 0 })
-        const undone = yield* undo(order, id)
-        assert.deepInclude(undone.at("data"), { status: "undone", undoneBy: "user-staff" }, JSON.stringify(undone.body))
-        assert.deepInclude(yield* stockInApp(order), { onHand: 10, reserved: 2, hold: "sold" })
-        assert.deepStrictEqual(yield* refundedOf(order), [0, 0])
-        refused(yield* undo(order, id), 409, "CONFLICT")
-      }))
+  it.effect("refuses to undo a refund that was sent, because its money may have moved", () =>
+    Effect.gen(function*() {
+      const { id, order } = yield* aRefund("gone")
+      yield* onDatabase((sql) => sql`update refunds set sent_at = now() where id = ${id}::uuid`)
+      const late = yield* undo(order, id)
+      refused(late, 409, "CONFLICT")
+      assert.match(late.text("error.message"), /provider has been asked/)
+      assert.deepStrictEqual(yield* refundedOf(order), [0, 2])
+      assert.deepInclude(yield* stockInApp(order), { reserved: 0 })
+    }))
 
-    it.effect("were not sent, as the money of a refund that was sent may have moved", () =>
-      Effect.gen(function*() {
-        const { id, order } = yield* aRefund("gone")
-        yield* onDatabase((sql) => sql`update refunds set sent_at = now() where id = ${id}::uuid`)
-        const late = yield* undo(order, id)
-        refused(late, 409, "CONFLICT")
-        assert.match(late.text("error.message"), /provider has been asked/)
-        assert.deepStrictEqual(yield* refundedOf(order), [0, 2])
-        assert.deepInclude(yield* stockInApp(order), { reserved: 0 })
-      }))
+  it.effect("refuses to undo a completed refund, and one of another order", () =>
+    Effect.gen(function*() {
+      const { id, order, status } = yield* aRefund("second")
+      assert.strictEqual(status, "completed")
+      refused(yield* undo(order, id), 409, "CONFLICT")
+      refused(yield* undo(yield* given(), id), 404, "NOT_FOUND")
+      assert.deepStrictEqual(yield* refundedOf(order), [order.grandTotal, 2])
+    }))
 
-    it.effect("were not completed, and belong to the order that is named", () =>
-      Effect.gen(function*() {
-        const { id, order, status } = yield* aRefund("second")
-        assert.strictEqual(status, "completed")
-        refused(yield* undo(order, id), 409, "CONFLICT")
-        refused(yield* undo(yield* given(), id), 404, "NOT_FOUND")
-        assert.deepStrictEqual(yield* refundedOf(order), [order.grandTotal, 2])
-      }))
-  })
-
-  it.effect("are refused where the request is wrong, and change nothing then", () =>
+  it.effect("refuses invalid refunds and changes nothing", () =>
     Effect.gen(function*() {
       const [order, uncaptured] = [yield* given({ lines: [{ quantity: 2 }] }), yield* given({ captured: null })]
       const failures = "/api/admin/compensation-failures"

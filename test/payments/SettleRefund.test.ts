@@ -107,7 +107,7 @@ describe("SettleRefund", () => {
         ])
       }))
 
-    it.effect("a crash between the provider's answer and its record moves the money once and the total once", () =>
+    it.effect("moves money and total once when the process dies between the provider's answer and its record", () =>
       Effect.gen(function*() {
         const provider = providerOf()
         const { refund } = yield* aRefund()
@@ -132,7 +132,7 @@ describe("SettleRefund", () => {
         }
       }))
 
-    it.effect("two processes that settle one refund at the same time move the total once", () =>
+    it.effect("moves the total once for concurrent processes that settle one refund", () =>
       Effect.gen(function*() {
         const provider = providerOf()
         const { refund } = yield* aRefund()
@@ -204,7 +204,7 @@ describe("SettleRefund", () => {
         assert.deepStrictEqual([another.calls(), back.calls()], [0, 1])
       }))
 
-    it.effect("voids an authorization that was never captured, and fails where no provider was paid", () =>
+    it.effect("voids an authorization that was never captured, and fails an order that no provider was paid for", () =>
       Effect.gen(function*() {
         const provider = providerOf()
         const { built, refund } = yield* aRefund({ captured: null })
@@ -215,7 +215,7 @@ describe("SettleRefund", () => {
         assert.strictEqual(yield* settle((yield* aRefund({ intentId: null })).refund, provider.adapter), "failed")
       }))
 
-    it.effect("the scheduled job starts refunds whose process died before it started them, and no fresh ones", () =>
+    it.effect("starts refunds whose process died before it started them, and no fresh ones", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const provider = providerOf()

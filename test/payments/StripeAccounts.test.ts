@@ -33,7 +33,7 @@ const buy = Effect.fnUntraced(function*(paymentMethodId: string, paymentMethodTo
 })
 
 it.live(
-  "an order's capture, refund and void go to the account that authorized it, also after the default has changed",
+  "captures, refunds and voids at the account that authorized, also after the default has changed",
   () =>
     Effect.gen(function*() {
       const { here, started, there } = yield* given
@@ -81,7 +81,7 @@ it.live(
   60_000
 )
 
-it.live("events are accepted under both secrets while one replaces the other", () =>
+it.live("accepts events under both secrets while one replaces the other", () =>
   Effect.gen(function*() {
     const { started, there } = yield* given
     yield* during(
@@ -97,7 +97,7 @@ it.live("events are accepted under both secrets while one replaces the other", (
   }).pipe(Effect.scoped), 60_000)
 
 it.live(
-  "an account without a secret answers its events with 503, so that Stripe comes again",
+  "answers 503 to events of an account without a secret, so that Stripe retries",
   () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase

@@ -34,7 +34,7 @@ const twoDaysAgo = () => v7({ msecs: Date.now() - 2 * 86_400_000 })
 /** An emulated Stripe and an adapter for it. */
 const given = Effect.map(startStripe(stripeKey), (stripe) => ({ stripe, adapter: account(stripe.url) }))
 
-it.live("the same key gives the payment as it is now, not as it was at first", () =>
+it.live("returns the current state of a payment for a repeated key", () =>
   Effect.gen(function*() {
     const { adapter } = yield* given
     const request = requestOf(newId())
@@ -45,7 +45,7 @@ it.live("the same key gives the payment as it is now, not as it was at first", (
     assert.deepStrictEqual([again.id, again.status], [first.id, "canceled"])
   }).pipe(Effect.scoped))
 
-it.live("a key that Stripe took for another request leads to the payment that was made with it", () =>
+it.live("finds the payment of a key that Stripe used for another request", () =>
   Effect.gen(function*() {
     const { adapter, stripe } = yield* given
     const request = requestOf(newId())
@@ -55,7 +55,7 @@ it.live("a key that Stripe took for another request leads to the payment that wa
     assert.strictEqual(stripe.ledger.intents.size, 1)
   }).pipe(Effect.scoped))
 
-it.live("a key older than Stripe remembers makes no second payment: the first is found, or there never was one", () =>
+it.live("makes no second payment for a key that Stripe has dropped", () =>
   Effect.gen(function*() {
     const { adapter, stripe } = yield* given
     const made = requestOf(twoDaysAgo())
@@ -71,7 +71,7 @@ it.live("a key older than Stripe remembers makes no second payment: the first is
     assert.strictEqual(stripe.ledger.intents.size, 1)
   }).pipe(Effect.scoped))
 
-it.live("after Stripe has forgotten its keys, capture, refund and void still happen once", () =>
+it.live("captures, refunds and voids once after Stripe has dropped its keys", () =>
   Effect.gen(function*() {
     const { adapter, stripe } = yield* given
     const { id } = yield* adapter.authorize(requestOf(newId()))
@@ -89,7 +89,7 @@ it.live("after Stripe has forgotten its keys, capture, refund and void still hap
     assert.strictEqual(stripe.ledger.refundedOf(id), 1_000)
   }).pipe(Effect.scoped))
 
-it.live("more than is left is refused, and says nothing of Stripe's words", () =>
+it.live("refuses to refund more than is left, without Stripe's message", () =>
   Effect.gen(function*() {
     const { adapter } = yield* given
     const { id } = yield* adapter.authorize(requestOf(newId()))
@@ -101,7 +101,7 @@ it.live("more than is left is refused, and says nothing of Stripe's words", () =
     ])
   }).pipe(Effect.scoped))
 
-it.live("an amount that Stripe cannot take to the unit is refused before anything is asked", () =>
+it.live("refuses an amount that Stripe cannot represent, without a call", () =>
   Effect.gen(function*() {
     const { adapter, stripe } = yield* given
     const error = yield* Effect.flip(adapter.authorize(requestOf(newId(), { amount: 1_234, currency: "KWD" })))
@@ -113,7 +113,7 @@ it.live("an amount that Stripe cannot take to the unit is refused before anythin
     assert.strictEqual(stripe.calls.filter(({ call }) => call === "create").length, 1)
   }).pipe(Effect.scoped))
 
-it.live("a rejected key of ours says nothing about the money, and is not shown", () =>
+it.live("treats a rejected secret key as no answer, and does not show it", () =>
   Effect.gen(function*() {
     const { stripe } = yield* given
     const error = yield* Effect.flip(account(stripe.url, "sk_test_revoked").authorize(requestOf(newId())))

@@ -3,7 +3,7 @@ import { Option } from "effect"
 import { fromStripe, toStripe } from "../../src/layers/payments/StripeMoney.ts"
 
 describe("amounts at Stripe", () => {
-  it("are minor units, with or without decimals", () => {
+  it("sends amounts in minor units, with or without decimals", () => {
     for (
       const [amount, currency] of [[1_050, "USD"], [1_050, "usd"], [500, "JPY"], [500, "XAF"], [1_230, "KWD"]] as const
     ) {
@@ -12,13 +12,13 @@ describe("amounts at Stripe", () => {
     }
   })
 
-  it("of three decimals end in 0, and others are refused, not rounded", () => {
+  it("refuses an amount with three decimals that does not end in 0", () => {
     for (const currency of ["BHD", "JOD", "KWD", "OMR", "TND"]) {
       assert.deepStrictEqual(toStripe(1_234, currency), Option.none(), currency)
     }
   })
 
-  it("of the króna and the Ugandan shilling have two decimals there", () => {
+  it("sends króna and Ugandan shilling with two decimals", () => {
     for (const currency of ["ISK", "UGX"]) {
       assert.deepStrictEqual(toStripe(500, currency), Option.some(50_000))
       assert.strictEqual(fromStripe(50_000, currency), 500)
@@ -26,13 +26,13 @@ describe("amounts at Stripe", () => {
     }
   })
 
-  it("of the ariary are whole ones there", () => {
+  it("sends whole ariary", () => {
     assert.deepStrictEqual(toStripe(500, "MGA"), Option.some(5))
     assert.deepStrictEqual(toStripe(550, "MGA"), Option.none())
     assert.strictEqual(fromStripe(5, "MGA"), 500)
   })
 
-  it("that leave the whole numbers are refused", () => {
+  it("refuses an amount beyond the safe integers", () => {
     assert.deepStrictEqual(toStripe(Number.MAX_SAFE_INTEGER, "ISK"), Option.none())
   })
 })

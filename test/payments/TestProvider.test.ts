@@ -18,7 +18,7 @@ const request = (paymentMethodToken: string | null, idempotencyKey = "checkout-1
 const provider = testProvider({ webhookSecret: "test" })
 
 describe("the test provider", () => {
-  it.effect("gives the same payment for the same key in any process, another for another key", () =>
+  it.effect("returns the same test payment for the same key in any process", () =>
     Effect.gen(function*() {
       const first = yield* provider.authorize(request("test"))
       const again = yield* testProvider({ webhookSecret: "other" }).authorize(request("test"))
@@ -28,7 +28,7 @@ describe("the test provider", () => {
       assert.deepInclude(first, { status: "requires_capture", amount: 2_500, currency: "EUR", amountCaptured: 0 })
     }))
 
-  it.effect("captures, cancels and refunds what it authorized, also after a restart", () =>
+  it.effect("captures, cancels and refunds a test payment, also after a restart", () =>
     Effect.gen(function*() {
       const { id } = yield* provider.authorize(request("pm_card_visa"))
       const restarted = testProvider({ webhookSecret: "test" })
@@ -41,7 +41,7 @@ describe("the test provider", () => {
       yield* restarted.cancel(id, "k")
     }))
 
-  it.effect("test_decline is declined, test_capture_fail is authorized and never captured", () =>
+  it.effect("declines test_decline, and authorizes but never captures test_capture_fail", () =>
     Effect.gen(function*() {
       const declined = yield* Effect.flip(provider.authorize(request("test_decline")))
       assert.deepInclude(declined, { _tag: "PaymentDeclined", code: "PAYMENT_INTENT_CREATE_FAILED" })
@@ -51,7 +51,7 @@ describe("the test provider", () => {
       yield* provider.cancel(id, "k")
     }))
 
-  it.effect("refuses more than was authorized and payments it never made", () =>
+  it.effect("refuses more than was authorized, and unknown test payments", () =>
     Effect.gen(function*() {
       const { id } = yield* provider.authorize(request("test"))
       const refusals = [
@@ -63,7 +63,7 @@ describe("the test provider", () => {
       for (const refusal of refusals) assert.strictEqual((yield* Effect.flip(refusal))._tag, "PaymentDeclined")
     }))
 
-  it.effect("reads an event with its signature", () =>
+  it.effect("reads a signed test event", () =>
     Effect.gen(function*() {
       const body = JSON.stringify({ id: "evt_1", type: "charge.refunded", data: { object: { id: "pi_1", amount: 5 } } })
       const signature = signTestEvent("test", body)
@@ -79,7 +79,7 @@ describe("the test provider", () => {
       })
     }))
 
-  it.effect("says so when it has no secret", () =>
+  it.effect("reports a missing webhook secret", () =>
     Effect.gen(function*() {
       const refused = yield* Effect.flip(testProvider({ webhookSecret: "" }).verifyWebhook({}, "{}"))
       assert.instanceOf(refused, WebhookUnconfigured)
@@ -87,7 +87,7 @@ describe("the test provider", () => {
 })
 
 describe("the providers of a deployment", () => {
-  it.effect("outside production the test methods select the test provider; anything else is a token for it", () =>
+  it.effect("selects the test provider for test methods and unknown tokens outside production", () =>
     Effect.gen(function*() {
       const { select } = yield* PaymentAdapters
       for (const token of ["test_decline", "pm_1"]) {
@@ -95,7 +95,7 @@ describe("the providers of a deployment", () => {
       }
     }).pipe(Effect.provide(paymentProviders({ production: false, adapters: [] }))))
 
-  it.effect("in production there is no test provider, and without another one nothing can be paid", () =>
+  it.effect("declines every payment in production without a configured provider", () =>
     Effect.gen(function*() {
       const { byProvider, select } = yield* PaymentAdapters
       assert.isUndefined(byProvider("test"))
@@ -103,7 +103,7 @@ describe("the providers of a deployment", () => {
       assert.strictEqual(declined._tag, "PaymentDeclined")
     }).pipe(Effect.provide(paymentProviders({ production: true, adapters: [] }))))
 
-  it.effect("the deployment's first provider is the default, the test provider is behind it", () =>
+  it.effect("uses the deployment's first provider as the default", () =>
     Effect.gen(function*() {
       const { byProvider, select } = yield* PaymentAdapters
       assert.strictEqual(select("pm_1").adapter.providerId, "acme")

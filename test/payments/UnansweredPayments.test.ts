@@ -51,7 +51,7 @@ layer(testAppLayer({ payments: { adapters: [dying, provider.adapter] } }), {
       assert.isFalse(dies)
     }))
 
-  it.effect("does not hold up the answer of a cancellation for long; its refund goes on", () =>
+  it.effect("answers a cancellation although its provider is silent, and refunds later", () =>
     Effect.gen(function*() {
       let silent = true
       provider.obstruct("slow_refund", (operation) => operation === "refund" && silent ? silence : Effect.void)

@@ -119,7 +119,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("POST
     const given = (spec: OrderSpec = unpaid) => orderInApp({ provider: wire.provider, ...spec })
 
     describe(`with events of the provider ${wire.provider}`, () => {
-      it.effect("confirms a paid order once, records what was captured, and says who did it", () =>
+      it.effect("confirms a paid order once, with the captured amount and the provider in its history", () =>
         Effect.gen(function*() {
           const order = yield* given()
           yield* reportTwice(wire, succeeded, order)
@@ -188,7 +188,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("POST
     })
   }
 
-  it.effect("are accepted from each of them, and move only orders of the one that signed", () =>
+  it.effect("moves only orders of the provider that signed the event", () =>
     Effect.gen(function*() {
       for (const [own, other] of [[testWire, stripeWire], [stripeWire, testWire]] as const) {
         const order = yield* orderInApp({ ...unpaid, provider: own.provider })
@@ -233,7 +233,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("POST
       assert.lengthOf(yield* refundsOf(order), 1)
     }))
 
-  it.effect("confirms once for ten events at once", () =>
+  it.effect("confirms an order once for ten concurrent events", () =>
     Effect.gen(function*() {
       const order = yield* orderInApp(unpaid)
       const body = testWire.event(succeeded, order)
@@ -245,7 +245,7 @@ layer(stripeStore(), { excludeTestServices: true, timeout: "60 seconds" })("POST
       assert.lengthOf(yield* historyOf(order), 1)
     }))
 
-  it.effect("the same event id in another organization is another event", () =>
+  it.effect("treats the same event id in another organization as another event", () =>
     Effect.gen(function*() {
       const [here, there] = [
         yield* orderInApp(unpaid),

@@ -53,7 +53,7 @@ describe("an outside service of shipping rates", () => {
   const shipping = { type: "flat", flatRate: 50, adapter, adapterTimeoutMs: 150 } as const
 
   layer(testAppLayer({ shipping }), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
-    it.effect("prices the order, and the shopper chooses among its rates", () =>
+    it.effect("prices an order by the service, and lets the shopper choose among its rates", () =>
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([fast, slow])
         const cart = yield* aCartWith(yield* aProduct({ price: 700 }), 2)
@@ -70,7 +70,7 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual(chargedOf(placed), [900, "Fast plane", "fast"])
       }))
 
-    it.effect("is not asked for what needs no shipping, nor without an address", () =>
+    it.effect("does not ask the service without goods to ship or without an address", () =>
       Effect.gen(function*() {
         const before = asked.length
         yield* shipTo(yield* aCartWith(yield* aProduct({ type: "digitalDownload" })), "US")
@@ -78,7 +78,7 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual([asked.length, placed.at("data.shippingTotal")], [before, 50])
       }))
 
-    it.effect("is asked while no transaction is open", () =>
+    it.effect("asks the service while no transaction is open", () =>
       Effect.gen(function*() {
         const open: Array<number> = []
         const cart = yield* aCartWith(yield* aProduct())
@@ -98,7 +98,7 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual(open, [0])
       }))
 
-    it.effect("that does not answer leaves the order to the zones, or to the configuration", () =>
+    it.effect("leaves an order to the zones or the configuration when the service does not answer", () =>
       Effect.gen(function*() {
         const entityId = yield* aProduct()
         for (const [how, answer] of silences) {
@@ -111,7 +111,7 @@ describe("an outside service of shipping rates", () => {
         checkoutFailed(yield* shipTo(yield* aCartWith(entityId), "FR"), /^Shipping to FR is not offered\.$/)
       }))
 
-    it.effect("gets an aborted signal when its answer is not awaited any more", () =>
+    it.effect("aborts the service's signal when its answer is not awaited any more", () =>
       Effect.gen(function*() {
         const signals: Array<AbortSignal> = []
         service.answer = (_request, signal) => {
@@ -122,7 +122,7 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual(signals.map(({ aborted }) => aborted), [true])
       }))
 
-    it.effect("costs nothing where a promotion says so", () =>
+    it.effect("ships free by a promotion at the service's rate", () =>
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([slow])
         const free = { code: "CARRIEDFREE", name: "Free", type: "free_shipping", value: 0 }
@@ -131,7 +131,7 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual(chargedOf(placed), [0, "Slow boat", "slow"])
       }))
 
-    it.effect("that has no rates does not ship there", () =>
+    it.effect("refuses an address that the service has no rates for", () =>
       Effect.gen(function*() {
         service.answer = () => Promise.resolve([])
         checkoutFailed(yield* shipTo(yield* aCartWith(yield* aProduct()), "AQ"), /^Shipping to AQ is not offered\.$/)
@@ -159,7 +159,7 @@ describe("a deployment that will not ship at guessed prices", () => {
 })
 
 plain.effect(
-  "a service of shipping rates is waited for as long as the deployment says, to the millisecond",
+  "waits for the service of rates exactly as long as configured",
   () =>
     Effect.gen(function*() {
       const { adapter, service } = aService()

@@ -60,14 +60,14 @@ const asked = Effect.gen(function*() {
 const costs = (tax: Array<number>, shipping: Array<number | string>) => ({ tax, shipping })
 
 plain.layer(services, { excludeTestServices: true })("the rules of tax and shipping in a process", (it) => {
-  it.effect("are read each time while it hears of no changes", () =>
+  it.effect("reads the rules for each order while the process receives no notifications", () =>
     Effect.gen(function*() {
       yield* (yield* CacheInvalidation).listen(false)
       yield* asked
       assert.deepStrictEqual(yield* asked, costs([0, 1], [0, 1]))
     }))
 
-  it.effect("cost no statement once they are cached, and are read again after each of its changes", () =>
+  it.effect("caches the rules, and reads them again after each change of the process", () =>
     Effect.gen(function*() {
       const [rates, classes] = [yield* TaxRates, yield* TaxClasses]
       const [zones, prices] = [yield* ShippingZones, yield* ShippingRates]
@@ -101,7 +101,7 @@ plain.layer(services, { excludeTestServices: true })("the rules of tax and shipp
       assert.deepStrictEqual(yield* asked, costs([0, 0], [0, 1]))
     }))
 
-  it.effect("stay cached when those of another organization change", () =>
+  it.effect("keeps the rules cached when those of another organization change", () =>
     Effect.gen(function*() {
       const { forget, listen } = yield* CacheInvalidation
       yield* listen(true)
@@ -114,7 +114,7 @@ plain.layer(services, { excludeTestServices: true })("the rules of tax and shipp
 })
 
 withApp("two processes of a deployment", (it) => {
-  it.effect("use a changed rule at once, the one that changed it with its answer", () =>
+  it.effect("uses a changed rule at once in two processes, with its answer in the one that changed it", () =>
     Effect.gen(function*() {
       const beside = yield* servicesBeside()
       const here = inStore(Effect.orDie(Effect.all([taxOf(yield* Taxes), shippingOf(yield* ShippingPrices)])))

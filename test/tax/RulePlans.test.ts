@@ -63,7 +63,7 @@ const page = { page: 2, limit: 10 }
 const scan = /Seq Scan on (tax_classes|tax_rates|shipping_\w+|orders|carts|cart_lines)/
 
 it.layer(repos, { excludeTestServices: true })("rules of tax and shipping among 30,000", (it) => {
-  it.effect("are read and listed over indexes, in a fixed number of statements", () =>
+  it.effect("reads and lists rules over indexes, in a fixed number of statements", () =>
     Effect.gen(function*() {
       yield* seedMany
       const [classes, taxRates] = [yield* TaxClasses, yield* TaxRates]

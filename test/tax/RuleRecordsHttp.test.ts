@@ -92,7 +92,7 @@ const recorded = (organizationId: string, of: string) =>
 const idsOf = (answer: Answer) => answer.list("data").map((one) => at(one, "id"))
 
 withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
-  it.effect("are made complete, read, listed, changed and deleted, and each change is recorded once", () =>
+  it.effect("creates, reads, lists, changes and deletes rules, and records each change once", () =>
     Effect.gen(function*() {
       for (const { change, made, of, other, path, sent } of kinds) {
         const as = yield* anOrganization
@@ -121,7 +121,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       }
     }))
 
-  it.effect("are made once under an Idempotency-Key", () =>
+  it.effect("creates a rule once under an Idempotency-Key", () =>
     Effect.gen(function*() {
       for (const { path, sent } of kinds) {
         const as = yield* anOrganization
@@ -132,7 +132,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       }
     }))
 
-  it.effect("lose no change to a concurrent one", () =>
+  it.effect("loses no change of a rule to a concurrent one", () =>
     Effect.gen(function*() {
       for (const { made, path, sent } of kinds) {
         const as = yield* anOrganization
@@ -148,7 +148,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       }
     }))
 
-  it.effect("refuse a name that is taken, also of many requests at once, and only in their store", () =>
+  it.effect("refuses a taken name, also of concurrent requests, and only in one store", () =>
     Effect.gen(function*() {
       const [as, elsewhere] = [yield* anOrganization, yield* anOrganization]
       const taken: ReadonlyArray<readonly [path: string, body: object, same: object, other: object, change: object]> = [
@@ -176,7 +176,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       }
     }))
 
-  it.effect("refuse what they cannot be, name the field, and change nothing", () =>
+  it.effect("refuses invalid rules, names the field, and changes nothing", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const zoneId = yield* aZone(as)
@@ -231,7 +231,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       refused(yield* patch(`${zones}/${zoneId}`, { countries: ["*"], states: ["TX"] }, as), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("have one default class: the last one that was asked for, also of many at once", () =>
+  it.effect("keeps one default tax class, the last one, also for concurrent requests", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const aDefault = (name: string) => post(classes, { name, rateBps: 1_900, isDefault: true }, as)
@@ -254,7 +254,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       assert.lengthOf(yield* defaults, 1)
     }))
 
-  it.effect("are listed in the order in which they apply, and rates of shipping also by zone and currency", () =>
+  it.effect("lists rules in the order in which they apply, and shipping rates by zone and currency", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const [last, first] = [yield* aZone(as, { priority: 3 }), yield* aZone(as, { priority: -3 })]
@@ -272,7 +272,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       }
     }))
 
-  it.effect("keep a zone that has rates, and a rate in a zone of its store", () =>
+  it.effect("keeps a zone that has rates, and a rate in a zone of its store", () =>
     Effect.gen(function*() {
       const [as, elsewhere] = [yield* anOrganization, yield* anOrganization]
       const [zoneId, other] = [yield* aZone(as), yield* aZone(as)]
@@ -286,7 +286,7 @@ withSharedApp("classes and rates of tax, zones and rates of shipping", (it) => {
       assert.strictEqual((yield* remove(`${zones}/${zoneId}`, as)).status, 200)
     }))
 
-  it.effect("are held to what they can be by the tables as well", () =>
+  it.effect("refuses invalid zones and rates in the tables as well", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const zoneId = yield* aZone(as)

@@ -6,14 +6,14 @@ import { api, asAdmin, withApp } from "../support/TestApp.ts"
 import { aTaxClass, aTaxedProduct, buying, lineTaxesOf, to, totalsOf, withoutRules } from "./TaxedShop.ts"
 
 withApp("a checkout is taxed", (it) => {
-  it.effect("not at all where the store has no rules", () =>
+  it.effect("taxes nothing where the store has no rules", () =>
     Effect.gen(function*() {
       yield* withoutRules
       const { order } = yield* buying([yield* aTaxedProduct(1000)], to("NL"))
       assert.deepStrictEqual(totalsOf(order), { subtotal: 1000, tax: 0, included: false, total: 1000 })
     }))
 
-  it.effect("by the class of each line: the variant's, else the entity's, else the default", () =>
+  it.effect("taxes each line by the class of its variant, else its entity, else the default", () =>
     Effect.gen(function*() {
       yield* withoutRules
       yield* aTaxClass({ name: "standard", rateBps: 1900, isDefault: true })

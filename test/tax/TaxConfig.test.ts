@@ -12,7 +12,7 @@ const starting = (tax: Tax) =>
   Effect.provideService(readSettings({ tax }), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
 
 describe("what a deployment says of tax", () => {
-  it.effect("is refused at the start when it cannot be", () =>
+  it.effect("refuses invalid settings of tax at the start", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [Tax, RegExp]> = [
         [{ timeoutMs: 0 }, /tax\.timeoutMs/],
@@ -29,7 +29,7 @@ describe("what a deployment says of tax", () => {
       yield* starting({ adapter, fallbackRateBps: 1900, onFailure: "fallback", timeoutMs: 1 })
     }))
 
-  it.effect("decides for all organizations, and for single ones", () =>
+  it.effect("applies a setting to all organizations or to single ones", () =>
     Effect.gen(function*() {
       const { pricesIncludeTax } = (yield* starting({
         pricesIncludeTax: true,
@@ -39,7 +39,7 @@ describe("what a deployment says of tax", () => {
       assert.isFalse((yield* starting({})).taxes.pricesIncludeTax("any"))
     }))
 
-  it.effect("refuses checkouts without an answer, unless it configures a flat rate for them", () =>
+  it.effect("refuses checkouts without an answer, unless a flat rate is configured", () =>
     Effect.gen(function*() {
       const rateOf = (tax: Tax) => Effect.map(starting({ adapter, ...tax }), ({ taxes }) => taxes.fallbackRateBps)
       assert.isUndefined(yield* rateOf({}))

@@ -39,13 +39,13 @@ describe("tax by classes", () => {
     ]
   })
 
-  it("takes the rate of a line's class, and of the default class for what names none or an unknown one", () =>
+  it("takes the rate of a line's class, and of the default class for no or an unknown one", () =>
     assert.deepStrictEqual(taxByRules(rules({ classes }), goods(), onTop), {
       lineTaxes: [70, 190, 190],
       taxTotal: 450
     }))
 
-  it("is nothing for what names no class where none is the default", () => {
+  it("taxes nothing without a class where none is the default", () => {
     const [, reduced] = classes
     const tax = taxByRules(rules({ classes: reduced ? [reduced] : [] }), goods(), onTop)
     assert.deepStrictEqual(tax?.lineTaxes, [70, 0, 0])
@@ -58,23 +58,23 @@ describe("tax by classes", () => {
     assert.strictEqual(taxByRules(rules({ classes }), shipped, manner)?.taxTotal, 545)
   })
 
-  it("goes before the rates of regions, which are not asked then", () =>
+  it("prefers classes over the rates of regions", () =>
     assert.strictEqual(taxByRules(rules({ classes, rates: [rate(5000)] }), goods(), onTop)?.taxTotal, 450))
 
-  it("rounds each line half up by itself", () => {
+  it("rounds each line of a class half up separately", () => {
     const half = rules({ classes: [{ name: "half", rateBps: 5000, isDefault: true }] })
     assert.deepStrictEqual(taxByRules(half, order([1, 1]), onTop), { lineTaxes: [1, 1], taxTotal: 2 })
   })
 })
 
 describe("tax by regions", () => {
-  it("is the contract's example: 8.25 % of 1000 + 500 is 124, rounded once", () =>
+  it("rounds a regional rate once: 8.25 % of 1000 + 500 is 124", () =>
     assert.deepStrictEqual(taxByRules(rules({ rates: [rate(825)] }), order([1000, 500]), onTop), {
       lineTaxes: [83, 41],
       taxTotal: 124
     }))
 
-  it("adds up all rates of the state, which beat those of the country, each rounded by itself", () => {
+  it("adds up the rates of the state, else of the country, each rounded separately", () => {
     const rates = [rate(1000), rate(600, { state: "CA" }), rate(125, { state: " ca" }), rate(9000, { state: "NY" })]
     const places = [[address("US", "CA"), 61 + 13], [address("us", "TX"), 101], [address(" us "), 101]] as const
     for (const [place, tax] of places) {
@@ -82,7 +82,7 @@ describe("tax by regions", () => {
     }
   })
 
-  it("has nothing to say about another country, or without an address", () => {
+  it("has no tax for another country or without an address", () => {
     assert.isUndefined(taxByRules(rules({ rates: [rate(825)] }), order([1000], { address: address("NL") }), onTop))
     assert.isUndefined(taxByRules(rules({ rates: [rate(825)] }), order([1000], { address: null }), onTop))
   })
@@ -101,7 +101,7 @@ describe("tax by regions", () => {
 })
 
 describe("tax within prices", () => {
-  it("is gross × rate / (1 + rate), half up, and the net is what is left", () => {
+  it("takes included tax as gross × rate / (1 + rate), rounded half up", () => {
     assert.strictEqual(taxOn(1190, 1900, true), 190)
     assert.strictEqual(taxOn(999, 1900, true), 160)
     assert.strictEqual(taxOn(0, 1900, true), 0)

@@ -37,7 +37,7 @@ const reported = (id: string) => eventually("the report", Effect.sync(() => serv
 const voided = (id: string) => eventually("the void", Effect.sync(() => service.voided.includes(`${id}:void`)))
 
 layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a tax service a checkout", (it) => {
-  it.effect("is taxed by it, line by line and with its shipping", () =>
+  it.effect("taxes a checkout by the service, line by line and with its shipping", () =>
     Effect.gen(function*() {
       service.answers(({ lines }) =>
         Effect.succeed({ lineTaxes: lines.map(({ amount }) => amount / 10), shippingTax: 50 })
@@ -57,7 +57,7 @@ layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a ta
       assert.deepStrictEqual([asked?.address?.country, asked?.from?.country], ["FR", "DE"])
     }))
 
-  it.effect("is reported after its creation, and voided when it is cancelled, once each", () =>
+  it.effect("reports an order after its creation and voids it when it is cancelled, once each", () =>
     Effect.gen(function*() {
       const { id, order } = yield* aTaxedOrder
       yield* reported(id)
@@ -69,7 +69,7 @@ layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a ta
       assert.deepStrictEqual(jobs.map(({ outcome }) => outcome), ["reported", "voided"])
     }))
 
-  it.effect("is voided when it is refunded in full, and not for any other change of its status", () =>
+  it.effect("voids the tax of a refunded order, and of no other status", () =>
     Effect.gen(function*() {
       const { id } = yield* aTaxedOrder
       for (const status of ["confirmed", "processing", "fulfilled"]) yield* become(id, status)
@@ -79,7 +79,7 @@ layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a ta
       yield* voided(id)
     }))
 
-  it.effect("is voided when all of its money goes back, also in a status that stays", () =>
+  it.effect("voids the tax of an order whose money is refunded in full, also in a status that stays", () =>
     Effect.gen(function*() {
       const { id, order } = yield* aTaxedOrder
       const refund = (amount: number) =>
@@ -95,7 +95,7 @@ layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a ta
       assert.strictEqual((yield* api("GET", `/api/orders/${id}`, { as: asAdmin })).at("data.status"), "pending")
     }))
 
-  it.effect("is not reported any more when it was cancelled before the service could be reached", () =>
+  it.effect("does not report an order that was cancelled before the service could be reached", () =>
     Effect.gen(function*() {
       service.obstruct(new Error("down"))
       const { id, order } = yield* aTaxedOrder
@@ -126,7 +126,7 @@ layer(refusing, { excludeTestServices: true, timeout: "60 seconds" })("with a ta
       assert.deepStrictEqual(yield* doneFor(order), [])
     }))
 
-  it.effect("fails when the service is silent, fails, breaks or answers nonsense, and leaves nothing behind", () =>
+  it.effect("refuses a checkout whose tax service gives no valid answer, and leaves nothing behind", () =>
     Effect.gen(function*() {
       const failures: ReadonlyArray<Parameters<typeof service.answers>[0]> = [
         silent,
@@ -168,7 +168,7 @@ const including = testAppLayer({
 })
 
 layer(including, { excludeTestServices: true, timeout: "60 seconds" })("with tax in its prices a checkout", (it) => {
-  it.effect("charges the prices, and says what of them is tax", () =>
+  it.effect("charges prices that include tax, and shows the tax", () =>
     Effect.gen(function*() {
       yield* aTaxRate({ country: "NL", rateBps: 1900 })
       const products = [yield* aTaxedProduct(1190), yield* aTaxedProduct(999)]
@@ -181,7 +181,7 @@ layer(including, { excludeTestServices: true, timeout: "60 seconds" })("with tax
       assert.deepStrictEqual(totalsOf(read), totalsOf(order))
     }))
 
-  it.effect("gives all of it back when it is refunded", () =>
+  it.effect("refunds prices and their tax in full", () =>
     Effect.gen(function*() {
       const { order } = yield* buying([yield* aTaxedProduct(1190)], to("NL"))
       const cancelled = yield* api("PATCH", `/api/orders/${order.text("data.id")}/status`, {
@@ -191,7 +191,7 @@ layer(including, { excludeTestServices: true, timeout: "60 seconds" })("with tax
       assert.strictEqual(cancelled.at("data.refundedTotal"), 2380)
     }))
 
-  it.effect("takes the flat rate where the service is silent, and reports the order all the same", () =>
+  it.effect("takes the flat rate of a silent service, and still reports the order", () =>
     Effect.gen(function*() {
       spare.answers(silent)
       const { order } = yield* buying([yield* aTaxedProduct(1190)], to("FR"))
@@ -200,14 +200,14 @@ layer(including, { excludeTestServices: true, timeout: "60 seconds" })("with tax
       yield* eventually("the report", Effect.sync(() => spare.reported.includes(key)))
     }))
 
-  it.effect("believes no service that finds more tax in a price than price", () =>
+  it.effect("ignores an answer with more tax than price", () =>
     Effect.gen(function*() {
       spare.answers(({ lines }) => Promise.resolve({ lineTaxes: lines.map(({ amount }) => amount + 1) }))
       const { order } = yield* buying([yield* aTaxedProduct(1190)], to("FR"))
       assert.strictEqual(order.at("data.taxTotal"), 380)
     }))
 
-  it.effect("is kept from the database when the parts do not add up", () =>
+  it.effect("refuses an order in the table whose tax does not add up", () =>
     Effect.gen(function*() {
       const { order } = yield* buying([yield* aTaxedProduct(1190)], to("NL"))
       const id = order.text("data.id")
