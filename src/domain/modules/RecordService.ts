@@ -23,6 +23,12 @@ export interface NewRecord {
   readonly updatedAt: Date
 }
 
+/** The record with the sent fields over its own: an absent field stays. */
+export const withSent = <A extends object>(
+  before: A,
+  sent: { readonly [Field in keyof A]?: A[Field] | undefined }
+): A => ({ ...before, ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) })
+
 /** The rules of a kind of record. */
 export interface RecordRules<A, New, Change, E> {
   /** Name of the record in errors. */

@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import type { NewRecord } from "../modules/RecordService.ts"
+import { type NewRecord, withSent } from "../modules/RecordService.ts"
 import { CurrencyCode } from "../money/Currency.ts"
-import { Amount, issue, maybe, over, Time } from "../pricing/Bounds.ts"
+import { Amount, issue, maybe, Time } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 
 const Band = Schema.NullOr(Amount)
@@ -71,20 +71,11 @@ export const changedRate = (
   before: ShippingRate,
   sent: ShippingRateChange
 ): Effect.Effect<ShippingRate, ValidationFailed> => {
-  const rate: ShippingRate = {
-    ...before,
-    zoneId: sent.zoneId?.toLowerCase() ?? before.zoneId,
-    name: sent.name ?? before.name,
-    currency: sent.currency ?? before.currency,
-    amount: sent.amount ?? before.amount,
-    minSubtotal: over(sent.minSubtotal, before.minSubtotal),
-    maxSubtotal: over(sent.maxSubtotal, before.maxSubtotal),
-    minWeightGrams: over(sent.minWeightGrams, before.minWeightGrams),
-    maxWeightGrams: over(sent.maxWeightGrams, before.maxWeightGrams),
-    freeShippingThreshold: over(sent.freeShippingThreshold, before.freeShippingThreshold),
-    isActive: sent.isActive ?? before.isActive,
-    metadata: over(sent.metadata, before.metadata) ?? {}
-  }
+  const rate = withSent(before, {
+    ...sent,
+    zoneId: sent.zoneId?.toLowerCase(),
+    metadata: sent.metadata === null ? {} : sent.metadata
+  })
   const issues = [
     ...bandIssue(rate.minSubtotal, rate.maxSubtotal, "Subtotal"),
     ...bandIssue(rate.minWeightGrams, rate.maxWeightGrams, "WeightGrams")

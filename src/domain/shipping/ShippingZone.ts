@@ -1,8 +1,8 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import type { NewRecord } from "../modules/RecordService.ts"
-import { issue, maybe, over, Priority, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../modules/RecordService.ts"
+import { issue, maybe, Priority, Time } from "../pricing/Bounds.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { comparable } from "./Destination.ts"
 
@@ -60,15 +60,8 @@ export const changedZone = (
   before: ShippingZone,
   sent: ShippingZoneChange
 ): Effect.Effect<ShippingZone, ValidationFailed> => {
-  const zone: ShippingZone = {
-    ...before,
-    name: sent.name ?? before.name,
-    countries: [...new Set(sent.countries ?? before.countries)],
-    states: statesOf(over(sent.states, before.states)),
-    priority: sent.priority ?? before.priority,
-    isActive: sent.isActive ?? before.isActive,
-    metadata: over(sent.metadata, before.metadata) ?? {}
-  }
+  const draft = withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata })
+  const zone = { ...draft, countries: [...new Set(draft.countries)], states: statesOf(draft.states) }
   return zone.states !== null && zone.countries.includes("*")
     ? Effect.fail(ValidationFailed.issues([issue("states", "need countries by name and not *")]))
     : Effect.succeed(zone)

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
 import { Uuid } from "../ids/Id.ts"
-import type { NewRecord } from "../modules/RecordService.ts"
-import { maybe, over, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../modules/RecordService.ts"
+import { maybe, Time } from "../pricing/Bounds.ts"
 import { StorableObject } from "../text/Storable.ts"
 
 /** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */
@@ -43,16 +43,9 @@ export const TaxClassChange = Schema.Struct({
 }).annotate({ identifier: "TaxClassChange" })
 export type TaxClassChange = typeof TaxClassChange.Type
 
-/** The class after a change. */
+/** The class after a change; null empties its metadata. */
 export const changedClass = (before: TaxClass, sent: TaxClassChange): Effect.Effect<TaxClass> =>
-  Effect.succeed({
-    ...before,
-    name: sent.name ?? before.name,
-    rateBps: sent.rateBps ?? before.rateBps,
-    isDefault: sent.isDefault ?? before.isDefault,
-    isActive: sent.isActive ?? before.isActive,
-    metadata: over(sent.metadata, before.metadata) ?? {}
-  })
+  Effect.succeed(withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata }))
 
 /** The class of a body. */
 export const newClass = (sent: NewTaxClass, record: NewRecord): Effect.Effect<TaxClass> => {

@@ -1,7 +1,7 @@
 import { Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import type { NewRecord } from "../modules/RecordService.ts"
-import { maybe, over, Priority, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../modules/RecordService.ts"
+import { maybe, Priority, Time } from "../pricing/Bounds.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { RateBps } from "./TaxClass.ts"
 
@@ -62,19 +62,9 @@ export const TaxRateChange = Schema.Struct({
 }).annotate({ identifier: "TaxRateChange" })
 export type TaxRateChange = typeof TaxRateChange.Type
 
-/** The rate after a change. */
+/** The rate after a change; null empties its metadata. */
 export const changedRate = (before: TaxRate, sent: TaxRateChange): Effect.Effect<TaxRate> =>
-  Effect.succeed({
-    ...before,
-    name: sent.name ?? before.name,
-    country: sent.country ?? before.country,
-    state: over(sent.state, before.state),
-    rateBps: sent.rateBps ?? before.rateBps,
-    appliesToShipping: sent.appliesToShipping ?? before.appliesToShipping,
-    priority: sent.priority ?? before.priority,
-    isActive: sent.isActive ?? before.isActive,
-    metadata: over(sent.metadata, before.metadata) ?? {}
-  })
+  Effect.succeed(withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata }))
 
 const defaults = { state: null, appliesToShipping: true, priority: 100, isActive: true, metadata: {} }
 
