@@ -131,7 +131,12 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       const [addresses, groups, interactions] = [yield* Addresses, yield* CustomerGroups, yield* Interactions]
       const lists = [
         { name: "customers", read: customers.list(page), index: "customers_created", statements: 2 },
-        { name: "orders of the caller", read: orders.listOwn(undefined, page), index: "orders_customer", statements: 1 },
+        {
+          name: "orders of the caller",
+          read: orders.listOwn(undefined, page),
+          index: "orders_customer",
+          statements: 1
+        },
         { name: "those of a status", read: orders.listOwn("confirmed", page), index: "orders_", statements: 1 },
         { name: "orders", read: orders.of(id, undefined, page), index: "orders_customer", statements: 2 },
         { name: "totals", read: orders.totalsOf(id), index: "orders_customer", statements: 1 },

@@ -15,14 +15,14 @@ import { type Answer, api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 import type { Happening } from "./Sequences.ts"
 
 /** How the provider takes the money of a payment that its shopper has confirmed: when it is asked to, or by itself. */
-export type UnitAllocation = "when asked" | "by itself"
+export type CaptureMode = "when asked" | "by itself"
 
 const provider = scriptedProvider("scripted")
 
 /** One checkout, held after its authorization until its sequence says `place`. */
 interface Held {
   readonly name: string
-  readonly taking: UnitAllocation
+  readonly taking: CaptureMode
   readonly cart: GuestCart
   readonly gate: Deferred.Deferred<void>
   /** The run that waits at the gate dies by it. */
@@ -244,7 +244,7 @@ const answered = <R>(ask: Effect.Effect<Answer, never, R>) =>
 
 /** Starts a checkout, lets it come to its authorization, and everything happen in this order; gives how it ended. */
 const goThrough = Effect.fnUntraced(
-  function*(sequence: ReadonlyArray<Happening>, taking: UnitAllocation, offer: Offer) {
+  function*(sequence: ReadonlyArray<Happening>, taking: CaptureMode, offer: Offer) {
     const it: Held = {
       name: `interleaved-${++names}`,
       taking,
@@ -325,7 +325,7 @@ const assertLegal = ({ facts, it }: Effect.Success<ReturnType<typeof goThrough>>
 }
 
 /** Goes through a sequence; a failure names it, so that it can be gone through again alone. */
-export const assertEndsWell = (sequence: ReadonlyArray<Happening>, taking: UnitAllocation, offer: Offer) =>
+export const assertEndsWell = (sequence: ReadonlyArray<Happening>, taking: CaptureMode, offer: Offer) =>
   goThrough(sequence, taking, offer).pipe(
     Effect.map(assertLegal),
     Effect.timeout("80 seconds"),

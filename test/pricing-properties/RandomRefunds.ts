@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
-import { calculateRefund, type DecidedRefund } from "../../src/domain/payments/RefundCalculation.ts"
-import type { RefundRequest } from "../../src/domain/payments/RefundRequest.ts"
+import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
+import { type CalculatedRefund, calculateRefund } from "../../src/domain/payments/RefundCalculation.ts"
 import type { RefundableOrder } from "../../src/domain/payments/RefundShares.ts"
 import type { Bill } from "./Bill.ts"
 import type { Chance } from "./Chance.ts"
@@ -31,7 +31,7 @@ export const refundable = (bill: Bill, wish: Wish, captured: number): Refundable
 })
 
 /** What the database counts when a refund is written. */
-const counted = (order: RefundableOrder, { amount, lines, shippingValue }: DecidedRefund): RefundableOrder => ({
+const counted = (order: RefundableOrder, { amount, lines, shippingValue }: CalculatedRefund): RefundableOrder => ({
   ...order,
   refunded: order.refunded + amount,
   refundedShipping: order.refundedShipping + shippingValue,

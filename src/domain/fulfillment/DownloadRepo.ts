@@ -1,20 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { currentOrganization } from "../access/Actor.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import type { Granted } from "./Download.ts"
-
-/** Files of digital order lines, and their download counts. */
-export class DownloadRepo extends Context.Service<DownloadRepo, {
-  /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
-  readonly ofOrder: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<Granted>, never, CurrentActor>
-  /**
-   * Uses one of the remaining downloads and returns the file's location; undefined when none is left, the grant has
-   * expired, the order was cancelled or refunded, or there is no file. Concurrent calls never exceed the limit. The id
-   * comes from a signed link, which is the credential, so there is no organization filter.
-   */
-  readonly take: (fulfillmentId: string, now: Date) => Effect.Effect<string | undefined>
-}>()("stoa/domain/fulfillment/DownloadRepo") {}
 
 /** Location of a line's file: from its variant, else its entity. Only http(s) addresses are followed. */
 const file = `(select u from (select coalesce(
@@ -27,10 +15,10 @@ const left = "greatest(0, coalesce((f.metadata->>'maxDownloads')::int - (f.metad
 const until = "(f.metadata->>'downloadExpiresAt')::timestamptz"
 const valid = "o.status not in ('cancelled', 'refunded')"
 
-/** `DownloadRepo` over the database of the process. */
-export const downloadRepoLayer = Layer.effect(
-  DownloadRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** Files of digital order lines, and their download counts. */
+export class DownloadRepo extends Context.Service<DownloadRepo>()("stoa/domain/fulfillment/DownloadRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
     const ofOrder = Effect.fn("DownloadRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
       const organization = yield* currentOrganization
       const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${organization}
@@ -46,6 +34,11 @@ export const downloadRepoLayer = Layer.effect(
       return { ...page, items, total: Number(counted[0]?.count ?? 0) }
     }, Effect.orDie)
 
+    /**
+     * Uses one of the remaining downloads and returns the file's location; undefined when none is left, the grant has
+     * expired, the order was cancelled or refunded, or there is no file. Concurrent calls never exceed the limit. The id
+     * comes from a signed link, which is the credential, so there is no organization filter.
+     */
     const take = Effect.fn("DownloadRepo.take")(function*(fulfillmentId: string, now: Date) {
       // The update waits for concurrent downloads of the file and continues their count.
       const rows = yield* sql<{ readonly file: string }>`update fulfillments f set updated_at = ${now}::timestamptz,
@@ -58,6 +51,9 @@ export const downloadRepoLayer = Layer.effect(
       return rows[0]?.file
     }, Effect.orDie)
 
-    return DownloadRepo.of({ ofOrder, take })
+    return { ofOrder, take }
   })
-)
+}) {}
+
+/** `DownloadRepo` over the database of the process. */
+export const downloadRepoLayer = Layer.effect(DownloadRepo, DownloadRepo.make)

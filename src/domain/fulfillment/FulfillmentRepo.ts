@@ -3,29 +3,15 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { byActor, changeLog } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
 import { fulfillmentColumns, type FulfillmentRow, grantOf, toFulfillment } from "./FulfillmentRows.ts"
 
 /** Reads of fulfillments. */
-export class FulfillmentRepo extends Context.Service<FulfillmentRepo, {
-  /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
-  readonly ofOrder: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<Fulfillment>, never, CurrentActor>
-  /**
-   * Writes digital fulfillments of one line each, marks their lines fulfilled and emits `fulfillment.create`, in one
-   * statement. Only for paid orders that are not cancelled, and for lines without a fulfillment. Returns what it wrote.
-   */
-  readonly deliver: (
-    orderId: string,
-    fulfillments: ReadonlyArray<Fulfillment>
-  ) => Effect.Effect<ReadonlyArray<Fulfillment>, never, CurrentActor>
-}>()("stoa/domain/fulfillment/FulfillmentRepo") {}
-
-/** `FulfillmentRepo` over the database of the process. */
-export const fulfillmentRepoLayer = Layer.effect(
-  FulfillmentRepo,
-  Effect.gen(function*() {
+export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/domain/fulfillment/FulfillmentRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+    /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
     const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
       const organization = yield* currentOrganization
       const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
@@ -37,6 +23,10 @@ export const fulfillmentRepoLayer = Layer.effect(
       return { ...page, items: rows.map(toFulfillment), total: Number(totals[0]?.total ?? 0) }
     }, Effect.orDie)
 
+    /**
+     * Writes digital fulfillments of one line each, marks their lines fulfilled and emits `fulfillment.create`, in one
+     * statement. Only for paid orders that are not cancelled, and for lines without a fulfillment. Returns what it wrote.
+     */
     const deliver = Effect.fn("FulfillmentRepo.deliver")(
       function*(orderId: string, fulfillments: ReadonlyArray<Fulfillment>) {
         const actor = yield* CurrentActor
@@ -79,6 +69,9 @@ export const fulfillmentRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
-    return FulfillmentRepo.of({ ofOrder, deliver })
+    return { ofOrder, deliver }
   })
-)
+}) {}
+
+/** `FulfillmentRepo` over the database of the process. */
+export const fulfillmentRepoLayer = Layer.effect(FulfillmentRepo, FulfillmentRepo.make)

@@ -1,92 +1,77 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import type { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import { isTransient } from "../errors/Transience.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader, Orders } from "../orders/Orders.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { digitalFulfillments } from "./DigitalDelivery.ts"
 import { Downloads } from "./Downloads.ts"
-import type { Fulfillment } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
-import { type Tracking, trackingOf } from "./Tracking.ts"
+import { trackingOf } from "./Tracking.ts"
 
 /** Slug of the task that retries failed digital deliveries. */
 export const deliverSlug = "fulfillment/deliver"
 
 /** Fulfillments of orders (spec §4, contract §5). */
-export class Fulfillments extends Context.Service<Fulfillments, {
-  /** A page of the fulfillments of an order, for callers who may read the order. 404, 403. */
-  readonly ofOrder: (
-    orderId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<Fulfillment>, NotFound | Forbidden, CurrentActor>
-  /** A page of the shipments of the caller's order, by id or number. 404, 403. */
-  readonly trackingOfOwn: (
-    idOrNumber: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<Tracking>, NotFound | Forbidden, CurrentActor>
-  /**
-   * Delivers the digital lines of a paid order and runs `fulfillment.afterCreate` for each; idempotent. Returns the
-   * order after it. An unpaid or cancelled order stays unchanged.
-   */
-  readonly handOver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
-  /**
-   * The same for an order that was just paid. A failure is logged and a job retries it, so that the paid order stands
-   * (contract §3.6). Without the database the job cannot be enqueued either, and the caller retries.
-   */
-  readonly deliver: (order: Order) => Effect.Effect<Order, never, CurrentActor>
-}>()("stoa/domain/fulfillment/Fulfillments") {
-  static readonly layer = Layer.effect(
-    Fulfillments,
-    Effect.gen(function*() {
-      const orders = yield* Orders
-      const own = yield* CustomerOrders
-      const downloads = yield* Downloads
-      const repo = yield* FulfillmentRepo
-      const hooks = yield* Hooks
-      const jobs = yield* Jobs
+export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/fulfillment/Fulfillments", {
+  make: Effect.gen(function*() {
+    const orders = yield* Orders
+    const own = yield* CustomerOrders
+    const downloads = yield* Downloads
+    const repo = yield* FulfillmentRepo
+    const hooks = yield* Hooks
+    const jobs = yield* Jobs
 
-      const handOver = Effect.fn("Fulfillments.handOver")(function*(order: Order) {
-        const due = digitalFulfillments(order, DateTime.toDateUtc(yield* DateTime.now))
-        if (due.length === 0) return order
-        const made = yield* repo.deliver(order.id, due)
-        yield* Effect.forEach(made, (one) => hooks.after("fulfillment.afterCreate", one), { discard: true })
-        const delivered = new Set(made.flatMap(({ lineItems }) => lineItems.map(({ id }) => id)))
-        const lineItems = order.lineItems.map((line) =>
-          delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const } : line
-        )
-        return { ...order, lineItems }
-      })
-
-      const later = Effect.fnUntraced(function*(order: Order, defect: unknown) {
-        yield* Effect.logError(`order ${order.id} is paid, and what is digital of it could not be handed over`, defect)
-        const { id: orderId, organizationId } = order
-        yield* Effect.catch(jobs.enqueue(deliverSlug, { orderId }, { organizationId }), Effect.die)
-        return order
-      })
-
-      return {
-        handOver,
-        deliver: Effect.fn("Fulfillments.deliver")((order: Order) =>
-          Effect.catchDefect(
-            handOver(order),
-            (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
-          )
-        ),
-        ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string, page: PageRequest) {
-          const order = yield* admitReader(yield* orders.find(orderId))
-          const found = yield* repo.ofOrder(order.id, page)
-          return { ...found, items: yield* downloads.linked(order.id, found.items) }
-        }),
-        trackingOfOwn: Effect.fn("Fulfillments.trackingOfOwn")(function*(idOrNumber: string, page: PageRequest) {
-          const found = yield* repo.ofOrder((yield* own.findOwn(idOrNumber)).id, page)
-          return { ...found, items: found.items.map(trackingOf) }
-        })
-      }
+    /**
+     * Delivers the digital lines of a paid order and runs `fulfillment.afterCreate` for each; idempotent. Returns the
+     * order after it. An unpaid or cancelled order stays unchanged.
+     */
+    const handOver = Effect.fn("Fulfillments.handOver")(function*(order: Order) {
+      const due = digitalFulfillments(order, DateTime.toDateUtc(yield* DateTime.now))
+      if (due.length === 0) return order
+      const made = yield* repo.deliver(order.id, due)
+      yield* Effect.forEach(made, (one) => hooks.after("fulfillment.afterCreate", one), { discard: true })
+      const delivered = new Set(made.flatMap(({ lineItems }) => lineItems.map(({ id }) => id)))
+      const lineItems = order.lineItems.map((line) =>
+        delivered.has(line.id) ? { ...line, fulfillmentStatus: "fulfilled" as const } : line
+      )
+      return { ...order, lineItems }
     })
-  )
+
+    const later = Effect.fnUntraced(function*(order: Order, defect: unknown) {
+      yield* Effect.logError(`order ${order.id} is paid, and what is digital of it could not be handed over`, defect)
+      const { id: orderId, organizationId } = order
+      yield* Effect.catch(jobs.enqueue(deliverSlug, { orderId }, { organizationId }), Effect.die)
+      return order
+    })
+
+    return {
+      handOver,
+      /**
+       * The same for an order that was just paid. A failure is logged and a job retries it, so that the paid order stands
+       * (contract §3.6). Without the database the job cannot be enqueued either, and the caller retries.
+       */
+      deliver: Effect.fn("Fulfillments.deliver")((order: Order) =>
+        Effect.catchDefect(
+          handOver(order),
+          (defect) => isTransient(defect) ? Effect.die(defect) : later(order, defect)
+        )
+      ),
+      /** A page of the fulfillments of an order, for callers who may read the order. 404, 403. */
+      ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string, page: PageRequest) {
+        const order = yield* admitReader(yield* orders.find(orderId))
+        const found = yield* repo.ofOrder(order.id, page)
+        return { ...found, items: yield* downloads.linked(order.id, found.items) }
+      }),
+      /** A page of the shipments of the caller's order, by id or number. 404, 403. */
+      trackingOfOwn: Effect.fn("Fulfillments.trackingOfOwn")(function*(idOrNumber: string, page: PageRequest) {
+        const found = yield* repo.ofOrder((yield* own.findOwn(idOrNumber)).id, page)
+        return { ...found, items: found.items.map(trackingOf) }
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Fulfillments, Fulfillments.make)
 }

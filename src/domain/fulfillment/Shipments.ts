@@ -1,5 +1,4 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
 import { Conflict, type InvalidTransition, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Orders } from "../orders/Orders.ts"
@@ -14,121 +13,106 @@ import { pathToEnd, planLines, planShipment, type ShipmentPlan } from "./Shipmen
 export type ShipmentError = NotFound | Conflict | InvalidTransition | ValidationFailed
 
 /** Fulfillments by staff (contract §5, docs/orders.md). */
-export class Shipments extends Context.Service<Shipments, {
-  /**
-   * Fulfills units of an order's lines and changes the order's status, in one transaction, with hooks: those before the
-   * status changes, which may refuse, then `fulfillment.afterCreate` and those after. 422 for an order that cannot be
-   * fulfilled and for more units than are open; 409 when concurrent changes persist.
-   */
-  readonly create: (orderId: string, request: NewShipment) => Effect.Effect<Fulfillment, ShipmentError, CurrentActor>
-  /**
-   * Fulfills the open units of some lines, for a plugin that ships them. `beside` runs in the same transaction after
-   * the order is locked, and gets the fulfillment, or undefined where no unit was open. Hooks and failures as above; it
-   * checks no permission, and `beside` writes the request's idempotency record.
-   */
-  readonly sendLines: <A, E, R>(
-    orderId: string,
-    lineIds: ReadonlyArray<string>,
-    parcel: Omit<NewShipment, "lineItems">,
-    beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, ShipmentError | E, CurrentActor | R>
-  /**
-   * Marks a completely covered order fulfilled if a hook that kept it open now allows it. Runs in the caller's
-   * transaction, which holds the order's lock. A refusal leaves the order unchanged.
-   */
-  readonly conclude: (orderId: string) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * Changes status and tracking of a fulfillment. A cancelled one returns its units to the order, to be sent again, and
-   * to their stock. The order keeps its status. 404; 422 for an invalid transition.
-   */
-  readonly change: (
-    orderId: string,
-    fulfillmentId: string,
-    request: ShipmentChange
-  ) => Effect.Effect<Fulfillment, NotFound | InvalidTransition, CurrentActor>
-}>()("stoa/domain/fulfillment/Shipments") {
-  static readonly layer = Layer.effect(
-    Shipments,
-    Effect.gen(function*() {
-      const orders = yield* Orders
-      const repo = yield* ShipmentRepo
-      const hooks = yield* Hooks
-      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfillment/Shipments", {
+  make: Effect.gen(function*() {
+    const orders = yield* Orders
+    const repo = yield* ShipmentRepo
+    const hooks = yield* Hooks
+    const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-      /** Predicts the plan and the order's transitions; `sameWay` checks them again on the locked order. */
-      const foresee = Effect.fnUntraced(function*<P extends ShipmentPlan | undefined, E>(
-        orderId: string,
-        plan: (goods: OrderGoods) => Effect.Effect<P, E>
-      ) {
-        const goods = yield* repo.goodsOf(orderId)
-        if (goods === undefined) return yield* NotFound.of("Order not found.")
-        const path = (yield* plan(goods))?.path ?? []
-        const sameWay = Effect.fnUntraced(function*(locked: OrderGoods) {
-          const decided = yield* plan(locked)
-          return locked.status === goods.status && (decided?.path ?? []).join() === path.join()
-            ? decided
-            : yield* Conflict.of("The order was changed by other requests at the same time. Send this one again.")
-        })
-        return { moving: { orderId, from: goods.status, path }, sameWay }
+    /** Predicts the plan and the order's transitions; `sameWay` checks them again on the locked order. */
+    const foresee = Effect.fnUntraced(function*<P extends ShipmentPlan | undefined, E>(
+      orderId: string,
+      plan: (goods: OrderGoods) => Effect.Effect<P, E>
+    ) {
+      const goods = yield* repo.goodsOf(orderId)
+      if (goods === undefined) return yield* NotFound.of("Order not found.")
+      const path = (yield* plan(goods))?.path ?? []
+      const sameWay = Effect.fnUntraced(function*(locked: OrderGoods) {
+        const decided = yield* plan(locked)
+        return locked.status === goods.status && (decided?.path ?? []).join() === path.join()
+          ? decided
+          : yield* Conflict.of("The order was changed by other requests at the same time. Send this one again.")
       })
-
-      /**
-       * Plans, runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones.
-       */
-      const attempt = Effect.fnUntraced(function*(orderId: string, request: NewShipment) {
-        const now = yield* clock
-        const plan = (goods: OrderGoods) => Effect.fromResult(planShipment(goods, request, now))
-        const { moving, sameWay } = yield* foresee(orderId, plan)
-        return yield* orders.moveOn(moving, (move) => repo.make(orderId, sameWay, move))
-      })
-
-      const create = Effect.fn("Shipments.create")(function*(orderId: string, request: NewShipment) {
-        const made = yield* Effect.retry(attempt(orderId, request), again)
-        yield* hooks.after("fulfillment.afterCreate", made)
-        return made
-      })
-
-      const sendLines = Effect.fn("Shipments.sendLines")(function*<A, E, R>(
-        orderId: string,
-        lineIds: ReadonlyArray<string>,
-        parcel: Omit<NewShipment, "lineItems">,
-        beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
-      ) {
-        const now = yield* clock
-        const plan = (goods: OrderGoods) => Effect.fromResult(planLines(goods, lineIds, parcel, now))
-        const sending = Effect.flatMap(
-          foresee(orderId, plan),
-          ({ moving, sameWay }) => orders.moveOn(moving, (move) => repo.makeBeside(orderId, sameWay, move, beside))
-        )
-        const { made, result } = yield* Effect.retry(sending, again)
-        if (made !== undefined) yield* hooks.after("fulfillment.afterCreate", made)
-        return result
-      })
-
-      const conclude = Effect.fn("Shipments.conclude")(function*(orderId: string) {
-        const goods = yield* repo.goodsOf(orderId)
-        const path = goods === undefined ? [] : pathToEnd(goods)
-        if (goods === undefined || path.length === 0) return
-        yield* Effect.catch(
-          orders.moveOn({ orderId, from: goods.status, path }, (move) => move),
-          (refused) => Effect.logInfo(`order ${orderId} stays ${goods.status}`, refused)
-        )
-      })
-
-      const change = Effect.fn("Shipments.change")(
-        function*(orderId: string, fulfillmentId: string, request: ShipmentChange) {
-          const now = yield* clock
-          return yield* repo.change(
-            orderId,
-            fulfillmentId,
-            (goods, stored) => Effect.fromResult(planChange(goods, stored, request, now))
-          )
-        }
-      )
-
-      return { create, sendLines, conclude, change }
+      return { moving: { orderId, from: goods.status, path }, sameWay }
     })
-  )
+
+    /**
+     * Plans, runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones.
+     */
+    const attempt = Effect.fnUntraced(function*(orderId: string, request: NewShipment) {
+      const now = yield* clock
+      const plan = (goods: OrderGoods) => Effect.fromResult(planShipment(goods, request, now))
+      const { moving, sameWay } = yield* foresee(orderId, plan)
+      return yield* orders.moveOn(moving, (move) => repo.make(orderId, sameWay, move))
+    })
+
+    /**
+     * Fulfills units of an order's lines and changes the order's status, in one transaction, with hooks: those before the
+     * status changes, which may refuse, then `fulfillment.afterCreate` and those after. 422 for an order that cannot be
+     * fulfilled and for more units than are open; 409 when concurrent changes persist.
+     */
+    const create = Effect.fn("Shipments.create")(function*(orderId: string, request: NewShipment) {
+      const made = yield* Effect.retry(attempt(orderId, request), again)
+      yield* hooks.after("fulfillment.afterCreate", made)
+      return made
+    })
+
+    /**
+     * Fulfills the open units of some lines, for a plugin that ships them. `beside` runs in the same transaction after
+     * the order is locked, and gets the fulfillment, or undefined where no unit was open. Hooks and failures as above; it
+     * checks no permission, and `beside` writes the request's idempotency record.
+     */
+    const sendLines = Effect.fn("Shipments.sendLines")(function*<A, E, R>(
+      orderId: string,
+      lineIds: ReadonlyArray<string>,
+      parcel: Omit<NewShipment, "lineItems">,
+      beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
+    ) {
+      const now = yield* clock
+      const plan = (goods: OrderGoods) => Effect.fromResult(planLines(goods, lineIds, parcel, now))
+      const sending = Effect.flatMap(
+        foresee(orderId, plan),
+        ({ moving, sameWay }) => orders.moveOn(moving, (move) => repo.makeBeside(orderId, sameWay, move, beside))
+      )
+      const { made, result } = yield* Effect.retry(sending, again)
+      if (made !== undefined) yield* hooks.after("fulfillment.afterCreate", made)
+      return result
+    })
+
+    /**
+     * Marks a completely covered order fulfilled if a hook that kept it open now allows it. Runs in the caller's
+     * transaction, which holds the order's lock. A refusal leaves the order unchanged.
+     */
+    const conclude = Effect.fn("Shipments.conclude")(function*(orderId: string) {
+      const goods = yield* repo.goodsOf(orderId)
+      const path = goods === undefined ? [] : pathToEnd(goods)
+      if (goods === undefined || path.length === 0) return
+      yield* Effect.catch(
+        orders.moveOn({ orderId, from: goods.status, path }, (move) => move),
+        (refused) => Effect.logInfo(`order ${orderId} stays ${goods.status}`, refused)
+      )
+    })
+
+    /**
+     * Changes status and tracking of a fulfillment. A cancelled one returns its units to the order, to be sent again, and
+     * to their stock. The order keeps its status. 404; 422 for an invalid transition.
+     */
+    const change = Effect.fn("Shipments.change")(
+      function*(orderId: string, fulfillmentId: string, request: ShipmentChange) {
+        const now = yield* clock
+        return yield* repo.change(
+          orderId,
+          fulfillmentId,
+          (goods, stored) => Effect.fromResult(planChange(goods, stored, request, now))
+        )
+      }
+    )
+
+    return { create, sendLines, conclude, change }
+  })
+}) {
+  static readonly layer = Layer.effect(Shipments, Shipments.make)
 }
 
 /** An order has at most three transitions here, and each concurrent one causes a retry. */

@@ -33,17 +33,6 @@ type FactsRow =
     | { readonly number: null }
   )
 
-/** Invoices and the data they are built from. */
-export class InvoiceRepo extends Context.Service<InvoiceRepo, {
-  /** In one statement, of an order of this organization. */
-  readonly factsOf: (orderId: string) => Effect.Effect<InvoiceFacts, never, CurrentActor>
-  /**
-   * Issues the invoice of an order once: a second call returns the first invoice. Numbers of an organization have no
-   * gaps, because the counter's row is locked until the invoice is committed.
-   */
-  readonly issue: (orderId: string, content: InvoiceContent) => Effect.Effect<IssuedInvoice, never, CurrentActor>
-}>()("stoa/domain/invoices/InvoiceRepo") {}
-
 const ContentJson = Schema.toCodecJson(InvoiceContent)
 const decode = Schema.decodeUnknownSync(ContentJson)
 const encode = Schema.encodeSync(ContentJson)
@@ -56,12 +45,12 @@ const toIssued = ({ content, issuedAt, number }: IssuedRow): IssuedInvoice => ({
   content: decode(content)
 })
 
-/** `InvoiceRepo` over the database of the process. */
-export const invoiceRepoLayer = Layer.effect(
-  InvoiceRepo,
-  Effect.gen(function*() {
+/** Invoices and the data they are built from. */
+export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/invoices/InvoiceRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /** In one statement, of an order of this organization. */
     const factsOf = Effect.fn("InvoiceRepo.factsOf")(function*(orderId: string) {
       const [row] = yield* sql<FactsRow>`select
           nullif(trim(coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), '') as name,
@@ -83,6 +72,10 @@ export const invoiceRepoLayer = Layer.effect(
       return facts
     }, Effect.orDie)
 
+    /**
+     * Issues the invoice of an order once: a second call returns the first invoice. Numbers of an organization have no
+     * gaps, because the counter's row is locked until the invoice is committed.
+     */
     const issue = Effect.fn("InvoiceRepo.issue")(
       (orderId: string, content: InvoiceContent) =>
         sql.withTransaction(Effect.gen(function*() {
@@ -115,6 +108,9 @@ export const invoiceRepoLayer = Layer.effect(
       Effect.orDie
     )
 
-    return InvoiceRepo.of({ factsOf, issue })
+    return { factsOf, issue }
   })
-)
+}) {}
+
+/** `InvoiceRepo` over the database of the process. */
+export const invoiceRepoLayer = Layer.effect(InvoiceRepo, InvoiceRepo.make)

@@ -17,27 +17,6 @@ export interface DueCapture extends ClaimedCapture {
   readonly ended: boolean
 }
 
-/** Captures by an operator of what a checkout has only authorized (contract §4.4). */
-export class CaptureRepo extends Context.Service<CaptureRepo, {
-  /**
-   * Claims the single capture of an order: `amount` minor units, or the total if absent. Repeating it with the same
-   * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total; 409 if the order is
-   * captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
-   */
-  readonly claim: (
-    orderId: string,
-    amount: number | undefined
-  ) => Effect.Effect<ClaimedCapture, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** The provider refused: releases the claim, so the order can be captured again under another key. */
-  readonly release: (orderId: string, refusals: number) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * Takes claims of all organizations that are a minute old, longest due first: the process that made one may have died
-   * before calling the provider. Each is postponed by ten minutes, so an unresponsive provider does not block the
-   * others. Ended claims are not returned again.
-   */
-  readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<DueCapture>>
-}>()("stoa/domain/payments/CaptureRepo") {}
-
 interface OrderRow {
   readonly status: string
   readonly grandTotal: number
@@ -58,12 +37,16 @@ const refusalOf = (row: OrderRow | undefined, amount: number | undefined) => {
   return Conflict.of("The order is being captured with another amount.")
 }
 
-/** `CaptureRepo` over the database of the process. */
-export const captureRepoLayer = Layer.effect(
-  CaptureRepo,
-  Effect.gen(function*() {
+/** Captures by an operator of what a checkout has only authorized (contract §4.4). */
+export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/payments/CaptureRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /**
+     * Claims the single capture of an order: `amount` minor units, or the total if absent. Repeating it with the same
+     * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total; 409 if the order is
+     * captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
+     */
     const claim = Effect.fn("CaptureRepo.claim")(function*(orderId: string, amount: number | undefined) {
       const actor = yield* CurrentActor
       const wanted = sql`coalesce(${amount ?? null}::bigint, o.grand_total)`
@@ -89,6 +72,7 @@ export const captureRepoLayer = Layer.effect(
       return yield* refusalOf(row, amount)
     })
 
+    /** The provider refused: releases the claim, so the order can be captured again under another key. */
     const release = Effect.fn("CaptureRepo.release")(function*(orderId: string, refusals: number) {
       const actor = yield* CurrentActor
       yield* sql`update orders set capture_amount = null, capture_due_at = null,
@@ -97,6 +81,11 @@ export const captureRepoLayer = Layer.effect(
           and amount_captured is null`
     }, Effect.orDie)
 
+    /**
+     * Takes claims of all organizations that are a minute old, longest due first: the process that made one may have died
+     * before calling the provider. Each is postponed by ten minutes, so an unresponsive provider does not block the
+     * others. Ended claims are not returned again.
+     */
     const takeDue = Effect.fn("CaptureRepo.takeDue")(function*(limit: number) {
       return yield* sql<DueCapture>`update orders
         set capture_due_at = case when amount_captured is null and status not in ('cancelled', 'refunded')
@@ -107,6 +96,9 @@ export const captureRepoLayer = Layer.effect(
           capture_refusals as refusals, capture_due_at is null as ended`
     }, Effect.orDie)
 
-    return CaptureRepo.of({ claim, release, takeDue })
+    return { claim, release, takeDue }
   })
-)
+}) {}
+
+/** `CaptureRepo` over the database of the process. */
+export const captureRepoLayer = Layer.effect(CaptureRepo, CaptureRepo.make)

@@ -5,7 +5,7 @@ import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { actionsOf, CompensationFailure } from "./CompensationFailure.ts"
 
 const stored = Struct.omit(CompensationFailure.fields, ["actions"])
@@ -26,20 +26,6 @@ export interface FailedVoid {
   readonly message: string
 }
 
-/** Failed steps about money; those of refunds are written where the refund fails. */
-export class CompensationFailureRepo extends Context.Service<CompensationFailureRepo, {
-  /** A page of failures, newest first, optionally of one status. Two statements. */
-  readonly list: (
-    status: string | undefined,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<CompensationFailure>, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<CompensationFailure | undefined, never, CurrentActor>
-  /** Records that an operator settled the failure. False if it is not open or not the organization's. */
-  readonly resolve: (id: string, note: string | null) => Effect.Effect<boolean, never, CurrentActor>
-  /** Notes a void that failed for good, once for each checkout. */
-  readonly recordVoid: (failed: FailedVoid) => Effect.Effect<void>
-}>()("stoa/domain/payments/CompensationFailureRepo") {}
-
 const resolution = {
   type: "compensations.resolve",
   entityType: "compensation_failure",
@@ -51,47 +37,54 @@ const resolution = {
   from: "settled x"
 } as const
 
-/** `CompensationFailureRepo` over the database of the process. */
-export const compensationFailureRepoLayer = Layer.effect(
-  CompensationFailureRepo,
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+/** Failed steps about money; those of refunds are written where the refund fails. */
+export class CompensationFailureRepo
+  extends Context.Service<CompensationFailureRepo>()("stoa/domain/payments/CompensationFailureRepo", {
+    make: Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
 
-    const list = Effect.fn("CompensationFailureRepo.list")(function*(status: string | undefined, page: PageRequest) {
-      // The planner uses the partial index only for a constant.
-      const only = status === undefined ? [] : [status === "open" ? sql`status = 'open'` : sql`status = ${status}`]
-      const source = { table: "compensation_failures", columns, order: "created_at desc, id desc" }
-      const found = yield* ownPage<CompensationFailure>(sql, source, page, only)
-      return { ...found, items: found.items.map(toFailure) }
-    }, Effect.orDie)
+      /** A page of failures, newest first, optionally of one status. Two statements. */
+      const list = Effect.fn("CompensationFailureRepo.list")(function*(status: string | undefined, page: PageRequest) {
+        // The planner uses the partial index only for a constant.
+        const only = status === undefined ? [] : [status === "open" ? sql`status = 'open'` : sql`status = ${status}`]
+        const source = { table: "compensation_failures", columns, order: "created_at desc, id desc" }
+        const found = yield* ownPage<CompensationFailure>(sql, source, page, only)
+        return { ...found, items: found.items.map(toFailure) }
+      }, Effect.orDie)
 
-    const find = Effect.fn("CompensationFailureRepo.find")(function*(id: string) {
-      const organization = yield* currentOrganization
-      const [row] = yield* sql<CompensationFailure>`select ${sql.literal(columns)} from compensation_failures
+      const find = Effect.fn("CompensationFailureRepo.find")(function*(id: string) {
+        const organization = yield* currentOrganization
+        const [row] = yield* sql<CompensationFailure>`select ${sql.literal(columns)} from compensation_failures
         where id = ${id}::uuid and organization_id = ${organization}`
-      return row === undefined ? undefined : toFailure(row)
-    }, Effect.orDie)
+        return row === undefined ? undefined : toFailure(row)
+      }, Effect.orDie)
 
-    const resolve = Effect.fn("CompensationFailureRepo.resolve")(function*(id: string, note: string | null) {
-      const actor = yield* CurrentActor
-      const rows = yield* sql`with settled as (
+      /** Records that an operator settled the failure. False if it is not open or not the organization's. */
+      const resolve = Effect.fn("CompensationFailureRepo.resolve")(function*(id: string, note: string | null) {
+        const actor = yield* CurrentActor
+        const rows = yield* sql`with settled as (
           update compensation_failures set status = 'resolved', note = ${note}, resolved_at = now(),
             resolved_by = ${actor.userId ?? actor.keyId ?? null}::text
           where id = ${id}::uuid and organization_id = ${actor.organizationId} and status = 'open' returning *),
         entry as (${changeLogRows(sql, actor, resolution)})${idempotencyRecord(sql, actor, "settled")}
         select 1 from settled`
-      return rows.length === 1
-    }, Effect.orDie)
+        return rows.length === 1
+      }, Effect.orDie)
 
-    const recordVoid = Effect.fn("CompensationFailureRepo.recordVoid")(function*(failed: FailedVoid) {
-      // The record reuses the checkout's id, because the durable step can run more than once.
-      yield* sql`insert into compensation_failures (id, organization_id, kind, order_id, provider, payment_intent_id,
+      /** Notes a void that failed for good, once for each checkout. */
+      const recordVoid = Effect.fn("CompensationFailureRepo.recordVoid")(function*(failed: FailedVoid) {
+        // The record reuses the checkout's id, because the durable step can run more than once.
+        yield* sql`insert into compensation_failures (id, organization_id, kind, order_id, provider, payment_intent_id,
           amount, message)
         values (${failed.checkoutId}::uuid, ${failed.organizationId}, 'void_failed', ${failed.checkoutId}::uuid,
           ${failed.provider}, ${failed.intentId}, ${failed.amount}::bigint, ${failed.message})
         on conflict (id) do nothing`
-    }, Effect.orDie)
+      }, Effect.orDie)
 
-    return CompensationFailureRepo.of({ list, find, resolve, recordVoid })
+      return { list, find, resolve, recordVoid }
+    })
   })
-)
+{}
+
+/** `CompensationFailureRepo` over the database of the process. */
+export const compensationFailureRepoLayer = Layer.effect(CompensationFailureRepo, CompensationFailureRepo.make)

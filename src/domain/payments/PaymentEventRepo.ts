@@ -18,22 +18,11 @@ export interface ReceivedEvent {
 type WorkFailure = Conflict | InvalidTransition
 
 /** Stores processed provider events. */
-export class PaymentEventRepo extends Context.Service<PaymentEventRepo, {
-  /** Claims the event and runs the work in one transaction. Undefined, without work, for a repeated event. */
-  readonly once: <A>(
-    event: ReceivedEvent,
-    work: Effect.Effect<A, WorkFailure, CurrentActor>
-  ) => Effect.Effect<A | undefined, WorkFailure, CurrentActor>
-  /** Forgets events older than this, at most 1,000 a call; providers repeat for days, not for months. Gives how many. */
-  readonly purge: (olderThanDays: number) => Effect.Effect<number>
-}>()("stoa/domain/payments/PaymentEventRepo") {}
-
-/** `PaymentEventRepo` over the database of the process. */
-export const paymentEventRepoLayer = Layer.effect(
-  PaymentEventRepo,
-  Effect.gen(function*() {
+export class PaymentEventRepo extends Context.Service<PaymentEventRepo>()("stoa/domain/payments/PaymentEventRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /** Claims the event and runs the work in one transaction. Undefined, without work, for a repeated event. */
     const once = <A>(event: ReceivedEvent, work: Effect.Effect<A, WorkFailure, CurrentActor>) =>
       Effect.gen(function*() {
         const organization = yield* currentOrganization
@@ -49,6 +38,7 @@ export const paymentEventRepoLayer = Layer.effect(
         Effect.withSpan("PaymentEventRepo.once")
       )
 
+    /** Forgets events older than this, at most 1,000 a call; providers repeat for days, not for months. Gives how many. */
     const purge = Effect.fn("PaymentEventRepo.purge")(function*(olderThanDays: number) {
       const rows = yield* sql`delete from payment_events where ctid = any(array(
         select ctid from payment_events where received_at < now() - make_interval(days => ${olderThanDays})
@@ -56,6 +46,9 @@ export const paymentEventRepoLayer = Layer.effect(
       return rows.length
     }, Effect.orDie)
 
-    return PaymentEventRepo.of({ once, purge })
+    return { once, purge }
   })
-)
+}) {}
+
+/** `PaymentEventRepo` over the database of the process. */
+export const paymentEventRepoLayer = Layer.effect(PaymentEventRepo, PaymentEventRepo.make)

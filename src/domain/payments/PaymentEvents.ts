@@ -76,7 +76,7 @@ const absentOrder = (verified: VerifiedEvent, organizationId: string): AbsentOrd
 }
 
 /** Of all refusals the one that helps: a signature that is wrong, then a secret that is missing, then no signature. */
-const maxReported = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected | undefined =>
+const mostHelpful = (refusals: ReadonlyArray<WebhookRejected>): WebhookRejected | undefined =>
   refusals.find((one) => one.code !== "WEBHOOK_SIGNATURE_MISSING" && !(one instanceof WebhookUnconfigured)) ??
     refusals.find((one) => one instanceof WebhookUnconfigured) ?? refusals[0]
 
@@ -89,7 +89,7 @@ const verifier = (adapters: PaymentAdapters["Service"]) =>
       if (Result.isSuccess(event)) return { adapter, event: event.success } satisfies VerifiedEvent
       refusals.push(event.failure)
     }
-    return yield* refusalOf(maxReported(refusals) ?? noProvider)
+    return yield* refusalOf(mostHelpful(refusals) ?? noProvider)
   })
 
 const noProvider = new WebhookUnconfigured({

@@ -1,11 +1,11 @@
 import { Result } from "effect"
 import { Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
 import { allocate } from "../money/Money.ts"
-import type { RefundRequest } from "./RefundRequest.ts"
+import type { RefundRequest } from "./Refund.ts"
 import { capOf, type CapturedShares, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
 
 /** Units of a line that are given back: `value` is what they are worth, `amount` what is given for them, minor units. */
-export interface PricedCartLine {
+export interface CalculatedLine {
   readonly lineItemId: string
   readonly sellable: string
   readonly quantity: number
@@ -17,11 +17,11 @@ export interface PricedCartLine {
 }
 
 /** A refund ready to be written. `amount` 0: the units were free, so the provider is not called. */
-export interface DecidedRefund {
+export interface CalculatedRefund {
   readonly amount: number
   readonly shippingAmount: number
   readonly shippingValue: number
-  readonly lines: ReadonlyArray<PricedCartLine>
+  readonly lines: ReadonlyArray<CalculatedLine>
 }
 
 type Refused = Conflict | ValidationFailed
@@ -33,10 +33,10 @@ const calculateLines = (
   order: RefundableOrder,
   { lines = [], restock = false }: RefundRequest,
   shares: CapturedShares
-): Result.Result<ReadonlyArray<PricedCartLine>, Refused> =>
+): Result.Result<ReadonlyArray<CalculatedLine>, Refused> =>
   Result.gen(function*() {
     const known = new Map(order.lines.map((line) => [line.id, line]))
-    const decided: Array<PricedCartLine> = []
+    const decided: Array<CalculatedLine> = []
     for (const [index, asked] of lines.entries()) {
       const line = known.get(asked.lineItemId)
       if (line === undefined) return yield* refuse(`lines.${index}.lineItemId`, "is no line of this order")
@@ -72,7 +72,7 @@ const calculateShipping = (
 }
 
 /** An agreed amount below the worth is split over lines and shipping by what they are worth, by the largest remainder. */
-const agreed = (worth: DecidedRefund, amount: number): DecidedRefund => {
+const agreed = (worth: CalculatedRefund, amount: number): CalculatedRefund => {
   const parts = allocate(amount, [...worth.lines.map(({ value }) => value), worth.shippingValue])
   return {
     ...worth,
@@ -91,7 +91,7 @@ const agreed = (worth: DecidedRefund, amount: number): DecidedRefund => {
 export const calculateRefund = (
   order: RefundableOrder,
   request: RefundRequest
-): Result.Result<DecidedRefund, Refused> =>
+): Result.Result<CalculatedRefund, Refused> =>
   Result.gen(function*() {
     // The units would count as refunded for nothing, and the capture would still charge their price.
     if (order.uncaptured) {

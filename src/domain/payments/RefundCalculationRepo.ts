@@ -9,10 +9,8 @@ import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { lockMoney, readRefundable } from "./RefundableRepo.ts"
-import type { DecidedRefund, PricedCartLine } from "./RefundCalculation.ts"
+import type { CalculatedLine, CalculatedRefund } from "./RefundCalculation.ts"
 import type { RefundableOrder } from "./RefundShares.ts"
-
-type Refused = Conflict | ValidationFailed
 
 /** A written refund; `settled`: it returns no money and waits for no provider. */
 export interface WrittenRefund {
@@ -20,27 +18,13 @@ export interface WrittenRefund {
   readonly settled: boolean
 }
 
-/** Writes requested refunds (contract §4.3). */
-export class RefundCalculationRepo extends Context.Service<RefundCalculationRepo, {
-  /**
-   * Locks the order, lets `decide` calculate the refund, and writes ledger, lines, stock and change log in that
-   * transaction, with a number of statements that does not depend on the lines. Concurrent requests run in sequence, so
-   * each sees earlier refunds, pending or completed. 404 for an unknown order.
-   */
-  readonly write: (
-    orderId: string,
-    reason: string,
-    decide: (order: RefundableOrder) => Result.Result<DecidedRefund, Refused>
-  ) => Effect.Effect<WrittenRefund, NotFound | Refused, CurrentActor>
-}>()("stoa/domain/payments/RefundCalculationRepo") {}
-
-interface RestockedLine extends PricedCartLine {
+interface RestockedLine extends CalculatedLine {
   readonly restocked: number
 }
 
 /** Assigns returned units to lines: in the order of the lines, those of one sellable together. */
 const restocked = (
-  lines: ReadonlyArray<PricedCartLine>,
+  lines: ReadonlyArray<CalculatedLine>,
   back: ReadonlyArray<StockAllocation>
 ): ReadonlyArray<RestockedLine> => {
   const left = new Map<string, number>()
@@ -56,7 +40,7 @@ interface Writing {
   readonly refundId: string
   readonly orderId: string
   readonly reason: string
-  readonly decided: DecidedRefund
+  readonly decided: CalculatedRefund
   readonly lines: ReadonlyArray<RestockedLine>
   readonly released: ReadonlyArray<StockAllocation>
 }
@@ -91,41 +75,54 @@ const insert = (sql: SqlClient.SqlClient, actor: Actor, writing: Writing) => {
     select 1`
 }
 
-/** `RefundCalculationRepo` over the database of the process. */
-export const refundCalculationRepoLayer = Layer.effect(
-  RefundCalculationRepo,
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const stock = yield* RefundedStock
-    const projections = yield* orderProjections
+/** Writes requested refunds (contract §4.3). */
+export class RefundCalculationRepo
+  extends Context.Service<RefundCalculationRepo>()("stoa/domain/payments/RefundCalculationRepo", {
+    make: Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const stock = yield* RefundedStock
+      const projections = yield* orderProjections
 
-    const write: RefundCalculationRepo["Service"]["write"] = Effect.fn("RefundCalculationRepo.write")(
-      function*(orderId, reason, decide) {
-        const actor = yield* CurrentActor
-        yield* lockMoney(sql, actor.organizationId, orderId)
-        const order = yield* readRefundable(sql, actor.organizationId, orderId)
-        if (order === undefined) return yield* NotFound.of("Order not found.")
-        const decided = yield* Effect.fromResult(decide(order))
-        const unsent = decided.lines.filter((line) => line.unsent > 0)
-        const released = yield* stock.release(
-          orderId,
-          unsent.map(({ sellable, unsent: quantity }) => ({ sellable, quantity }))
-        )
-        const sent = decided.lines.filter((line) => line.restock && line.quantity > line.unsent)
-        const back = yield* stock.restoreHold(
-          orderId,
-          sent.map(({ quantity, sellable, unsent }) => ({ sellable, quantity: quantity - unsent }))
-        )
-        const refundId = newId()
-        const lines = restocked(decided.lines, back)
-        yield* insert(sql, actor, { refundId, orderId, reason, decided, lines, released })
-        yield* updateProjections(projections, orderId)
-        return { refundId, settled: decided.amount === 0 }
-      },
-      sql.withTransaction,
-      Effect.catchTag("SqlError", (error) => Effect.die(error))
-    )
+      /**
+       * Locks the order, lets `decide` calculate the refund, and writes ledger, lines, stock and change log in that
+       * transaction, with a number of statements that does not depend on the lines. Concurrent requests run in sequence, so
+       * each sees earlier refunds, pending or completed. 404 for an unknown order.
+       */
+      const write = Effect.fn("RefundCalculationRepo.write")(
+        function*(
+          orderId: string,
+          reason: string,
+          decide: (order: RefundableOrder) => Result.Result<CalculatedRefund, Conflict | ValidationFailed>
+        ) {
+          const actor = yield* CurrentActor
+          yield* lockMoney(sql, actor.organizationId, orderId)
+          const order = yield* readRefundable(sql, actor.organizationId, orderId)
+          if (order === undefined) return yield* NotFound.of("Order not found.")
+          const decided = yield* Effect.fromResult(decide(order))
+          const unsent = decided.lines.filter((line) => line.unsent > 0)
+          const released = yield* stock.release(
+            orderId,
+            unsent.map(({ sellable, unsent: quantity }) => ({ sellable, quantity }))
+          )
+          const sent = decided.lines.filter((line) => line.restock && line.quantity > line.unsent)
+          const back = yield* stock.restoreHold(
+            orderId,
+            sent.map(({ quantity, sellable, unsent }) => ({ sellable, quantity: quantity - unsent }))
+          )
+          const refundId = newId()
+          const lines = restocked(decided.lines, back)
+          yield* insert(sql, actor, { refundId, orderId, reason, decided, lines, released })
+          yield* updateProjections(projections, orderId)
+          return { refundId, settled: decided.amount === 0 }
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", (error) => Effect.die(error))
+      )
 
-    return RefundCalculationRepo.of({ write })
+      return { write }
+    })
   })
-)
+{}
+
+/** `RefundCalculationRepo` over the database of the process. */
+export const refundCalculationRepoLayer = Layer.effect(RefundCalculationRepo, RefundCalculationRepo.make)

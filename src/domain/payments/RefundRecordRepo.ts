@@ -1,12 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { RefundRecord } from "./Refund.ts"
 import { readRefundable } from "./RefundableRepo.ts"
-import { RefundRecord } from "./RefundRecord.ts"
-import type { RefundableOrder } from "./RefundShares.ts"
-
 /** The columns of a record, from `refunds r` joined with its order `o`. */
 const columns = columnsOf(RefundRecord.fields, "r", {
   amount: "r.amount::float8",
@@ -18,31 +16,19 @@ const columns = columnsOf(RefundRecord.fields, "r", {
 })
 
 /** Reads of the ledger of refunds; each is one statement or two, however many refunds and lines there are. */
-export class RefundRecordRepo extends Context.Service<RefundRecordRepo, {
-  /** A refund with its lines. Undefined when the organization has none such. */
-  readonly find: (refundId: string) => Effect.Effect<RefundRecord | undefined, never, CurrentActor>
-  /** A page of an order's refunds, newest first; undefined if the organization has no such order. */
-  readonly ofOrder: (
-    orderId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<RefundRecord> | undefined, never, CurrentActor>
-  /** The refundable parts of an order. Undefined if the organization has no such order. */
-  readonly refundable: (orderId: string) => Effect.Effect<RefundableOrder | undefined, never, CurrentActor>
-}>()("stoa/domain/payments/RefundRecordRepo") {}
-
-/** `RefundRecordRepo` over the database of the process. */
-export const refundRecordRepoLayer = Layer.effect(
-  RefundRecordRepo,
-  Effect.gen(function*() {
+export class RefundRecordRepo extends Context.Service<RefundRecordRepo>()("stoa/domain/payments/RefundRecordRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const records = (where: Statement.Fragment) =>
       sql<RefundRecord>`select ${sql.literal(columns)} from refunds r join orders o on o.id = r.order_id where ${where}`
 
+    /** A refund with its lines. Undefined when the organization has none such. */
     const find = Effect.fn("RefundRecordRepo.find")(function*(refundId: string) {
       const organization = yield* currentOrganization
       return (yield* records(sql`r.id = ${refundId}::uuid and r.organization_id = ${organization}`))[0]
     }, Effect.orDie)
 
+    /** A page of an order's refunds, newest first; undefined if the organization has no such order. */
     const ofOrder = Effect.fn("RefundRecordRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
       const organization = yield* currentOrganization
       const [counted] = yield* sql<{ readonly total: bigint }>`select
@@ -54,10 +40,14 @@ export const refundRecordRepoLayer = Layer.effect(
       return { ...page, items, total: Number(counted.total) }
     }, Effect.orDie)
 
+    /** The refundable parts of an order. Undefined if the organization has no such order. */
     const refundable = Effect.fn("RefundRecordRepo.refundable")(function*(orderId: string) {
       return yield* readRefundable(sql, yield* currentOrganization, orderId)
     }, Effect.orDie)
 
-    return RefundRecordRepo.of({ find, ofOrder, refundable })
+    return { find, ofOrder, refundable }
   })
-)
+}) {}
+
+/** `RefundRecordRepo` over the database of the process. */
+export const refundRecordRepoLayer = Layer.effect(RefundRecordRepo, RefundRecordRepo.make)

@@ -13,48 +13,12 @@ import { lockMoney } from "./RefundableRepo.ts"
  * `refunded_total` changes in the same statement as its row, under the constraint that refunds never exceed the
  * capture.
  */
-export class RefundRepo extends Context.Service<RefundRepo, {
-  /** A refund with its payment. Undefined if the organization has no such refund. */
-  readonly find: (refundId: string) => Effect.Effect<Refund | undefined, never, CurrentActor>
-  /** The provider has given the money back. False when it was settled before: the total moves once. */
-  readonly complete: (refundId: string, reference: string | null) => Effect.Effect<boolean, never, CurrentActor>
-  /**
-   * Marks the refund as sent, right before the provider is called: it can no longer be undone. False if it is not
-   * pending.
-   */
-  readonly send: (refundId: string) => Effect.Effect<boolean, never, CurrentActor>
-  /**
-   * Takes due pending refunds of all organizations, longest due first, and postpones the next attempt of each: by a
-   * minute at first, doubling up to an hour, so that refunds that never settle do not block the others. Used by the
-   * scheduled job that restarts refunds; the first attempt is due a minute after the decision.
-   */
-  readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<PendingRefund>>
-  /**
-   * Records that the provider captured `captured` minor units for an order cancelled unpaid. Returns the refund that
-   * voids the payment (amount 0 stands for the full capture), or null if an unsent refund already will or the order is
-   * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
-   * the transaction that claims the provider's event.
-   */
-  readonly returnLate: (orderId: string, captured: number) => Effect.Effect<string | null, never, CurrentActor>
-  /**
-   * Records that the provider has refunded `total` minor units of an order. Records the part our refunds do not account
-   * for, at most what was captured, and returns that amount; repeating it records nothing. Call it in the transaction
-   * that claims the provider's event.
-   */
-  readonly recordExternal: (
-    orderId: string,
-    total: number | null,
-    reference: string
-  ) => Effect.Effect<number, never, CurrentActor>
-}>()("stoa/domain/payments/RefundRepo") {}
-
-/** `RefundRepo` over the database of the process. */
-export const refundRepoLayer = Layer.effect(
-  RefundRepo,
-  Effect.gen(function*() {
+export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payments/RefundRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const projections = yield* orderProjections
 
+    /** A refund with its payment. Undefined if the organization has no such refund. */
     const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
       const organization = yield* currentOrganization
       const [row] = yield* sql<
@@ -66,6 +30,7 @@ export const refundRepoLayer = Layer.effect(
       return row
     }, Effect.orDie)
 
+    /** The provider has given the money back. False when it was settled before: the total moves once. */
     const complete = Effect.fn("RefundRepo.complete")(
       function*(refundId: string, reference: string | null) {
         const actor = yield* CurrentActor
@@ -94,6 +59,10 @@ export const refundRepoLayer = Layer.effect(
       Effect.orDie
     )
 
+    /**
+     * Marks the refund as sent, right before the provider is called: it can no longer be undone. False if it is not
+     * pending.
+     */
     const send = Effect.fn("RefundRepo.send")(function*(refundId: string) {
       const organization = yield* currentOrganization
       const rows = yield* sql`update refunds set sent_at = coalesce(sent_at, now())
@@ -101,6 +70,11 @@ export const refundRepoLayer = Layer.effect(
       return rows.length === 1
     }, Effect.orDie)
 
+    /**
+     * Takes due pending refunds of all organizations, longest due first, and postpones the next attempt of each: by a
+     * minute at first, doubling up to an hour, so that refunds that never settle do not block the others. Used by the
+     * scheduled job that restarts refunds; the first attempt is due a minute after the decision.
+     */
     const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
       return yield* sql<PendingRefund>`
         update refunds set attempts = attempts + 1,
@@ -110,9 +84,12 @@ export const refundRepoLayer = Layer.effect(
         returning id as "refundId", organization_id as "organizationId", restarts`
     }, Effect.orDie)
 
-    return RefundRepo.of({ find, send, complete, takeDue, ...makeReported(sql, projections) })
+    return { find, send, complete, takeDue, ...makeReported(sql, projections) }
   })
-)
+}) {}
+
+/** `RefundRepo` over the database of the process. */
+export const refundRepoLayer = Layer.effect(RefundRepo, RefundRepo.make)
 
 /** Change log entry for money captured after the order was cancelled. */
 const lateCapture = {
@@ -127,6 +104,12 @@ const lateCapture = {
 
 /** Handles reports by the provider: late captures, and refunds made outside this service. */
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
+  /**
+   * Records that the provider captured `captured` minor units for an order cancelled unpaid. Returns the refund that
+   * voids the payment (amount 0 stands for the full capture), or null if an unsent refund already will or the order is
+   * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
+   * the transaction that claims the provider's event.
+   */
   const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: string, captured: number) {
     const actor = yield* CurrentActor
     yield* lockMoney(sql, actor.organizationId, orderId)
@@ -147,6 +130,11 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
     return rows[0]?.id ?? null
   }, Effect.orDie)
 
+  /**
+   * Records that the provider has refunded `total` minor units of an order. Records the part our refunds do not account
+   * for, at most what was captured, and returns that amount; repeating it records nothing. Call it in the transaction
+   * that claims the provider's event.
+   */
   const recordExternal = Effect.fn("RefundRepo.recordExternal")(
     function*(orderId: string, total: number | null, reference: string) {
       const actor = yield* CurrentActor

@@ -6,19 +6,8 @@ import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { RefundedStock } from "../inventory/RefundedStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
-import type { PendingRefund } from "./Refund.ts"
 import { lockMoney, readRefundable } from "./RefundableRepo.ts"
 import { capOf, type RefundableOrder } from "./RefundShares.ts"
-
-/** Restarts failed refunds. */
-export class RefundRetryRepo extends Context.Service<RefundRetryRepo, {
-  /**
-   * Makes the refund of an open failure pending again, with everything it accounts for, and closes the failure in the
-   * same transaction; the number of statements does not depend on the lines. 404 unknown; 409 if the failure is closed,
-   * has no refund, or its units or money have been refunded otherwise since.
-   */
-  readonly retry: (failureId: string) => Effect.Effect<PendingRefund, NotFound | Conflict, CurrentActor>
-}>()("stoa/domain/payments/RefundRetryRepo") {}
 
 interface Failed {
   readonly status: string
@@ -81,13 +70,17 @@ const begin = (
     entry as (${refundNoted(sql, actor, "refunds.retry", "begun")})${idempotencyRecord(sql, actor, "begun")}
     select restarts from begun`
 
-/** `RefundRetryRepo` over the database of the process. */
-export const refundRetryRepoLayer = Layer.effect(
-  RefundRetryRepo,
-  Effect.gen(function*() {
+/** Restarts failed refunds. */
+export class RefundRetryRepo extends Context.Service<RefundRetryRepo>()("stoa/domain/payments/RefundRetryRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* RefundedStock
 
+    /**
+     * Makes the refund of an open failure pending again, with everything it accounts for, and closes the failure in the
+     * same transaction; the number of statements does not depend on the lines. 404 unknown; 409 if the failure is closed,
+     * has no refund, or its units or money have been refunded otherwise since.
+     */
     const retry = Effect.fn("RefundRetryRepo.retry")(
       function*(failureId: string) {
         const actor = yield* CurrentActor
@@ -117,6 +110,9 @@ export const refundRetryRepoLayer = Layer.effect(
       Effect.catchTag("SqlError", (error) => Effect.die(error))
     )
 
-    return RefundRetryRepo.of({ retry })
+    return { retry }
   })
-)
+}) {}
+
+/** `RefundRetryRepo` over the database of the process. */
+export const refundRetryRepoLayer = Layer.effect(RefundRetryRepo, RefundRetryRepo.make)

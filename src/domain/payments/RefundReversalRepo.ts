@@ -19,17 +19,6 @@ export interface RefundFailure {
   readonly refused: boolean
 }
 
-/**
- * Ends refunds that failed or were undone: their units, worth and shipping can be refunded again, and released units
- * are allocated again while available. Units that returned to stock stay there.
- */
-export class RefundReversalRepo extends Context.Service<RefundReversalRepo, {
-  /** Marks the refund as failed for good, so an operator has to settle it. False if it was settled before. */
-  readonly fail: (refundId: string, failure: RefundFailure) => Effect.Effect<boolean, never, CurrentActor>
-  /** Undoes a refund of this order that was not sent to the provider. 404 unknown; 409 settled or sent. */
-  readonly undo: (orderId: string, refundId: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
-}>()("stoa/domain/payments/RefundReversalRepo") {}
-
 interface EndedRow {
   readonly order_id: string
   readonly status: OrderStatus
@@ -91,48 +80,59 @@ const stays = (status: string | undefined): NotFound | Conflict => {
   )
 }
 
-/** `RefundReversalRepo` over the database of the process. */
-export const refundReversalRepoLayer = Layer.effect(
-  RefundReversalRepo,
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const stock = yield* RefundedStock
-    const projections = yield* orderProjections
+/**
+ * Ends refunds that failed or were undone: their units, worth and shipping can be refunded again, and released units
+ * are allocated again while available. Units that returned to stock stay there.
+ */
+export class RefundReversalRepo
+  extends Context.Service<RefundReversalRepo>()("stoa/domain/payments/RefundReversalRepo", {
+    make: Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const stock = yield* RefundedStock
+      const projections = yield* orderProjections
 
-    const ended = Effect.fnUntraced(function*(rows: ReadonlyArray<EndedRow>) {
-      for (const { order_id: orderId, released_stock: released, status } of rows) {
-        if (!["cancelled", "refunded", "fulfilled"].includes(status)) yield* stock.holdAgain(orderId, released)
-        yield* updateProjections(projections, orderId)
-      }
-      return rows.length > 0
-    })
+      const ended = Effect.fnUntraced(function*(rows: ReadonlyArray<EndedRow>) {
+        for (const { order_id: orderId, released_stock: released, status } of rows) {
+          if (!["cancelled", "refunded", "fulfilled"].includes(status)) yield* stock.holdAgain(orderId, released)
+          yield* updateProjections(projections, orderId)
+        }
+        return rows.length > 0
+      })
 
-    const fail = Effect.fn("RefundReversalRepo.fail")(
-      function*(refundId: string, failure: RefundFailure) {
-        const actor = yield* CurrentActor
-        // Lock the order's row before its refunds, the order of all writers of its money.
-        const [of] = yield* sql<{ readonly order_id: string }>`select order_id from refunds
+      /** Marks the refund as failed for good, so an operator has to settle it. False if it was settled before. */
+      const fail = Effect.fn("RefundReversalRepo.fail")(
+        function*(refundId: string, failure: RefundFailure) {
+          const actor = yield* CurrentActor
+          // Lock the order's row before its refunds, the order of all writers of its money.
+          const [of] = yield* sql<{ readonly order_id: string }>`select order_id from refunds
           where id = ${refundId}::uuid and organization_id = ${actor.organizationId}`
-        if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.order_id)
-        return yield* ended(yield* failStatement(sql, actor, refundId, failure))
-      },
-      sql.withTransaction,
-      Effect.orDie
-    )
+          if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.order_id)
+          return yield* ended(yield* failStatement(sql, actor, refundId, failure))
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
 
-    const undo = Effect.fn("RefundReversalRepo.undo")(
-      function*(orderId: string, refundId: string) {
-        const actor = yield* CurrentActor
-        yield* lockMoney(sql, actor.organizationId, orderId)
-        if (yield* ended(yield* undoStatement(sql, actor, orderId, refundId))) return
-        const [found] = yield* sql<{ readonly status: string }>`select status from refunds where id = ${refundId}::uuid
+      /** Undoes a refund of this order that was not sent to the provider. 404 unknown; 409 settled or sent. */
+      const undo = Effect.fn("RefundReversalRepo.undo")(
+        function*(orderId: string, refundId: string) {
+          const actor = yield* CurrentActor
+          yield* lockMoney(sql, actor.organizationId, orderId)
+          if (yield* ended(yield* undoStatement(sql, actor, orderId, refundId))) return
+          const [found] = yield* sql<
+            { readonly status: string }
+          >`select status from refunds where id = ${refundId}::uuid
           and order_id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
-        return yield* stays(found?.status)
-      },
-      sql.withTransaction,
-      Effect.catchTag("SqlError", (error) => Effect.die(error))
-    )
+          return yield* stays(found?.status)
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", (error) => Effect.die(error))
+      )
 
-    return RefundReversalRepo.of({ fail, undo })
+      return { fail, undo }
+    })
   })
-)
+{}
+
+/** `RefundReversalRepo` over the database of the process. */
+export const refundReversalRepoLayer = Layer.effect(RefundReversalRepo, RefundReversalRepo.make)

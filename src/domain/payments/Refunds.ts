@@ -1,87 +1,62 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
-import {
-  type Conflict,
-  type Forbidden,
-  NotFound,
-  type Unauthorized,
-  type ValidationFailed
-} from "../errors/ApiErrors.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import type { RefundCap, RefundRequest } from "./Refund.ts"
 import { calculateRefund } from "./RefundCalculation.ts"
-import { RefundCalculationRepo, type WrittenRefund } from "./RefundCalculationRepo.ts"
-import type { RefundCap, RefundRecord } from "./RefundRecord.ts"
+import { RefundCalculationRepo } from "./RefundCalculationRepo.ts"
 import { RefundRecordRepo } from "./RefundRecordRepo.ts"
-import type { RefundRequest } from "./RefundRequest.ts"
 import { RefundReversalRepo } from "./RefundReversalRepo.ts"
 import { capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
 
 /** Reason of a refund requested without one. */
 const unexplained = "requested_by_store"
 
-type Denied = Unauthorized | Forbidden
-
 /** Refunds and returns as records (contract §4.3, §4.4). Money moves afterwards, by a durable step. */
-export class Refunds extends Context.Service<Refunds, {
-  /**
-   * Writes a requested refund (needs `orders:update`). 404 unknown order, 409 nothing left to refund, 422 for more than
-   * is left. Its money still has to be settled, unless it is `settled`.
-   */
-  readonly request: (
-    orderId: string,
-    request: RefundRequest
-  ) => Effect.Effect<WrittenRefund, NotFound | Conflict | ValidationFailed | Denied, CurrentActor>
-  /** One refund; 404. */
-  readonly get: (refundId: string) => Effect.Effect<RefundRecord, NotFound, CurrentActor>
-  /** A page of an order's refunds, newest first; 404 for an unknown order. */
-  readonly ofOrder: (
-    orderId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<RefundRecord>, NotFound, CurrentActor>
-  /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
-  readonly cap: (orderId: string) => Effect.Effect<RefundCap, NotFound, CurrentActor>
-  /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
-  readonly undo: (
-    orderId: string,
-    refundId: string
-  ) => Effect.Effect<RefundRecord, NotFound | Conflict | Denied, CurrentActor>
-}>()("stoa/domain/payments/Refunds") {
-  static readonly layer = Layer.effect(
-    Refunds,
-    Effect.gen(function*() {
-      const calculations = yield* RefundCalculationRepo
-      const records = yield* RefundRecordRepo
-      const reversals = yield* RefundReversalRepo
+export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Refunds", {
+  make: Effect.gen(function*() {
+    const calculations = yield* RefundCalculationRepo
+    const records = yield* RefundRecordRepo
+    const reversals = yield* RefundReversalRepo
 
-      const found = <A>(record: A | undefined, name: string) =>
-        record === undefined ? Effect.fail(NotFound.of(`${name} not found.`)) : Effect.succeed(record)
-      const permitted = Effect.flatMap(CurrentActor, (actor) => requireAnyOf(actor, ["orders:update"]))
+    const found = <A>(record: A | undefined, name: string) =>
+      record === undefined ? Effect.fail(NotFound.of(`${name} not found.`)) : Effect.succeed(record)
+    const permitted = Effect.flatMap(CurrentActor, (actor) => requireAnyOf(actor, ["orders:update"]))
 
-      const get = Effect.fn("Refunds.get")(function*(refundId: string) {
-        return yield* found(yield* records.find(refundId), "Refund")
-      })
-
-      return {
-        get,
-        request: Effect.fn("Refunds.request")(function*(orderId: string, request: RefundRequest) {
-          yield* permitted
-          const reason = request.reason ?? unexplained
-          return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
-        }),
-        ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
-          return yield* found(yield* records.ofOrder(orderId, page), "Order")
-        }),
-        cap: Effect.fn("Refunds.cap")(function*(orderId: string) {
-          return { orderId, ...leftOf(yield* found(yield* records.refundable(orderId), "Order")) }
-        }),
-        undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {
-          yield* permitted
-          yield* reversals.undo(orderId, refundId)
-          return yield* Effect.catchTag(get(refundId), "NotFound", (error) => Effect.die(error))
-        })
-      }
+    /** One refund; 404. */
+    const get = Effect.fn("Refunds.get")(function*(refundId: string) {
+      return yield* found(yield* records.find(refundId), "Refund")
     })
-  )
+
+    return {
+      get,
+      /**
+       * Writes a requested refund (needs `orders:update`). 404 unknown order, 409 nothing left to refund, 422 for more than
+       * is left. Its money still has to be settled, unless it is `settled`.
+       */
+      request: Effect.fn("Refunds.request")(function*(orderId: string, request: RefundRequest) {
+        yield* permitted
+        const reason = request.reason ?? unexplained
+        return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
+      }),
+      /** A page of an order's refunds, newest first; 404 for an unknown order. */
+      ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
+        return yield* found(yield* records.ofOrder(orderId, page), "Order")
+      }),
+      /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
+      cap: Effect.fn("Refunds.cap")(function*(orderId: string) {
+        return { orderId, ...leftOf(yield* found(yield* records.refundable(orderId), "Order")) }
+      }),
+      /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
+      undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {
+        yield* permitted
+        yield* reversals.undo(orderId, refundId)
+        return yield* Effect.catchTag(get(refundId), "NotFound", (error) => Effect.die(error))
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Refunds, Refunds.make)
 }
 
 const leftOf = (order: RefundableOrder): Omit<RefundCap, "orderId"> => {

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { Destination } from "./Destination.ts"
 import { askAdapter, type RateAdapter } from "./RateAdapter.ts"
@@ -19,75 +19,69 @@ export interface ShippingPrice {
  * Shipping prices (contract §3.4): from the deployment's external service, else the organization's zones, else the
  * configuration. Do not call it in a transaction: the service can take seconds.
  */
-export class ShippingPrices extends Context.Service<ShippingPrices, {
-  /** The price of the chosen rate, else of the cheapest. 422 for an unserved address or an unavailable choice. */
-  readonly priceOf: (shipment: Shipment) => Effect.Effect<ShippingPrice, CheckoutFailed, CurrentActor>
-  /**
-   * The shipping options of an order, the default first; empty if nothing needs shipping. 422 for an unserved address.
-   */
-  readonly optionsOf: (
-    shipment: Shipment
-  ) => Effect.Effect<ReadonlyArray<ShippingOption>, CheckoutFailed, CurrentActor>
-}>()("stoa/domain/shipping/ShippingPrices") {
-  static readonly layer = Layer.effect(
-    ShippingPrices,
-    Effect.gen(function*() {
-      const cache = yield* ShippingRuleCache
-      const { adapter, adapterFallback, adapterTimeoutMs, configured, unserved } = yield* ShippingSettings
+export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/domain/shipping/ShippingPrices", {
+  make: Effect.gen(function*() {
+    const cache = yield* ShippingRuleCache
+    const { adapter, adapterFallback, adapterTimeoutMs, configured, unserved } = yield* ShippingSettings
 
-      const byConfiguration = (shipment: Shipment): ReadonlyArray<ShippingOption> => [
-        { id: null, name: null, amount: configuredPrice(configured, shipment) }
-      ]
+    const byConfiguration = (shipment: Shipment): ReadonlyArray<ShippingOption> => [
+      { id: null, name: null, amount: configuredPrice(configured, shipment) }
+    ]
 
-      const orUnserved = (found: ReadonlyArray<ShippingOption> | Unserved, shipment: Shipment, to: Destination) => {
-        if (typeof found !== "string") return Effect.succeed(found)
-        return unserved === "configured"
-          ? Effect.succeed(byConfiguration(shipment))
-          : Effect.fail(CheckoutFailed.of(refusals[found](to)))
-      }
+    const orUnserved = (found: ReadonlyArray<ShippingOption> | Unserved, shipment: Shipment, to: Destination) => {
+      if (typeof found !== "string") return Effect.succeed(found)
+      return unserved === "configured"
+        ? Effect.succeed(byConfiguration(shipment))
+        : Effect.fail(CheckoutFailed.of(refusals[found](to)))
+    }
 
-      const ofZones = Effect.fnUntraced(function*(shipment: Shipment, to: Destination) {
-        const rules = yield* cache.value
-        if (rules.zones.length === 0) return byConfiguration(shipment)
-        return yield* orUnserved(fittingRates(rules, shipment, to), shipment, to)
-      })
-
-      const ofService = Effect.fnUntraced(function*(service: RateAdapter, shipment: Shipment, to: Destination) {
-        const { currency, subtotalAfterDiscount, weightGrams } = shipment
-        const organizationId = yield* currentOrganization
-        const request = { organizationId, currency, address: to, subtotalAfterDiscount, weightGrams }
-        const rates = yield* askAdapter(service, request, adapterTimeoutMs).pipe(
-          Effect.tapError(({ cause }) => Effect.logWarning("the service of shipping rates gave no answer", cause)),
-          Effect.catchTag("RatesUnknown", () => Effect.undefined)
-        )
-        if (rates === undefined) {
-          return adapterFallback === "refuse"
-            ? yield* CheckoutFailed.of("Shipping could not be priced. Try again later.")
-            : yield* ofZones(shipment, to)
-        }
-        const options = rates.map((rate) => shipment.freeByPromotion ? { ...rate, amount: 0 } : rate)
-        return yield* orUnserved(options.length === 0 ? "no zone" : options, shipment, to)
-      })
-
-      const optionsOf = Effect.fn("ShippingPrices.optionsOf")(function*(shipment: Shipment) {
-        if (shipment.digitalOnly) return []
-        if (shipment.address === null) return byConfiguration(shipment)
-        return adapter === undefined
-          ? yield* ofZones(shipment, shipment.address)
-          : yield* ofService(adapter, shipment, shipment.address)
-      })
-
-      const priceOf = Effect.fn("ShippingPrices.priceOf")(function*(shipment: Shipment) {
-        const options = yield* optionsOf(shipment)
-        const chosen = shipment.rateId ?? null
-        const option = chosen === null ? options[0] : options.find(({ id }) => id === chosen)
-        if (option !== undefined) return { total: option.amount, method: option.name, rateId: option.id }
-        return chosen === null ? nothingToShip : yield* CheckoutFailed.of(refusals["no choice"](chosen))
-      })
-
-      return { optionsOf, priceOf }
+    const ofZones = Effect.fnUntraced(function*(shipment: Shipment, to: Destination) {
+      const rules = yield* cache.value
+      if (rules.zones.length === 0) return byConfiguration(shipment)
+      return yield* orUnserved(fittingRates(rules, shipment, to), shipment, to)
     })
-  )
+
+    const ofService = Effect.fnUntraced(function*(service: RateAdapter, shipment: Shipment, to: Destination) {
+      const { currency, subtotalAfterDiscount, weightGrams } = shipment
+      const organizationId = yield* currentOrganization
+      const request = { organizationId, currency, address: to, subtotalAfterDiscount, weightGrams }
+      const rates = yield* askAdapter(service, request, adapterTimeoutMs).pipe(
+        Effect.tapError(({ cause }) => Effect.logWarning("the service of shipping rates gave no answer", cause)),
+        Effect.catchTag("RatesUnknown", () => Effect.undefined)
+      )
+      if (rates === undefined) {
+        return adapterFallback === "refuse"
+          ? yield* CheckoutFailed.of("Shipping could not be priced. Try again later.")
+          : yield* ofZones(shipment, to)
+      }
+      const options = rates.map((rate) => shipment.freeByPromotion ? { ...rate, amount: 0 } : rate)
+      return yield* orUnserved(options.length === 0 ? "no zone" : options, shipment, to)
+    })
+
+    /**
+     * The shipping options of an order, the default first; empty if nothing needs shipping. 422 for an unserved address.
+     */
+    const optionsOf = Effect.fn("ShippingPrices.optionsOf")(function*(shipment: Shipment) {
+      if (shipment.digitalOnly) return []
+      if (shipment.address === null) return byConfiguration(shipment)
+      return adapter === undefined
+        ? yield* ofZones(shipment, shipment.address)
+        : yield* ofService(adapter, shipment, shipment.address)
+    })
+
+    /** The price of the chosen rate, else of the cheapest. 422 for an unserved address or an unavailable choice. */
+    const priceOf = Effect.fn("ShippingPrices.priceOf")(function*(shipment: Shipment) {
+      const options = yield* optionsOf(shipment)
+      const chosen = shipment.rateId ?? null
+      const option = chosen === null ? options[0] : options.find(({ id }) => id === chosen)
+      if (option !== undefined) return { total: option.amount, method: option.name, rateId: option.id }
+      return chosen === null ? nothingToShip : yield* CheckoutFailed.of(refusals["no choice"](chosen))
+    })
+
+    return { optionsOf, priceOf }
+  })
+}) {
+  static readonly layer = Layer.effect(ShippingPrices, ShippingPrices.make)
 }
 
 const nothingToShip: ShippingPrice = { total: 0, method: null, rateId: null }

@@ -45,26 +45,23 @@ export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeR
 export const isVoid = (order: Order): boolean => effectsOf[order.status].includes("voidTax") || isRefundedInFull(order)
 
 /** Voids of tax without a change of status. */
-export class TaxVoids extends Context.Service<TaxVoids, {
-  /**
-   * Enqueues the job `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat, because the
-   * job has the order's key. Other ended orders already have their job.
-   */
-  readonly refunded: (stored: StoredOrder) => Effect.Effect<void>
-}>()("stoa/domain/tax/TaxVoids") {
-  static readonly layer = Layer.effect(
-    TaxVoids,
-    Effect.gen(function*() {
-      const jobs = yield* Jobs
-      const { adapter } = yield* TaxSettings
-      return {
-        refunded: Effect.fn("TaxVoids.refunded")(function*({ order, taxProvider }: StoredOrder) {
-          const recorded = effectsOf[order.status].includes("voidTax")
-          if (adapter?.void === undefined || taxProvider === null || recorded || !isRefundedInFull(order)) return
-          const options = { organizationId: order.organizationId, queue: taxQueue }
-          yield* Effect.catch(jobs.enqueue(voidTaxSlug, { orderId: order.id }, options), Effect.die)
-        })
-      }
-    })
-  )
+export class TaxVoids extends Context.Service<TaxVoids>()("stoa/domain/tax/TaxVoids", {
+  make: Effect.gen(function*() {
+    const jobs = yield* Jobs
+    const { adapter } = yield* TaxSettings
+    return {
+      /**
+       * Enqueues the job `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat, because the
+       * job has the order's key. Other ended orders already have their job.
+       */
+      refunded: Effect.fn("TaxVoids.refunded")(function*({ order, taxProvider }: StoredOrder) {
+        const recorded = effectsOf[order.status].includes("voidTax")
+        if (adapter?.void === undefined || taxProvider === null || recorded || !isRefundedInFull(order)) return
+        const options = { organizationId: order.organizationId, queue: taxQueue }
+        yield* Effect.catch(jobs.enqueue(voidTaxSlug, { orderId: order.id }, options), Effect.die)
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(TaxVoids, TaxVoids.make)
 }

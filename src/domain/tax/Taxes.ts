@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { askOutside, OutsideFailed } from "../modules/OutsideService.ts"
 import { type TaxAdapter, TaxAnswer, type TaxRequest } from "./TaxAdapter.ts"
@@ -55,33 +55,30 @@ export interface OrderTax extends Tax {
 }
 
 /** Decides how an order is taxed, for all callers (contract §3.5, docs/tax-and-shipping.md). */
-export class Taxes extends Context.Service<Taxes, {
-  /**
-   * Tax of an order by its organization's classes, else by the rates of its address, else by the deployment's adapter,
-   * else none. The rules are cached, so most checkouts need no statement for them. Fails if the adapter gives no tax
-   * and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
-   */
-  readonly taxOf: (taxable: Taxable) => Effect.Effect<OrderTax, CheckoutFailed, CurrentActor>
-}>()("stoa/domain/tax/Taxes") {
-  static readonly layer = Layer.effect(
-    Taxes,
-    Effect.gen(function*() {
-      const rules = yield* TaxRuleCache
-      const settings = yield* TaxSettings
-      const { adapter, from, shippingByDefaultClass } = settings
+export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
+  make: Effect.gen(function*() {
+    const rules = yield* TaxRuleCache
+    const settings = yield* TaxSettings
+    const { adapter, from, shippingByDefaultClass } = settings
 
-      const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable) {
-        const organizationId = yield* currentOrganization
-        const included = settings.pricesIncludeTax(organizationId)
-        const own = taxByRules(yield* rules.value, taxable, { included, shippingByDefaultClass })
-        if (own !== undefined) return { ...own, included, provider: null }
-        const costs = taxable.shippingTotal > 0 || taxable.lines.some(({ amount }) => amount > 0)
-        if (adapter === undefined || !costs) return { ...untaxed(taxable), included, provider: null }
-        const request = { ...taxable, organizationId, taxIncluded: included, from }
-        return { ...yield* outsideTax(adapter, settings, request), included, provider: adapter.id }
-      })
-
-      return Taxes.of({ taxOf })
+    /**
+     * Tax of an order by its organization's classes, else by the rates of its address, else by the deployment's adapter,
+     * else none. The rules are cached, so most checkouts need no statement for them. Fails if the adapter gives no tax
+     * and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
+     */
+    const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable) {
+      const organizationId = yield* currentOrganization
+      const included = settings.pricesIncludeTax(organizationId)
+      const own = taxByRules(yield* rules.value, taxable, { included, shippingByDefaultClass })
+      if (own !== undefined) return { ...own, included, provider: null }
+      const costs = taxable.shippingTotal > 0 || taxable.lines.some(({ amount }) => amount > 0)
+      if (adapter === undefined || !costs) return { ...untaxed(taxable), included, provider: null }
+      const request = { ...taxable, organizationId, taxIncluded: included, from }
+      return { ...yield* outsideTax(adapter, settings, request), included, provider: adapter.id }
     })
-  )
+
+    return { taxOf }
+  })
+}) {
+  static readonly layer = Layer.effect(Taxes, Taxes.make)
 }

@@ -6,35 +6,6 @@ import { failureOf, isReplayed, type StripeFailure } from "./StripeFailure.ts"
 /** The version of Stripe's API that this code was written against; check it when the library is updated. */
 const apiVersion = "2026-10-28.endive"
 
-/** Calls of Stripe's that this service needs, as effects that fail with a `StripeFailure`. */
-export interface StripeClient {
-  readonly create: (
-    params: Stripe.PaymentIntentCreateParams,
-    idempotencyKey: string
-  ) => Effect.Effect<Answered<Stripe.PaymentIntent>, StripeFailure>
-  readonly retrieve: (intentId: string) => Effect.Effect<Stripe.PaymentIntent, StripeFailure>
-  /** The payment that was made for a checkout. What was made within the last minute may be missing. */
-  readonly ofCheckout: (checkoutId: string) => Effect.Effect<Stripe.PaymentIntent | undefined, StripeFailure>
-  readonly capture: (
-    intentId: string,
-    units: number,
-    idempotencyKey: string
-  ) => Effect.Effect<Stripe.PaymentIntent, StripeFailure>
-  readonly cancel: (intentId: string, idempotencyKey: string) => Effect.Effect<Stripe.PaymentIntent, StripeFailure>
-  readonly refund: (
-    params: Stripe.RefundCreateParams,
-    idempotencyKey: string
-  ) => Effect.Effect<Stripe.Refund, StripeFailure>
-  /** Refunds of a payment, newest first, at most 100. */
-  readonly refundsOf: (intentId: string) => Effect.Effect<ReadonlyArray<Stripe.Refund>, StripeFailure>
-}
-
-/** `replayed`: Stripe repeated the answer to an earlier request with this key; the state may have changed since. */
-export interface Answered<A> {
-  readonly value: A
-  readonly replayed: boolean
-}
-
 /** Waits for the answer under the same key while an earlier request with it is still running, as after our time-out. */
 const asking = <A>(ask: () => Promise<A>): Effect.Effect<A, StripeFailure> =>
   Effect.tryPromise({ try: ask, catch: failureOf }).pipe(
@@ -67,7 +38,7 @@ const address = (apiUrl: string | undefined): Stripe.StripeConfig => {
  * Stripe's own library, for one account. It does not retry, except once on a connection that had been closed; every
  * unsafe call carries a key, so that is harmless. Durable processes retry.
  */
-export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount): StripeClient => {
+export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount) => {
   const stripe = new Stripe(Redacted.value(secretKey), {
     apiVersion,
     maxNetworkRetries: 0,
@@ -76,26 +47,33 @@ export const stripeClient = ({ apiUrl, secretKey, timeoutMs }: StripeAccount): S
     ...address(apiUrl)
   })
   return {
-    create: (params, idempotencyKey) =>
+    /** `replayed`: Stripe repeated the answer to an earlier request with this key; the state may have changed since. */
+    create: (params: Stripe.PaymentIntentCreateParams, idempotencyKey: string) =>
       Effect.map(asking(() => stripe.paymentIntents.create(params, { idempotencyKey })), (value) => ({
         value,
         replayed: isReplayed(value.lastResponse.headers)
       })),
-    retrieve: (intentId) => asking(() => stripe.paymentIntents.retrieve(intentId)),
-    ofCheckout: (checkoutId) =>
+    retrieve: (intentId: string) => asking(() => stripe.paymentIntents.retrieve(intentId)),
+    /** The payment that was made for a checkout, if any. What was made within the last minute may be missing. */
+    ofCheckout: (checkoutId: string) =>
       Effect.map(
         asking(() => stripe.paymentIntents.search({ query: `metadata['checkoutId']:'${checkoutId}'`, limit: 1 })),
         ({ data }) => data[0]
       ),
-    capture: (intentId, units, key) =>
+    capture: (intentId: string, units: number, key: string) =>
       retryReplayed(
         (idempotencyKey) => stripe.paymentIntents.capture(intentId, { amount_to_capture: units }, { idempotencyKey }),
         key
       ),
-    cancel: (intentId, key) =>
+    cancel: (intentId: string, key: string) =>
       retryReplayed((idempotencyKey) => stripe.paymentIntents.cancel(intentId, {}, { idempotencyKey }), key),
-    refund: (params, idempotencyKey) => asking(() => stripe.refunds.create(params, { idempotencyKey })),
-    refundsOf: (intentId) =>
+    refund: (params: Stripe.RefundCreateParams, idempotencyKey: string) =>
+      asking(() => stripe.refunds.create(params, { idempotencyKey })),
+    /** Refunds of a payment, newest first, at most 100. */
+    refundsOf: (intentId: string) =>
       Effect.map(asking(() => stripe.refunds.list({ payment_intent: intentId, limit: 100 })), ({ data }) => data)
   }
 }
+
+/** The calls of Stripe that this service needs, as effects that fail with a `StripeFailure`. */
+export type StripeClient = ReturnType<typeof stripeClient>

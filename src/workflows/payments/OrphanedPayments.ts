@@ -12,56 +12,53 @@ import { VoidPayment } from "./VoidPayment.ts"
 const isUnderWay = ({ state }: PinnedHold): boolean => state === "held" || state === "sold"
 
 /** Events about orders that are not there: of checkouts that still run, and of those that were refused (contract §11). */
-export class OrphanedPayments extends Context.Service<OrphanedPayments, {
-  /**
-   * 409 while the order is being created: the provider retries and then finds it. Refunds the money of a refused
-   * checkout, however late it was captured. Ignores orders that never belonged to this organization, because other
-   * deployments can share the provider account.
-   */
-  readonly resolve: (absent: AbsentOrder) => Effect.Effect<void, Conflict>
-}>()("stoa/workflows/payments/OrphanedPayments") {
-  static readonly layer = Layer.effect(
-    OrphanedPayments,
-    Effect.gen(function*() {
-      const reservations = yield* ReservationRepo
-      const engine = yield* WorkflowEngine.WorkflowEngine
+export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/workflows/payments/OrphanedPayments", {
+  make: Effect.gen(function*() {
+    const reservations = yield* ReservationRepo
+    const engine = yield* WorkflowEngine.WorkflowEngine
 
-      /**
-       * The checkout's void came before the money, so this one needs a new key: the provider would answer the old key
-       * with its old result. One execution per payment, even if the event repeats.
-       */
-      const voidPayment = Effect.fn("OrphanedPayments.voidPayment")(function*(absent: AbsentOrder, hold: PinnedHold) {
-        const { amount, intentId, orderId, organizationId, provider } = absent
-        const { currency, customerId, grandTotal, paymentProvider } = yield* decodePricedCart(hold.pricing)
-        if (paymentProvider !== undefined && paymentProvider !== provider) return
-        yield* Effect.logWarning("money was taken for a checkout that was refused; it goes back", {
-          order: orderId,
-          payment: intentId
-        })
-        const request = {
-          amount: amount ?? grandTotal,
-          currency,
-          orderId,
-          customerId,
-          paymentMethodToken: null,
-          metadata: { orderId, organizationId },
-          idempotencyKey: `${orderId}:orphaned:${intentId}`
-        }
-        yield* VoidPayment.execute({ providerId: provider, request, intentId }, { discard: true })
-      }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
-
-      const resolve: OrphanedPayments["Service"]["resolve"] = Effect.fn("OrphanedPayments.resolve")(function*(absent) {
-        const [hold] = yield* Effect.provideService(
-          reservations.holds([absent.orderId]),
-          CurrentActor,
-          systemActor(absent.organizationId)
-        )
-        if (hold === undefined) return
-        if (isUnderWay(hold)) return yield* Conflict.of("The order is being placed. Send the event again.")
-        if (absent.holdsMoney && hold.pricing !== "null") yield* voidPayment(absent, hold)
+    /**
+     * The checkout's void came before the money, so this one needs a new key: the provider would answer the old key
+     * with its old result. One execution per payment, even if the event repeats.
+     */
+    const voidPayment = Effect.fn("OrphanedPayments.voidPayment")(function*(absent: AbsentOrder, hold: PinnedHold) {
+      const { amount, intentId, orderId, organizationId, provider } = absent
+      const { currency, customerId, grandTotal, paymentProvider } = yield* decodePricedCart(hold.pricing)
+      if (paymentProvider !== undefined && paymentProvider !== provider) return
+      yield* Effect.logWarning("money was taken for a checkout that was refused; it goes back", {
+        order: orderId,
+        payment: intentId
       })
+      const request = {
+        amount: amount ?? grandTotal,
+        currency,
+        orderId,
+        customerId,
+        paymentMethodToken: null,
+        metadata: { orderId, organizationId },
+        idempotencyKey: `${orderId}:orphaned:${intentId}`
+      }
+      yield* VoidPayment.execute({ providerId: provider, request, intentId }, { discard: true })
+    }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
-      return { resolve }
+    /**
+     * 409 while the order is being created: the provider retries and then finds it. Refunds the money of a refused
+     * checkout, however late it was captured. Ignores orders that never belonged to this organization, because other
+     * deployments can share the provider account.
+     */
+    const resolve = Effect.fn("OrphanedPayments.resolve")(function*(absent: AbsentOrder) {
+      const [hold] = yield* Effect.provideService(
+        reservations.holds([absent.orderId]),
+        CurrentActor,
+        systemActor(absent.organizationId)
+      )
+      if (hold === undefined) return
+      if (isUnderWay(hold)) return yield* Conflict.of("The order is being placed. Send the event again.")
+      if (absent.holdsMoney && hold.pricing !== "null") yield* voidPayment(absent, hold)
     })
-  )
+
+    return { resolve }
+  })
+}) {
+  static readonly layer = Layer.effect(OrphanedPayments, OrphanedPayments.make)
 }

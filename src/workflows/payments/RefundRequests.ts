@@ -1,48 +1,38 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import type { Conflict, NotFound } from "../../domain/errors/ApiErrors.ts"
-import type { CompensationFailure } from "../../domain/payments/CompensationFailure.ts"
 import { CompensationFailures } from "../../domain/payments/CompensationFailures.ts"
-import type { RefundRecord } from "../../domain/payments/RefundRecord.ts"
-import type { RefundRequest } from "../../domain/payments/RefundRequest.ts"
+import type { RefundRequest } from "../../domain/payments/Refund.ts"
 import { RefundRetryRepo } from "../../domain/payments/RefundRetryRepo.ts"
 import { Refunds } from "../../domain/payments/Refunds.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Requested refunds, including their money (contract §4.3, §4.4). */
-export class RefundRequests extends Context.Service<RefundRequests, {
-  /**
-   * Writes the refund and waits briefly for its provider, so that the response can show the result; otherwise it is
-   * pending and settles in the background. Errors as of `Refunds.request`.
-   */
-  readonly refund: (
-    orderId: string,
-    request: RefundRequest
-  ) => Effect.Effect<RefundRecord, Effect.Error<ReturnType<Refunds["Service"]["request"]>>, CurrentActor>
-  /** Retries a failed refund at the provider, and returns the failure afterwards. 404, 409. */
-  readonly retry: (failureId: string) => Effect.Effect<CompensationFailure, NotFound | Conflict, CurrentActor>
-}>()("stoa/workflows/payments/RefundRequests") {
-  static readonly layer = Layer.effect(
-    RefundRequests,
-    Effect.gen(function*() {
-      const refunds = yield* Refunds
-      const retries = yield* RefundRetryRepo
-      const failures = yield* CompensationFailures
-      const settlement = yield* RefundSettlement
+export class RefundRequests extends Context.Service<RefundRequests>()("stoa/workflows/payments/RefundRequests", {
+  make: Effect.gen(function*() {
+    const refunds = yield* Refunds
+    const retries = yield* RefundRetryRepo
+    const failures = yield* CompensationFailures
+    const settlement = yield* RefundSettlement
 
-      const refund = Effect.fn("RefundRequests.refund")(function*(orderId: string, request: RefundRequest) {
-        const { organizationId } = yield* CurrentActor
-        const { refundId, settled } = yield* refunds.request(orderId, request)
-        if (!settled) yield* settlement.settle({ refundId, organizationId })
-        return yield* Effect.catchTag(refunds.get(refundId), "NotFound", (error) => Effect.die(error))
-      })
-
-      const retry = Effect.fn("RefundRequests.retry")(function*(failureId: string) {
-        yield* settlement.settle(yield* retries.retry(failureId))
-        return yield* failures.get(failureId)
-      })
-
-      return { refund, retry }
+    /**
+     * Writes the refund and waits briefly for its provider, so that the response can show the result; otherwise it is
+     * pending and settles in the background. Errors as of `Refunds.request`.
+     */
+    const refund = Effect.fn("RefundRequests.refund")(function*(orderId: string, request: RefundRequest) {
+      const { organizationId } = yield* CurrentActor
+      const { refundId, settled } = yield* refunds.request(orderId, request)
+      if (!settled) yield* settlement.settle({ refundId, organizationId })
+      return yield* Effect.catchTag(refunds.get(refundId), "NotFound", (error) => Effect.die(error))
     })
-  )
+
+    /** Retries a failed refund at the provider, and returns the failure afterwards. 404, 409. */
+    const retry = Effect.fn("RefundRequests.retry")(function*(failureId: string) {
+      yield* settlement.settle(yield* retries.retry(failureId))
+      return yield* failures.get(failureId)
+    })
+
+    return { refund, retry }
+  })
+}) {
+  static readonly layer = Layer.effect(RefundRequests, RefundRequests.make)
 }

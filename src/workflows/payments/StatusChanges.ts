@@ -1,13 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import type { Unavailable } from "../../domain/errors/ApiErrors.ts"
-import type { Order } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
-import { Orders, type StatusChangeError } from "../../domain/orders/Orders.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
-import type { WebhookRefusal } from "../../domain/payments/PaymentErrors.ts"
-import { type EventReceipt, PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
+import { PaymentEvents, type PendingCapture } from "../../domain/payments/PaymentEvents.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { call, deadline } from "../../entities/EntityCall.ts"
 import { OrderEntity } from "../../entities/OrderEntity.ts"
@@ -15,75 +12,70 @@ import { LateCapture } from "../checkout/Captures.ts"
 import { OrphanedPayments } from "./OrphanedPayments.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
+interface StatusRequest {
+  readonly status: string
+  readonly reason?: string | null | undefined
+}
+
 /** Changes of an order's status from outside, with the money that follows them (contract §4.2, §11). */
-export class StatusChanges extends Context.Service<StatusChanges, {
-  /**
-   * Runs the hooks, then writes through the order entity. If the change refunds money, waits briefly for the provider,
-   * so that the response can show the new `refundedTotal`.
-   */
-  readonly change: (
-    orderId: string,
-    request: { readonly status: string; readonly reason?: string | undefined }
-  ) => Effect.Effect<Order, StatusChangeError | Unavailable, CurrentActor>
-  /**
-   * Processes an inbound provider event and starts the refund or capture it requires. 409 while the event's order is
-   * being created: the provider retries and then finds it. Money of a refused checkout is refunded.
-   */
-  readonly receive: (
-    headers: Readonly<Record<string, string | undefined>>,
-    rawBody: string
-  ) => Effect.Effect<EventReceipt, WebhookRefusal | StatusChangeError>
-}>()("stoa/workflows/payments/StatusChanges") {
-  static readonly layer = Layer.effect(
-    StatusChanges,
-    Effect.gen(function*() {
-      const actorOf = yield* OrderEntity.client
-      const orders = yield* OrderRepo
-      const statuses = yield* Orders
-      const events = yield* PaymentEvents
-      const orphaned = yield* OrphanedPayments
-      const settlement = yield* RefundSettlement
-      const settings = yield* StoreSettings
-      const unconfirmed = yield* UnpaidOrderRepo
-      const engine = yield* WorkflowEngine.WorkflowEngine
+export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workflows/payments/StatusChanges", {
+  make: Effect.gen(function*() {
+    const actorOf = yield* OrderEntity.client
+    const orders = yield* OrderRepo
+    const statuses = yield* Orders
+    const events = yield* PaymentEvents
+    const orphaned = yield* OrphanedPayments
+    const settlement = yield* RefundSettlement
+    const settings = yield* StoreSettings
+    const unconfirmed = yield* UnpaidOrderRepo
+    const engine = yield* WorkflowEngine.WorkflowEngine
 
-      const change: StatusChanges["Service"]["change"] = Effect.fn("StatusChanges.change")(
-        function*(orderId, { reason = null, status }) {
-          const actor = yield* CurrentActor
-          const request = { status, reason, source: "request" } as const
-          const { order, refundId } = yield* statuses.changeStatus(
-            orderId,
-            request,
-            Effect.fnUntraced(function*(change) {
-              const until = yield* deadline
-              return yield* call(actorOf(change.orderId).changeStatus({ ...change, actor, until }))
-            })
-          )
-          if (refundId === null) return order
-          yield* settlement.settle({ refundId, organizationId: actor.organizationId })
-          return (yield* orders.find(orderId))?.order ?? order
-        }
-      )
+    /**
+     * Runs the hooks, then writes through the order entity. If the change refunds money, waits briefly for the provider,
+     * so that the response can show the new `refundedTotal`.
+     */
+    const change = Effect.fn("StatusChanges.change")(
+      function*(orderId: string, { reason = null, status }: StatusRequest) {
+        const actor = yield* CurrentActor
+        const request = { status, reason, source: "request" } as const
+        const { order, refundId } = yield* statuses.changeStatus(
+          orderId,
+          request,
+          Effect.fnUntraced(function*(change) {
+            const until = yield* deadline
+            return yield* call(actorOf(change.orderId).changeStatus({ ...change, actor, until }))
+          })
+        )
+        if (refundId === null) return order
+        yield* settlement.settle({ refundId, organizationId: actor.organizationId })
+        return (yield* orders.find(orderId))?.order ?? order
+      }
+    )
 
-      /** Where an operator captures, the order only stops to wait for its shopper. */
-      const startCapture = (capture: PendingCapture) =>
-        settings.capture === "manual" ?
-          unconfirmed.confirmed(capture.orderId, capture.organizationId) :
-          LateCapture.execute(capture, { discard: true }).pipe(
-            Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
-          )
+    /** Where an operator captures, the order only stops to wait for its shopper. */
+    const startCapture = (capture: PendingCapture) =>
+      settings.capture === "manual" ?
+        unconfirmed.confirmed(capture.orderId, capture.organizationId) :
+        LateCapture.execute(capture, { discard: true }).pipe(
+          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+        )
 
-      const receive: StatusChanges["Service"]["receive"] = Effect.fn("StatusChanges.receive")(
-        function*(headers, rawBody) {
-          const receipt = yield* events.receive(headers, rawBody)
-          if (receipt.absent !== null) yield* orphaned.resolve(receipt.absent)
-          if (receipt.refund !== null) yield* settlement.start(receipt.refund)
-          if (receipt.capture !== null) yield* startCapture(receipt.capture)
-          return receipt
-        }
-      )
+    /**
+     * Processes an inbound provider event and starts the refund or capture it requires. 409 while the event's order is
+     * being created: the provider retries and then finds it. Money of a refused checkout is refunded.
+     */
+    const receive = Effect.fn("StatusChanges.receive")(
+      function*(headers: Readonly<Record<string, string | undefined>>, rawBody: string) {
+        const receipt = yield* events.receive(headers, rawBody)
+        if (receipt.absent !== null) yield* orphaned.resolve(receipt.absent)
+        if (receipt.refund !== null) yield* settlement.start(receipt.refund)
+        if (receipt.capture !== null) yield* startCapture(receipt.capture)
+        return receipt
+      }
+    )
 
-      return { change, receive }
-    })
-  )
+    return { change, receive }
+  })
+}) {
+  static readonly layer = Layer.effect(StatusChanges, StatusChanges.make)
 }

@@ -3,78 +3,64 @@ import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
-import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
+import { type UnpaidOrder, UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { RefundSettlement } from "./RefundSettlement.ts"
 
 /** Maximum number of orders one run or page cancels. */
 export const ordersPerRun = 100
 
-/** An order that was not paid in time. */
-export interface UnpaidOrder {
-  readonly orderId: string
-  readonly organizationId: string
-}
-
 /** Cancels orders whose payment deadline has passed, so that they do not hold stock forever. */
-export class UnpaidOrders extends Context.Service<UnpaidOrders, {
-  /**
-   * Cancels orders as a manual cancellation does: hooks, history, event, stock, promotion usage and cart, and a void of
-   * the authorization. Only from `pending` and only before any capture: an order paid or confirmed at that moment
-   * stays. A failed cancellation is logged and does not block the others. Returns how many were cancelled.
-   */
-  readonly cancelAll: (orders: ReadonlyArray<UnpaidOrder>, reason: string) => Effect.Effect<number>
-  /**
-   * Scheduled job: cancels orders whose shopper did not confirm the payment in time, at most 100 per call. Returns how
-   * many were checked.
-   */
-  readonly cancelUnconfirmed: Effect.Effect<number>
-}>()("stoa/workflows/payments/UnpaidOrders") {
-  static readonly layer = Layer.effect(
-    UnpaidOrders,
-    Effect.gen(function*() {
-      const orders = yield* Orders
-      const statuses = yield* OrderStatusRepo
-      const settlement = yield* RefundSettlement
-      const unconfirmed = yield* UnpaidOrderRepo
+export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflows/payments/UnpaidOrders", {
+  make: Effect.gen(function*() {
+    const orders = yield* Orders
+    const statuses = yield* OrderStatusRepo
+    const settlement = yield* RefundSettlement
+    const unconfirmed = yield* UnpaidOrderRepo
 
-      const cancel = ({ orderId, organizationId }: UnpaidOrder, reason: string) =>
-        // As the provider's events do.
-        orders.changeStatus(
-          orderId,
-          { status: "cancelled", source: "payment", reason, unpaid: true },
-          statuses.transition
-        ).pipe(
-          Effect.tap(({ refundId }) =>
-            refundId === null ? Effect.void : settlement.start({ refundId, organizationId })
-          ),
-          Effect.as(1),
-          Effect.catchTag(
-            ["Conflict", "InvalidTransition"],
-            () => Effect.as(Effect.logDebug(`order ${orderId} was confirmed or cancelled meanwhile`), 0)
-          ),
-          Effect.catchCause((cause) =>
-            Effect.as(Effect.logWarning(`order ${orderId} could not be cancelled`, cause), 0)
-          ),
-          Effect.provideService(CurrentActor, systemActor(organizationId))
-        )
-
-      const cancelAll = Effect.fn("UnpaidOrders.cancelAll")(
-        function*(due: ReadonlyArray<UnpaidOrder>, reason: string) {
-          const ended = yield* Effect.forEach(due, (order) => cancel(order, reason), { concurrency: 4 })
-          return ended.reduce((sum, one) => sum + one, 0)
-        }
+    const cancel = ({ orderId, organizationId }: UnpaidOrder, reason: string) =>
+      // As the provider's events do.
+      orders.changeStatus(
+        orderId,
+        { status: "cancelled", source: "payment", reason, unpaid: true },
+        statuses.transition
+      ).pipe(
+        Effect.tap(({ refundId }) => refundId === null ? Effect.void : settlement.start({ refundId, organizationId })),
+        Effect.as(1),
+        Effect.catchTag(
+          ["Conflict", "InvalidTransition"],
+          () => Effect.as(Effect.logDebug(`order ${orderId} was confirmed or cancelled meanwhile`), 0)
+        ),
+        Effect.catchCause((cause) => Effect.as(Effect.logWarning(`order ${orderId} could not be cancelled`, cause), 0)),
+        Effect.provideService(CurrentActor, systemActor(organizationId))
       )
 
-      const cancelUnconfirmed = Effect.gen(function*() {
-        const due = yield* unconfirmed.takeDue(ordersPerRun)
-        yield* cancelAll(due.filter(({ paid }) => !paid), "payment_not_confirmed")
-        return due.length
-      }).pipe(Effect.withSpan("UnpaidOrders.cancelUnconfirmed"))
+    /**
+     * Cancels orders as a manual cancellation does: hooks, history, event, stock, promotion usage and cart, and a void of
+     * the authorization. Only from `pending` and only before any capture: an order paid or confirmed at that moment
+     * stays. A failed cancellation is logged and does not block the others. Returns how many were cancelled.
+     */
+    const cancelAll = Effect.fn("UnpaidOrders.cancelAll")(
+      function*(due: ReadonlyArray<UnpaidOrder>, reason: string) {
+        const ended = yield* Effect.forEach(due, (order) => cancel(order, reason), { concurrency: 4 })
+        return ended.reduce((sum, one) => sum + one, 0)
+      }
+    )
 
-      return { cancelAll, cancelUnconfirmed }
-    })
-  )
+    /**
+     * Scheduled job: cancels orders whose shopper did not confirm the payment in time, at most 100 per call. Returns how
+     * many were checked.
+     */
+    const cancelUnconfirmed = Effect.gen(function*() {
+      const due = yield* unconfirmed.takeDue(ordersPerRun)
+      yield* cancelAll(due.filter(({ paid }) => !paid), "payment_not_confirmed")
+      return due.length
+    }).pipe(Effect.withSpan("UnpaidOrders.cancelUnconfirmed"))
+
+    return { cancelAll, cancelUnconfirmed }
+  })
+}) {
+  static readonly layer = Layer.effect(UnpaidOrders, UnpaidOrders.make)
 }
 
 const first = "00000000-0000-0000-0000-000000000000"
