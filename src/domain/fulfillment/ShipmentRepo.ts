@@ -12,58 +12,19 @@ import type { ChangePlan, StoredShipment } from "./ShipmentChanges.ts"
 import type { ShipmentPlan } from "./ShipmentRules.ts"
 import { insertShipment, updateShipment } from "./ShipmentStatementRepo.ts"
 
+type StoredRow = FulfillmentRow & { readonly taken: ReadonlyArray<StockAllocation> }
+
 /**
  * Fulfillments by staff. Each write is one transaction that locks the order, then its hold, then its stock, in the
  * order of a status change. So concurrent writes see each other's result and cannot deadlock. The number of statements
  * does not depend on the number of lines.
  */
-export class ShipmentRepo extends Context.Service<ShipmentRepo, {
-  /** The goods of an order; undefined when the organization has no such order. */
-  readonly goodsOf: (orderId: string) => Effect.Effect<OrderGoods | undefined, never, CurrentActor>
-  /**
-   * Writes what `plan` returns for the locked order: takes the stock, then writes the fulfillment with its lines and
-   * event, then runs `move`, which changes the order's status. Any failure rolls back everything. 404 without such an
-   * order.
-   */
-  readonly make: <E, E2, R>(
-    orderId: string,
-    plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan, E>,
-    move: Effect.Effect<void, E2, R>
-  ) => Effect.Effect<Fulfillment, NotFound | E | E2, CurrentActor | R>
-  /**
-   * The same for a plan that may be empty, with the caller's work in the same transaction. The work gets the
-   * fulfillment, or undefined where nothing was sent, and alone writes the request's idempotency record.
-   */
-  readonly makeBeside: <A, E, E2, E3, R, R3>(
-    orderId: string,
-    plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan | undefined, E>,
-    move: Effect.Effect<void, E2, R>,
-    beside: (made: Fulfillment | undefined) => Effect.Effect<A, E3, R3>
-  ) => Effect.Effect<
-    { readonly made: Fulfillment | undefined; readonly result: A },
-    NotFound | E | E2 | E3,
-    CurrentActor | R | R3
-  >
-  /**
-   * Writes what `plan` returns for a fulfillment and its locked order; returned units go back to the stock they came
-   * from. Writes nothing for an empty plan. 404 without such a fulfillment of such an order.
-   */
-  readonly change: <E>(
-    orderId: string,
-    fulfillmentId: string,
-    plan: (goods: OrderGoods, stored: StoredShipment) => Effect.Effect<ChangePlan | undefined, E>
-  ) => Effect.Effect<Fulfillment, NotFound | E, CurrentActor>
-}>()("stoa/domain/fulfillment/ShipmentRepo") {}
-
-type StoredRow = FulfillmentRow & { readonly taken: ReadonlyArray<StockAllocation> }
-
-/** `ShipmentRepo` over the database of the process. */
-export const shipmentRepoLayer = Layer.effect(
-  ShipmentRepo,
-  Effect.gen(function*() {
+export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/fulfillment/ShipmentRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* OrderStock
 
+    /** The goods of an order; undefined when the organization has no such order. */
     const goodsOf = Effect.fn("ShipmentRepo.goodsOf")(function*(orderId: string) {
       return yield* readGoods(sql, yield* currentOrganization, orderId)
     }, Effect.orDie)
@@ -98,9 +59,18 @@ export const shipmentRepoLayer = Layer.effect(
       }
     )
 
-    return ShipmentRepo.of({
+    return {
       goodsOf,
-      makeBeside: Effect.fn("ShipmentRepo.makeBeside")((orderId, plan, move, beside) =>
+      /**
+       * The same for a plan that may be empty, with the caller's work in the same transaction. The work gets the
+       * fulfillment, or undefined where nothing was sent, and alone writes the request's idempotency record.
+       */
+      makeBeside: Effect.fn("ShipmentRepo.makeBeside")(<A, E, E2, E3, R, R3>(
+        orderId: string,
+        plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan | undefined, E>,
+        move: Effect.Effect<void, E2, R>,
+        beside: (made: Fulfillment | undefined) => Effect.Effect<A, E3, R3>
+      ) =>
         transacted(Effect.gen(function*() {
           const { organizationId } = yield* CurrentActor
           const decided = yield* plan(yield* locked(organizationId, orderId))
@@ -108,14 +78,31 @@ export const shipmentRepoLayer = Layer.effect(
           return { made, result: yield* beside(made) }
         }))
       ),
-      make: Effect.fn("ShipmentRepo.make")((orderId, plan, move) =>
+      /**
+       * Writes what `plan` returns for the locked order: takes the stock, then writes the fulfillment with its lines and
+       * event, then runs `move`, which changes the order's status. Any failure rolls back everything. 404 without such an
+       * order.
+       */
+      make: Effect.fn("ShipmentRepo.make")(<E, E2, R>(
+        orderId: string,
+        plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan, E>,
+        move: Effect.Effect<void, E2, R>
+      ) =>
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
           const decided = yield* plan(yield* locked(actor.organizationId, orderId))
           return yield* written(decided, move, true)
         }))
       ),
-      change: Effect.fn("ShipmentRepo.change")((orderId, fulfillmentId, plan) =>
+      /**
+       * Writes what `plan` returns for a fulfillment and its locked order; returned units go back to the stock they came
+       * from. Writes nothing for an empty plan. 404 without such a fulfillment of such an order.
+       */
+      change: Effect.fn("ShipmentRepo.change")(<E>(
+        orderId: string,
+        fulfillmentId: string,
+        plan: (goods: OrderGoods, stored: StoredShipment) => Effect.Effect<ChangePlan | undefined, E>
+      ) =>
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
           const goods = yield* locked(actor.organizationId, orderId)
@@ -127,6 +114,9 @@ export const shipmentRepoLayer = Layer.effect(
           return decided.record
         }))
       )
-    })
+    }
   })
-)
+}) {}
+
+/** `ShipmentRepo` over the database of the process. */
+export const shipmentRepoLayer = Layer.effect(ShipmentRepo, ShipmentRepo.make)

@@ -1,6 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { Conflict, type Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader, Orders } from "../orders/Orders.ts"
 import { contentOf } from "./InvoiceContent.ts"
@@ -36,9 +35,6 @@ export interface MailedInvoice extends Pick<Order, "currency" | "grandTotal" | "
   readonly locale: string
 }
 
-/** Why there is no document: 404, 403, or 409 while the order is neither confirmed nor paid. */
-export type InvoiceError = NotFound | Forbidden | Conflict
-
 /** The number of the n-th invoice of a seller. */
 export const invoiceNumber = (sequence: bigint): string => `INV-${String(sequence).padStart(6, "0")}`
 
@@ -47,86 +43,79 @@ const isBinding = ({ amountCaptured, status }: Order): boolean =>
   amountCaptured !== null || (status !== "pending" && status !== "cancelled")
 
 /** Invoices and receipts of orders (contract §4.4, docs/orders.md). */
-export class Invoices extends Context.Service<Invoices, {
-  /** The invoice as a page, for callers who can read the order; the first request issues it. */
-  readonly page: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>
-  /** The same as PDF. */
-  readonly file: (orderId: string) => Effect.Effect<InvoiceFile, InvoiceError, CurrentActor>
-  /** What was paid for an order, as a page. 409 before anything was. */
-  readonly receipt: (orderId: string) => Effect.Effect<InvoicePage, InvoiceError, CurrentActor>
-  /** Issues the invoice and returns the content and recipient of its mail. For staff: 404, 409. */
-  readonly issued: (orderId: string) => Effect.Effect<MailedInvoice, NotFound | Conflict, CurrentActor>
-  /** The PDF for a mail the service sends; there is no permission check, because the recipient was decided before. */
-  readonly fileToSend: (orderId: string) => Effect.Effect<InvoiceFile, NotFound | Conflict, CurrentActor>
-}>()("stoa/domain/invoices/Invoices") {
-  static readonly layer = Layer.effect(
-    Invoices,
-    Effect.gen(function*() {
-      const orders = yield* Orders
-      const repo = yield* InvoiceRepo
-      const pdf = yield* InvoicePdf
-      const settings = yield* InvoiceSettings
+export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/Invoices", {
+  make: Effect.gen(function*() {
+    const orders = yield* Orders
+    const repo = yield* InvoiceRepo
+    const pdf = yield* InvoicePdf
+    const settings = yield* InvoiceSettings
 
-      const readable = (orderId: string) => Effect.flatMap(orders.find(orderId), admitReader)
+    const readable = (orderId: string) => Effect.flatMap(orders.find(orderId), admitReader)
 
-      const paymentsOf = ({ amountCaptured, placedAt }: Order) =>
-        amountCaptured === null || amountCaptured === 0 ? [] : [{ at: placedAt, amount: amountCaptured }]
+    const paymentsOf = ({ amountCaptured, placedAt }: Order) =>
+      amountCaptured === null || amountCaptured === 0 ? [] : [{ at: placedAt, amount: amountCaptured }]
 
-      const show = (document: InvoiceDocument): ShownDocument =>
-        shown(document, wordsOf(settings, document.content.locale))
+    const show = (document: InvoiceDocument): ShownDocument =>
+      shown(document, wordsOf(settings, document.content.locale))
 
-      const invoiceOf = Effect.fnUntraced(function*(order: Order) {
-        const { buyer, issued: before, refunds } = yield* repo.factsOf(order.id)
-        // The system the order was created in invoices it: a second invoice would tax it twice.
-        if (before === undefined && order.importedAt !== undefined) {
-          return yield* Conflict.of("An imported order has its invoice in the system that it came from.")
-        }
-        if (before === undefined && !isBinding(order)) {
-          return yield* Conflict.of("An order has no invoice before it is confirmed or paid.")
-        }
-        const issued = before ?? (yield* repo.issue(order.id, contentOf(order, buyer, settings)))
-        const { content, issuedAt: date } = issued
-        const number = invoiceNumber(issued.number)
-        const document = show({ kind: "invoice", number, date, content, payments: paymentsOf(order), refunds })
-        return { number, document, email: buyer.email }
-      })
-
-      const found = Effect.fnUntraced(function*(orderId: string) {
-        return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
-      })
-
-      const drawn = Effect.fnUntraced(function*(order: Order) {
-        const { document, number } = yield* invoiceOf(order)
-        return { number, fileName: `${number}.pdf`, pdf: yield* pdf.draw(document) }
-      })
-
-      return {
-        page: Effect.fn("Invoices.page")(function*(orderId: string) {
-          const { document, number } = yield* invoiceOf(yield* readable(orderId))
-          return { fileName: `${number}.html`, html: htmlOf(document) }
-        }),
-        file: Effect.fn("Invoices.file")(function*(orderId: string) {
-          return yield* drawn(yield* readable(orderId))
-        }),
-        receipt: Effect.fn("Invoices.receipt")(function*(orderId: string) {
-          const order = yield* readable(orderId)
-          if (order.amountCaptured === null) return yield* Conflict.of("Nothing was paid for this order yet.")
-          const { buyer, issued, refunds } = yield* repo.factsOf(order.id)
-          const content = issued?.content ?? contentOf(order, buyer, settings)
-          const payments = paymentsOf(order)
-          const document = show({ kind: "receipt", number: null, date: order.placedAt, content, payments, refunds })
-          return { fileName: `receipt-${order.orderNumber}.html`, html: htmlOf(document) }
-        }),
-        issued: Effect.fn("Invoices.issued")(function*(orderId: string) {
-          const order = yield* found(orderId)
-          const { currency, grandTotal, orderNumber, organizationId } = order
-          const { document: { locale }, email, number: invoiceNumber } = yield* invoiceOf(order)
-          return { currency, email, grandTotal, invoiceNumber, locale, orderNumber, organizationId }
-        }),
-        fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: string) {
-          return yield* drawn(yield* found(orderId))
-        })
+    const invoiceOf = Effect.fnUntraced(function*(order: Order) {
+      const { buyer, issued: before, refunds } = yield* repo.factsOf(order.id)
+      // The system the order was created in invoices it: a second invoice would tax it twice.
+      if (before === undefined && order.importedAt !== undefined) {
+        return yield* Conflict.of("An imported order has its invoice in the system that it came from.")
       }
+      if (before === undefined && !isBinding(order)) {
+        return yield* Conflict.of("An order has no invoice before it is confirmed or paid.")
+      }
+      const issued = before ?? (yield* repo.issue(order.id, contentOf(order, buyer, settings)))
+      const { content, issuedAt: date } = issued
+      const number = invoiceNumber(issued.number)
+      const document = show({ kind: "invoice", number, date, content, payments: paymentsOf(order), refunds })
+      return { number, document, email: buyer.email }
     })
-  )
+
+    const found = Effect.fnUntraced(function*(orderId: string) {
+      return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
+    })
+
+    const drawn = Effect.fnUntraced(function*(order: Order) {
+      const { document, number } = yield* invoiceOf(order)
+      return { number, fileName: `${number}.pdf`, pdf: yield* pdf.draw(document) }
+    })
+
+    return {
+      /** The invoice as a page, for callers who can read the order; the first request issues it. */
+      page: Effect.fn("Invoices.page")(function*(orderId: string) {
+        const { document, number } = yield* invoiceOf(yield* readable(orderId))
+        return { fileName: `${number}.html`, html: htmlOf(document) }
+      }),
+      /** The same as PDF. */
+      file: Effect.fn("Invoices.file")(function*(orderId: string) {
+        return yield* drawn(yield* readable(orderId))
+      }),
+      /** What was paid for an order, as a page. 409 before anything was. */
+      receipt: Effect.fn("Invoices.receipt")(function*(orderId: string) {
+        const order = yield* readable(orderId)
+        if (order.amountCaptured === null) return yield* Conflict.of("Nothing was paid for this order yet.")
+        const { buyer, issued, refunds } = yield* repo.factsOf(order.id)
+        const content = issued?.content ?? contentOf(order, buyer, settings)
+        const payments = paymentsOf(order)
+        const document = show({ kind: "receipt", number: null, date: order.placedAt, content, payments, refunds })
+        return { fileName: `receipt-${order.orderNumber}.html`, html: htmlOf(document) }
+      }),
+      /** Issues the invoice and returns the content and recipient of its mail. For staff: 404, 409. */
+      issued: Effect.fn("Invoices.issued")(function*(orderId: string) {
+        const order = yield* found(orderId)
+        const { currency, grandTotal, orderNumber, organizationId } = order
+        const { document: { locale }, email, number: invoiceNumber } = yield* invoiceOf(order)
+        return { currency, email, grandTotal, invoiceNumber, locale, orderNumber, organizationId }
+      }),
+      /** The PDF for a mail the service sends; there is no permission check, because the recipient was decided before. */
+      fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: string) {
+        return yield* drawn(yield* found(orderId))
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Invoices, Invoices.make)
 }

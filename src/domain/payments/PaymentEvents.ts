@@ -4,10 +4,10 @@ import { Conflict } from "../errors/ApiErrors.ts"
 import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
 import type { StoredOrder } from "../orders/Order.ts"
-import { Orders, type StatusChangeError, type StatusRequest } from "../orders/Orders.ts"
+import { Orders, type StatusRequest } from "../orders/Orders.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
-import { refusalOf, type WebhookRefusal, WebhookUnconfigured } from "./PaymentErrors.ts"
+import { refusalOf, WebhookUnconfigured } from "./PaymentErrors.ts"
 import { PaymentEventRepo, type ReceivedEvent } from "./PaymentEventRepo.ts"
 import {
   capturedBy,
@@ -151,84 +151,78 @@ const applier = ({ events, orders, refunds }: Parts) => {
 }
 
 /** Inbound events of payment providers (spec §6, contract §11). */
-export class PaymentEvents extends Context.Service<PaymentEvents, {
-  /**
-   * Verifies the raw body and applies the event once. `payment_intent.succeeded` over the full amount confirms a
-   * pending order, records the capture and delivers digital lines, or refunds a cancelled order.
-   * `payment_intent.payment_failed` and `.canceled` cancel an unpaid pending order,
-   * `payment_intent.amount_capturable_updated` starts the capture of an unpaid order, `charge.refunded` records
-   * `amount` as the total refunded, and `charge.dispute.*` and `refund.failed` are recorded on the order. Other events,
-   * and orders that are unknown, further along or paid by another intent, are accepted without effect. 400 and 503 if
-   * verification fails; 409 after three concurrent changes of the order.
-   */
-  readonly receive: (
-    headers: Headers,
-    rawBody: string
-  ) => Effect.Effect<EventReceipt, WebhookRefusal | StatusChangeError>
-}>()("stoa/domain/payments/PaymentEvents") {
-  static readonly layer = Layer.effect(
-    PaymentEvents,
-    Effect.gen(function*() {
-      const settings = yield* StoreSettings
-      const orders = yield* Orders
-      const verify = verifier(yield* PaymentAdapters)
-      const events = yield* PaymentEventRepo
-      const fulfillments = yield* Fulfillments
-      const apply = applier({ orders, events, refunds: yield* RefundRepo })
+export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain/payments/PaymentEvents", {
+  make: Effect.gen(function*() {
+    const settings = yield* StoreSettings
+    const orders = yield* Orders
+    const verify = verifier(yield* PaymentAdapters)
+    const events = yield* PaymentEventRepo
+    const fulfillments = yield* Fulfillments
+    const apply = applier({ orders, events, refunds: yield* RefundRepo })
 
-      /**
-       * Records an event that changes nothing by itself: staff see it in the order's timeline. A repeated event starts
-       * the capture again, because the process that claimed it may have died before capturing.
-       */
-      const note = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
-        const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
-        const waits = isCapturableEvent(verified) && order.amountCaptured === null && order.status !== "cancelled"
-        const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
-        return { ...received, duplicate: first === undefined, capture }
-      })
-
-      const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
-        const { id, orderId } = verified.event
-        for (let attempt = 0; attempt < maxAttempts; attempt++) {
-          const stored = orderId !== null && isUuid(orderId) ? yield* orders.find(orderId) : undefined
-          if (stored === undefined || !concerns(verified, stored)) {
-            yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
-            const { organizationId } = yield* CurrentActor
-            return { ...received, absent: stored === undefined ? absentOrder(verified, organizationId) : null }
-          }
-          // Both errors mean the order changed between read and write: read again.
-          const receipt = yield* Effect.catchTag(
-            request === undefined ? note(verified, stored) : apply(verified, stored, request),
-            ["Conflict", "InvalidTransition"],
-            () => Effect.undefined
-          )
-          if (receipt === undefined) continue
-          // Also for a repeated event: the process that handled it first may have died before this step.
-          if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
-          return receipt
-        }
-        return yield* Conflict.of("The order is being changed by other requests. Send the event again.")
-      })
-
-      const receive: PaymentEvents["Service"]["receive"] = Effect.fn("PaymentEvents.receive")(
-        function*(headers, rawBody) {
-          const verified = yield* verify(headers, rawBody)
-          const request = requestOf(verified)
-          const forPerson = needsAPerson(verified)
-          if (forPerson) yield* Effect.logError("a payment needs a person", verified.event)
-          if (request === undefined && !isCapturableEvent(verified) && !forPerson) return received
-          const organization = verified.event.organizationId ?? settings.defaultOrganizationId
-          const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
-          // The change log records the request in which the provider reported it.
-          const actor = Option.match(yield* Effect.serviceOption(CurrentActor), {
-            onNone: () => system,
-            onSome: ({ ip, requestId, userAgent }) => ({ ...system, ip, requestId, userAgent, source: "rest" as const })
-          })
-          return yield* Effect.provideService(work(verified, request), CurrentActor, actor)
-        }
-      )
-
-      return { receive }
+    /**
+     * Records an event that changes nothing by itself: staff see it in the order's timeline. A repeated event starts
+     * the capture again, because the process that claimed it may have died before capturing.
+     */
+    const note = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
+      const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
+      const waits = isCapturableEvent(verified) && order.amountCaptured === null && order.status !== "cancelled"
+      const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
+      return { ...received, duplicate: first === undefined, capture }
     })
-  )
+
+    const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
+      const { id, orderId } = verified.event
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const stored = orderId !== null && isUuid(orderId) ? yield* orders.find(orderId) : undefined
+        if (stored === undefined || !concerns(verified, stored)) {
+          yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
+          const { organizationId } = yield* CurrentActor
+          return { ...received, absent: stored === undefined ? absentOrder(verified, organizationId) : null }
+        }
+        // Both errors mean the order changed between read and write: read again.
+        const receipt = yield* Effect.catchTag(
+          request === undefined ? note(verified, stored) : apply(verified, stored, request),
+          ["Conflict", "InvalidTransition"],
+          () => Effect.undefined
+        )
+        if (receipt === undefined) continue
+        // Also for a repeated event: the process that handled it first may have died before this step.
+        if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
+        return receipt
+      }
+      return yield* Conflict.of("The order is being changed by other requests. Send the event again.")
+    })
+
+    /**
+     * Verifies the raw body and applies the event once. `payment_intent.succeeded` over the full amount confirms a
+     * pending order, records the capture and delivers digital lines, or refunds a cancelled order.
+     * `payment_intent.payment_failed` and `.canceled` cancel an unpaid pending order,
+     * `payment_intent.amount_capturable_updated` starts the capture of an unpaid order, `charge.refunded` records
+     * `amount` as the total refunded, and `charge.dispute.*` and `refund.failed` are recorded on the order. Other events,
+     * and orders that are unknown, further along or paid by another intent, are accepted without effect. 400 and 503 if
+     * verification fails; 409 after three concurrent changes of the order.
+     */
+    const receive = Effect.fn("PaymentEvents.receive")(
+      function*(headers: Headers, rawBody: string) {
+        const verified = yield* verify(headers, rawBody)
+        const request = requestOf(verified)
+        const forPerson = needsAPerson(verified)
+        if (forPerson) yield* Effect.logError("a payment needs a person", verified.event)
+        if (request === undefined && !isCapturableEvent(verified) && !forPerson) return received
+        const organization = verified.event.organizationId ?? settings.defaultOrganizationId
+        const system = systemActor(organization, `${verified.adapter.providerId}-webhook`)
+        // The change log records the request in which the provider reported it.
+        const actor = Option.match(yield* Effect.serviceOption(CurrentActor), {
+          onNone: () => system,
+          onSome: ({ ip, requestId, userAgent }) => ({ ...system, ip, requestId, userAgent, source: "rest" as const })
+        })
+        return yield* Effect.provideService(work(verified, request), CurrentActor, actor)
+      }
+    )
+
+    return { receive }
+  })
+}) {
+  static readonly layer = Layer.effect(PaymentEvents, PaymentEvents.make)
 }

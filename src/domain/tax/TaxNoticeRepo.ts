@@ -12,26 +12,22 @@ export interface OutsideTaxed {
 }
 
 /** Which events are about orders that a tax adapter taxed. */
-export class TaxNoticeRepo extends Context.Service<TaxNoticeRepo, {
-  /** One statement for any number of events, by their ids, of all organizations; in the order of the events. */
-  readonly outside: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<OutsideTaxed>>
-}>()("stoa/domain/tax/TaxNoticeRepo") {}
+export class TaxNoticeRepo extends Context.Service<TaxNoticeRepo>()("stoa/domain/tax/TaxNoticeRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    /** One statement for any number of events, by their ids, of all organizations; in the order of the events. */
+    outside: Effect.fn("TaxNoticeRepo.outside")(
+      (events: ReadonlyArray<string>) =>
+        sql<OutsideTaxed>`select e.type, e.organization_id as "organizationId", o.id as "orderId",
+            e.payload->>'status' as status
+          from outbox_events e join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
+          where e.id = any(${events}::uuid[])
+            and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
+            and o.tax_provider is not null
+          order by e.event_sequence`,
+      Effect.orDie
+    )
+  }))
+}) {}
 
 /** `TaxNoticeRepo` over the database of the process. */
-export const taxNoticeRepoLayer = Layer.effect(
-  TaxNoticeRepo,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    TaxNoticeRepo.of({
-      outside: Effect.fn("TaxNoticeRepo.outside")(
-        (events: ReadonlyArray<string>) =>
-          sql<OutsideTaxed>`select e.type, e.organization_id as "organizationId", o.id as "orderId",
-              e.payload->>'status' as status
-            from outbox_events e join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
-            where e.id = any(${events}::uuid[])
-              and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
-              and o.tax_provider is not null
-            order by e.event_sequence`,
-        Effect.orDie
-      )
-    }))
-)
+export const taxNoticeRepoLayer = Layer.effect(TaxNoticeRepo, TaxNoticeRepo.make)
