@@ -5,27 +5,6 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import type { RowBatch, RowTable } from "./RowBatch.ts"
 
-/** Reads and writes many rows of any tables at once. */
-export class RowBatchRepo extends Context.Service<RowBatchRepo, {
-  /**
-   * The rows whose column has one of the values, locked in the order of their first column until the transaction ends.
-   * One statement; none without values.
-   */
-  readonly find: <A extends object>(
-    table: RowTable,
-    column: string,
-    values: ReadonlyArray<string>,
-    lock?: "update" | "no key update" | "key share"
-  ) => Effect.Effect<ReadonlyArray<A>, never, CurrentActor>
-  /**
-   * Writes all rows and the change log in one statement, two with later rows. Dies if another request wrote the same
-   * key first.
-   */
-  readonly write: (batch: RowBatch) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/batching/RowBatchRepo") {
-  static readonly layer = Layer.effect(RowBatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
-}
-
 const listOf = (columns: string): ReadonlyArray<string> => columns.split(", ")
 
 const fieldsOf = ({ columns }: RowTable): Readonly<Record<string, string>> =>
@@ -41,7 +20,11 @@ const toNumbers = <A extends object>(row: A): A => ({
   )
 })
 
-const make = (sql: SqlClient.SqlClient): RowBatchRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /**
+   * The rows whose column has one of the values, locked in the order of their first column until the transaction ends.
+   * One statement; none without values.
+   */
   const find = Effect.fn("RowBatchRepo.find")(function*<A extends object>(
     table: RowTable,
     column: string,
@@ -72,6 +55,10 @@ const make = (sql: SqlClient.SqlClient): RowBatchRepo["Service"] => {
     yield* sql`with ${parts.reduce((all, part) => sql`${all}, ${part}`)} select 1`
   })
 
+  /**
+   * Writes all rows and the change log in one statement, two with later rows. Dies if another request wrote the same
+   * key first.
+   */
   const write = Effect.fn("RowBatchRepo.write")(function*(batch: RowBatch) {
     yield* writeOne(batch)
     if (batch.hasLater) yield* writeOne(batch.later)
@@ -120,3 +107,10 @@ const remove = (sql: SqlClient.SqlClient, organization: string, table: RowTable,
       ).join(" and ")
     )
   })`
+
+/** Reads and writes many rows of any tables at once. */
+export class RowBatchRepo extends Context.Service<RowBatchRepo>()("stoa/domain/batching/RowBatchRepo", {
+  make: Effect.map(SqlClient.SqlClient, make)
+}) {
+  static readonly layer = Layer.effect(RowBatchRepo, RowBatchRepo.make)
+}

@@ -26,26 +26,6 @@ export type Work = (rows: ReadonlyArray<StagedRow>, of: BatchContext) => Effect.
 /** Maximum bytes of records in a batch, unless its first record alone is larger. */
 const maxBatchBytes = 4_194_304
 
-/** Batches of an import: each is one transaction, which moves the import on. */
-export class BatchRepo extends Context.Service<BatchRepo, {
-  /**
-   * Processes and counts the next rows, all or none. Locks the import's row, so that two workers of one import take
-   * turns and no row is processed twice. Undefined: the import has ended or does not exist. A rehearsal (`dryRun`)
-   * counts the results and rolls back the writes.
-   */
-  readonly next: (
-    id: string,
-    limit: number,
-    work: Work
-  ) => Effect.Effect<
-    { readonly record: Import; readonly afterCommit: Worked["afterCommit"] } | undefined,
-    never,
-    CurrentActor
-  >
-}>()("stoa/domain/import-export/BatchRepo") {
-  static readonly layer = Layer.effect(BatchRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
-}
-
 /** Carries the result of a rehearsal out of the savepoint it rolls back. */
 class Rehearsed {
   readonly worked: Worked
@@ -59,7 +39,7 @@ const refusalsOf = (results: ReadonlyArray<RowResult>) =>
     result._tag === "refused" ? [{ row, line, key: key?.slice(0, 500) ?? null, issues: result.issues }] : []
   )
 
-const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(importColumns)
 
   const locked = (organization: string, id: string) =>
@@ -99,6 +79,11 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
       where id = ${id}::uuid and organization_id = ${organizationId} returning ${columns}`
   }
 
+  /**
+   * Processes and counts the next rows, all or none. Locks the import's row, so that two workers of one import take
+   * turns and no row is processed twice. Undefined: the import has ended or does not exist. A rehearsal (`dryRun`)
+   * counts the results and rolls back the writes.
+   */
   const next = Effect.fn("BatchRepo.next")(
     function*(id: string, limit: number, work: Work) {
       const actor = yield* CurrentActor
@@ -122,4 +107,11 @@ const make = (sql: SqlClient.SqlClient): BatchRepo["Service"] => {
   )
 
   return { next }
+}
+
+/** Batches of an import: each is one transaction, which moves the import on. */
+export class BatchRepo extends Context.Service<BatchRepo>()("stoa/domain/import-export/BatchRepo", {
+  make: Effect.map(SqlClient.SqlClient, make)
+}) {
+  static readonly layer = Layer.effect(BatchRepo, BatchRepo.make)
 }

@@ -12,12 +12,6 @@ export type ExportRecord = Readonly<Record<string, unknown>>
 /** Position of a page: the sort values of its kind, as texts. */
 export type ExportCursor = ReadonlyArray<string>
 
-/** A page of records and the position after it; undefined at the end. */
-export interface ExportPage {
-  readonly records: ReadonlyArray<ExportRecord>
-  readonly last: ExportCursor | undefined
-}
-
 /**
  * The order of entities in a file, so that required references precede their users: types by their rank, then entities by
  * slug. `rank`: of the types of a page; absent, it has the entities that reference later ones, with these references.
@@ -32,29 +26,6 @@ export interface CatalogOrder {
 export interface RequiredReference {
   readonly type: string
   readonly target: string | null
-}
-
-/** Reads the records of an organization from one end to the other. */
-export class ExportRepo extends Context.Service<ExportRepo, {
-  /** A page after a position, along an index; one statement. Prices and stock: those of `limit` entities. */
-  readonly page: (
-    kind: Kind,
-    after: ExportCursor,
-    limit: number,
-    order?: CatalogOrder
-  ) => Effect.Effect<ExportPage, never, CurrentActor>
-  /** Whether any entity can reference another, and which types must. */
-  readonly references: Effect.Effect<
-    { readonly exist: boolean; readonly required: ReadonlyArray<RequiredReference> },
-    never,
-    CurrentActor
-  >
-  /** All locales with attributes, `en` first. */
-  readonly locales: Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
-  /** Records the start of an export in the audit trail. */
-  readonly note: (kind: Kind, format: ExportFormat) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/import-export/ExportRepo") {
-  static readonly layer = Layer.effect(ExportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
 /** The query of a kind: rows `p` of a page, and their form in a file. */
@@ -257,7 +228,11 @@ const queries: { readonly [K in Kind]: PageQuery } = {
 /** Position before the first record of a kind. */
 export const exportStart = (kind: Kind): ExportCursor => queries[kind].start
 
-const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /**
+   * A page after a position, along an index, and the position after it, undefined at the end; one statement. Prices and
+   * stock: those of `limit` entities.
+   */
   const page = Effect.fn("ExportRepo.page")(function*(
     kind: Kind,
     after: ExportCursor,
@@ -279,6 +254,7 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
     }
   }, Effect.orDie)
 
+  /** Records the start of an export in the audit trail. */
   const note = Effect.fn("ExportRepo.note")(function*(kind: Kind, format: ExportFormat) {
     const actor = yield* CurrentActor
     const id = newId()
@@ -287,6 +263,7 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
     yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
   }, Effect.orDie)
 
+  /** Whether any entity can reference another, and which types must. */
   const references = Effect.gen(function*() {
     const organization = yield* currentOrganization
     const rows = yield* sql<RequiredReference & { readonly is_required: boolean }>`select entity_type as type,
@@ -295,6 +272,7 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
     return { exist: rows.length > 0, required: rows.filter((row) => row.is_required) }
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.references"))
 
+  /** All locales with attributes, `en` first. */
   const locales = Effect.gen(function*() {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ readonly locale: string }>`select distinct locale from entity_attributes
@@ -303,4 +281,11 @@ const make = (sql: SqlClient.SqlClient): ExportRepo["Service"] => {
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.locales"))
 
   return { page, references, locales, note }
+}
+
+/** Reads the records of an organization from one end to the other. */
+export class ExportRepo extends Context.Service<ExportRepo>()("stoa/domain/import-export/ExportRepo", {
+  make: Effect.map(SqlClient.SqlClient, make)
+}) {
+  static readonly layer = Layer.effect(ExportRepo, ExportRepo.make)
 }

@@ -6,7 +6,7 @@ import type { ChangeType } from "../events/Event.ts"
 import { newId } from "../ids/Id.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { type FileText, Import, type ImportOptions, type ImportState, RefusedRow } from "./Import.ts"
 import type { Kind } from "./Kind.ts"
 
@@ -23,61 +23,6 @@ export interface ImportFilter {
 export interface OpenImport {
   readonly id: string
   readonly organizationId: string
-}
-
-/** Imports: their files while they arrive, their records, and their end. */
-export class ImportRepo extends Context.Service<ImportRepo, {
-  /** Creates an import for a file about to arrive. */
-  readonly begin: (options: ImportOptions) => Effect.Effect<string, never, CurrentActor>
-  /** Appends records of the file; false if the import no longer receives. */
-  readonly stage: (
-    id: string,
-    after: number,
-    rows: ReadonlyArray<FileText>,
-    bytes: number
-  ) => Effect.Effect<boolean, never, CurrentActor>
-  /**
-   * The file has arrived completely. `earlier`: the import of an earlier request with this key, returned instead; the
-   * new one is deleted.
-   */
-  readonly queue: (
-    id: string,
-    key: string | null,
-    contentHash: string
-  ) => Effect.Effect<
-    { readonly record: Import; readonly earlier: boolean; readonly sameContent: boolean } | undefined,
-    never,
-    CurrentActor
-  >
-  /** Deletes an import whose file did not arrive. */
-  readonly discard: (id: string) => Effect.Effect<void, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<Import | undefined, never, CurrentActor>
-  /** The actor who sent the file; undefined if there is no such import. */
-  readonly actorOf: (id: string) => Effect.Effect<Actor | undefined, never, CurrentActor>
-  /** Newest first. */
-  readonly list: (filter: ImportFilter, page: PageRequest) => Effect.Effect<PageOf<Import>, never, CurrentActor>
-  /** The refused records of an import, in the order of the file. */
-  readonly refusals: (id: string, page: PageRequest) => Effect.Effect<PageOf<RefusedRow>, never, CurrentActor>
-  /** The refused records after a row, up to a limit, for reading all of them. */
-  readonly refusalsAfter: (
-    id: string,
-    row: number,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<RefusedRow>, never, CurrentActor>
-  /** Ends a running import and writes its event; undefined if it has ended or does not exist. */
-  readonly end: (
-    id: string,
-    state: "failed" | "cancelled",
-    error: string | null
-  ) => Effect.Effect<Import | undefined, never, CurrentActor>
-  /** Waiting imports of all organizations without progress for so many minutes. */
-  readonly stalled: (minutes: number, limit: number) => Effect.Effect<ReadonlyArray<OpenImport>>
-  /** Deletes imports of all organizations that ended so many days ago, and uploads that stopped a day ago. */
-  readonly purge: (days: number, limit: number) => Effect.Effect<number>
-  /** Runs work in one transaction. */
-  readonly together: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}>()("stoa/domain/import-export/ImportRepo") {
-  static readonly layer = Layer.effect(ImportRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
 }
 
 /** Why a transaction is given up. */
@@ -102,6 +47,7 @@ export const importChange = (type: Extract<ChangeType, `imports.${string}`>, rec
 const makeArrival = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(importColumns)
 
+  /** Creates an import for a file about to arrive. */
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
     const id = newId()
@@ -115,6 +61,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     return id
   }, Effect.orDie)
 
+  /** Appends records of the file; false if the import no longer receives. */
   const stage = Effect.fn("ImportRepo.stage")(
     function*(id: string, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
       const organization = yield* currentOrganization
@@ -134,12 +81,17 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
+  /** Deletes an import whose file did not arrive. */
   const discard = Effect.fn("ImportRepo.discard")(function*(id: string) {
     const organization = yield* currentOrganization
     yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${organization}
       and state = 'receiving'`
   }, Effect.orDie)
 
+  /**
+   * The file has arrived completely. `earlier`: the import of an earlier request with this key, returned instead; the
+   * new one is deleted.
+   */
   const queue = Effect.fn("ImportRepo.queue")(function*(id: string, key: string | null, contentHash: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
@@ -178,6 +130,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return rows[0]
   }, Effect.orDie)
 
+  /** The actor who sent the file; undefined if there is no such import. */
   const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: string) {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ readonly actor: unknown }>`select actor from imports
@@ -185,6 +138,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return rows[0] === undefined ? undefined : decodeActor(rows[0].actor)
   }, Effect.orDie)
 
+  /** Newest first. */
   const list = Effect.fn("ImportRepo.list")(function*({ kind, state }: ImportFilter, page: PageRequest) {
     const source = { table: "imports", columns: importColumns, order: "created_at desc, id desc" }
     return yield* ownPage<Import>(sql, source, page, [
@@ -195,11 +149,13 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 
   const refusalColumns = columnsOf(RefusedRow.fields)
 
+  /** The refused records of an import, in the order of the file. */
   const refusals = Effect.fn("ImportRepo.refusals")(function*(id: string, page: PageRequest) {
     const source = { table: "import_refusals", columns: refusalColumns, order: "row" }
     return yield* ownPage<RefusedRow>(sql, source, page, [sql`import_id = ${id}::uuid`])
   }, Effect.orDie)
 
+  /** The refused records after a row, up to a limit, for reading all of them. */
   const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: string, row: number, limit: number) {
     const organization = yield* currentOrganization
     return yield* sql<RefusedRow>`select ${sql.literal(refusalColumns)} from import_refusals
@@ -209,6 +165,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   return { find, actorOf, list, refusals, refusalsAfter }
 }
 
+/** Ends a running import and writes its event; undefined if it has ended or does not exist. */
 const makeEnd = (sql: SqlClient.SqlClient) =>
   Effect.fn("ImportRepo.end")(
     function*(id: string, state: "failed" | "cancelled", error: string | null) {
@@ -232,12 +189,14 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
   )
 
 const makeUpkeep = (sql: SqlClient.SqlClient) => {
+  /** Waiting imports of all organizations without progress for so many minutes. */
   const stalled = Effect.fn("ImportRepo.stalled")(function*(minutes: number, limit: number) {
     return yield* sql<OpenImport>`select id, organization_id as "organizationId" from imports
       where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
       order by updated_at limit ${limit}`
   }, Effect.orDie)
 
+  /** Deletes imports of all organizations that ended so many days ago, and uploads that stopped a day ago. */
   const purge = Effect.fn("ImportRepo.purge")(function*(days: number, limit: number) {
     const gone = yield* sql`delete from imports where id = any(array(
         (select id from imports where completed_at < now() - make_interval(days => ${days})
@@ -252,14 +211,20 @@ const makeUpkeep = (sql: SqlClient.SqlClient) => {
   return { stalled, purge }
 }
 
-const make = (sql: SqlClient.SqlClient): ImportRepo["Service"] => ({
-  ...makeArrival(sql),
-  ...makeReads(sql),
-  ...makeUpkeep(sql),
-  end: makeEnd(sql),
-  together: <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
-    sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
-      Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error))
-    )
-})
+/** Imports: their files while they arrive, their records, and their end. */
+export class ImportRepo extends Context.Service<ImportRepo>()("stoa/domain/import-export/ImportRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    ...makeArrival(sql),
+    ...makeReads(sql),
+    ...makeUpkeep(sql),
+    end: makeEnd(sql),
+    /** Runs work in one transaction. */
+    together: <A, E, R>(work: Effect.Effect<A, E, R>) =>
+      // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
+      sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
+        Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error))
+      )
+  }))
+}) {
+  static readonly layer = Layer.effect(ImportRepo, ImportRepo.make)
+}

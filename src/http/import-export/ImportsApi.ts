@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Import, ImportState, RefusedRow } from "../../domain/import-export/Import.ts"
-import { ImportFormat, importing, Kind } from "../../domain/import-export/Kind.ts"
+import { ExportFormat, exporting, ImportFormat, importing, Kind } from "../../domain/import-export/Kind.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Text } from "../../domain/text/Storable.ts"
@@ -48,7 +48,7 @@ const sent = {
 const params = { id: Uuid }
 const mayImport = anyOf(...importing)
 
-/** Files that are taken in (docs/import-export.md). Which kinds a caller may import, the handler says. */
+/** Imports of files (docs/import-export.md). The handler checks which kinds a caller may import. */
 export const ImportsGroup = HttpApiGroup.make("imports").add(
   HttpApiEndpoint.post("create", "/api/imports", {
     query: sent,
@@ -90,3 +90,20 @@ export const ImportsGroup = HttpApiGroup.make("imports").add(
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** Downloads of all records of a kind. */
+export const ExportsGroup = HttpApiGroup.make("exports").add(
+  HttpApiEndpoint.get("download", "/api/exports/:kind", {
+    params: { kind: Kind },
+    query: { format: Schema.optional(ExportFormat.annotate({ description: "`csv`, the default, or `jsonl`." })) },
+    success: HttpApiSchema.StreamUint8Array({ contentType: ["text/csv", "application/x-ndjson"] })
+  })
+    .annotate(Access, anyOf(...exporting))
+    .annotateMerge(OpenApi.annotations({
+      summary: "Download all records of a kind",
+      description: "The answer is written while it is read, so it may be of any size. Each kind needs the permission " +
+        "of its lists. The audit trail notes who read what."
+    }))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(AccessControl)

@@ -1,13 +1,74 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import type { ImportOptions } from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
+import { type ImportFormat, isExternal, type Kind } from "../../domain/import-export/Kind.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
+import { type ExportFile, ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
-import { fileAnswer } from "./FileAnswer.ts"
-import { ImportsGroup } from "./ImportsApi.ts"
-import { sentImport, sentKey } from "./SentImport.ts"
+import { ExportsGroup, ImportsGroup } from "./ImportsApi.ts"
+
+type Headers = Readonly<Record<string, string | undefined>>
+
+/** The query of an upload. */
+interface SentQuery {
+  readonly kind?: Kind | undefined
+  readonly format?: ImportFormat | undefined
+  readonly dryRun?: "true" | "false" | undefined
+  readonly fileName?: string | undefined
+  readonly currency?: string | undefined
+  readonly warehouse?: string | undefined
+  readonly pictures?: "true" | "false" | undefined
+}
+
+const byType: ReadonlyMap<string, ImportFormat> = new Map([
+  ["text/csv", "csv"],
+  ["application/x-ndjson", "jsonl"],
+  ["application/jsonl", "jsonl"]
+])
+
+const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+
+/** The options of an upload; 422 where neither the query nor the content type gives the format. */
+const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers, ownCurrency: string) {
+  const format = query.format ?? byType.get(typeOf(headers))
+  if (format === undefined) {
+    return yield* ValidationFailed.of("format", "is missing: csv, jsonl, shopify or woocommerce")
+  }
+  const kind = query.kind ?? "catalog"
+  if (isExternal(format) && kind !== "catalog") {
+    return yield* ValidationFailed.of("kind", `must be catalog: files of ${format} describe products`)
+  }
+  const options: ImportOptions = {
+    kind,
+    format,
+    fileName: query.fileName ?? null,
+    dryRun: query.dryRun === "true",
+    currency: query.currency ?? (isExternal(format) ? ownCurrency : null),
+    warehouse: query.warehouse ?? null,
+    pictures: query.pictures === undefined ? undefined : query.pictures === "true"
+  }
+  return options
+})
+
+/** The `Idempotency-Key` of an upload; null without one. */
+const sentKey = Effect.fnUntraced(function*(headers: Headers) {
+  const key = headers["idempotency-key"] ?? null
+  if (key !== null && (key.length < 8 || key.length > 255)) {
+    return yield* ValidationFailed.of("Idempotency-Key", "must have 8 to 255 characters")
+  }
+  return key
+})
+
+/** A file that is sent while it is written. A failure in the middle cuts the connection, so that it is not taken as whole. */
+const fileAnswer = ({ contentType, name, text }: ExportFile) =>
+  HttpServerResponse.stream(Stream.encodeText(text), {
+    contentType,
+    headers: { "content-disposition": `attachment; filename="${name}"`, "cache-control": "no-store" }
+  })
 
 /** Handlers of the routes that `ImportsApi.ts` declares. */
 export const importsHttp = HttpApiBuilder.group(
@@ -28,6 +89,18 @@ export const importsHttp = HttpApiBuilder.group(
       refusals: ({ params, query }) => imports.refusals(params.id, pageOf(query)),
       report: ({ params }) => Effect.map(files.report(params.id), fileAnswer),
       cancel: ({ params }) => imports.cancel(params.id)
+    })
+  })
+)
+
+/** Handlers of downloads. */
+export const exportsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(ExportsGroup),
+  "exports",
+  Effect.fnUntraced(function*(handlers) {
+    const files = yield* ExportFiles
+    return handlers.handleAll({
+      download: ({ params, query }) => Effect.map(files.write(params.kind, query.format ?? "csv"), fileAnswer)
     })
   })
 )

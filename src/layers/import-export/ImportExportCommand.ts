@@ -17,12 +17,12 @@ import { loggingLayer, servicesApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { progressOn, type Screen } from "./Progress.ts"
 
-/** An import or export did not come about, or not for every record; one line that says why. Exit code 1. */
+/** An import or export failed, or refused records; one line that says why. Exit code 1. */
 export class ImportExportRefused extends Data.TaggedError("ImportExportRefused")<{ readonly message: string }> {}
 
 const refuse = (message: string) => Effect.fail(new ImportExportRefused({ message }))
 
-/** What `stoa import` was told. */
+/** Arguments of `stoa import`. */
 export interface AskedImport {
   readonly file: string
   readonly kind: Kind
@@ -34,7 +34,7 @@ export interface AskedImport {
   readonly pictures: Option.Option<boolean>
 }
 
-/** What `stoa export` was told. */
+/** Arguments of `stoa export`. */
 export interface AskedExport {
   readonly kind: Kind
   readonly format: ExportFormat
@@ -64,8 +64,8 @@ const recorded = <A, R>(
 ) => Effect.catch(work, ({ error, message }) => refuse(error?.message ?? message ?? "The command failed."))
 
 /**
- * Waits for the end of an import. Whoever serves the queue does the work; where nobody does, this process: it runs the
- * import's own queue for as long as it waits. Ended early, the import goes on with the next process that serves it.
+ * Waits for the end of an import. A process that serves the queue does the work; without one, this process does, for as
+ * long as it waits. Interrupted, the import goes on with the next process that serves its queue.
  */
 const untilOver = Effect.fnUntraced(function*(begun: Import, seen: (record: Import) => void) {
   const imports = yield* Imports
@@ -96,7 +96,7 @@ const reasonsOf = Effect.fnUntraced(function*({ id, refused }: Import) {
     : lines
 })
 
-/** Opened before an import is begun for it: a name that leads nowhere leaves none behind that waits for its file. */
+/** The bytes of a file. It is opened before an import is created for it: a wrong name leaves no import behind. */
 const bytesOf = Effect.fnUntraced(function*(file: string) {
   const handle = yield* Effect.acquireRelease(
     Effect.tryPromise({

@@ -1,7 +1,6 @@
 import { stringify } from "csv-stringify/sync"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
-import type { Forbidden, NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { guardText } from "../../domain/import-export/CsvCell.ts"
 import { csvColumns } from "../../domain/import-export/CsvColumns.ts"
 import { csvHeader, csvLines } from "../../domain/import-export/CsvTable.ts"
@@ -51,83 +50,76 @@ const ranksOf = (required: ReadonlyArray<RequiredReference>): CatalogOrder["rank
   return Object.fromEntries([...targets.keys()].map((type) => [type, rankOf(type, [])]))
 }
 
-/** Writes files of everything of a kind, and reports of imports (docs/import-export.md). A page is in memory at a time. */
-export class ExportFiles extends Context.Service<ExportFiles, {
-  /** 403 for a kind that is not the caller's. */
-  readonly write: (
-    kind: Kind,
-    format: ExportFormat
-  ) => Effect.Effect<ExportFile, Unauthorized | Forbidden, CurrentActor>
-  /** The records of an import that were refused, as CSV. 404; 403 for a kind that is not the caller's. */
-  readonly report: (importId: string) => Effect.Effect<ExportFile, NotFound | Unauthorized | Forbidden, CurrentActor>
-}>()("stoa/workflows/import-export/ExportFiles") {
-  static readonly layer = Layer.effect(
-    ExportFiles,
-    Effect.gen(function*() {
-      const repo = yield* ExportRepo
-      const imports = yield* Imports
-      const importRepo = yield* ImportRepo
+const make = Effect.gen(function*() {
+  const repo = yield* ExportRepo
+  const imports = yield* Imports
+  const importRepo = yield* ImportRepo
 
-      const pages = (kind: Kind, order?: CatalogOrder) =>
-        Stream.paginate(
-          exportStart(kind),
-          (after) =>
-            Effect.map(
-              repo.page(kind, after, pageSize, order),
-              ({ last, records }) => [[records], Option.fromUndefinedOr(last)] as const
-            )
+  const pages = (kind: Kind, order?: CatalogOrder) =>
+    Stream.paginate(
+      exportStart(kind),
+      (after) =>
+        Effect.map(
+          repo.page(kind, after, pageSize, order),
+          ({ last, records }) => [[records], Option.fromUndefinedOr(last)] as const
         )
+    )
 
-      /** Entities that reference later ones appear a second time at the end, with those references. */
-      const catalog = Stream.unwrap(Effect.map(repo.references, ({ exist, required }) => {
-        const ranks = ranksOf(required)
-        const inOrder = [...new Set([0, ...Object.values(ranks)])].toSorted((one, other) => one - other)
-        const phases = exist ? [...inOrder, undefined] : inOrder
-        return Stream.flatMap(Stream.fromIterable(phases), (rank) => pages("catalog", { rank, ranks }))
-      }))
+  /** Entities that reference later ones appear a second time at the end, with those references. */
+  const catalog = Stream.unwrap(Effect.map(repo.references, ({ exist, required }) => {
+    const ranks = ranksOf(required)
+    const inOrder = [...new Set([0, ...Object.values(ranks)])].toSorted((one, other) => one - other)
+    const phases = exist ? [...inOrder, undefined] : inOrder
+    return Stream.flatMap(Stream.fromIterable(phases), (rank) => pages("catalog", { rank, ranks }))
+  }))
 
-      const lines = (kind: Kind, records: ReturnType<typeof pages>) =>
-        Stream.unwrap(Effect.map(
-          kind === "catalog" ? repo.locales : Effect.succeed([]),
-          (locales) =>
-            Stream.concat(
-              Stream.make<[Lines]>([csvHeader(csvColumns[kind], locales)]),
-              Stream.map(records, (page) => page.flatMap((record) => csvLines(csvColumns[kind], record, locales)))
-            )
-        ))
-
-      const fileOf = Effect.fnUntraced(
-        function*(name: string, format: ExportFormat, text: Stream.Stream<string, never, CurrentActor>) {
-          const whole = Stream.provideService(text, CurrentActor, yield* CurrentActor)
-          const file: ExportFile = { name: `${name}.${format}`, contentType: contentTypes[format], text: whole }
-          return file
-        }
-      )
-
-      const write = Effect.fn("ExportFiles.write")(function*(kind: Kind, format: ExportFormat) {
-        const actor = yield* CurrentActor
-        yield* Effect.forEach(neededToExport(kind), (any) => requireAnyOf(actor, any), { discard: true })
-        yield* repo.note(kind, format)
-        const records = kind === "catalog" ? catalog : pages(kind)
-        const text = format === "csv" ? Stream.map(lines(kind, records), csvText) : Stream.map(records, jsonText)
-        return yield* fileOf(kind, format, text)
-      })
-
-      const report = Effect.fn("ExportFiles.report")(function*(importId: string) {
-        yield* imports.get(importId)
-        const refusals = Stream.paginate(
-          0,
-          (after) =>
-            Effect.map(importRepo.refusalsAfter(importId, after, pageSize), (rows) => {
-              const next = rows.length < pageSize ? Option.none() : Option.fromNullishOr(rows.at(-1)?.row)
-              return [[csvText(rows.map(refusalLine))], next] as const
-            })
+  const lines = (kind: Kind, records: ReturnType<typeof pages>) =>
+    Stream.unwrap(Effect.map(
+      kind === "catalog" ? repo.locales : Effect.succeed([]),
+      (locales) =>
+        Stream.concat(
+          Stream.make<[Lines]>([csvHeader(csvColumns[kind], locales)]),
+          Stream.map(records, (page) => page.flatMap((record) => csvLines(csvColumns[kind], record, locales)))
         )
-        const header = csvText([["row", "line", "key", "reason"]])
-        return yield* fileOf(`refused-${importId}`, "csv", Stream.concat(Stream.make(header), refusals))
-      })
+    ))
 
-      return { write, report }
-    })
+  const fileOf = Effect.fnUntraced(
+    function*(name: string, format: ExportFormat, text: Stream.Stream<string, never, CurrentActor>) {
+      const whole = Stream.provideService(text, CurrentActor, yield* CurrentActor)
+      const file: ExportFile = { name: `${name}.${format}`, contentType: contentTypes[format], text: whole }
+      return file
+    }
   )
+
+  /** 403 for a kind that is not the caller's. */
+  const write = Effect.fn("ExportFiles.write")(function*(kind: Kind, format: ExportFormat) {
+    const actor = yield* CurrentActor
+    yield* Effect.forEach(neededToExport(kind), (any) => requireAnyOf(actor, any), { discard: true })
+    yield* repo.note(kind, format)
+    const records = kind === "catalog" ? catalog : pages(kind)
+    const text = format === "csv" ? Stream.map(lines(kind, records), csvText) : Stream.map(records, jsonText)
+    return yield* fileOf(kind, format, text)
+  })
+
+  /** The records of an import that were refused, as CSV. 404; 403 for a kind that is not the caller's. */
+  const report = Effect.fn("ExportFiles.report")(function*(importId: string) {
+    yield* imports.get(importId)
+    const refusals = Stream.paginate(
+      0,
+      (after) =>
+        Effect.map(importRepo.refusalsAfter(importId, after, pageSize), (rows) => {
+          const next = rows.length < pageSize ? Option.none() : Option.fromNullishOr(rows.at(-1)?.row)
+          return [[csvText(rows.map(refusalLine))], next] as const
+        })
+    )
+    const header = csvText([["row", "line", "key", "reason"]])
+    return yield* fileOf(`refused-${importId}`, "csv", Stream.concat(Stream.make(header), refusals))
+  })
+
+  return { write, report }
+})
+
+/** Writes files of everything of a kind, and reports of imports (docs/import-export.md). A page is in memory at a time. */
+export class ExportFiles extends Context.Service<ExportFiles>()("stoa/workflows/import-export/ExportFiles", { make }) {
+  static readonly layer = Layer.effect(ExportFiles, make)
 }

@@ -27,63 +27,57 @@ const refuseAll: Work = (rows) =>
     afterCommit: Effect.void
   })
 
-/** Works on imports, batch by batch (docs/import-export.md). */
-export class ImportRuns extends Context.Service<ImportRuns, {
+const make = Effect.gen(function*() {
+  const repo = yield* ImportRepo
+  const batches = yield* BatchRepo
+  const kinds = yield* ImportKinds
+  const { batchRows } = yield* ImportExportSettings
+
+  /** A batch; what the database refuses of it is done in smaller ones, down to the record that it is about. */
+  const step = (id: string, work: Work, limit: number, tries = 1): ReturnType<typeof batches.next> =>
+    Effect.catchDefect(batches.next(id, limit, work), (defect) => {
+      if (isTransient(defect)) return Effect.die(defect)
+      const why = Effect.logWarning(`a batch of ${limit} of import ${id} was not written`, defect)
+      if (limit > 1) return Effect.andThen(why, step(id, work, Math.ceil(limit / 8)))
+      if (tries < triesOfOne) return step(id, work, 1, tries + 1)
+      return Effect.andThen(why, batches.next(id, 1, refuseAll))
+    })
+
+  const toTheEnd = Effect.fnUntraced(
+    function*(begun: Import, seen: (record: Import) => Effect.Effect<void>) {
+      const work = kinds.workFor(begun)
+      for (let record = begun; !isOver(record.state);) {
+        const done = yield* step(begun.id, work, batchRows)
+        if (done === undefined) return yield* repo.find(begun.id)
+        // After the commit nothing else triggers these hooks, so even a shutdown must not interrupt them.
+        yield* Effect.uninterruptible(done.afterCommit)
+        yield* seen(done.record)
+        record = done.record
+      }
+      return yield* repo.find(begun.id)
+    }
+  )
+
   /**
    * Continues an import from its last batch to the end, as the actor who sent the file. It can be interrupted and
    * restarted at any time, and run in two workers at once. Undefined: there is no such import.
    */
-  readonly run: (
-    id: string,
-    seen?: (record: Import) => Effect.Effect<void>
-  ) => Effect.Effect<Import | undefined, never, CurrentActor>
-}>()("stoa/workflows/import-export/ImportRuns") {
-  static readonly layer = Layer.effect(
-    ImportRuns,
-    Effect.gen(function*() {
-      const repo = yield* ImportRepo
-      const batches = yield* BatchRepo
-      const kinds = yield* ImportKinds
-      const { batchRows } = yield* ImportExportSettings
-
-      /** A batch; what the database refuses of it is done in smaller ones, down to the record that it is about. */
-      const step = (id: string, work: Work, limit: number, tries = 1): ReturnType<typeof batches.next> =>
-        Effect.catchDefect(batches.next(id, limit, work), (defect) => {
-          if (isTransient(defect)) return Effect.die(defect)
-          const why = Effect.logWarning(`a batch of ${limit} of import ${id} was not written`, defect)
-          if (limit > 1) return Effect.andThen(why, step(id, work, Math.ceil(limit / 8)))
-          if (tries < triesOfOne) return step(id, work, 1, tries + 1)
-          return Effect.andThen(why, batches.next(id, 1, refuseAll))
-        })
-
-      const toTheEnd = Effect.fnUntraced(
-        function*(begun: Import, seen: (record: Import) => Effect.Effect<void>) {
-          const work = kinds.workFor(begun)
-          for (let record = begun; !isOver(record.state);) {
-            const done = yield* step(begun.id, work, batchRows)
-            if (done === undefined) return yield* repo.find(begun.id)
-            // After the commit nothing else triggers these hooks, so even a shutdown must not interrupt them.
-            yield* Effect.uninterruptible(done.afterCommit)
-            yield* seen(done.record)
-            record = done.record
-          }
-          return yield* repo.find(begun.id)
-        }
-      )
-
-      const run = Effect.fn("ImportRuns.run")(
-        function*(id: string, seen: (record: Import) => Effect.Effect<void> = () => Effect.void) {
-          const found = yield* repo.find(id)
-          const sender = yield* repo.actorOf(id)
-          if (found === undefined || sender === undefined) return undefined
-          const { executionId: _, ...actor } = sender
-          // The changes belong to the actor but not to their request, which was answered when the file had arrived.
-          const working = { ...actor, requestId: null, ip: null, userAgent: null, source: "job" as const }
-          return yield* Effect.provideService(toTheEnd(found, seen), CurrentActor, working)
-        }
-      )
-
-      return { run }
-    })
+  const run = Effect.fn("ImportRuns.run")(
+    function*(id: string, seen: (record: Import) => Effect.Effect<void> = () => Effect.void) {
+      const found = yield* repo.find(id)
+      const sender = yield* repo.actorOf(id)
+      if (found === undefined || sender === undefined) return undefined
+      const { executionId: _, ...actor } = sender
+      // The changes belong to the actor but not to their request, which was answered when the file had arrived.
+      const working = { ...actor, requestId: null, ip: null, userAgent: null, source: "job" as const }
+      return yield* Effect.provideService(toTheEnd(found, seen), CurrentActor, working)
+    }
   )
+
+  return { run }
+})
+
+/** Works on imports, batch by batch (docs/import-export.md). */
+export class ImportRuns extends Context.Service<ImportRuns>()("stoa/workflows/import-export/ImportRuns", { make }) {
+  static readonly layer = Layer.effect(ImportRuns, make)
 }

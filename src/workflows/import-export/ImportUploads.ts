@@ -1,14 +1,8 @@
 import { Context, Effect, Exit, Layer, Stream } from "effect"
 import { createHash, type Hash } from "node:crypto"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import {
-  Conflict,
-  type Forbidden,
-  PayloadTooLarge,
-  type Unauthorized,
-  ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
-import type { FileText, Import, ImportOptions } from "../../domain/import-export/Import.ts"
+import { Conflict, PayloadTooLarge, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import type { FileText, ImportOptions } from "../../domain/import-export/Import.ts"
 import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
@@ -65,88 +59,81 @@ const refused = (error: unknown): Effect.Effect<never, PayloadTooLarge | Validat
     : Effect.fail(ValidationFailed.of("file", error.message, "unreadable"))
 }
 
-type Refused = Unauthorized | Forbidden | PayloadTooLarge | ValidationFailed | Conflict
+const make = Effect.gen(function*() {
+  const imports = yield* Imports
+  const repo = yield* ImportRepo
+  const { maxFileBytes } = yield* ImportExportSettings
+  const jobs = yield* Jobs
+  const pictures = yield* ExternalPictures
 
-/** Receives files: stages their records while they arrive; a job processes them once the file is complete. */
-export class ImportUploads extends Context.Service<ImportUploads, {
+  const store = Effect.fnUntraced(
+    function*(id: string, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
+      const hash = createHash("sha256").update(JSON.stringify(options))
+      const arrival: Arrival = { bytes: 0 }
+      const bytes = hashed(Stream.toAsyncIterable(file), hash)
+      let after = 0
+      yield* Stream.fromAsyncIterable(packs(bytes, options, arrival, maxFileBytes), (error) => error).pipe(
+        Stream.runForEach(({ bytes, rows }) =>
+          Effect.flatMap(repo.stage(id, after, rows, bytes), (staged) => {
+            after += rows.length
+            return staged ? Effect.void : Effect.die(new Error("An import went away while its file arrived."))
+          })
+        ),
+        Effect.catch(refused)
+      )
+      return hash.digest("hex")
+    }
+  )
+
+  /** Queues the import and its job in one transaction. */
+  const queue = (id: string, key: string | null, hash: string) =>
+    repo.together(Effect.gen(function*() {
+      const actor = yield* CurrentActor
+      const { organizationId } = actor
+      const queued = yield* repo.queue(id, key === null ? null : scopeOf(actor, key), hash)
+      if (queued === undefined) return yield* Conflict.of("The import was discarded while its file arrived.")
+      if (!queued.sameContent) {
+        return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
+      }
+      if (!queued.earlier) yield* jobs.enqueue(importTask, { importId: id }, { organizationId })
+      return queued
+    }))
+
+  const settled = Effect.fnUntraced(function*(asked: ImportOptions) {
+    yield* imports.admit(asked.kind, asked.format)
+    if (isExternal(asked.format)) return { ...asked, pictures: yield* pictures.admit(asked.pictures) }
+    return asked.pictures === true
+      ? yield* ValidationFailed.of("pictures", "can only be fetched for files of other shops")
+      : { ...asked, pictures: false }
+  })
+
   /**
    * Receives a file completely. 403 for a kind the caller cannot import, or for pictures the caller cannot upload; 413
    * for a file that is too large; 422 for one that cannot be read. A refused file leaves nothing behind. The same `key`
    * returns the import of the first request, or 422 for another file or other options.
    */
-  readonly receive: (
-    options: ImportOptions,
-    file: Stream.Stream<Uint8Array, unknown>,
-    key: string | null
-  ) => Effect.Effect<Import, Refused, CurrentActor>
-}>()("stoa/workflows/import-export/ImportUploads") {
-  static readonly layer = Layer.effect(
-    ImportUploads,
-    Effect.gen(function*() {
-      const imports = yield* Imports
-      const repo = yield* ImportRepo
-      const { maxFileBytes } = yield* ImportExportSettings
-      const jobs = yield* Jobs
-      const pictures = yield* ExternalPictures
-
-      const store = Effect.fnUntraced(
-        function*(id: string, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
-          const hash = createHash("sha256").update(JSON.stringify(options))
-          const arrival: Arrival = { bytes: 0 }
-          const bytes = hashed(Stream.toAsyncIterable(file), hash)
-          let after = 0
-          yield* Stream.fromAsyncIterable(packs(bytes, options, arrival, maxFileBytes), (error) => error).pipe(
-            Stream.runForEach(({ bytes, rows }) =>
-              Effect.flatMap(repo.stage(id, after, rows, bytes), (staged) => {
-                after += rows.length
-                return staged ? Effect.void : Effect.die(new Error("An import went away while its file arrived."))
-              })
-            ),
-            Effect.catch(refused)
-          )
-          return hash.digest("hex")
-        }
+  const receive = Effect.fn("ImportUploads.receive")(
+    function*(asked: ImportOptions, file: Stream.Stream<Uint8Array, unknown>, key: string | null) {
+      const options = yield* settled(asked)
+      const id = yield* repo.begin(options)
+      return yield* Effect.gen(function*() {
+        const hash = yield* store(id, options, file)
+        const { earlier, record } = yield* queue(id, key, hash)
+        if (earlier) yield* repo.discard(id)
+        return record
+      }).pipe(
+        // A client that disconnects interrupts this, so discard the partial file too.
+        Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : repo.discard(id))
       )
-
-      /** Queues the import and its job in one transaction. */
-      const queue = (id: string, key: string | null, hash: string) =>
-        repo.together(Effect.gen(function*() {
-          const actor = yield* CurrentActor
-          const { organizationId } = actor
-          const queued = yield* repo.queue(id, key === null ? null : scopeOf(actor, key), hash)
-          if (queued === undefined) return yield* Conflict.of("The import was discarded while its file arrived.")
-          if (!queued.sameContent) {
-            return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
-          }
-          if (!queued.earlier) yield* jobs.enqueue(importTask, { importId: id }, { organizationId })
-          return queued
-        }))
-
-      const settled = Effect.fnUntraced(function*(asked: ImportOptions) {
-        yield* imports.admit(asked.kind, asked.format)
-        if (isExternal(asked.format)) return { ...asked, pictures: yield* pictures.admit(asked.pictures) }
-        return asked.pictures === true
-          ? yield* ValidationFailed.of("pictures", "can only be fetched for files of other shops")
-          : { ...asked, pictures: false }
-      })
-
-      const receive = Effect.fn("ImportUploads.receive")(
-        function*(asked: ImportOptions, file: Stream.Stream<Uint8Array, unknown>, key: string | null) {
-          const options = yield* settled(asked)
-          const id = yield* repo.begin(options)
-          return yield* Effect.gen(function*() {
-            const hash = yield* store(id, options, file)
-            const { earlier, record } = yield* queue(id, key, hash)
-            if (earlier) yield* repo.discard(id)
-            return record
-          }).pipe(
-            // A client that disconnects interrupts this, so discard the partial file too.
-            Effect.onExit((exit) => Exit.isSuccess(exit) ? Effect.void : repo.discard(id))
-          )
-        }
-      )
-
-      return { receive }
-    })
+    }
   )
+
+  return { receive }
+})
+
+/** Receives files: stages their records while they arrive; a job processes them once the file is complete. */
+export class ImportUploads
+  extends Context.Service<ImportUploads>()("stoa/workflows/import-export/ImportUploads", { make })
+{
+  static readonly layer = Layer.effect(ImportUploads, make)
 }
