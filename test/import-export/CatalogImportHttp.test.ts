@@ -1,7 +1,7 @@
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
-import { counts, exported, imported, jsonl, reasons } from "./ImportCalls.ts"
+import { aStore, expectRoundTrip, jsonl, type Store, upload } from "./ImportCalls.ts"
 
 const shirt = {
   slug: "shirt",
@@ -15,48 +15,136 @@ const shirt = {
   variants: [{ sku: "SHIRT-S", options: { Size: "S" } }, { sku: "SHIRT-M", barcode: "123", options: { Size: "M" } }]
 }
 
-withApp("an import of a catalog", (it) => {
-  describe("from JSON lines", () => {
-    it.effect("makes entities with all that belongs to them, and the same file changes nothing", () =>
-      Effect.gen(function*() {
-        const file = jsonl(shirt, { slug: "mug", type: "product", attributes: [{ title: "Mug" }] })
-        const first = yield* imported(file, { type: "application/x-ndjson" })
-        assert.deepStrictEqual([first.text("data.state"), ...counts(first)], ["completed", 2, 0, 0, 0])
-        const found = yield* api("GET", "/api/catalog/entities/shirt?include=variants,categories,brands,attributes", {
-          as: asAdmin
-        })
-        assert.deepStrictEqual(
-          [found.text("data.variants.1.sku"), found.text("data.brands.0.slug"), found.list("data.categories").length],
-          ["SHIRT-M", "acme", 2]
-        )
-        assert.strictEqual((yield* api("GET", "/api/search?q=hemd", { as: asAdmin })).number("meta.total"), 1)
-        const again = yield* imported(file, { type: "application/x-ndjson" })
-        assert.deepStrictEqual(counts(again), [0, 0, 2, 0])
-      }))
+const categories = jsonl(
+  { slug: "clothes", metadata: { title: "Clothes" } },
+  { slug: "a-shirts", parent: "clothes", sortOrder: 2 },
+  { slug: "summer", parent: "a-shirts", status: "archived" }
+)
 
-    it.effect("comes out as it went in", () =>
-      Effect.gen(function*() {
-        const before = yield* exported("catalog", "jsonl")
-        assert.deepStrictEqual(counts(yield* imported(before, { type: "application/jsonl" })), [0, 0, 2, 0])
-        const csv = yield* exported("catalog")
-        assert.deepStrictEqual(counts(yield* imported(csv)), [0, 0, 2, 0])
-        assert.strictEqual(yield* exported("catalog", "jsonl"), before)
-      }))
+const ofCategories = "kind=categories&format=jsonl"
+const ofBrands = "kind=brands&format=jsonl"
 
-    it.effect("refuses what is wrong, line by line, and does the rest", () =>
-      Effect.gen(function*() {
-        const done = yield* imported(
-          jsonl({ slug: "hat", type: "product" }, { type: "product" }, { slug: "x", type: "product", colour: 1 }) +
-            "\nnot json\n" + jsonl({ slug: "hat", variants: [{ sku: "SHIRT-S" }] }, { slug: "cap", type: "product" }),
-          { type: "application/jsonl" }
-        )
-        assert.deepStrictEqual(counts(done), [2, 0, 0, 4])
-        assert.deepStrictEqual(yield* reasons(done.text("data.id")), [
-          "2: slug Missing key",
-          "3: colour Expected no excess property",
-          "4:  The line is not JSON.",
-          "5: variants.0.sku The SKU 'SHIRT-S' belongs to another variant."
-        ])
-      }))
-  })
+const pathOf = ({ get }: Store, slug: string) =>
+  Effect.map(
+    get(`catalog/categories/${slug}`),
+    (answer) => answer.list("data.path").map((step) => (step as { slug: string }).slug).join("/")
+  )
+
+withApp("imports of the catalog", (it) => {
+  it.effect("create products with all their parts, and change nothing when the file or its export comes again", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore
+      const file = jsonl(shirt, { slug: "mug", type: "product", attributes: [{ title: "Mug" }] })
+      assert.deepStrictEqual(yield* store.send(file), [2, 0, 0, 0])
+      const found = yield* store.get("catalog/entities/shirt?include=variants,categories,brands,attributes")
+      assert.deepStrictEqual(
+        [found.at("data.variants.1.sku"), found.at("data.brands.0.slug"), found.list("data.categories").length],
+        ["SHIRT-M", "acme", 2]
+      )
+      assert.strictEqual((yield* store.get("search?q=hemd")).number("meta.total"), 1)
+      const before = yield* store.exported()
+      for (
+        const [again, format] of [[file, "jsonl"], [before, "jsonl"], [yield* store.exported("catalog", "csv"), "csv"]]
+      ) {
+        assert.deepStrictEqual(yield* store.send(again ?? "", `format=${format}`), [0, 0, 2, 0])
+      }
+      assert.strictEqual(yield* store.exported(), before)
+    }))
+
+  it.effect("refuse invalid products one by one with their lines", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore
+      yield* store.send(jsonl(shirt))
+      const wrong = jsonl(
+        { slug: "hat", type: "product" },
+        { type: "product" },
+        { slug: "x", type: "product", colour: 1 }
+      ) + "\nnot json\n" + jsonl({ slug: "hat", variants: [{ sku: "SHIRT-S" }] }, { slug: "cap", type: "product" })
+      assert.deepStrictEqual(yield* store.send(wrong), [
+        ...[2, 0, 0, 4],
+        "2: slug Missing key",
+        "3: colour Expected no excess property",
+        "4:  The line is not JSON.",
+        "5: variants.0.sku The SKU 'SHIRT-S' belongs to another variant."
+      ])
+    }))
+
+  it.effect("build the tree of categories, move its nodes, and record each change as its route does", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore
+      assert.deepStrictEqual(yield* store.send(categories, ofCategories), [3, 0, 0, 0])
+      assert.strictEqual(yield* pathOf(store, "summer"), "clothes/a-shirts/summer")
+      assert.deepStrictEqual(yield* store.send(categories, ofCategories), [0, 0, 3, 0])
+      const moved = jsonl({ slug: "summer", parent: "clothes", status: "active" }, { slug: "a-shirts", parent: null })
+      assert.deepStrictEqual(yield* store.send(moved, ofCategories), [0, 2, 0, 0])
+      assert.deepStrictEqual(
+        [yield* pathOf(store, "summer"), yield* pathOf(store, "a-shirts")],
+        ["clothes/summer", "a-shirts"]
+      )
+      const id = (yield* store.get("catalog/categories/summer")).text("data.id")
+      const audit = yield* store.get(`audit?entityType=category&entityId=${id}`)
+      assert.deepStrictEqual(
+        audit.list("data").map((entry) => (entry as { event: string }).event).toSorted(),
+        ["categories.create", "categories.restore", "categories.update"]
+      )
+    }))
+
+  it.effect("refuse cycles and unknown parents of categories", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore
+      yield* store.send(categories, ofCategories)
+      const before = yield* store.exported("categories")
+      const wrong = jsonl(
+        { slug: "clothes", parent: "summer" },
+        { slug: "clothes", parent: "clothes" },
+        { slug: "new", parent: "new" },
+        { slug: "new", parent: "nowhere" },
+        { slug: "clothes", colour: 1 }
+      )
+      assert.deepStrictEqual(yield* store.send(wrong, ofCategories), [
+        ...[0, 0, 0, 5],
+        ...[1, 2, 3].map((line) => `${line}: parent A category cannot lie below itself.`),
+        "4: parent There is no category 'nowhere', here or before it in the file.",
+        "5: colour Expected no excess property"
+      ])
+      assert.strictEqual(yield* store.exported("categories"), before)
+      // Each of the two is valid alone: only the second closes the cycle that both would be.
+      yield* store.send(jsonl({ slug: "x" }, { slug: "y" }), ofCategories)
+      const both = jsonl({ slug: "x", parent: "y" }, { slug: "y", parent: "x" })
+      assert.deepStrictEqual((yield* store.send(both, ofCategories)).slice(0, 4), [0, 1, 0, 1])
+    }))
+
+  it.effect("name brands, and change nothing when the file comes again", () =>
+    Effect.gen(function*() {
+      const store = yield* aStore
+      const file = jsonl({ slug: "acme", displayName: "ACME Inc.", metadata: { since: 1920 } }, { slug: "plain" })
+      assert.deepStrictEqual(yield* store.send(file, ofBrands), [2, 0, 0, 0])
+      assert.deepStrictEqual(yield* store.send(file, ofBrands), [0, 0, 2, 0])
+      const renamed = yield* store.send("slug,displayName\nplain,Plain & Co\n", "kind=brands&format=csv")
+      assert.deepStrictEqual(renamed, [0, 1, 0, 0])
+      const list = yield* store.get("catalog/brands")
+      assert.deepStrictEqual(
+        [list.at("data.0.displayName"), list.at("data.1.displayName")],
+        ["ACME Inc.", "Plain & Co"]
+      )
+      const unnamed = yield* store.send(jsonl({ slug: "plain", displayName: "" }), ofBrands)
+      assert.deepStrictEqual(unnamed.slice(0, 4), [0, 0, 0, 1])
+    }))
+
+  it.effect("give another store the same categories and brands in both formats", () =>
+    Effect.gen(function*() {
+      const [from, to] = [yield* aStore, yield* aStore]
+      yield* from.send(categories, ofCategories)
+      yield* from.send(jsonl({ slug: "acme", displayName: "ACME", metadata: { a: 1 } }, { slug: "b" }), ofBrands)
+      for (const kind of ["categories", "brands"]) yield* expectRoundTrip(from, to, kind)
+    }))
+
+  it.effect("need permissions of the catalog for categories and brands", () =>
+    Effect.gen(function*() {
+      const as = { ...asAdmin, permissions: ["catalog:read", "customers:create"] }
+      for (const kind of ["categories", "brands"]) {
+        assert.strictEqual((yield* upload("", { query: `kind=${kind}&format=jsonl`, as })).status, 403)
+        assert.strictEqual((yield* api("GET", `/api/exports/${kind}`, { as })).status, 403)
+      }
+    }))
 })

@@ -1,18 +1,7 @@
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { anOrganization } from "../support/Organizations.ts"
-import { api, asAdmin, withApp } from "../support/TestApp.ts"
-import { counts, exported, imported, jsonl, reasons } from "./ImportCalls.ts"
-
-const as = asAdmin
-const lines = { query: "format=jsonl" }
-
-const define = Effect.fnUntraced(function*(fields: ReadonlyArray<object>, by = as) {
-  for (const body of fields) {
-    const made = yield* api("POST", "/api/admin/entity-field-definitions", { as: by, body })
-    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
-  }
-})
+import { api, withApp } from "../support/TestApp.ts"
+import { aStore, expectRoundTrip, jsonl, type Store } from "./ImportCalls.ts"
 
 /** One of every kind, for lamps and for bulbs. */
 const fields = [
@@ -44,130 +33,124 @@ const lamp = {
   }
 }
 
-const valuesOf = (slug: string, by = as) =>
-  Effect.map(
-    api("GET", `/api/catalog/entities/${slug}?include=customFields`, { as: by }),
-    (answer) =>
-      Object.fromEntries(
-        answer.list("data.customFields").map((one) => {
-          const { name, value } = one as { name: string; value: unknown }
-          return [name, value]
-        })
+const lamps = jsonl(lamp, { slug: "lamp-a", type: "lamp", customFields: { related: "lamp-b" } })
+
+/** A store with the definitions of the fields. */
+const aLampStore = Effect.tap(aStore, ({ as }) =>
+  Effect.forEach(fields, (body) =>
+    Effect.map(
+      api("POST", "/api/admin/entity-field-definitions", { as, body }),
+      ({ status }) => assert.strictEqual(status, 201)
+    )))
+
+/** Records of an entity with these custom fields. */
+const withFields = (slug: string, customFields: object, rest: object = {}) => ({ slug, ...rest, customFields })
+
+const valuesOf = ({ get }: Store, slug: string) =>
+  Effect.map(get(`catalog/entities/${slug}?include=customFields`), (answer) =>
+    Object.fromEntries(
+      answer.list("data.customFields").map((one) => {
+        const { name, value } = one as { name: string; value: unknown }
+        return [name, value]
+      })
+    ))
+
+withApp("imports of custom fields", (it) => {
+  it.effect("write them as their route does: with defaults, in the change log, in revisions and for search", () =>
+    Effect.gen(function*() {
+      const store = yield* aLampStore
+      assert.deepStrictEqual(yield* store.send(lamps), [2, 0, 0, 0])
+      const id = (yield* store.get("catalog/entities/lamp-b")).text("data.id")
+      const { deposit, related, ...rest } = lamp.customFields
+      assert.deepStrictEqual(yield* valuesOf(store, "lamp-b"), { ...rest, related: id, deposit, dimmable: false })
+      assert.deepStrictEqual(yield* store.send(lamps), [0, 0, 2, 0])
+      assert.deepStrictEqual(yield* store.send(jsonl(withFields("lamp-b", { care: null, watts: 9 }))), [0, 1, 0, 0])
+      const { care, ean, watts } = yield* valuesOf(store, "lamp-b")
+      assert.deepStrictEqual([care, watts, ean], [undefined, 9, "4000000000001"])
+      assert.deepStrictEqual(yield* store.send(jsonl(lamp)), [0, 1, 0, 0])
+      const revisions = yield* store.get(`catalog/entities/${id}/revisions`)
+      assert.deepStrictEqual([revisions.list("data").length, revisions.list("data.0.changedFields").length], [3, 2])
+      assert.strictEqual((yield* store.get("search?attr.watts=7.5")).number("meta.total"), 1)
+      const events = yield* store.get(`audit?entityType=catalog_entity&entityId=${id}`)
+      assert.deepInclude(events.at("data.0.payload.customFields"), { care: lamp.customFields.care, watts: 7.5 })
+    }))
+
+  it.effect("refuse unknown, invalid, missing and taken values with the name of the field, and change nothing", () =>
+    Effect.gen(function*() {
+      const store = yield* aLampStore
+      yield* store.send(lamps)
+      const before = yield* store.exported()
+      const wrong: ReadonlyArray<readonly [record: object, reason: string]> = [
+        [withFields("lamp-b", { colour: "red" }), "colour No such custom field."],
+        [withFields("lamp-b", { watts: "7" }), "watts must be a number"],
+        [withFields("lamp-b", { socket: "B22" }, { status: "draft" }), "socket must be one of E14, E27"],
+        [
+          withFields("lamp-b", { related: "nowhere" }),
+          "related No such catalog entity with the slug 'nowhere', here or before it in the file."
+        ],
+        [withFields("lamp-b", { related: 7 }), "related must be the slug of a catalog entity"],
+        [
+          withFields("lamp-a", { ean: "4000000000001" }),
+          "ean Another entity has this value already, which must be unique."
+        ],
+        [{ slug: "bulb-a", type: "bulb" }, "fits is required"],
+        ...["bulb-a", "bulb-z"].map((fits) =>
+          [
+            withFields("bulb-a", { fits }, { type: "bulb" }),
+            `fits No such catalog entity of type lamp with the slug '${fits}', here or before it in the file.`
+          ] as const
+        ),
+        [withFields("shade", { any: 1 }, { type: "shade" }), "any No such custom field."]
+      ]
+      assert.deepStrictEqual(yield* store.send(jsonl(...wrong.map(([record]) => record))), [
+        ...[0, 0, 0, wrong.length],
+        ...wrong.map(([, reason], index) => `${index + 1}: customFields.${reason}`)
+      ])
+      assert.strictEqual(yield* store.exported(), before)
+    }))
+
+  it.effect("pass a unique value from one record to the next, and never store it twice", () =>
+    Effect.gen(function*() {
+      const store = yield* aLampStore
+      yield* store.send(lamps)
+      const moved = jsonl(
+        withFields("lamp-b", { ean: "4000000000002" }),
+        withFields("lamp-a", { ean: "4000000000001" }),
+        withFields("lamp-c", { ean: "4000000000002" }, { type: "lamp" })
       )
-  )
+      assert.deepStrictEqual((yield* store.send(moved)).slice(0, 4), [0, 2, 0, 1])
+      const freed = jsonl(withFields("lamp-b", { ean: null }), withFields("lamp-a", { ean: "4000000000002" }))
+      assert.deepStrictEqual(yield* store.send(freed), [0, 2, 0, 0])
+      assert.strictEqual((yield* valuesOf(store, "lamp-a"))["ean"], "4000000000002")
+    }))
 
-withApp("custom fields in files", (it) => {
-  describe("of the catalog", () => {
-    it.effect("are written as their route does, with defaults, and the same file changes nothing", () =>
-      Effect.gen(function*() {
-        yield* define(fields)
-        const file = jsonl(lamp, { slug: "lamp-a", type: "lamp", customFields: { related: "lamp-b" } })
-        assert.deepStrictEqual(counts(yield* imported(file, lines)), [2, 0, 0, 0])
-        const { id } = (yield* api("GET", "/api/catalog/entities/lamp-b", { as })).at("data") as { id: string }
-        const { deposit, related, ...rest } = lamp.customFields
-        assert.deepStrictEqual(yield* valuesOf("lamp-b"), { ...rest, related: id, deposit, dimmable: false })
-        assert.deepStrictEqual(counts(yield* imported(file, lines)), [0, 0, 2, 0])
-        const change = jsonl({ slug: "lamp-b", customFields: { care: null, watts: 9 } })
-        assert.deepStrictEqual(counts(yield* imported(change, lines)), [0, 1, 0, 0])
-        const now = yield* valuesOf("lamp-b")
-        assert.deepStrictEqual([now["care"], now["watts"], now["ean"]], [undefined, 9, "4000000000001"])
-        assert.deepStrictEqual(counts(yield* imported(jsonl(lamp), lines)), [0, 1, 0, 0])
-      }))
+  it.effect("drop the values of a type when the type changes", () =>
+    Effect.gen(function*() {
+      const store = yield* aLampStore
+      yield* store.send(jsonl(lamp, withFields("odd", { ean: "1" }, { type: "lamp" })))
+      const turned = yield* store.send(jsonl({ slug: "odd", type: "bulb" }))
+      assert.deepStrictEqual(turned.slice(0, 4), [0, 0, 0, 1])
+      assert.deepStrictEqual(
+        yield* store.send(jsonl(withFields("odd", { fits: "lamp-b" }, { type: "bulb" }))),
+        [0, 1, 0, 0]
+      )
+      assert.deepStrictEqual(Object.keys(yield* valuesOf(store, "odd")), ["fits"])
+      assert.deepStrictEqual(yield* store.send(jsonl(withFields("lamp-b", { ean: "1" }))), [0, 1, 0, 0])
+    }))
 
-    it.effect("are in the change log, in revisions and found by search, as those of any other change", () =>
-      Effect.gen(function*() {
-        const { id } = (yield* api("GET", "/api/catalog/entities/lamp-b", { as })).at("data") as { id: string }
-        const revisions = yield* api("GET", `/api/catalog/entities/${id}/revisions`, { as })
-        assert.strictEqual(revisions.list("data").length, 3)
-        assert.deepStrictEqual(revisions.list("data.0.changedFields").length, 2)
-        const found = yield* api("GET", "/api/search?attr.watts=7.5", { as })
-        assert.strictEqual(found.number("meta.total"), 1)
-        const events = yield* api("GET", `/api/audit?entityType=catalog_entity&entityId=${id}`, { as })
-        assert.deepInclude(events.at("data.0.payload.customFields"), { care: lamp.customFields.care, watts: 7.5 })
-      }))
-
-    it.effect("that are unknown, wrong, missing or somebody else's are refused with their line, and change nothing", () =>
-      Effect.gen(function*() {
-        const before = yield* exported("catalog", "jsonl")
-        const done = yield* imported(
-          jsonl(
-            { slug: "lamp-b", customFields: { colour: "red" } },
-            { slug: "lamp-b", customFields: { watts: "7" } },
-            { slug: "lamp-b", status: "draft", customFields: { socket: "B22" } },
-            { slug: "lamp-b", customFields: { related: "nowhere" } },
-            { slug: "lamp-b", customFields: { related: 7 } },
-            { slug: "lamp-a", customFields: { ean: "4000000000001" } },
-            { slug: "bulb-a", type: "bulb" },
-            { slug: "bulb-a", type: "bulb", customFields: { fits: "bulb-a" } },
-            { slug: "bulb-a", type: "bulb", customFields: { fits: "bulb-z" } },
-            { slug: "shade", type: "shade", customFields: { any: 1 } }
-          ),
-          lines
+  it.effect("give another store the same entities, also where they reference later ones or each other", () =>
+    Effect.gen(function*() {
+      const [from, to] = [yield* aLampStore, yield* aLampStore]
+      // Bulbs must reference a lamp, which follows them by its slug; and these lamps reference each other.
+      yield* from.send(lamps)
+      yield* from.send(
+        jsonl(
+          withFields("a-bulb", { fits: "lamp-b" }, { type: "bulb" }),
+          withFields("lamp-b", { related: "lamp-a" })
         )
-        assert.deepStrictEqual(counts(done), [0, 0, 0, 10])
-        assert.deepStrictEqual(yield* reasons(done.text("data.id")), [
-          "1: customFields.colour No such custom field.",
-          "2: customFields.watts must be a number",
-          "3: customFields.socket must be one of E14, E27",
-          "4: customFields.related No such catalog entity with the slug 'nowhere', here or before it in the file.",
-          "5: customFields.related must be the slug of a catalog entity",
-          "6: customFields.ean Another entity has this value already, which must be unique.",
-          "7: customFields.fits is required",
-          "8: customFields.fits No such catalog entity of type lamp with the slug 'bulb-a', here or before it in the file.",
-          "9: customFields.fits No such catalog entity of type lamp with the slug 'bulb-z', here or before it in the file.",
-          "10: customFields.any No such custom field."
-        ])
-        assert.strictEqual(yield* exported("catalog", "jsonl"), before)
-      }))
-
-    it.effect("pass a unique value on from one record to the next, and never have it twice", () =>
-      Effect.gen(function*() {
-        const moved = jsonl(
-          { slug: "lamp-b", customFields: { ean: "4000000000002" } },
-          { slug: "lamp-a", customFields: { ean: "4000000000001" } },
-          { slug: "lamp-c", type: "lamp", customFields: { ean: "4000000000002" } }
-        )
-        const done = yield* imported(moved, lines)
-        assert.deepStrictEqual(counts(done), [0, 2, 0, 1])
-        const freed = jsonl({ slug: "lamp-b", customFields: { ean: null } }, {
-          slug: "lamp-a",
-          customFields: { ean: "4000000000002" }
-        })
-        assert.deepStrictEqual(counts(yield* imported(freed, lines)), [0, 2, 0, 0])
-        assert.deepStrictEqual((yield* valuesOf("lamp-a"))["ean"], "4000000000002")
-      }))
-
-    it.effect("go with the type that had them", () =>
-      Effect.gen(function*() {
-        yield* imported(jsonl({ slug: "odd", type: "lamp", customFields: { ean: "1" } }), lines)
-        assert.deepStrictEqual(counts(yield* imported(jsonl({ slug: "odd", type: "bulb" }), lines)), [0, 0, 0, 1])
-        const turned = jsonl({ slug: "odd", type: "bulb", customFields: { fits: "lamp-b" } })
-        assert.deepStrictEqual(counts(yield* imported(turned, lines)), [0, 1, 0, 0])
-        assert.deepStrictEqual(Object.keys(yield* valuesOf("odd")), ["fits"])
-        yield* imported(jsonl({ slug: "lamp-b", customFields: { ean: "1" } }), lines)
-      }))
-
-    it.effect("come out of another store as they went in, whatever they refer to", () =>
-      Effect.gen(function*() {
-        // Bulbs must have a lamp, which comes behind them by its slug; and these two name each other.
-        yield* imported(
-          jsonl(
-            { slug: "a-bulb", type: "bulb", customFields: { fits: "lamp-b" } },
-            { slug: "lamp-b", customFields: { related: "lamp-a" } }
-          ),
-          lines
-        )
-        const by = yield* anOrganization
-        yield* define(fields, by)
-        for (const [format, query] of [["jsonl", "format=jsonl"], ["csv", "format=csv"]] as const) {
-          const whole = yield* exported("catalog", format)
-          const done = yield* imported(whole, { query, as: by })
-          assert.deepStrictEqual(yield* reasons(done.text("data.id"), by), [])
-          assert.strictEqual(yield* exported("catalog", format, by), whole)
-        }
-        const first = yield* exported("catalog", "jsonl")
-        assert.strictEqual(yield* exported("catalog", "jsonl", by), first)
-        assert.deepStrictEqual(counts(yield* imported(first, { ...lines, as: by })).slice(0, 2), [0, 0])
-      }))
-  })
+      )
+      yield* expectRoundTrip(from, to)
+      const first = yield* from.exported()
+      assert.deepStrictEqual((yield* to.send(first)).slice(0, 2), [0, 0])
+    }))
 })

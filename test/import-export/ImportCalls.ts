@@ -1,9 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { anOrganization } from "../support/Organizations.ts"
 import { type Answer, api, asAdmin, TestApp } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
-/** What an upload says beside the file. */
+/** An upload besides its file. */
 export interface Upload {
   readonly query?: string
   readonly type?: string
@@ -15,7 +16,7 @@ export interface Upload {
 export const upload = (file: string, { as = asAdmin, headers = {}, query = "", type = "text/csv" }: Upload = {}) =>
   api("POST", `/api/imports?${query}`, { as, body: file, headers: { "content-type": type, ...headers } })
 
-/** The import as it is when it is over. */
+/** The import after its end. */
 export const ended = Effect.fnUntraced(function*(id: string, as = asAdmin) {
   const app = yield* TestApp
   const check = async () => {
@@ -25,7 +26,7 @@ export const ended = Effect.fnUntraced(function*(id: string, as = asAdmin) {
   return yield* Effect.promise(() => waitFor(`the end of import ${id}`, check, 60_000))
 })
 
-/** Sends a file that must be taken, and gives the import at its end. */
+/** Sends a file that is accepted, and returns the import after its end. */
 export const imported = Effect.fnUntraced(function*(file: string, sent: Upload = {}) {
   const answer = yield* upload(file, sent)
   assert.strictEqual(answer.status, 202, JSON.stringify(answer.body))
@@ -39,7 +40,7 @@ export const jsonl = (...records: ReadonlyArray<object>) => records.map((record)
 export const counts = (answer: Answer) =>
   ["created", "updated", "unchanged", "refused"].map((name) => answer.number(`data.${name}`))
 
-/** The reasons of an import's refusals, by their lines. */
+/** The reasons of an import's refusals with their lines. */
 export const reasons = Effect.fnUntraced(function*(id: string, as = asAdmin) {
   const answer = yield* api("GET", `/api/imports/${id}/refusals?limit=100`, { as })
   return answer.list("data").map((_, index) =>
@@ -49,7 +50,7 @@ export const reasons = Effect.fnUntraced(function*(id: string, as = asAdmin) {
   )
 })
 
-/** Everything of a kind, as text. */
+/** The export of a kind, as text. */
 export const exported = Effect.fnUntraced(function*(kind: string, format = "csv", as = asAdmin) {
   const { url } = yield* TestApp
   const headers = { "x-test-actor": JSON.stringify(as) }
@@ -58,4 +59,27 @@ export const exported = Effect.fnUntraced(function*(kind: string, format = "csv"
     assert.strictEqual(response.status, 200)
     return response.text()
   })
+})
+
+/** An organization that no other test uses, with its administrator's requests. */
+export const aStore = Effect.map(anOrganization, (as) => ({
+  as,
+  get: (path: string) => api("GET", `/api/${path}`, { as }),
+  /** The counts of an import, and the reasons of its refusals. */
+  send: Effect.fnUntraced(function*(file: string, query = "format=jsonl") {
+    const done = yield* imported(file, { as, query })
+    return [...counts(done), ...yield* reasons(done.text("data.id"), as)]
+  }),
+  exported: (kind = "catalog", format = "jsonl") => exported(kind, format, as)
+}))
+export type Store = Effect.Success<typeof aStore>
+
+/** Imports the exports of a store into another one in both formats; the export of that is the same. */
+export const expectRoundTrip = Effect.fnUntraced(function*(from: Store, to: Store, kind = "catalog") {
+  for (const format of ["csv", "jsonl"]) {
+    const whole = yield* from.exported(kind, format)
+    const [, , , refused, ...why] = yield* to.send(whole, `kind=${kind}&format=${format}`)
+    assert.deepStrictEqual([refused, ...why], [0])
+    assert.strictEqual(yield* to.exported(kind, format), whole)
+  }
 })
