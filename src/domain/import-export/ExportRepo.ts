@@ -1,9 +1,15 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
+import { MediumRecord, ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
+import { CustomerRecord } from "../customers/CustomerRecord.ts"
 import { changeLogInsert, isoTime } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
+import { StockRecord } from "../inventory/StockRecord.ts"
+import { columnsOf, orderedJsonOf } from "../modules/RecordColumns.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
+import { PriceRecord } from "../pricing/PriceRecord.ts"
 import type { ExportFormat, Kind } from "./Kind.ts"
 
 /** A record of a file. */
@@ -46,23 +52,31 @@ interface PageQuery {
   readonly records: string
 }
 
-/** SQL of the name of the variant in a row `x`. */
-const variantName =
-  `(select v.sku from variants v where v.id = x.variant_id and v.organization_id = x.organization_id) as sku,
-  (select jsonb_object_agg(t.name, w.value) from variant_option_values o
+/** SQL of what names the item of a row `x`, which belongs to the entity `p`. */
+const sellable = {
+  slug: "p.slug",
+  sku: "(select v.sku from variants v where v.id = x.variant_id and v.organization_id = x.organization_id)",
+  options: `(select jsonb_object_agg(t.name, w.value) from variant_option_values o
     join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
-    where o.variant_id = x.variant_id and o.organization_id = x.organization_id) as options`
+    where o.variant_id = x.variant_id and o.organization_id = x.organization_id)`
+}
 
 /** Rows `x` that belong to entities, page by page of these. */
-const ofEntities = (columns: string, from: string, order: string): PageQuery => ({
+const ofEntities = (
+  fields: Readonly<Record<string, unknown>>,
+  expressions: Readonly<Record<string, string>>,
+  from: string,
+  order: string
+): PageQuery => ({
   start: [""],
   rows: (sql, organization, [slug]) =>
     sql`select id, slug, organization_id from catalog_entities
       where organization_id = ${organization} and slug > ${slug}`,
   order: "slug",
   cursor: "p.slug",
-  records: `(select coalesce(json_agg(to_json(r)), '[]') from (select p.slug, ${variantName}, ${columns} from ${from}
-    where x.organization_id = p.organization_id and x.entity_id = p.id
+  records: `(select coalesce(json_agg(to_json(r)), '[]') from (select ${
+    columnsOf(fields, "x", { ...sellable, ...expressions })
+  } from ${from} where x.organization_id = p.organization_id and x.entity_id = p.id
     order by sku nulls first, options nulls first, ${order}) r)`
 })
 
@@ -97,46 +111,34 @@ const fieldsFrom = `entity_field_values f
 const isEarlier = `(r.id is null or r.id = p.id or (coalesce((p.ranks->>r.type)::int, 0), r.slug)
   < (coalesce((p.ranks->>p.type)::int, 0), p.slug))`
 
-const product = `json_build_object('slug', p.slug, 'type', p.type, 'status', p.status, 'isVisible', p.is_visible,
-  'taxClass', p.tax_class, 'metadata', p.metadata,
-  'customFields', (select coalesce(json_object_agg(d.name, case when r.id is null then f.value else to_jsonb(r.slug) end
-    order by d.sort_order, d.name), '{}') from ${fieldsFrom} and (p.is_again or ${isEarlier})),
-  'attributes', ${
-  listOf(
-    `json_build_object('locale', x.locale, 'title', x.title, 'subtitle', x.subtitle, 'description', x.description,
-      'richDescription', x.rich_description, 'seoTitle', x.seo_title, 'seoDescription', x.seo_description)`,
-    "entity_attributes x",
-    "x.locale"
-  )
-},
-  'categories', ${
-  listOf("c.slug", "entity_categories x join categories c on c.id = x.category_id", "x.sort_order, c.slug")
-},
-  'brands', ${listOf("b.slug", "entity_brands x join brands b on b.id = x.brand_id", "x.sort_order, b.slug")},
-  'options', ${
-  listOf(
-    `json_build_object('name', x.name, 'values', (select coalesce(json_agg(v.value order by v.sort_order, v.id), '[]')
-      from option_values v where v.option_type_id = x.id and v.organization_id = x.organization_id))`,
-    "option_types x",
-    "x.sort_order, x.id"
-  )
-},
-  'variants', ${
-  listOf(
-    `json_build_object('sku', x.sku, 'barcode', x.barcode, 'taxClass', x.tax_class, 'status', x.status,
-      'metadata', x.metadata, 'options', ${optionsOf("x")})`,
+const options = `json_build_object('name', x.name,
+  'values', (select coalesce(json_agg(v.value order by v.sort_order, v.id), '[]') from option_values v
+    where v.option_type_id = x.id and v.organization_id = x.organization_id))`
+
+const medium = orderedJsonOf(MediumRecord.fields, "x", {
+  id: "x.media_asset_id",
+  sku: "v.sku",
+  options: `case when v.id is not null and v.sku is null then ${optionsOf("v")} end`
+})
+
+const product = orderedJsonOf(ProductRecord.fields, "p", {
+  customFields: `(select coalesce(json_object_agg(d.name, case when r.id is null then f.value else to_jsonb(r.slug) end
+    order by d.sort_order, d.name), '{}') from ${fieldsFrom} and (p.is_again or ${isEarlier}))`,
+  attributes: listOf(orderedJsonOf(ProductTexts.fields, "x"), "entity_attributes x", "x.locale"),
+  categories: listOf("c.slug", "entity_categories x join categories c on c.id = x.category_id", "x.sort_order, c.slug"),
+  brands: listOf("b.slug", "entity_brands x join brands b on b.id = x.brand_id", "x.sort_order, b.slug"),
+  options: listOf(options, "option_types x", "x.sort_order, x.id"),
+  variants: listOf(
+    orderedJsonOf(VariantRecord.fields, "x", { options: optionsOf("x") }),
     "variants x",
     "x.sort_order, x.id"
-  )
-},
-  'media', ${
-  listOf(
-    `json_strip_nulls(json_build_object('id', x.media_asset_id, 'role', x.role, 'sortOrder', x.sort_order, 'sku', v.sku,
-      'options', case when v.id is not null and v.sku is null then ${optionsOf("v")} end))`,
+  ),
+  media: listOf(
+    `json_strip_nulls(${medium})`,
     "entity_media x left join variants v on v.id = x.variant_id",
     "x.sort_order, x.attached_at, x.media_asset_id"
   )
-})`
+})
 
 const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => {
   if (rank === undefined) {
@@ -173,8 +175,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
         select * from placed) placed where (depth, slug) > (${depth}::text::int, ${slug}::text)`,
     order: "depth, slug",
     cursor: "p.depth::text, p.slug",
-    records: `json_build_array(json_build_object('slug', p.slug, 'parent', p.parent, 'sortOrder', p.sort_order,
-      'status', p.status, 'metadata', p.metadata))`
+    records: `json_build_array(${orderedJsonOf(CategoryRecord.fields, "p")})`
   },
   brands: {
     start: [""],
@@ -182,22 +183,24 @@ const queries: { readonly [K in Kind]: PageQuery } = {
       sql`select * from brands where organization_id = ${organization} and slug > ${slug}`,
     order: "slug",
     cursor: "p.slug",
-    records: `json_build_array(json_build_object('slug', p.slug, 'displayName', p.display_name,
-      'metadata', p.metadata))`
+    records: `json_build_array(${orderedJsonOf(BrandRecord.fields, "p")})`
   },
   prices: ofEntities(
-    `x.currency, x.amount, x.compare_at_amount as "compareAtAmount", g.name as "customerGroup",
-      case when g.id is null then x.customer_group_id end as "customerGroupId", x.min_quantity as "minQuantity",
-      x.max_quantity as "maxQuantity", ${isoTime("x.valid_from")} as "validFrom",
-      ${isoTime("x.valid_until")} as "validUntil", x.metadata`,
+    PriceRecord.fields,
+    {
+      customerGroup: "g.name",
+      customerGroupId: "case when g.id is null then x.customer_group_id end",
+      validFrom: isoTime("x.valid_from"),
+      validUntil: isoTime("x.valid_until")
+    },
     `prices x left join customer_groups g on g.organization_id = x.organization_id
       and g.id::text = x.customer_group_id`,
     `x.currency, "customerGroup" nulls first, "customerGroupId" nulls first, x.min_quantity nulls first,
       x.max_quantity nulls first, x.valid_from nulls first, x.valid_until nulls first`
   ),
   stock: ofEntities(
-    `w.code as warehouse, x.on_hand as "onHand", x.reserved, x.on_hand - x.reserved as available,
-      x.unit_cost as "unitCost", x.reorder_threshold as "reorderThreshold", x.reorder_quantity as "reorderQuantity"`,
+    StockRecord.fields,
+    { warehouse: "w.code", available: "x.on_hand - x.reserved" },
     "stock_levels x join warehouses w on w.id = x.warehouse_id and w.organization_id = x.organization_id",
     "w.code"
   ),
@@ -209,9 +212,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
         and lower(email) ~>=~ ${email}::text and (lower(email) ~>~ ${email}::text or id > ${id}::uuid)`,
     order: "lower(email) using ~<~, id",
     cursor: "lower(p.email), p.id::text",
-    records: `json_build_array(json_build_object('email', p.email, 'firstName', p.first_name,
-      'lastName', p.last_name, 'phone', p.phone, 'groups', ${customerGroups}, 'metadata', p.metadata,
-      'addresses', ${customerAddresses}))`
+    records: `json_build_array(${
+      orderedJsonOf(CustomerRecord.fields, "p", { groups: customerGroups, addresses: customerAddresses })
+    })`
   },
   // Oldest first. The position has the time's full precision, so that two orders of one millisecond are both exported.
   orders: {

@@ -13,8 +13,13 @@ const columnOf = (row: string | undefined, field: string) =>
 export const columnsOf = (fields: Fields, row?: string, expressions: Expressions = {}): string =>
   Object.keys(fields).map((field) => `${expressions[field] ?? columnOf(row, field)} as "${field}"`).join(", ")
 
+const pairsOf = (fields: Fields, row: string, expressions: Expressions): string =>
+  Object.keys(fields).map((field) => `'${field}', ${expressions[field] ?? columnOf(row, field)}`).join(", ")
+
 /** The record of a row as JSON, as the API shows it. */
 export const jsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
-  `jsonb_build_object(${
-    Object.keys(fields).map((field) => `'${field}', ${expressions[field] ?? columnOf(row, field)}`).join(", ")
-  })`
+  `jsonb_build_object(${pairsOf(fields, row, expressions)})`
+
+/** The same with its keys in the order of the fields, for files: `jsonb` sorts them. */
+export const orderedJsonOf = (fields: Fields, row: string, expressions: Expressions = {}): string =>
+  `json_build_object(${pairsOf(fields, row, expressions)})`
