@@ -83,3 +83,6 @@ export const expectRoundTrip = Effect.fnUntraced(function*(from: Store, to: Stor
     assert.strictEqual(yield* to.exported(kind, format), whole)
   }
 })
+
+/** What `send` of a store returns: counts of created, updated, unchanged and refused records, and reasons. */
+export const withReasons = (counted: ReadonlyArray<number>, ...why: ReadonlyArray<string>) => [...counted, ...why]

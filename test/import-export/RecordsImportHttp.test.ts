@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { api, withApp } from "../support/TestApp.ts"
-import { aStore, jsonl } from "./ImportCalls.ts"
+import { aStore, jsonl, withReasons } from "./ImportCalls.ts"
 
 /** A store with a shirt of two variants, one of which has no SKU. */
 const aShirtStore = Effect.tap(aStore, ({ send }) =>
@@ -53,17 +53,20 @@ withApp("imports of records", (it) => {
       const file =
         "slug,sku,currency,amount,minQuantity,maxQuantity,customerGroup\nnothing,,USD,1,,,\nshirt,S,XXX,1,,,\n" +
         "other,S,USD,1,,,\nshirt,,USD,-1,,,\nshirt,,USD,1,5,2,\nshirt,,USD,1,,,Missing\n,,USD,1,,,\nshirt,,USD,1,,,,more\n"
-      assert.deepStrictEqual(yield* store.send(file, "kind=prices"), [
-        ...[0, 0, 0, 8],
-        "2:  There is no entity with the slug 'nothing'.",
-        "3: currency Unknown currency XXX",
-        "4:  The SKU 'S' belongs to 'shirt'.",
-        "5: amount Expected a value between 0 and 9007199254740991",
-        "6: maxQuantity must not be below minQuantity",
-        "7:  There is no customer group called 'Missing'.",
-        "8:  A slug or a SKU is needed.",
-        "9:  8 cells for 7 columns."
-      ])
+      assert.deepStrictEqual(
+        yield* store.send(file, "kind=prices"),
+        withReasons(
+          [0, 0, 0, 8],
+          "2:  There is no entity with the slug 'nothing'.",
+          "3: currency Unknown currency XXX",
+          "4:  The SKU 'S' belongs to 'shirt'.",
+          "5: amount Expected a value between 0 and 9007199254740991",
+          "6: maxQuantity must not be below minQuantity",
+          "7:  There is no customer group called 'Missing'.",
+          "8:  A slug or a SKU is needed.",
+          "9:  8 cells for 7 columns."
+        )
+      )
     }))
 
   it.effect("set stock on hand, and refuse less than is reserved", () =>
@@ -71,17 +74,23 @@ withApp("imports of records", (it) => {
       const store = yield* aShirtStore
       const { as } = store
       const file = "sku,warehouse,onHand,reorderThreshold\nS,,5,2\nS,NOWHERE,5,\n"
-      assert.deepStrictEqual(yield* store.send(file, "kind=stock"), [
-        ...[1, 0, 0, 1],
-        "3:  There is no warehouse with the code 'NOWHERE'."
-      ])
+      assert.deepStrictEqual(
+        yield* store.send(file, "kind=stock"),
+        withReasons(
+          [1, 0, 0, 1],
+          "3:  There is no warehouse with the code 'NOWHERE'."
+        )
+      )
       const found = yield* store.get("catalog/entities/shirt?include=variants")
       const item = { entityId: found.text("data.id"), variantId: found.text("data.variants.0.id") }
       yield* api("POST", "/api/inventory/reserve", { as, body: { ...item, quantity: 3, orderId: "A" } })
-      assert.deepStrictEqual(yield* store.send("sku,onHand\nS,2\n", "kind=stock"), [
-        ...[0, 0, 0, 1],
-        "2: onHand would leave 2 on hand with 3 reserved"
-      ])
+      assert.deepStrictEqual(
+        yield* store.send("sku,onHand\nS,2\n", "kind=stock"),
+        withReasons(
+          [0, 0, 0, 1],
+          "2: onHand would leave 2 on hand with 3 reserved"
+        )
+      )
       assert.deepStrictEqual(yield* store.send("sku,onHand\nS,3\n", "kind=stock"), [0, 1, 0, 0])
       const level = yield* store.get(`inventory/levels?entityId=${item.entityId}`)
       assert.deepInclude(level.at("data.0"), { quantityOnHand: 3, quantityReserved: 3, reorderThreshold: 2 })
