@@ -14,6 +14,24 @@ import { insertShipment, updateShipment } from "./ShipmentStatementRepo.ts"
 
 type StoredRow = FulfillmentRow & { readonly taken: ReadonlyArray<StockAllocation> }
 
+/** Locks an order and reads its goods. */
+const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organization: string, orderId: string) {
+  yield* lockOrder(sql, organization, orderId)
+  const goods = yield* readGoods(sql, organization, orderId)
+  return goods ?? (yield* NotFound.of("Order not found."))
+})
+
+const stored = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, organization: string, orderId: string, fulfillmentId: string) {
+    const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}, f.taken
+    from fulfillments f join orders o on o.id = f.order_id
+    where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
+    if (row === undefined) return yield* NotFound.of("Fulfillment not found.")
+    const { taken, ...fulfillment } = row
+    return { record: toFulfillment(fulfillment), taken }
+  }
+)
+
 /**
  * Fulfillments by staff. Each write is one transaction that locks the order, then its hold, then its stock, in the
  * order of a status change. So concurrent writes see each other's result and cannot deadlock. The number of statements
@@ -34,21 +52,6 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
         Effect.provideService(SqlClient.SqlClient, sql),
         Effect.catchIf(SqlError.isSqlError, Effect.die)
       )
-
-    const locked = Effect.fnUntraced(function*(organization: string, orderId: string) {
-      yield* lockOrder(sql, organization, orderId)
-      const goods = yield* readGoods(sql, organization, orderId)
-      return goods ?? (yield* NotFound.of("Order not found."))
-    })
-
-    const stored = Effect.fnUntraced(function*(organization: string, orderId: string, fulfillmentId: string) {
-      const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}, f.taken
-        from fulfillments f join orders o on o.id = f.order_id
-        where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
-      if (row === undefined) return yield* NotFound.of("Fulfillment not found.")
-      const { taken, ...fulfillment } = row
-      return { record: toFulfillment(fulfillment), taken }
-    })
 
     const written = Effect.fnUntraced(
       function*<E, R>(decided: ShipmentPlan, move: Effect.Effect<void, E, R>, marked: boolean) {
@@ -73,7 +76,7 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
       ) =>
         transacted(Effect.gen(function*() {
           const { organizationId } = yield* CurrentActor
-          const decided = yield* plan(yield* locked(organizationId, orderId))
+          const decided = yield* plan(yield* locked(sql, organizationId, orderId))
           const made = decided === undefined ? undefined : yield* written(decided, move, false)
           return { made, result: yield* beside(made) }
         }))
@@ -90,7 +93,7 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
       ) =>
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
-          const decided = yield* plan(yield* locked(actor.organizationId, orderId))
+          const decided = yield* plan(yield* locked(sql, actor.organizationId, orderId))
           return yield* written(decided, move, true)
         }))
       ),
@@ -105,8 +108,8 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
       ) =>
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
-          const goods = yield* locked(actor.organizationId, orderId)
-          const before = yield* stored(actor.organizationId, orderId, fulfillmentId)
+          const goods = yield* locked(sql, actor.organizationId, orderId)
+          const before = yield* stored(sql, actor.organizationId, orderId, fulfillmentId)
           const decided = yield* plan(goods, before)
           if (decided === undefined) return before.record
           yield* stock.returnToHold(goods.orderId, decided.back)
