@@ -19,7 +19,7 @@ const status = (key: string, path = "/api/orders") =>
 
 withApp("API keys", (it) => {
   it.effect(
-    "are created by the command line, shown once, stored as a hash, listed without it and revoked",
+    "API keys are created by the command line, shown once, stored as a hash, listed without it and revoked",
     () =>
       Effect.gen(function*() {
         const made = yield* command("create", "--name", "Warehouse", "--role", "staff", "--expires", "90d")
@@ -54,22 +54,26 @@ withApp("API keys", (it) => {
     60_000
   )
 
-  it.effect("are refused by the command line with one line that gives the reason", () =>
-    Effect.gen(function*() {
-      const cases = [
-        [["--name", "A", "--role", "king"], "role: must be one of owner, admin, staff, customer"],
-        [["--name", "A", "--role", "staff", "--org", "org_none"], "There is no organization \"org_none\"."],
-        [["--name", "A", "--role", "staff", "--expires", "soon"], "--expires must be a span such as 12h, 90d or 8w"],
-        [["--name", " ", "--role", "staff"], "name: must have 1 to 64 letters"]
-      ] as const
-      for (const [args, line] of cases) {
-        const { code, output } = yield* command("create", ...args)
-        assert.strictEqual(code, 1, output)
-        assert.include(output, `stoa: ${line}`)
-      }
-    }), 60_000)
+  it.effect(
+    "API keys are refused by the command line with one line that gives the reason",
+    () =>
+      Effect.gen(function*() {
+        const cases = [
+          [["--name", "A", "--role", "king"], "role: must be one of owner, admin, staff, customer"],
+          [["--name", "A", "--role", "staff", "--org", "org_none"], "There is no organization \"org_none\"."],
+          [["--name", "A", "--role", "staff", "--expires", "soon"], "--expires must be a span such as 12h, 90d or 8w"],
+          [["--name", " ", "--role", "staff"], "name: must have 1 to 64 letters"]
+        ] as const
+        for (const [args, line] of cases) {
+          const { code, output } = yield* command("create", ...args)
+          assert.strictEqual(code, 1, output)
+          assert.include(output, `stoa: ${line}`)
+        }
+      }),
+    60_000
+  )
 
-  it.effect("are revoked over HTTP at once, with an audit entry, by an actor who may grant their role", () =>
+  it.effect("API keys are revoked over HTTP at once, with an audit entry, by an actor who may grant their role", () =>
     Effect.gen(function*() {
       const [staff, admin] = [yield* aKey({ role: "staff" }), yield* aKey({ role: "admin" })]
       const manager = { ...holding("staff:manage", "catalog:*", "inventory:*", "orders:*", "customers:*", "cart:*") }
@@ -96,7 +100,7 @@ layer(testAppLayer({ auth: { apiKeys: { enabled: false }, requireEmailVerificati
   excludeTestServices: true,
   timeout: "60 seconds"
 })("API keys that are disabled", (it) => {
-  it.effect("open nothing and are not created, while the development key opens everything and revokes them", () =>
+  it.effect("API keys that are disabled open nothing and are not created, while the development key opens everything and revokes them", () =>
     Effect.gen(function*() {
       const { id, key } = yield* aKey({ role: "admin" })
       const development = { headers: { "x-api-key": "dev-admin-key" } }
@@ -113,7 +117,7 @@ layer(testAppLayer({ auth: { apiKeys: { enabled: false }, requireEmailVerificati
 describe("the end of a key", () => {
   const now = new Date("2026-01-01T00:00:00Z")
 
-  plain("is a duration from now or a date", () => {
+  plain("the end of a key is a duration from now or a date", () => {
     const ends = ["12h", "90d", "8w", "2027-01-31", "2027-01-31T12:00:00Z"].map((text) =>
       endOf(text, now)?.toISOString()
     )
@@ -126,7 +130,7 @@ describe("the end of a key", () => {
     ])
   })
 
-  plain("is refused in any other form", () => {
+  plain("the end of a key is refused in any other form", () => {
     for (const text of ["", "soon", "12", "h", "-1d", "1y", "2027-13-01", "1e3d"]) {
       assert.isUndefined(endOf(text, now), text)
     }

@@ -49,8 +49,8 @@ const waysToWrite = [
 const daysAhead = (answer: Answer, path: string) =>
   Math.round((new Date(answer.text(path)).getTime() - Date.now()) / 86_400_000)
 
-layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are created over HTTP", (it) => {
-  it.effect("are shown once, stored as a hash, recorded in the audit trail, and have the permissions of their role at the time of use", () =>
+layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys", (it) => {
+  it.effect("API keys are shown once, stored as a hash, recorded in the audit trail, and have the permissions of their role at the time of use", () =>
     Effect.gen(function*() {
       const made = yield* make({ name: "Till", role: "staff" })
       assert.strictEqual(made.status, 201, JSON.stringify(made.body))
@@ -79,7 +79,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       assert.deepStrictEqual(yield* may(narrow.text("data.key")), [403, 200, 403])
     }))
 
-  it.effect("have at most the permissions of their creator, and are refused when they are invalid", () =>
+  it.effect("API keys have at most the permissions of their creator, and are refused when they are invalid", () =>
     Effect.gen(function*() {
       const keeper = { ...holding("api-keys:manage", "orders:read", "inventory:*"), role: "keeper" }
       for (const body of [{ role: "admin" }, { role: "staff" }, { scope: "everything" }]) {
@@ -111,7 +111,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       )
     }))
 
-  it.effect("of a scope have its prefix, permissions, limit, lifetime and metadata, and open nothing once it is removed", () =>
+  it.effect("API keys of a scope have its prefix, permissions, limit, lifetime and metadata, and open nothing once it is removed", () =>
     Effect.gen(function*() {
       const made = yield* make({ name: "Scanner", scope: "warehouse", metadata: { aisle: 4 } })
       assert.match(made.text("data.key"), /^wh_[\w-]{43}$/)
@@ -135,7 +135,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("keys that are 
       )
     }))
 
-  it.effect("of a user have at most the current permissions of the user", () =>
+  it.effect("API keys of a user have at most the current permissions of the user", () =>
     Effect.gen(function*() {
       const keeper = yield* aMember("keeper")
       const plain = yield* makeOwn(keeper, { name: "mine" })

@@ -102,7 +102,7 @@ const tableOf = (columns: ReadonlyArray<ReadonlyArray<string>>): string => {
 }
 
 withStores("every route", (it) => {
-  it.effect("answers every role as the table says", () =>
+  it.effect("every route answers every role as the table says", () =>
     Effect.gen(function*() {
       const { store: theirs } = yield* storeFor("org_of_others")
       const columns = yield* Effect.forEach(kinds, (kind) => columnOf(kind, theirs), { concurrency: 2 })

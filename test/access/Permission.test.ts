@@ -5,7 +5,7 @@ import { grants, grantsAny } from "../../src/domain/access/Permission.ts"
 import { defaultRoles } from "../../src/domain/access/Role.ts"
 
 describe("permissions", () => {
-  it("grant exact requirements, those of a wildcard, and scoped ones to the unscoped permission, never the reverse", () => {
+  it("permissions grant exact requirements, those of a wildcard, and scoped ones to the unscoped permission, never the reverse", () => {
     const cases: ReadonlyArray<readonly [held: string, required: string, granted: boolean]> = [
       ["*:*", "orders:read:own", true],
       ["orders:*", "orders:read:own", true],
@@ -21,12 +21,12 @@ describe("permissions", () => {
     }
   })
 
-  it("grant a route any of its alternatives", () => {
+  it("permissions grant a route any of its alternatives", () => {
     assert.isTrue(grantsAny(["pricing:manage"], ["pricing:create", "pricing:manage"]))
     assert.isFalse(grantsAny(["pricing:read"], ["pricing:create", "pricing:manage"]))
   })
 
-  it.effect("that are missing give a visitor 401 and any other actor 403 with their name", () =>
+  it.effect("permissions that are missing give a visitor 401 and any other actor 403 with their name", () =>
     Effect.gen(function*() {
       const visitor = anonymousActor("org", defaultRoles["customer"] ?? [])
       assert.strictEqual((yield* Effect.flip(requireAnyOf(visitor, ["orders:read"])))._tag, "Unauthorized")

@@ -7,22 +7,22 @@ const name = "uc.session_token"
 const tags = (headers: Record<string, string>) => sentCredentials(headers, name).map(({ _tag }) => _tag)
 
 describe("the credentials of a request", () => {
-  it("are none without a header for them", () => {
+  it("the credentials of a request are none without a header for them", () => {
     assert.deepStrictEqual(tags({ accept: "*/*", cookie: "theme=dark" }), [])
   })
 
-  it("are a bearer token alone, else a cookie before a key", () => {
+  it("the credentials of a request are a bearer token alone, else a cookie before a key", () => {
     assert.deepStrictEqual(tags({ authorization: "Bearer a", cookie: `${name}=b`, "x-api-key": "c" }), ["Bearer"])
     assert.deepStrictEqual(tags({ cookie: `${name}=b`, "x-api-key": "c" }), ["Cookie", "Key"])
   })
 
-  it("are unknown with another scheme alone, which may be for a proxy beside others", () => {
+  it("the credentials of a request are unknown with another scheme alone, which may be for a proxy beside others", () => {
     assert.deepStrictEqual(tags({ authorization: "Basic YTpi" }), ["Unknown"])
     assert.deepStrictEqual(tags({ authorization: "Basic YTpi", "x-api-key": "c" }), ["Key"])
     assert.deepStrictEqual(tags({ authorization: "", "x-api-key": "" }), ["Key"])
   })
 
-  it("are in the cookie of exactly that name, quoted or not, and not in an empty one", () => {
+  it("the credentials of a request are in the cookie of exactly that name, quoted or not, and not in an empty one", () => {
     assert.strictEqual(cookieNamed(`x${name}=a; ${name}.old=b;  ${name}="c=="`, name), "c==")
     assert.strictEqual(cookieNamed(`${name}=; other`, name), undefined)
   })
@@ -31,12 +31,12 @@ describe("the credentials of a request", () => {
 describe("a signed token", () => {
   const signed = signToken("token", "secret")
 
-  it("is accepted with the right signature, encoded or not", () => {
+  it("a signed token is accepted with the right signature, encoded or not", () => {
     assert.strictEqual(verifiedToken(signed, "secret"), "token")
     assert.strictEqual(verifiedToken(encodeURIComponent(signed), "secret"), "token")
   })
 
-  it("is refused with any other signature", () => {
+  it("a signed token is refused with any other signature", () => {
     const forged = [
       signToken("token", "another"),
       signed.replace("token", "t0ken"),
@@ -60,14 +60,14 @@ describe("an invalidated cache", () => {
     return cache
   }
 
-  it("keeps a value for its lifetime", () => {
+  it("an invalidated cache keeps a value for its lifetime", () => {
     const cache = listening()
     cache.keep("a", "A", [], 0, cache.changes)
     assert.deepStrictEqual([cache.find("a", 99), cache.find("a", 100)], ["A", undefined])
     assert.strictEqual(cache.size, 0)
   })
 
-  it("keeps nothing without notifications, and drops everything when they end", () => {
+  it("an invalidated cache keeps nothing without notifications, and drops everything when they end", () => {
     const cache = new InvalidatedCache<string>({ capacity: 3, lifeMs: 100 })
     cache.keep("a", "A", [], 0, cache.changes)
     assert.strictEqual(cache.find("a", 1), undefined)
@@ -77,7 +77,7 @@ describe("an invalidated cache", () => {
     assert.strictEqual(cache.find("a", 1), undefined)
   })
 
-  it("drops the values that depend on a change and no others", () => {
+  it("an invalidated cache drops the values that depend on a change and no others", () => {
     const cache = listening()
     cache.keep("a", "A", ["s1", "u1"], 0, cache.changes)
     cache.keep("b", "B", ["s2", "u1"], 0, cache.changes)
@@ -88,7 +88,7 @@ describe("an invalidated cache", () => {
     assert.deepStrictEqual([cache.find("b", 1), cache.find("c", 1)], [undefined, "C"])
   })
 
-  it("does not keep a value that was read before a change", () => {
+  it("an invalidated cache does not keep a value that was read before a change", () => {
     const cache = listening()
     const since = cache.changes
     cache.forget("s1")
@@ -96,7 +96,7 @@ describe("an invalidated cache", () => {
     assert.strictEqual(cache.find("a", 1), undefined)
   })
 
-  it("drops the oldest values when it is full", () => {
+  it("an invalidated cache drops the oldest values when it is full", () => {
     const cache = listening(2)
     for (const one of ["a", "b", "c"]) cache.keep(one, one, [`s${one}`], 0, cache.changes)
     assert.deepStrictEqual([cache.find("a", 1), cache.find("b", 1), cache.find("c", 1)], [undefined, "b", "c"])

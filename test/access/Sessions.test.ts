@@ -89,7 +89,7 @@ const withSessions = layer(testAppLayer(deployment), { excludeTestServices: true
 
 withSessions("from headers to an actor", (it) => {
   describe("credentials", () => {
-    it.effect("of a session are its cookie and its token, raw or signed, encoded or not", () =>
+    it.effect("credentials of a session are its cookie and its token, raw or signed, encoded or not", () =>
       Effect.gen(function*() {
         const { bearer, cookie, token } = yield* signIn({ role: "staff" })
         for (
@@ -103,7 +103,7 @@ withSessions("from headers to an actor", (it) => {
         ) assert.strictEqual(yield* seen(headers), 200, JSON.stringify(headers))
       }))
 
-    it.effect("are those of a sign-up until the sign-out", () =>
+    it.effect("credentials are those of a sign-up until the sign-out", () =>
       Effect.gen(function*() {
         const body = { email: "grace@example.com", password: "a long password", name: "Grace" }
         const made = yield* api("POST", "/api/auth/sign-up/email", { body })
@@ -128,7 +128,7 @@ withSessions("from headers to an actor", (it) => {
         yield* eventually("the session to end", Effect.map(all, (now) => now.every((status) => status === 401)))
       }))
 
-    it.effect("that are invalid are refused and never give an anonymous actor", () =>
+    it.effect("credentials that are invalid are refused and never give an anonymous actor", () =>
       Effect.gen(function*() {
         const { token } = yield* signIn({ role: "staff" })
         const { bearer: over } = yield* signIn({ role: "staff", ends: "now() - interval '1 second'" })
@@ -161,7 +161,7 @@ withSessions("from headers to an actor", (it) => {
         )
       }))
 
-    it.effect("have an order: a bearer token alone, a valid cookie, then a key", () =>
+    it.effect("credentials have an order: a bearer token alone, a valid cookie, then a key", () =>
       Effect.gen(function*() {
         const [staff, shopper] = [yield* signIn({ role: "staff" }), yield* signIn()]
         const key = yield* aKey({ role: "staff" })
@@ -172,7 +172,7 @@ withSessions("from headers to an actor", (it) => {
         assert.strictEqual(yield* seen({ authorization: "Basic YTpi", ...key.headers }), 200)
       }))
 
-    it.effect("give a member the role of the organization, and make them a customer elsewhere", () =>
+    it.effect("credentials give a member the role of the organization, and make them a customer elsewhere", () =>
       Effect.gen(function*() {
         yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_b', 'b', 'B')`)
         const roles = (how: Parameters<typeof signIn>[0]) => Effect.flatMap(signIn(how), ({ bearer }) => orders(bearer))
@@ -191,7 +191,7 @@ withSessions("from headers to an actor", (it) => {
         assert.strictEqual(made.at("data.organizationId"), "org_b")
       }))
 
-    it.effect("of a role that requires a second factor open nothing without it", () =>
+    it.effect("credentials of a role that requires a second factor open nothing without it", () =>
       Effect.gen(function*() {
         const [without, having] = [
           yield* signIn({ role: "guarded" }),
@@ -209,7 +209,7 @@ withSessions("from headers to an actor", (it) => {
   })
 
   describe("the cache of credentials", () => {
-    it.effect("spares the database until a notification of a change", () =>
+    it.effect("the cache of credentials spares the database until a notification of a change", () =>
       Effect.gen(function*() {
         const { bearer, cookie, sessionId, token } = yield* signIn({ role: "staff" })
         yield* atRest
@@ -222,7 +222,7 @@ withSessions("from headers to an actor", (it) => {
         yield* eventually("all forms to be refused", Effect.map(all, (now) => now.every((status) => status === 401)))
       }))
 
-    it.effect("drops a session with the answer that ends it, without a notification", () =>
+    it.effect("the cache of credentials drops a session with the answer that ends it, without a notification", () =>
       Effect.gen(function*() {
         const endings: ReadonlyArray<readonly [path: string, of: (token: string) => object]> = [
           ["sign-out", () => ({})],
@@ -241,14 +241,16 @@ withSessions("from headers to an actor", (it) => {
         }
       }))
 
-    it.effect("drops a session or key on every process when it is revoked on one", () =>
+    it.effect("the cache of credentials drops a session or key on every process when it is revoked on one", () =>
       Effect.gen(function*() {
         const beside = yield* appBeside(deployment)
         const [{ bearer, cookie, sessionId }, key] = [yield* signIn({ role: "staff" }), yield* aKey({ role: "staff" })]
         yield* atRest
         yield* Effect.provideService(atRest, TestApp, beside)
-        const everywhere = Effect.forEach([bearer, cookie, key.headers], (headers) =>
-          Effect.all([seen(headers), Effect.provideService(seen(headers), TestApp, beside)]))
+        const everywhere = Effect.forEach(
+          [bearer, cookie, key.headers],
+          (headers) => Effect.all([seen(headers), Effect.provideService(seen(headers), TestApp, beside)])
+        )
         assert.deepStrictEqual(yield* everywhere, [[200, 200], [200, 200], [200, 200]])
         yield* onDatabase((sql) =>
           Effect.andThen(
@@ -258,12 +260,11 @@ withSessions("from headers to an actor", (it) => {
         )
         yield* eventually(
           "both processes to refuse all of them",
-          Effect.map(everywhere, (all) =>
-            all.flat().every((status) => status === 401))
+          Effect.map(everywhere, (all) => all.flat().every((status) => status === 401))
         )
       }))
 
-    it.effect("follows changes of a user's membership, role and record", () =>
+    it.effect("the cache of credentials follows changes of a user's membership, role and record", () =>
       Effect.gen(function*() {
         const { bearer, userId } = yield* signIn({ role: "staff" })
         yield* atRest
@@ -279,7 +280,7 @@ withSessions("from headers to an actor", (it) => {
         yield* becomes(401)
       }))
 
-    it.effect("is emptied when the connection for notifications ends", () =>
+    it.effect("the cache of credentials is emptied when the connection for notifications ends", () =>
       Effect.gen(function*() {
         const { bearer, sessionId } = yield* signIn({ role: "staff" })
         yield* atRest
@@ -305,7 +306,7 @@ withSessions("from headers to an actor", (it) => {
         ([row]) => row
       )
 
-    it.effect("is extended to its full lifetime after a day, once, with a new cookie", () =>
+    it.effect("a session in use is extended to its full lifetime after a day, once, with a new cookie", () =>
       Effect.gen(function*() {
         const { cookie, sessionId } = yield* signIn({
           role: "staff",
@@ -324,7 +325,7 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual(yield* endOf(sessionId), renewed)
       }))
 
-    it.effect("is not extended on its first day, and never without \"remember me\"", () =>
+    it.effect("a session in use is not extended on its first day, and never without \"remember me\"", () =>
       Effect.gen(function*() {
         const young = yield* signIn({ role: "staff", ends: "now() + interval '6 days 1 hour'" })
         const short = yield* signIn({ role: "staff", ends: "now() + interval '1 day'" })
@@ -337,7 +338,7 @@ withSessions("from headers to an actor", (it) => {
   })
 
   describe("an API key", () => {
-    it.effect("has the permissions of its role, narrowed to its list, and without a role only its list", () =>
+    it.effect("an API key has the permissions of its role, narrowed to its list, and without a role only its list", () =>
       Effect.gen(function*() {
         const may = (key: { headers: { "x-api-key": string } }) =>
           Effect.all([seen(key.headers), Effect.map(api("GET", "/api/pricing/prices", key), ({ status }) => status)])
@@ -357,7 +358,7 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual(yield* may(yield* aKey({ role: "gone" })), [403, 403])
       }))
 
-    it.effect("is accepted as a bearer token, acts in its organization and is the actor in the audit trail", () =>
+    it.effect("an API key is accepted as a bearer token, acts in its organization and is the actor in the audit trail", () =>
       Effect.gen(function*() {
         yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_k', 'k', 'K')`)
         const { id, key } = yield* aKey({ role: "admin", organization: "org_k" })
@@ -374,7 +375,7 @@ withSessions("from headers to an actor", (it) => {
         assert.deepStrictEqual([trail.at("data.0.actorType"), trail.at("data.0.actorId")], ["api_key", id])
       }))
 
-    it.effect("has its uses counted and its last use stored, many in one statement", () =>
+    it.effect("an API key has its uses counted and its last use stored, many in one statement", () =>
       Effect.gen(function*() {
         const { headers, id } = yield* aKey({ role: "staff" })
         yield* Effect.forEach([1, 2, 3, 4, 5], () => seen(headers), { concurrency: 5 })
@@ -389,7 +390,7 @@ withSessions("from headers to an actor", (it) => {
         )
       }))
 
-    it.effect("with a limited number of uses is refused after the last one", () =>
+    it.effect("an API key with a limited number of uses is refused after the last one", () =>
       Effect.gen(function*() {
         const { headers } = yield* aKey({ role: "staff", remaining: 2 })
         const statuses = yield* Effect.forEach([1, 2, 3, 4], () => seen(headers), { concurrency: 4 })

@@ -28,8 +28,8 @@ const profileIn = (organization: string, { userId }: SignedIn) =>
     sql`insert into customers (id, organization_id, user_id) values (${randomUUID()}::uuid, ${organization}, ${userId})`
   )
 
-withApp("people as plugins see them", (it) => {
-  it.effect("are members and customers of the store, not those of another store", () =>
+withApp("users for plugins", (it) => {
+  it.effect("users for plugins are members and customers of the store, not those of another store", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const clerk = yield* signIn({ role: "staff", organization: "org_other" })
@@ -50,7 +50,7 @@ withApp("people as plugins see them", (it) => {
       assert.isUndefined(yield* inStore("org_other", (users) => users.known({ userId: "no uuid" })))
     }))
 
-  it.effect("act for one vendor: of concurrent assignments one succeeds, with its work", () =>
+  it.effect("users for plugins act for one vendor: of concurrent assignments one succeeds, with its work", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
       const works = yield* Ref.make(0)
@@ -65,7 +65,7 @@ withApp("people as plugins see them", (it) => {
       assert.include(["a", "b", "c"], yield* vendorOf(person))
     }))
 
-  it.effect("stay unchanged when the work fails, and when they leave a vendor that they do not act for", () =>
+  it.effect("users for plugins stay unchanged when the work fails, and when they leave a vendor that they do not act for", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
       const failed = yield* Effect.flip(
@@ -82,7 +82,7 @@ withApp("people as plugins see them", (it) => {
       assert.strictEqual(yield* vendorOf(person), null)
     }))
 
-  it.effect("are recorded in the change log of the store before and after a change", () =>
+  it.effect("users for plugins are recorded in the change log of the store before and after a change", () =>
     Effect.gen(function*() {
       const person = yield* signIn({ role: "staff" })
       yield* inStore("org_default", (users) => users.actFor(person.userId, "kiln", Effect.void, "owner"))

@@ -20,7 +20,7 @@ const sendUnparsed = Effect.fnUntraced(function*(path: string, body: object) {
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /api/auth", (it) => {
-  it.effect("is refused and changes nothing when it does not fit its schema", () =>
+  it.effect("a body under /api/auth is refused and changes nothing when it does not fit its schema", () =>
     Effect.gen(function*() {
       const { browser } = yield* aVisitor()
       for (const body of [{ name: ["x"] }, { name: 1 }, { image: ["x"] }, { image: {} }, ["x"], null, 1]) {
@@ -36,7 +36,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /
       assert.strictEqual((yield* browser.get("/api/auth/get-session")).at("user.name"), "Ada")
     }))
 
-  it.effect("reaches better-auth with its declared fields alone", () =>
+  it.effect("a body under /api/auth reaches better-auth with its declared fields alone", () =>
     Effect.gen(function*() {
       const body = { name: "Ada", email: newEmail(), password, emailVerified: true, vendorId: "v1", createdAt: 0 }
       const answer = yield* api("POST", "/api/auth/sign-up/email", { body })
@@ -44,7 +44,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /
       assert.isNull(answer.at("user.vendorId") ?? null)
     }))
 
-  it.effect("causes no internal error by deep nesting, nor does an odd query", () =>
+  it.effect("a body under /api/auth causes no internal error when it is nested deeply, nor does an odd query", () =>
     Effect.gen(function*() {
       const { browser } = yield* aVisitor()
       const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
@@ -57,7 +57,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /
       }
     }))
 
-  it.effect("signs up and in as a form too", () =>
+  it.effect("a body under /api/auth may be a form at sign-up and sign-in", () =>
     Effect.gen(function*() {
       const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" }
       const body = new URLSearchParams({ name: "Ada", email: newEmail(), password }).toString()
@@ -66,7 +66,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /
       }
     }))
 
-  it.effect("reaches the requested route alone, however the path is written", () =>
+  it.effect("a body under /api/auth reaches the requested route alone, however the path is written", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       for (
@@ -77,7 +77,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a body under /
       assert.strictEqual(yield* sendUnparsed("/api/auth/sign-in/email", { email, password }), 200)
     }))
 
-  it.effect("is refused with a status in the envelope where better-auth gives no body", () =>
+  it.effect("a body under /api/auth is refused with a status in the envelope where better-auth gives no body", () =>
     Effect.gen(function*() {
       const body = { name: "Mugs", slug: "mugs", organizationId: "mugs" }
       for (const route of ["create", "delete"]) {

@@ -81,7 +81,7 @@ const sessionsOf = (userId: string) =>
   Effect.map(onDatabase((sql) => sql`select 1 from sessions where user_id = ${userId}::uuid`), ({ length }) => length)
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log under /api/auth", (it) => {
-  it.effect("records sign-ups, sign-ins, sign-outs and ended sessions", () =>
+  it.effect("the change log under /api/auth records sign-ups, sign-ins, sign-outs and ended sessions", () =>
     Effect.gen(function*() {
       const browser = makeBrowser()
       const email = newEmail()
@@ -116,7 +116,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log
       }
     }))
 
-  it.effect("records changes of passwords, addresses and sign-in methods", () =>
+  it.effect("the change log under /api/auth records changes of passwords, addresses and sign-in methods", () =>
     Effect.gen(function*() {
       const { browser, email, userId } = yield* aVisitor()
       yield* signIn(email)
@@ -154,7 +154,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log
       asked.add("POST /api/auth/callback/:provider")
     }))
 
-  it.effect("records changes of a second factor without its codes", () =>
+  it.effect("the change log under /api/auth records changes of a second factor without its codes", () =>
     Effect.gen(function*() {
       const { browser, email, userId } = yield* aVisitor()
       const enabled = yield* records(
@@ -199,7 +199,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log
       assert.notInclude(JSON.stringify(entries), new URL(uri).searchParams.get("secret") ?? "?")
     }))
 
-  it.effect("records changes of an organization, its members and invitations there", () =>
+  it.effect("the change log under /api/auth records changes of an organization, its members and invitations there", () =>
     Effect.gen(function*() {
       const { browser, userId } = yield* aVisitor()
       const make = post(browser, "organization/create", { name: "Mugs", slug: randomUUID() })
@@ -254,7 +254,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log
       }
     }))
 
-  it.effect("records changes of keys in their organization", () =>
+  it.effect("the change log under /api/auth records changes of keys in their organization", () =>
     Effect.gen(function*() {
       const owner = yield* anOwner
       const { browser, id, userId } = owner
@@ -276,7 +276,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log
       }
     }))
 
-  it.effect("was tested for every route that changes data", () =>
+  it.effect("the change log under /api/auth is tested for every route that changes data", () =>
     Effect.sync(() => {
       const unsafe = endpoints().filter(({ method, path }) => method !== "GET" && path.startsWith(`${auth}/`))
       assert.sameMembers(
@@ -285,7 +285,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the change log
       )
     }))
 
-  it.effect("undoes a change whose entry cannot be written", () =>
+  it.effect("the change log under /api/auth undoes a change whose entry cannot be written", () =>
     Effect.gen(function*() {
       const failed = ({ status }: Answer) => assert.isAtLeast(status, 400)
       const email = newEmail()

@@ -20,7 +20,7 @@ const refusal = (env: Record<string, string>, auth?: AuthOptions) =>
 const production = { NODE_ENV: "production", STOA_AUTH_SECRET: long }
 
 describe("the settings of authentication", () => {
-  it.effect("require a strong secret in production and do not show a wrong one", () =>
+  it.effect("the settings of authentication require a strong secret in production and do not show a wrong one", () =>
     Effect.gen(function*() {
       assert.match(
         yield* refusal({ NODE_ENV: "production" }),
@@ -33,7 +33,7 @@ describe("the settings of authentication", () => {
       assert.deepStrictEqual([auth.secureCookies, auth.sessionCookie], [true, "__Secure-uc.session_token"])
     }))
 
-  it.effect("disable API keys by default, and creating one says how to enable them", () =>
+  it.effect("the settings of authentication disable API keys by default, and creating one says how to enable them", () =>
     Effect.gen(function*() {
       const settings = yield* read({})
       assert.isFalse(settings.auth.apiKeys.enabled)
@@ -52,7 +52,7 @@ describe("the settings of authentication", () => {
       )
     }))
 
-  it.effect("restrict cookies to https where clients use https", () =>
+  it.effect("the settings of authentication restrict cookies to https where clients use https", () =>
     Effect.gen(function*() {
       const cookie = (env: Record<string, string>) => Effect.map(read(env), ({ auth }) => auth.sessionCookie)
       assert.strictEqual(yield* cookie({}), "uc.session_token")
@@ -60,7 +60,7 @@ describe("the settings of authentication", () => {
       assert.strictEqual(yield* cookie({ STOA_PUBLIC_URL: "https://shop.example" }), "__Secure-uc.session_token")
     }))
 
-  it.effect("end the start when they are invalid", () =>
+  it.effect("the settings of authentication end the start when they are invalid", () =>
     Effect.gen(function*() {
       for (
         const url of ["shop.example", "https://shop.example/path", "ftp://shop.example", "https://u:p@shop.example"]
@@ -80,7 +80,7 @@ describe("the settings of authentication", () => {
       }
     }))
 
-  it.effect("create a secret once outside of production, in a file that no other user can read", () =>
+  it.effect("the settings of authentication create a secret once outside of production, in a file that no other user can read", () =>
     Effect.gen(function*() {
       const dataDir = yield* Effect.acquireRelease(
         Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-auth-"))),

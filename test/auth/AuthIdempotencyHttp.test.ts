@@ -25,7 +25,7 @@ const usersNamed = (email: string) =>
   Effect.map(onDatabase((sql) => sql`select 1 from users where email = ${email}`), ({ length }) => length)
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency key under /api/auth", (it) => {
-  it.effect("creates one user for a repeated sign-up, with the same session", () =>
+  it.effect("an idempotency key under /api/auth creates one user for a repeated sign-up, with the same session", () =>
     Effect.gen(function*() {
       const key = randomUUID()
       const body = { name: "Ada", email: newEmail(), password }
@@ -43,7 +43,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency
       refused(yield* under("short", makeBrowser(), "sign-up/email", body), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("creates one user for concurrent sign-ups", () =>
+  it.effect("an idempotency key under /api/auth creates one user for concurrent sign-ups", () =>
     Effect.gen(function*() {
       const key = randomUUID()
       const body = { name: "Ada", email: newEmail(), password }
@@ -61,7 +61,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency
       assert.strictEqual(yield* usersNamed(body.email), 1)
     }))
 
-  it.effect("stores no password or session that could be found in a copy of the database", () =>
+  it.effect("an idempotency key under /api/auth stores no password or session in readable form", () =>
     Effect.gen(function*() {
       const key = randomUUID()
       const body = { name: "Ada", email: newEmail(), password }
@@ -75,7 +75,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency
       for (const secret of [password, answer.text("token"), key, guess]) assert.notInclude(kept, secret)
     }))
 
-  it.effect("can be used again after a refusal", () =>
+  it.effect("an idempotency key under /api/auth can be used again after a refusal", () =>
     Effect.gen(function*() {
       const key = randomUUID()
       const body = { name: "Ada", email: newEmail(), password: "short" }
@@ -83,7 +83,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency
       assert.strictEqual((yield* under(key, makeBrowser(), "sign-up/email", { ...body, password })).status, 200)
     }))
 
-  it.effect("repeats the answers of a signed-in user for that user alone", () =>
+  it.effect("an idempotency key under /api/auth repeats the answers of a signed-in user for that user alone", () =>
     Effect.gen(function*() {
       const [visitor, other] = [yield* aVisitor(), yield* aVisitor()]
       const { browser, email } = visitor
@@ -109,7 +109,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("an idempotency
       assert.strictEqual((yield* signIn(email, "another horse")).answer.status, 200)
     }))
 
-  it.effect("has no effect on sign-ins: each creates a session", () =>
+  it.effect("an idempotency key under /api/auth has no effect on sign-ins: each creates a session", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const key = randomUUID()

@@ -53,7 +53,7 @@ const everything = Effect.gen(function*() {
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("the log", (it) => {
-  it.effect("has lines about sign-ins without secrets, also when the database fails", () =>
+  it.effect("the log has lines about sign-ins without secrets, also when the database fails", () =>
     Effect.gen(function*() {
       const { email, secrets } = yield* everything
       yield* onDatabase((sql) =>

@@ -46,7 +46,7 @@ const ours: ReadonlySet<string> = new Set([
 ])
 
 layer(Layer.provideMerge(authRepoLayer, TestDatabase))("the tables of authentication", (it) => {
-  it.effect("have every column that this version of better-auth writes, in the right type", () =>
+  it.effect("the tables of authentication have every column that this version of better-auth writes, in the right type", () =>
     Effect.gen(function*() {
       const there = new Map((yield* columns).map((column) => [`${column.table}.${column.name}`, column]))
       const flaws = wanted.flatMap(({ columns, idType, name }) => [
@@ -69,7 +69,7 @@ layer(Layer.provideMerge(authRepoLayer, TestDatabase))("the tables of authentica
       assert.deepStrictEqual(flaws, [])
     }))
 
-  it.effect("require no column that better-auth leaves out", () =>
+  it.effect("the tables of authentication require no column that better-auth leaves out", () =>
     Effect.gen(function*() {
       const known = new Set(wanted.flatMap(({ columns, name }) =>
         ["id", ...columns.map((one) => one.name)].map((column) => `${name}.${column}`)
@@ -82,7 +82,7 @@ layer(Layer.provideMerge(authRepoLayer, TestDatabase))("the tables of authentica
       assert.deepStrictEqual(foreign.filter(({ defaulted, required }) => required && !defaulted), [])
     }))
 
-  it.effect("are purged of expired rows in batches", () =>
+  it.effect("the tables of authentication are purged of expired rows in batches", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { purgeSessions, purgeVerifications } = yield* AuthRepo

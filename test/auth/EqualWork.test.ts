@@ -59,7 +59,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
     const known = newEmail()
     const unverified = newEmail()
 
-    it.effect("at sign-up", () =>
+    it.effect("an address with or without an account costs the same work at sign-up", () =>
       Effect.gen(function*() {
         const signUp = (email: string) => workOf("/sign-up/email", { name: "Ada", email, password })
         // The first call of all prepares what later ones find.
@@ -75,7 +75,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(left.length, 0)
       }))
 
-    it.effect("at a sign-in that is refused", () =>
+    it.effect("an address with or without an account costs the same work at a sign-in that is refused", () =>
       Effect.gen(function*() {
         const signIn = (email: string) => workOf("/sign-in/email", { email, password: "wrong horse" })
         const [wrong, open, unknown] = [yield* signIn(known), yield* signIn(unverified), yield* signIn(newEmail())]
@@ -84,7 +84,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(open, wrong)
       }))
 
-    it.effect("at the request for a new password", () =>
+    it.effect("an address with or without an account costs the same work at the request for a new password", () =>
       Effect.gen(function*() {
         const reset = (email: string, mayMail = true) => workOf("/request-password-reset", { email }, mayMail)
         const [there, absent] = [yield* reset(known), yield* reset(newEmail())]
@@ -95,7 +95,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })(
         assert.deepStrictEqual(yield* reset(known, false), there, "a mail that exceeds its limit")
       }))
 
-    it.effect("at the request for another link of verification", () =>
+    it.effect("an address with or without an account costs the same work at the request for another link of verification", () =>
       Effect.gen(function*() {
         const again = (email: string) => workOf("/send-verification-email", { email })
         const [waiting, done, absent] = [yield* again(unverified), yield* again(known), yield* again(newEmail())]

@@ -51,7 +51,7 @@ const copiedTo = Effect.fnUntraced(function*(store: string, orderId: string) {
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests", (it) => {
-  it.effect("become those of the user who verifies their address by the link, once", () =>
+  it.effect("orders of guests become those of the user who verifies their address by the link, once", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const order = yield* boughtBy(email)
@@ -74,7 +74,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual(untouched.length, 1)
     }))
 
-  it.effect("are not shown to a user who signed in before the address was verified", () =>
+  it.effect("orders of guests are not shown to a user who signed in before the address was verified", () =>
     Effect.gen(function*() {
       const email = newEmail()
       yield* boughtBy(email)
@@ -88,7 +88,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual((yield* bystander.browser.get("/api/me/orders")).status, 200)
     }))
 
-  it.effect("that are placed later become the user's at the next sign-in", () =>
+  it.effect("orders of guests that are placed later become the user's at the next sign-in", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
       yield* open(yield* linkFor(ann))
@@ -98,7 +98,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.deepStrictEqual(yield* ordersIn((yield* signIn(ann.email)).browser), [order])
     }))
 
-  it.effect("create no customer for a user without guest orders", () =>
+  it.effect("orders of guests are the only reason to create a customer at a sign-in", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
       yield* open(yield* linkFor(ann))
@@ -107,7 +107,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("orders of gues
       assert.strictEqual(profiles.length, 0)
     }))
 
-  it.effect("that cannot be claimed do not prevent a verification or a sign-in, and are claimed later", () =>
+  it.effect("orders of guests that cannot be claimed do not prevent a verification or a sign-in, and are claimed later", () =>
     Effect.gen(function*() {
       const ann = yield* aVisitor()
       const order = yield* boughtBy(ann.email)
@@ -148,7 +148,7 @@ const storesOf = (template: string) =>
   )
 
 layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of guests of two stores", (it) => {
-  it.effect("become the user's in the store of the request that verified the address, which also sends the mails", () =>
+  it.effect("orders of guests of two stores become the user's in the store of the request that verified the address, which also sends the mails", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const here = yield* boughtBy(email)
@@ -173,7 +173,7 @@ layer(stores, { excludeTestServices: true, timeout: "60 seconds" })("orders of g
       assert.deepStrictEqual(yield* storesOf("password-reset"), [{ organization_id: "org_two" }])
     }))
 
-  it.effect("are claimed in the default store when the link names an unknown one", () =>
+  it.effect("orders of guests of two stores are claimed in the default store when the link names an unknown one", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const order = yield* boughtBy(email)

@@ -10,7 +10,7 @@ const app = testAppLayer({ auth: { requireEmailVerification: false, allowOrganiz
 const organization = "/api/auth/organization"
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations", (it) => {
-  it.effect("are created, read, chosen and changed by their owner, and by no other user", () =>
+  it.effect("organizations are created, read, chosen and changed by their owner, and by no other user", () =>
     Effect.gen(function*() {
       const owner = yield* anOwner
       const outsider = yield* aVisitor()
@@ -34,7 +34,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations"
       assert.strictEqual((yield* makeBrowser().get(`${organization}/list`)).status, 401)
     }))
 
-  it.effect("have their members managed by the staff routes alone", () =>
+  it.effect("organizations have their members managed by the staff routes alone", () =>
     Effect.gen(function*() {
       const [owner, member] = [yield* anOwner, yield* aVisitor()]
       const { email, userId } = member
@@ -47,7 +47,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations"
       assert.strictEqual(rows.length, 1)
     }))
 
-  it.effect("accept an invited user while the inviter may still give the role", () =>
+  it.effect("organizations accept an invited user while the inviter may still give the role", () =>
     Effect.gen(function*() {
       const [owner, guest] = [yield* anOwner, yield* aVisitor()]
       const accept = (visitor: Visitor, invitation: object) =>
@@ -64,7 +64,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("organizations"
       assert.strictEqual((yield* accept(guest, good)).status, 400)
     }))
 
-  it.effect("are deleted while they have no records, and stores are not", () =>
+  it.effect("organizations are deleted while they have no records, and stores are not", () =>
     Effect.gen(function*() {
       const owner = yield* anOwner
       yield* onDatabase((sql) =>

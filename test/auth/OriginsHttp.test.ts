@@ -40,7 +40,7 @@ const cookiesOf = ({ cookies }: Browser) => ({
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a change under /api/auth", (it) => {
-  it.effect("with a cookie is refused from any untrusted origin, on every route, and changes nothing", () =>
+  it.effect("a change under /api/auth with a cookie is refused from any untrusted origin, on every route, and changes nothing", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       const cookie = cookiesOf(browser)
@@ -68,7 +68,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a change under
       }
     }))
 
-  it.effect("without a cookie is refused from a foreign origin, in any form, and removes no cookie", () =>
+  it.effect("a change under /api/auth without a cookie is refused from a foreign origin, in any form, and removes no cookie", () =>
     Effect.gen(function*() {
       for (const path of mutations().filter((one) => !one.startsWith(fromProviders))) {
         for (const type of ["application/json", "application/x-www-form-urlencoded", "text/plain"]) {
@@ -85,7 +85,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a change under
       }
     }))
 
-  it.effect("is accepted from any origin with a valid token alone", () =>
+  it.effect("a change under /api/auth is accepted from any origin with a valid token alone", () =>
     Effect.gen(function*() {
       const { answer, browser } = yield* aVisitor()
       const cookie = cookiesOf(browser)

@@ -50,7 +50,7 @@ const signedUp = Effect.fnUntraced(function*(email = newEmail()) {
 layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: true, timeout: "60 seconds" })(
   "the link that verifies an address",
   (it) => {
-    it.effect("changes nothing when it is opened, however often, and leads to a page with a button", () =>
+    it.effect("the link that verifies an address changes nothing when it is opened, however often, and leads to a page with a button", () =>
       Effect.gen(function*() {
         const { browser, email, link } = yield* signedUp()
         for (const _ of [1, 2]) isPage(yield* opened(link), 200, "name=\"newPassword\"")
@@ -59,7 +59,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         refused((yield* signIn(email)).answer, 403, "EMAIL_NOT_VERIFIED")
       }))
 
-    it.effect("gives no account to a visitor who signed up with another person's address", () =>
+    it.effect("the link that verifies an address gives no account to a visitor who signed up with another person's address", () =>
       Effect.gen(function*() {
         const email = newEmail()
         const order = yield* boughtBy(email)
@@ -80,7 +80,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         assert.deepStrictEqual((yield* browser.get("/api/me/orders")).list("data").map((one) => at(one, "id")), [order])
       }))
 
-    it.effect("leaves the password as it is in the browser that signed up", () =>
+    it.effect("the link that verifies an address leaves the password as it is in the browser that signed up", () =>
       Effect.gen(function*() {
         const { browser, email, link } = yield* signedUp()
         // A second sign-up belongs to the first account.
@@ -102,7 +102,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         assert.strictEqual((yield* signIn(email)).answer.status, 200)
       }))
 
-    it.effect("is valid once: later it neither sets a password nor ends a session", () =>
+    it.effect("the link that verifies an address is valid once: later it neither sets a password nor ends a session", () =>
       Effect.gen(function*() {
         const { email, link } = yield* signedUp()
         yield* api("POST", "/api/auth/send-verification-email", { body: { email } })
@@ -122,7 +122,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         assert.strictEqual((yield* signIn(email, owners)).answer.status, 401)
       }))
 
-    it.effect("ends on a page, also when it is invalid or continues elsewhere", () =>
+    it.effect("the link that verifies an address ends on a page, also when it is invalid or continues elsewhere", () =>
       Effect.gen(function*() {
         const { link } = yield* signedUp()
         for (
@@ -139,7 +139,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         )
       }))
 
-    it.effect("is confirmed on the page of the service or a trusted one, and on no other", () =>
+    it.effect("the link that verifies an address is confirmed on the page of the service or a trusted one, and on no other", () =>
       Effect.gen(function*() {
         const { email, link } = yield* signedUp()
         for (const origin of ["https://evil.example", "null"]) {
@@ -149,7 +149,7 @@ layer(testAppLayer({ email: { send: outbox.send } }), { excludeTestServices: tru
         refused((yield* signIn(email, "another horse")).answer, 401, "INVALID_EMAIL_OR_PASSWORD")
       }))
 
-    it.effect("sets a sign-up cookie that does not make programs subject to checks of origins", () =>
+    it.effect("the link that verifies an address comes with a sign-up cookie that does not subject programs to checks of origins", () =>
       Effect.gen(function*() {
         const { browser, email, link } = yield* signedUp()
         const cookie = `uc.sign_up=${browser.cookies.get("uc.sign_up")?.value}`
@@ -165,7 +165,7 @@ const open = { requireEmailVerification: false, apiKeys: { enabled: true }, role
 layer(testAppLayer({ email: { send: outbox.send }, auth: open }), { excludeTestServices: true, timeout: "60 seconds" })(
   "everything that was set up before the address was verified",
   (it) => {
-    it.effect("ends with the verification: sessions, second factor, keys and linked accounts", () =>
+    it.effect("everything that was set up before the address was verified ends with it: sessions, second factor, keys and linked accounts", () =>
       Effect.gen(function*() {
         const visitor = yield* aVisitor()
         const { browser, email, userId } = visitor
@@ -208,7 +208,7 @@ layer(testAppLayer({ email: { send: outbox.send }, auth: withPage }), {
 })(
   "a verification page of the shop",
   (it) => {
-    it.effect("is the target of the link and verifies the address", () =>
+    it.effect("a verification page of the shop is the target of the link and verifies the address", () =>
       Effect.gen(function*() {
         const { email, link } = yield* signedUp()
         assert.deepStrictEqual([link.origin, link.pathname, link.searchParams.get("lang")], [
@@ -225,7 +225,7 @@ layer(testAppLayer({ email: { send: outbox.send }, auth: withPage }), {
 )
 
 describe("the nonce of a sign-up over https", () => {
-  it("counts only under the name that no other host can plant", () => {
+  it("the nonce of a sign-up over https counts only under the name that no other host can plant", () => {
     const [own, planted] = ["a".repeat(43), "b".repeat(43)]
     assert.isUndefined(nonceOf(`uc.sign_up=${planted}`, true))
     assert.strictEqual(nonceOf(`uc.sign_up=${planted}; __Host-uc.sign_up=${own}`, true), own)

@@ -9,7 +9,7 @@ import { TestDatabase } from "../support/Postgres.ts"
 const passwords = Passwords.layer.pipe(Layer.provide(authRepoLayer), Layer.provide(TestDatabase))
 
 layer(passwords, { excludeTestServices: true })("passwords", (it) => {
-  it.effect("are hashed with argon2id and a random salt", () =>
+  it.effect("passwords are hashed with argon2id and a random salt", () =>
     Effect.gen(function*() {
       const { hash, verify } = yield* Passwords
       const one = yield* hash("a horse")
@@ -23,7 +23,7 @@ layer(passwords, { excludeTestServices: true })("passwords", (it) => {
       assert.isFalse(yield* verify("a horse", `${one.slice(0, one.lastIndexOf("$") + 1)}${other}`))
     }))
 
-  it.effect("are verified against older scrypt hashes", () =>
+  it.effect("passwords are verified against older scrypt hashes", () =>
     Effect.gen(function*() {
       const { verify } = yield* Passwords
       const old = yield* Effect.promise(() => hashPassword("a horse"))
@@ -31,7 +31,7 @@ layer(passwords, { excludeTestServices: true })("passwords", (it) => {
       assert.isFalse(yield* verify("a house", old))
     }))
 
-  it.effect("are hashed off the event loop, a few at once, with a limited queue", () =>
+  it.effect("passwords are hashed off the event loop, a few at once, with a limited queue", () =>
     Effect.gen(function*() {
       const { concurrency, hash } = yield* Passwords
       assert.isAtLeast(concurrency, 1)

@@ -26,7 +26,7 @@ const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}`
 const isAlive = (token: string) => Effect.map(holderOf(token), (email) => email !== undefined)
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it) => {
-  it.effect("begin with the sign-up, for seven days, in a cookie that scripts cannot read", () =>
+  it.effect("sessions begin with the sign-up, for seven days, in a cookie that scripts cannot read", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor(newEmail().toUpperCase())
       assert.strictEqual(answer.status, 200)
@@ -46,7 +46,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isNull((yield* api("GET", "/api/auth/get-session")).body)
     }))
 
-  it.effect("are created with the right password alone", () =>
+  it.effect("sessions are created with the right password alone", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const { answer, browser } = yield* signIn(email)
@@ -66,7 +66,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       refused(yield* api("POST", "/api/auth/sign-in/email", { body: { email: 1 } }), 400, "VALIDATION_ERROR")
     }))
 
-  it.effect("are refused in the same time for addresses with and without an account", () =>
+  it.effect("sessions are refused in the same time for addresses with and without an account", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const took = Effect.fnUntraced(function*(address: string) {
@@ -85,7 +85,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isTrue(one >= 95 && other >= 95 && Math.abs(one - other) <= 110, `${one} ms and ${other} ms`)
     }))
 
-  it.effect("delay no other request when many sign in at once", () =>
+  it.effect("sessions delay no other request when many begin at once", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const rush = yield* Effect.forkChild(
@@ -98,7 +98,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isTrue((yield* Fiber.join(rush)).every(({ answer }) => answer.status === 200))
     }))
 
-  it.effect("begin with one account for an address, however many sign-ups arrive at once", () =>
+  it.effect("sessions begin with one account for an address, however many sign-ups arrive at once", () =>
     Effect.gen(function*() {
       const email = newEmail()
       const one = makeBrowser().post("/api/auth/sign-up/email", { name: "Ada", email, password })
@@ -123,7 +123,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       }
     }))
 
-  it.effect("begin with no common password, on whichever route it is chosen", () =>
+  it.effect("sessions begin with no common password, on whichever route it is chosen", () =>
     Effect.gen(function*() {
       const { browser } = yield* aVisitor()
       for (const common of ["password", "Password1", "IloveYou", "12345678", "qwertyuiop", "football"]) {
@@ -137,7 +137,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       }
     }))
 
-  it.effect("begin with a new token, whichever token was planted, made up or left open before", () =>
+  it.effect("sessions begin with a new token, whichever token was planted, made up or left open before", () =>
     Effect.gen(function*() {
       const attacker = yield* aVisitor()
       const madeUp = "AttackersOwnTokenOf32Characters1"
@@ -166,7 +166,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.strictEqual(yield* holderOf(attacker.answer.text("token")), attacker.email)
     }))
 
-  it.effect("end with the sign-out, by cookie and by bearer token", () =>
+  it.effect("sessions end with the sign-out, by cookie and by bearer token", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       const stolen = makeBrowser()
@@ -180,7 +180,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isFalse(yield* isAlive(again.text("token")))
     }))
 
-  it.effect("survive a sign-out that fails in the database, which does not report success", () =>
+  it.effect("sessions survive a sign-out that fails in the database, which does not report success", () =>
     Effect.gen(function*() {
       const { answer, browser } = yield* aVisitor()
       yield* onDatabase((sql) =>
@@ -199,7 +199,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isTrue(yield* isAlive(answer.text("token")))
     }))
 
-  it.effect("are stored and listed without their tokens, and end by their ids", () =>
+  it.effect("sessions are stored and listed without their tokens, and end by their ids", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       const [other, foreign] = [yield* signIn(email), yield* aVisitor()]
@@ -229,7 +229,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.deepStrictEqual(yield* Effect.forEach(tokens, isAlive), [false, false])
     }))
 
-  it.effect("end one by one, all but the current one, or all", () =>
+  it.effect("sessions end one by one, all but the current one, or all", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       const others = yield* Effect.forEach([1, 2, 3], () => signIn(email))
@@ -244,7 +244,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isFalse(yield* isAlive(tokens[0] ?? ""))
     }))
 
-  it.effect("expire, and are renewed after a day", () =>
+  it.effect("sessions expire, and are renewed after a day", () =>
     Effect.gen(function*() {
       const { answer, browser } = yield* aVisitor()
       const token = answer.text("token")
@@ -263,7 +263,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isFalse(yield* isAlive(token))
     }))
 
-  it.effect("end with the browser without \"remember me\"", () =>
+  it.effect("sessions end with the browser without \"remember me\"", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const browser = makeBrowser()
@@ -272,7 +272,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.isTrue(browser.cookies.has("uc.dont_remember"))
     }))
 
-  it.effect("stay after a new password that does not end the others, and are replaced after one that does", () =>
+  it.effect("sessions stay after a new password that does not end the others, and are replaced after one that does", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       const tokens = [answer.text("token"), (yield* signIn(email)).answer.text("token")]
@@ -287,7 +287,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.strictEqual((yield* signIn(email, "a third horse")).answer.status, 200)
     }))
 
-  it.effect("let their user change the name and picture and no other field", () =>
+  it.effect("sessions let their user change the name and picture and no other field", () =>
     Effect.gen(function*() {
       const { browser, userId } = yield* aVisitor()
       yield* onDatabase((sql) => sql`update users set pos_operator_pin = '1234' where id = ${userId}::uuid`)
@@ -307,7 +307,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.strictEqual((yield* browser.post("/api/auth/delete-user", {})).status, 404)
     }))
 
-  it.effect("begin with a password whose hash is scrypt, which is hashed with argon2id then", () =>
+  it.effect("sessions begin with a password that was hashed with scrypt, which is then hashed with argon2id", () =>
     Effect.gen(function*() {
       const { email, userId } = yield* aVisitor()
       const old = yield* Effect.promise(() => hashPassword("an older horse"))
@@ -320,7 +320,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.match(row?.password ?? "", /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     }))
 
-  it.effect("have no undeclared routes, and bodies that are too large are not read", () =>
+  it.effect("sessions have no undeclared routes, and too large bodies are not read", () =>
     Effect.gen(function*() {
       const { browser } = yield* aVisitor()
       for (
@@ -346,7 +346,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("sessions", (it
       assert.deepStrictEqual((yield* api("GET", "/api/auth/ok")).body, { ok: true })
     }))
 
-  it.effect("have the address of the connection, whichever one the client claims", () =>
+  it.effect("sessions have the address of the connection, whichever one the client claims", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const headers = { "x-stoa-client-ip": "6.6.6.6", "x-forwarded-for": "6.6.6.6" }

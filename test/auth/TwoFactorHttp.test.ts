@@ -24,7 +24,7 @@ const guarded = Effect.gen(function*() {
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second factor", (it) => {
-  it.effect("is required from its first code on, which replaces the session and ends the others", () =>
+  it.effect("a second factor is required from its first code on, which replaces the session and ends the others", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       refused(yield* browser.post("/api/auth/two-factor/enable", { password: "wrong" }), 400, "INVALID_PASSWORD")
@@ -50,7 +50,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.notInclude(stored, new URL(enabled.text("totpURI")).searchParams.get("secret") ?? "?")
     }))
 
-  it.effect("is asked for after the password, and the session begins with its code", () =>
+  it.effect("a second factor is asked for after the password, and the session begins with its code", () =>
     Effect.gen(function*() {
       const { answer: before, email, uri } = yield* guarded
       const browser = makeBrowser()
@@ -69,7 +69,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.isTrue(yield* isSignedIn(browser))
     }))
 
-  it.effect("is not asked for on a trusted device", () =>
+  it.effect("a second factor is not asked for on a trusted device", () =>
     Effect.gen(function*() {
       const { email, uri } = yield* guarded
       const { browser } = yield* signIn(email)
@@ -80,7 +80,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual((yield* signIn(email)).answer.at("twoFactorRedirect"), true)
     }))
 
-  it.effect("is replaced by a backup code, each of which is valid once", () =>
+  it.effect("a second factor is replaced by a backup code, each of which is valid once", () =>
     Effect.gen(function*() {
       const { codes, email } = yield* guarded
       const use = (code: unknown) => Effect.flatMap(signIn(email), ({ browser }) => useBackup(browser, code))
@@ -94,7 +94,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual((yield* use(fresh.list("backupCodes")[0])).status, 200)
     }))
 
-  it.effect("accepts each code once, also of several requests at once", () =>
+  it.effect("a second factor accepts each code once, also of several requests at once", () =>
     Effect.gen(function*() {
       const { browser, code, codes, email, uri } = yield* guarded
       const first = yield* signIn(email)
@@ -116,7 +116,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual(used.filter(({ status }) => status === 200).length, 1)
     }))
 
-  it.effect("does not accept a code again that a session has shown", () =>
+  it.effect("a second factor does not accept a code again that a session has shown", () =>
     Effect.gen(function*() {
       const { browser, email, uri } = yield* guarded
       const next = totp(uri, 1)
@@ -124,7 +124,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       refused(yield* verify((yield* signIn(email)).browser, next), 401, "INVALID_CODE")
     }))
 
-  it.effect("is locked after ten wrong codes", () =>
+  it.effect("a second factor is locked after ten wrong codes", () =>
     Effect.gen(function*() {
       const { email, uri } = yield* guarded
       const answers: Array<string> = []
@@ -136,7 +136,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       refused(yield* verify((yield* signIn(email)).browser, totp(uri)), 429, "ACCOUNT_TEMPORARILY_LOCKED")
     }))
 
-  it.effect("is disabled with the password alone, which replaces the session again", () =>
+  it.effect("a second factor is disabled with the password alone, which replaces the session again", () =>
     Effect.gen(function*() {
       const { browser, email, token } = yield* guarded
       refused(yield* browser.post("/api/auth/two-factor/disable", { password: "wrong" }), 400, "INVALID_PASSWORD")
@@ -145,7 +145,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("a second facto
       assert.strictEqual((yield* signIn(email)).answer.at("user.email"), email)
     }))
 
-  it.effect("is not offered by mail", () =>
+  it.effect("a second factor is not offered by mail", () =>
     Effect.gen(function*() {
       const { browser } = yield* signIn((yield* guarded).email)
       refused(yield* browser.post("/api/auth/two-factor/send-otp", {}), 400, "OTP_NOT_CONFIGURED")
@@ -156,7 +156,7 @@ layer(
   testAppLayer({ auth: { requireEmailVerification: false, twoFactor: { requiredForRoles: ["admin"] } } }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )("a role that requires a second factor", (it) => {
-  it.effect("permits nothing but its set-up, and then everything", () =>
+  it.effect("a second factor permits nothing but its set-up, and then everything", () =>
     Effect.gen(function*() {
       const member = yield* aVisitor()
       const { browser, userId } = member

@@ -52,7 +52,7 @@ const deletionsBy = (userId: string) =>
   )
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a user", (it) => {
-  it.effect("are created by a member who may manage keys, and are stored as a hash", () =>
+  it.effect("API keys of a user are created by a member who may manage keys, and are stored as a hash", () =>
     Effect.gen(function*() {
       refused(yield* make((yield* aVisitor()).browser), 403, "FORBIDDEN")
       refused(yield* make((yield* aMember("staff")).browser), 403, "FORBIDDEN")
@@ -74,7 +74,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       }
     }))
 
-  it.effect("cannot be read, changed or deleted by another user", () =>
+  it.effect("API keys of a user cannot be read, changed or deleted by another user", () =>
     Effect.gen(function*() {
       const [{ browser }, other] = [yield* aMember("owner"), yield* aMember("owner")]
       const keyId = (yield* make(browser)).text("id")
@@ -90,7 +90,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       assert.deepStrictEqual((yield* remove(browser)).body, { success: true })
     }))
 
-  it.effect("end with the user's sessions when the password is reset; keys of others do not", () =>
+  it.effect("API keys of a user end with the user's sessions when the password is reset; keys of others do not", () =>
     Effect.gen(function*() {
       const [another, { email, key, other, userId }] = [yield* aHolder, yield* aHolder]
       const service = yield* aKey({ role: "owner" })
@@ -105,7 +105,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       assert.deepStrictEqual([yield* statusOf(another.key), yield* statusOf(service.key)], [200, 200])
     }))
 
-  it.effect("end when a change of the password revokes the other sessions, and stay when it does not", () =>
+  it.effect("API keys of a user end when a change of the password revokes the other sessions, and stay when it does not", () =>
     Effect.gen(function*() {
       const { browser, key, userId } = yield* aHolder
       const steps = [[password, "a new horse", false, 200, 200], ["wrong", password, true, 400, 200], [
@@ -123,7 +123,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       assert.strictEqual(yield* deletionsBy(userId), 1)
     }))
 
-  it.effect("are not created by a session without the second factor that the role requires", () =>
+  it.effect("API keys of a user are not created by a session without the second factor that the role requires", () =>
     Effect.gen(function*() {
       const { browser } = yield* aMember("admin")
       refused(yield* make(browser), 403, "TWO_FACTOR_REQUIRED")
@@ -134,7 +134,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       assert.strictEqual(yield* statusOf(made.text("key")), 200)
     }))
 
-  it.effect("open nothing while the user lacks the second factor", () =>
+  it.effect("API keys of a user open nothing while the user lacks the second factor", () =>
     Effect.gen(function*() {
       const { browser } = yield* aMember("admin")
       yield* setUpFactor(browser)
@@ -146,7 +146,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       yield* settles(key, 200)
     }))
 
-  it.effect("open nothing if they were created without the factor, in an earlier role or version", () =>
+  it.effect("API keys of a user open nothing if they were created without the factor, in an earlier role or version", () =>
     Effect.gen(function*() {
       const member = yield* aMember("owner")
       const made = (yield* make(member.browser)).text("key")
@@ -158,12 +158,12 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("API keys of a 
       for (const key of [made, older]) assert.strictEqual((yield* use(key)).at("error.code"), "TWO_FACTOR_REQUIRED")
     }))
 
-  it.effect("of an organization need no second factor", () =>
+  it.effect("API keys of an organization need no second factor", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* statusOf((yield* aKey({ role: "admin" })).key), 200)
     }))
 
-  it.effect("come without organizations: none is created where the deployment does not allow it", () =>
+  it.effect("API keys of a user need no organization of the user, who may create none where the deployment does not allow it", () =>
     Effect.gen(function*() {
       const { browser } = yield* aVisitor()
       const body = { name: "Mine", slug: randomUUID() }

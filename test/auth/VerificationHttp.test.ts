@@ -41,7 +41,7 @@ const underHost = Effect.fnUntraced(function*(host: string, path: string, body: 
 })
 
 layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (it) => {
-  it.effect("are verified by a link before a sign-in", () =>
+  it.effect("addresses are verified by a link before a sign-in", () =>
     Effect.gen(function*() {
       const { answer, browser, email } = yield* aVisitor()
       assert.deepStrictEqual([answer.status, answer.at("token")], [200, null])
@@ -63,7 +63,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.deepInclude(own.cookies.get("__Secure-uc.session_token")?.attributes, { secure: true, httponly: true })
     }))
 
-  it.effect("get the same answer whether they are taken or free", () =>
+  it.effect("addresses get the same answer whether they are taken or free", () =>
     Effect.gen(function*() {
       const first = yield* aVisitor()
       const again = yield* aVisitor(first.email)
@@ -81,7 +81,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual(there.length, 1)
     }))
 
-  it.effect("get the link again on request, with an answer that reveals no account", () =>
+  it.effect("addresses get the link again on request, with an answer that reveals no account", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       yield* outbox.linkTo(email, "email-verification")
@@ -92,7 +92,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual((yield* signIn(email)).answer.status, 200)
     }))
 
-  it.effect("get a link for a new password, which is valid once and ends all sessions", () =>
+  it.effect("addresses get a link for a new password, which is valid once and ends all sessions", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       yield* verify(yield* outbox.linkTo(email, "email-verification"))
@@ -138,7 +138,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       assert.strictEqual(new URL(location(used), link).searchParams.get("error"), "INVALID_TOKEN")
     }))
 
-  it.effect("get at most five mails of a kind in a quarter of an hour, and the answers do not show it", () =>
+  it.effect("addresses get at most five mails of a kind in a quarter of an hour, and the answers do not show it", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       const sentOf = (template: string) =>
@@ -170,7 +170,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       }
     }))
 
-  it.effect("get links for a new password that expire after an hour", () =>
+  it.effect("addresses get links for a new password that expire after an hour", () =>
     Effect.gen(function*() {
       const { email, userId } = yield* aVisitor()
       yield* api("POST", "/api/auth/request-password-reset", { body: { email, redirectTo: "/new" } })
@@ -189,7 +189,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       )
     }))
 
-  it.effect("redirect to trusted pages alone, however another address is written", () =>
+  it.effect("addresses redirect to trusted pages alone, however another address is written", () =>
     Effect.gen(function*() {
       const untrusted = [
         "/..//evil.example",
@@ -231,7 +231,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("addresses", (i
       }
     }))
 
-  it.effect("of a provider are verified by a redirect there and back", () =>
+  it.effect("addresses of a provider are verified by a redirect there and back", () =>
     Effect.gen(function*() {
       const browser = makeBrowser()
       const start = yield* browser.post("/api/auth/sign-in/social", { provider: "google", callbackURL: "/welcome" })
@@ -265,7 +265,7 @@ layer(testAppLayer(deployment, { auth: { ...auth, trustedOrigins: [shopOrigin] }
   excludeTestServices: true,
   timeout: "60 seconds"
 })("addresses in production", (it) => {
-  it.effect("get links to the deployment, whichever host a request names", () =>
+  it.effect("addresses in production get links to the deployment, whichever host a request names", () =>
     Effect.gen(function*() {
       const { email } = yield* aVisitor()
       assert.strictEqual(yield* underHost("evil.example", "/api/auth/request-password-reset", { email }), 200)

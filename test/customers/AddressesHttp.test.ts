@@ -21,7 +21,7 @@ const defaults = (as: typeof asAdmin, type: string) =>
   )
 
 withSharedApp("addresses", (it) => {
-  it.effect("are added and listed, oldest first, with the fields of the contract", () =>
+  it.effect("addresses are added and listed, oldest first, with the fields of the contract", () =>
     Effect.gen(function*() {
       const ann = asCustomer("ann")
       const made = yield* add(ann, { line2: "back", state: "ZH", postalCode: "1000", phone: "1", city: "A" })
@@ -44,7 +44,7 @@ withSharedApp("addresses", (it) => {
       assert.deepStrictEqual((yield* list(ann)).at("meta.pagination.total"), 2)
     }))
 
-  it.effect("have one default of each type: the latest, also of concurrent ones", () =>
+  it.effect("addresses have one default of each type: the latest, also of concurrent ones", () =>
     Effect.gen(function*() {
       const ben = asCustomer("ben")
       yield* add(ben, { isDefault: true, city: "first" })
@@ -67,7 +67,7 @@ withSharedApp("addresses", (it) => {
       assert.strictEqual(refusal, "UniqueViolation")
     }))
 
-  it.effect(`are at most ${maxAddresses}, also when many are added at once, and a deleted one can be replaced`, () =>
+  it.effect(`addresses are at most ${maxAddresses}, also when many are added at once, and a deleted one can be replaced`, () =>
     Effect.gen(function*() {
       const cleo = asCustomer("cleo")
       yield* list(cleo)
@@ -82,7 +82,7 @@ withSharedApp("addresses", (it) => {
       assert.strictEqual((yield* add(cleo)).status, 201)
     }))
 
-  it.effect("are deleted by their owner alone, once", () =>
+  it.effect("addresses are deleted by their owner alone, once", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const dora = asCustomer("dora")
@@ -98,7 +98,7 @@ withSharedApp("addresses", (it) => {
       refused(yield* api("DELETE", "/api/me/addresses/home", { as: dora }), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("are added once for each Idempotency-Key", () =>
+  it.effect("addresses are added once for each Idempotency-Key", () =>
     Effect.gen(function*() {
       const fay = asCustomer("fay")
       const headers = { "idempotency-key": "fay-adds-one" }
@@ -107,7 +107,7 @@ withSharedApp("addresses", (it) => {
       assert.strictEqual((yield* list(fay)).list("data").length, 1)
     }))
 
-  it.effect("require a name, an address and a type", () =>
+  it.effect("addresses require a name, an address and a type", () =>
     Effect.gen(function*() {
       const gus = asCustomer("gus")
       const wrong = [
@@ -125,7 +125,7 @@ withSharedApp("addresses", (it) => {
       refused(yield* api("POST", "/api/me/addresses", { body: anAddress }), 401, "UNAUTHORIZED")
     }))
 
-  it.effect("are shown to staff of the organization with the permission to read customers", () =>
+  it.effect("addresses are shown to staff of the organization with the permission to read customers", () =>
     Effect.gen(function*() {
       const made = yield* add(asCustomer("hal"))
       const path = `/api/customers/${made.text("data.customerId")}/addresses`

@@ -70,7 +70,7 @@ const profileOf = (actor: Actor) =>
   Effect.flatMap(Customers, ({ ownProfileId }) => ownProfileId).pipe(Effect.provideService(CurrentActor, actor))
 
 it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders of customers", (it) => {
-  it.effect("of guests are assigned to the user with the address, once, in one statement", () =>
+  it.effect("orders of customers that guests placed are assigned to the user with the address, once, in one statement", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`insert into organizations (id, slug, name) values ('org_two', 'two', 'Two') on conflict do nothing`
@@ -101,7 +101,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       )
     }))
 
-  it.effect("are claimed by one of two concurrent users, and never by visitors, keys or logins without an address", () =>
+  it.effect("orders of customers are claimed by one of two concurrent users, and never by visitors, keys or logins without an address", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       for (let n = 0; n < 10; n++) yield* ofGuest("ben@example.test")
@@ -118,7 +118,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
       assert.strictEqual(entries.length, 10)
     }))
 
-  it.effect("and all lists of customers are read over indexes with a fixed number of statements", () =>
+  it.effect("orders of customers and all lists of customers are read over indexes with a fixed number of statements", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const cleo = shopper("cleo", "cleo@example.test")

@@ -38,9 +38,9 @@ const lastEntryOf = (customerId: string) =>
     )
   )
 
-withSharedApp("records of customers for staff", (it) => {
+withSharedApp("records for staff", (it) => {
   describe("groups", () => {
-    it.effect("are created, read, listed by name, changed and deleted, with unique names", () =>
+    it.effect("groups are created, read, listed by name, changed and deleted, with unique names", () =>
       Effect.gen(function*() {
         const sent = { name: "Wholesale", description: "Resellers", metadata: { tier: 1 } }
         const first = yield* as("POST", groups, sent)
@@ -69,7 +69,7 @@ withSharedApp("records of customers for staff", (it) => {
         assert.strictEqual((yield* api("POST", groups, { as: elsewhere, body: { name: "Friends" } })).status, 201)
       }))
 
-    it.effect("have members, who get the prices of the group; joining is idempotent", () =>
+    it.effect("groups have members, who get the prices of the group; joining is idempotent", () =>
       Effect.gen(function*() {
         const ann = asCustomer("ann")
         const [group, other, customer] = [
@@ -103,7 +103,7 @@ withSharedApp("records of customers for staff", (it) => {
         assert.strictEqual((yield* as("DELETE", `${groups}/${group}`)).status, 200)
       }))
 
-    it.effect("lose none of many concurrent memberships, and accept no customer of another tenant", () =>
+    it.effect("groups lose none of many concurrent memberships, and accept no customer of another tenant", () =>
       Effect.gen(function*() {
         const customer = yield* profileOf(asCustomer("ben"))
         const all = yield* Effect.forEach(
@@ -127,7 +127,7 @@ withSharedApp("records of customers for staff", (it) => {
   })
 
   describe("interactions", () => {
-    it.effect("are created, listed newest first, changed and deleted", () =>
+    it.effect("interactions are created, listed newest first, changed and deleted", () =>
       Effect.gen(function*() {
         const customer = yield* profileOf(asCustomer("cleo"))
         const path = `/api/customers/${customer}/interactions`
@@ -167,7 +167,7 @@ withSharedApp("records of customers for staff", (it) => {
         refused(yield* as("DELETE", misplaced), 404, "NOT_FOUND")
       }))
 
-    it.effect("require a kind and a text, and are for staff alone", () =>
+    it.effect("interactions require a kind and a text, and are for staff alone", () =>
       Effect.gen(function*() {
         const customer = yield* profileOf(asCustomer("emil"))
         const path = `/api/customers/${customer}/interactions`
@@ -184,7 +184,7 @@ withSharedApp("records of customers for staff", (it) => {
       }))
   })
 
-  it.effect("include orders with totals by currency", () =>
+  it.effect("records of a customer include orders with totals by currency", () =>
     Effect.gen(function*() {
       const fay = asCustomer("fay")
       const customer = yield* profileOf(fay)

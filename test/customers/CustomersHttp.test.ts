@@ -30,9 +30,9 @@ const entriesOf = (customerId: string) =>
       order by entry_number`
   )
 
-withSharedApp("customers", (it) => {
+withSharedApp("profiles", (it) => {
   describe("the profile of the caller", () => {
-    it.effect("is created from the login on the first request, with the fields of the contract", () =>
+    it.effect("the profile of the caller is created from the login on the first request, with the fields of the contract", () =>
       Effect.gen(function*() {
         const first = yield* profile({ ...asCustomer("ann"), email: "ann@example.test", name: "Ann  van Dyck" })
         assert.strictEqual(first.status, 200)
@@ -61,7 +61,7 @@ withSharedApp("customers", (it) => {
         assert.strictEqual((yield* profile(asCustomer("ann"))).text("data.id"), first.text("data.id"))
       }))
 
-    it.effect("is created once, with one event, by many first requests at once", () =>
+    it.effect("the profile of the caller is created once, with one event, by many first requests at once", () =>
       Effect.gen(function*() {
         const first = yield* Effect.all(Array.from({ length: 20 }, () => profile(asCustomer("zoe"))), {
           concurrency: "unbounded"
@@ -74,7 +74,7 @@ withSharedApp("customers", (it) => {
         assert.notStrictEqual((yield* profile(elsewhere)).text("data.id"), id)
       }))
 
-    it.effect("changes the sent fields: null clears, metadata is replaced, the e-mail address stays", () =>
+    it.effect("the profile of the caller changes the sent fields: null clears, metadata is replaced, the e-mail address stays", () =>
       Effect.gen(function*() {
         const ben = { ...asCustomer("ben"), email: "ben@example.test", name: "Ben" }
         yield* change(ben, { phone: "1", metadata: { a: 1, b: 2 } })
@@ -100,7 +100,7 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual((yield* profile(ben)).at("data"), changed.at("data"))
       }))
 
-    it.effect("is recorded before and after a change, and not when nothing differs", () =>
+    it.effect("the profile of the caller is recorded before and after a change, and not when nothing differs", () =>
       Effect.gen(function*() {
         const cleo = asCustomer("cleo")
         const id = (yield* profile(cleo)).text("data.id")
@@ -114,7 +114,7 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual(update?.payload, changed.at("data"))
       }))
 
-    it.effect("loses no concurrent change of another field", () =>
+    it.effect("the profile of the caller loses no concurrent change of another field", () =>
       Effect.gen(function*() {
         const dora = asCustomer("dora")
         yield* profile(dora)
@@ -131,7 +131,7 @@ withSharedApp("customers", (it) => {
         }
       }))
 
-    it.effect("is changed once for each Idempotency-Key", () =>
+    it.effect("the profile of the caller is changed once for each Idempotency-Key", () =>
       Effect.gen(function*() {
         const emil = asCustomer("emil")
         const headers = { "idempotency-key": "emil-changes-1" }
@@ -143,7 +143,7 @@ withSharedApp("customers", (it) => {
         refused(yield* change(emil, { phone: "3" }, headers), 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("requires a signed-in user, and its change a permission", () =>
+    it.effect("the profile of the caller requires a signed-in user, and its change a permission", () =>
       Effect.gen(function*() {
         const key = { "x-api-key": "dev-admin-key" }
         refused(yield* api("GET", "/api/me/profile"), 401, "UNAUTHORIZED")
@@ -154,7 +154,7 @@ withSharedApp("customers", (it) => {
         assert.strictEqual((yield* profile(holding())).status, 200)
       }))
 
-    it.effect("refuses invalid fields", () =>
+    it.effect("the profile of the caller refuses invalid fields", () =>
       Effect.gen(function*() {
         const fay = asCustomer("fay")
         const wrong = [
@@ -178,8 +178,8 @@ withSharedApp("customers", (it) => {
       }))
   })
 
-  describe("for staff", () => {
-    it.effect("are created with all fields or none; without a login as a walk-in", () =>
+  describe("customers", () => {
+    it.effect("customers are created with all fields or none; without a login as a walk-in", () =>
       Effect.gen(function*() {
         const all = {
           userId: "gus",
@@ -202,7 +202,7 @@ withSharedApp("customers", (it) => {
         refused(yield* api("POST", "/api/customers", { as: asAdmin, body: { email: "gus" } }), 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("change the sent fields; metadata is merged unless it is to replace", () =>
+    it.effect("customers change the sent fields; metadata is merged unless it is to replace", () =>
       Effect.gen(function*() {
         const id = yield* entered({ email: "hal@example.test", metadata: { a: 1 } })
         const patch = (body: object, query = "") => api("PATCH", `/api/customers/${id}${query}`, { as: asAdmin, body })
@@ -223,7 +223,7 @@ withSharedApp("customers", (it) => {
         refused(yield* api("GET", "/api/customers/me", { as: asAdmin }), 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("are listed newest first, page by page, of one organization", () =>
+    it.effect("customers are listed newest first, page by page, of one organization", () =>
       Effect.gen(function*() {
         yield* openElsewhere
         const made = [yield* entered(), yield* entered(), yield* entered()]
@@ -236,7 +236,7 @@ withSharedApp("customers", (it) => {
         assert.deepStrictEqual([none.list("data"), none.at("meta.pagination.totalPages")], [[], 1])
       }))
 
-    it.effect("require the permissions of their routes", () =>
+    it.effect("customers require the permissions of their routes", () =>
       Effect.gen(function*() {
         const id = yield* entered()
         const [read, update, create] = ["customers:read", "customers:update", "customers:create"]

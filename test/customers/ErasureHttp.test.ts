@@ -98,7 +98,7 @@ const entriesOf = (entityId: string) =>
   onDatabase((sql) => sql<Entry>`select * from outbox_events where entity_id = ${entityId} order by entry_number`)
 
 withApp("the export of personal data", (it) => {
-  it.effect("contains all data of the caller and none of others", () =>
+  it.effect("the export of personal data contains all data of the caller and none of others", () =>
     Effect.gen(function*() {
       const known = yield* aKnownCustomer(annabel)
       yield* aKnownCustomer({ ...asCustomer("another"), name: "Another" })
@@ -128,7 +128,7 @@ withApp("the export of personal data", (it) => {
 })
 
 withApp("records about a customer's orders", (it) => {
-  it.effect("are exported to the customer and erased with them; the invoice stays as issued", () =>
+  it.effect("records about a customer's orders are exported to the customer and erased with them; the invoice stays as issued", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-written" }
       const known = yield* aKnownCustomer(who)
@@ -160,7 +160,7 @@ withApp("records about a customer's orders", (it) => {
 })
 
 withApp("the erasure of a person", (it) => {
-  it.effect("leaves orders without a name, and no personal data in any lasting table", () =>
+  it.effect("the erasure of a person leaves orders without a name, and no personal data in any lasting table", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const known = yield* aKnownCustomer(annabel)
@@ -197,7 +197,7 @@ withApp("the erasure of a person", (it) => {
       assert.deepStrictEqual(members.list("data"), [])
     }))
 
-  it.effect("is recorded once as a change of the profile, and earlier entries no longer name the person", () =>
+  it.effect("the erasure of a person is recorded once as a change of the profile, and earlier entries no longer name the person", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-2" }
       const known = yield* aKnownCustomer(who)
@@ -221,7 +221,7 @@ withApp("the erasure of a person", (it) => {
       }
     }))
 
-  it.effect("is refused until every order is completed, and changes nothing before", () =>
+  it.effect("the erasure of a person is refused until every order is completed, and changes nothing before", () =>
     Effect.gen(function*() {
       const who = { ...annabel, userId: "annabel-5" }
       const known = yield* aKnownCustomer(who)
@@ -253,7 +253,7 @@ withApp("the erasure of a person", (it) => {
       yield* as(who, "DELETE", "/api/me")
     }))
 
-  it.effect("and a concurrent checkout leave no order with a name", () =>
+  it.effect("the erasure of a person and a concurrent checkout leave no order with a name", () =>
     Effect.forEach([1, 2, 3, 4, 5, 6], (round) =>
       Effect.gen(function*() {
         const who = { ...annabel, userId: `annabel-rush-${round}` }
@@ -274,7 +274,7 @@ withApp("the erasure of a person", (it) => {
         assert.strictEqual(named.length, gone.status === 200 ? 0 : order.status === 201 ? 1 : 0)
       }), { concurrency: 2 }))
 
-  it.effect("lets the person return with a new profile, and affects one organization", () =>
+  it.effect("the erasure of a person lets the person return with a new profile, and affects one organization", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const who = { ...annabel, userId: "annabel-3" }

@@ -38,7 +38,7 @@ const downloads = (as: typeof asAdmin, orderId: string) => get(as, `/${orderId}/
 const follow = (link: string) => api("GET", link)
 
 withSharedApp("orders of the caller", (it) => {
-  it.effect("are listed with their lines, newest first, page by page and by status", () =>
+  it.effect("orders of the caller are listed with their lines, newest first, page by page and by status", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const ann = asCustomer("ann")
@@ -61,7 +61,7 @@ withSharedApp("orders of the caller", (it) => {
       assert.deepStrictEqual(ids(yield* get(inOrganization("org_other", ann), "")), [])
     }))
 
-  it.effect("are read by id and number, and by no other user, with any permissions", () =>
+  it.effect("orders of the caller are read by id and number, and by no other user, with any permissions", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const ben = asCustomer("ben")
@@ -81,7 +81,7 @@ withSharedApp("orders of the caller", (it) => {
       refused(yield* get(ben, "/mine/downloads"), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("are tracked by shipment, with null for unknown facts", () =>
+  it.effect("orders of the caller are tracked by shipment, with null for unknown facts", () =>
     Effect.gen(function*() {
       const dora = asCustomer("dora")
       const { id, number } = yield* bought(dora, yield* aProduct({ slug: "parcel" }))
@@ -113,7 +113,7 @@ withSharedApp("orders of the caller", (it) => {
       assert.isString(arrived.at("data.0.deliveredAt"))
     }))
 
-  it.effect("grant their files by a signed link, five times, also to concurrent requests", () =>
+  it.effect("orders of the caller grant their files by a signed link, five times, also to concurrent requests", () =>
     Effect.gen(function*() {
       const emil = asCustomer("emil")
       const entity = yield* aFile("https://files.example.test/book.pdf")
@@ -135,7 +135,7 @@ withSharedApp("orders of the caller", (it) => {
       assert.deepStrictEqual([after.at("data.0.downloadUrl"), after.at("data.0.downloadsRemaining")], [null, 0])
     }))
 
-  it.effect("grant nothing by a changed or expired link, or after a cancellation", () =>
+  it.effect("orders of the caller grant nothing by a changed or expired link, or after a cancellation", () =>
     Effect.gen(function*() {
       const fay = asCustomer("fay")
       const { id } = yield* bought(fay, yield* aFile("https://files.example.test/a"))
@@ -163,7 +163,7 @@ withSharedApp("orders of the caller", (it) => {
       assert.deepInclude((yield* downloads(fay, other.id)).at("data.0"), { downloadUrl: null, downloadsRemaining: 0 })
     }))
 
-  it.effect("grant the file of the variant before that of its entity, and none where neither has one", () =>
+  it.effect("orders of the caller grant the file of the variant before that of its entity, and none where neither has one", () =>
     Effect.gen(function*() {
       const gus = asCustomer("gus")
       const plain = yield* bought(gus, yield* aFile())
@@ -194,7 +194,7 @@ withSharedApp("orders of the caller", (it) => {
       assert.notInclude(JSON.stringify(listed.body), "files.example.test")
     }))
 
-  it.effect("of a guest grant their files too, and keep the guest's address", () =>
+  it.effect("orders of the caller that a guest placed grant their files too, and keep the guest's address", () =>
     Effect.gen(function*() {
       const opened = yield* api("POST", "/api/carts", { body: { currency: "USD", email: " Guest@Shop.test " } })
       const cart = { id: opened.text("data.id"), headers: { "x-cart-secret": opened.text("data.secret") } }
@@ -218,7 +218,7 @@ withSharedApp("a reorder", (it) => {
   const reorder = (as: typeof asAdmin, id: string, headers = {}) =>
     api("POST", `/api/me/orders/${id}/reorder`, { as, body: {}, headers })
 
-  it.effect("fills a new cart in the order's currency at current prices, and names items that are not sold any more", () =>
+  it.effect("a reorder fills a new cart in the order's currency at current prices, and names items that are not sold any more", () =>
     Effect.gen(function*() {
       const ann = asCustomer("ann")
       const [cheap, gone] = [
@@ -249,7 +249,7 @@ withSharedApp("a reorder", (it) => {
       assert.deepInclude(filled.at("data.lineItems.0"), { entityId: cheap, quantity: 3, unitPriceSnapshot: 900 })
     }))
 
-  it.effect("is for the owner of the order in any role, once for each Idempotency-Key", () =>
+  it.effect("a reorder is for the owner of the order in any role, once for each Idempotency-Key", () =>
     Effect.gen(function*() {
       const ben = {
         ...asAnonymous,

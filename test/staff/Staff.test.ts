@@ -36,7 +36,7 @@ const memberOf = Effect.fnUntraced(function*(manager: SignedIn, { userId }: Sign
 })
 
 withApp("the staff of an organization", (it) => {
-  it.effect("is added, listed, changed and removed, with effect at once", () =>
+  it.effect("the staff of an organization is added, listed, changed and removed, with effect at once", () =>
     Effect.gen(function*() {
       const { newcomer, owner } = yield* aStore("org_s1", { owner: "owner", newcomer: undefined })
       const seen = Effect.map(api("GET", "/api/orders", { headers: newcomer.bearer }), ({ status }) => status)
@@ -86,7 +86,7 @@ withApp("the staff of an organization", (it) => {
       ])
     }))
 
-  it.effect("is managed by actors with as many permissions and as high a rank", () =>
+  it.effect("the staff of an organization is managed by actors with as many permissions and as high a rank", () =>
     Effect.gen(function*() {
       const people = { owner: "owner", second: "owner", admin: "admin", staff: "staff", newcomer: undefined } as const
       const { admin, newcomer, owner, second, staff } = yield* aStore("org_s2", people)
@@ -102,7 +102,7 @@ withApp("the staff of an organization", (it) => {
       assert.strictEqual((yield* ask(owner, "PATCH", `/${above?.id}`, { role: "staff" })).status, 200)
     }))
 
-  it.effect("always has an owner, also when two leave at once", () =>
+  it.effect("the staff of an organization always has an owner, also when two leave at once", () =>
     Effect.gen(function*() {
       const { first, second } = yield* aStore("org_s3", { first: "owner", second: "owner" })
       const [one, other] = [yield* memberOf(first, first), yield* memberOf(first, second)]
@@ -115,7 +115,7 @@ withApp("the staff of an organization", (it) => {
       assert.strictEqual(owners.length, 1)
     }))
 
-  it.effect("is invited, and invitations end when their inviter is demoted", () =>
+  it.effect("the staff of an organization is invited, and invitations end when their inviter is demoted", () =>
     Effect.gen(function*() {
       const { admin, owner } = yield* aStore("org_s4", { owner: "owner", admin: "admin" })
       const offer = { email: "New@Example.com", role: "staff" }
@@ -141,7 +141,7 @@ withApp("the staff of an organization", (it) => {
       refused(yield* api("POST", "/api/admin/staff/invitations", key), 403, "FORBIDDEN", "a key")
     }))
 
-  it.effect("is not managed by another store", () =>
+  it.effect("the staff of an organization is not managed by another store", () =>
     Effect.gen(function*() {
       const theirs = yield* aStore("org_s5", { owner: "owner", staff: "staff" })
       const ours = yield* aStore("org_s6", { owner: "owner" })
@@ -170,7 +170,7 @@ withApp("the staff of an organization", (it) => {
 })
 
 withApp("the roles and permissions of a deployment", (it) => {
-  it.effect("are listed, the permissions by module", () =>
+  it.effect("the roles and permissions of a deployment are listed, the permissions by module", () =>
     Effect.gen(function*() {
       const headers = { "x-api-key": "dev-admin-key" }
       const roles = yield* api("GET", "/api/admin/staff/roles", { headers })

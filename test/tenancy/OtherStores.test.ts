@@ -7,7 +7,7 @@ import { otherTenants, ownAffairs } from "./OtherTenants.ts"
 import { asks, files, nameless, reads, refusedAnyway, writes } from "./Probes.ts"
 
 withApp("two stores in one database", (it) => {
-  it.effect("every route is sent another tenant's ids or names no record", () =>
+  it.effect("two stores in one database are sent each other's ids on every route that names a record", () =>
     Effect.sync(() => {
       // Users, sessions and memberships: test/auth.
       const ofStores = endpoints().filter(({ path }) => !path.startsWith("/api/auth/"))
@@ -17,10 +17,10 @@ withApp("two stores in one database", (it) => {
       assert.sameMembers(unasked.map(({ method, path }) => `${method} ${path}`), [...nameless])
     }))
 
-  it.effect("every table of tenants has an organization in each row", () =>
+  it.effect("two stores in one database have their organization in each row of every table of tenants", () =>
     Effect.map(ownerless, (tables) => assert.deepStrictEqual(tables, [])))
 
-  it.effect("neither store reads or changes the other, by any id in any request", () =>
+  it.effect("two stores in one database neither read nor change each other, by any id in any request", () =>
     Effect.gen(function*() {
       const { leaks, ours, theirs } = yield* otherTenants
       assert.deepStrictEqual(leaks, [])

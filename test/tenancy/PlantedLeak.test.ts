@@ -10,8 +10,8 @@ import { otherTenants } from "./OtherTenants.ts"
 /** One filter of the many; `npm run chaos` takes out each of them in turn. */
 const planted = "src/domain/catalog/brands/BrandRepo.ts#2"
 
-describe("a repository without one of its filters of organizations", () => {
-  it("has a filter wherever a statement compares with an organization", () => {
+describe("a filter of organizations", () => {
+  it("a filter of organizations is any comparison of a statement with an organization", () => {
     const source = "where a.organization_id = ${yield* own({ of: 1 })} and organization_id = b.organization_id" +
       " and organization_id = any(${ids}) and o.organization_id = i.origin->>'id'" +
       " on conflict do update set organization_id = excluded.organization_id"
@@ -22,7 +22,7 @@ describe("a repository without one of its filters of organizations", () => {
     assert.strictEqual(withoutFilter(source, 3), source)
   })
 
-  it.live("fails the test of two stores", () =>
+  it.live("a filter of organizations fails the test of two stores when it is missing", () =>
     Effect.gen(function*() {
       const [file = ""] = planted.split("#")
       assert.isAbove(filtersIn(readFileSync(file, "utf8")), 1, "the planted filter is gone: name another one")

@@ -177,7 +177,7 @@ const later: typeof questions = [
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, carts and prices", (it) => {
-  it.effect("answer another tenant nothing of the owner's shelf and change nothing on it", () =>
+  it.effect("repositories of the catalog, carts and prices answer another tenant nothing of the owner's shelf and change nothing on it", () =>
     Effect.gen(function*() {
       const records = yield* shelves
       const { brand, cart, entity, line, state, theirs } = records
@@ -193,7 +193,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       assert.strictEqual(yield* asOwner(remove(state, line.id)), "stale")
     }))
 
-  it.effect("read no part of a product that is in another tenant's name, and no such part keeps the product", () =>
+  it.effect("repositories of the catalog, carts and prices read no part of a product that is in another tenant's name, and no such part keeps the product", () =>
     Effect.gen(function*() {
       const [{ entity, variant }, theirs] = [yield* aShelf("org_default"), yield* aShelf("org_another")]
       const sql = yield* SqlClient.SqlClient
@@ -226,7 +226,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       assert.strictEqual((yield* asOwner(remove(entity)))._tag, "Removed")
     }))
 
-  it.effect("read no line of a cart that is in another tenant's name", () =>
+  it.effect("repositories of the catalog, carts and prices read no line of a cart that is in another tenant's name", () =>
     Effect.gen(function*() {
       const { cart } = yield* aShelf("org_default")
       const sql = yield* SqlClient.SqlClient
@@ -240,7 +240,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       yield* leavesOut(lines, [1, 1], ["cart_lines", "cart_id", cart, [0, 0]])
     }))
 
-  it.effect("record nothing about another tenant's category when a category above it is removed", () =>
+  it.effect("repositories of the catalog, carts and prices record nothing about another tenant's category when a category above it is removed", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
@@ -256,7 +256,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       assert.deepStrictEqual(recorded, [{ entity_id: own }])
     }))
 
-  it.effect("write a price over none of another tenant, a default tax class over none, and a warehouse for each", () =>
+  it.effect("repositories of the catalog, carts and prices write a price over none of another tenant, a default tax class over none, and a warehouse for each", () =>
     Effect.gen(function*() {
       const { entity } = yield* aShelf("org_default")
       const sql = yield* SqlClient.SqlClient
@@ -278,7 +278,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       assert.deepStrictEqual([yield* asAnother(warehouses), yield* asOwner(warehouses)], [1, before])
     }))
 
-  it.effect("price shipping and tax by the zones, rates and classes of one tenant", () =>
+  it.effect("repositories of the catalog, carts and prices read the shipping and tax rules of one tenant", () =>
     Effect.gen(function*() {
       const count = Effect.fnUntraced(function*(organization: string) {
         const { rates, zones } = yield* ShippingRuleRepo.use((repo) => repo.rules(organization))

@@ -41,7 +41,7 @@ const audited = "cart.create"
 it.layer(Repos, { excludeTestServices: true })(
   "repositories of the change log about the same records of two tenants",
   (it) => {
-    it.effect("number, read and redact the entries of each organization on their own", () =>
+    it.effect("repositories of the change log about the same records of two tenants number, read and redact the entries of each organization on their own", () =>
       Effect.gen(function*() {
         // The entries of another tenant come first, and each of them is an event.
         yield* entries("org_another", [event, event, event, event])
@@ -66,7 +66,7 @@ it.layer(Repos, { excludeTestServices: true })(
         ])
       }))
 
-    it.effect("purge the entries of each organization on their own", () =>
+    it.effect("repositories of the change log about the same records of two tenants purge the entries of each organization on their own", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* entries("org_young", [event, event, event, event])

@@ -52,7 +52,7 @@ const statesOf = (holder: string) =>
     ))
 
 it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (it) => {
-  it.effect("sell only the stock that the order's own organization holds", () =>
+  it.effect("repositories of the checkout sell only the stock that the order's own organization holds", () =>
     Effect.gen(function*() {
       yield* openAnother
       const { create, createManual } = yield* CreateOrderRepo
@@ -63,7 +63,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       for (const { order } of [bought, written]) assert.deepStrictEqual(yield* statesOf(order.id), ["sold", "held"])
     }))
 
-  it.effect("create orders of two organizations in one statement from the holds of each, and wait for no other hold", () =>
+  it.effect("repositories of the checkout create orders of two organizations in one statement from the holds of each, and wait for no other hold", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
@@ -89,7 +89,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.deepStrictEqual(yield* statesOf(theirs.order.id), ["held", "sold"])
     }).pipe(Effect.scoped))
 
-  it.effect("do not take another tenant's order under the same id for one that was created before", () =>
+  it.effect("repositories of the checkout do not take another tenant's order under the same id for one that was created before", () =>
     Effect.gen(function*() {
       yield* openAnother
       const newOrder = yield* aPendingOrder()
@@ -98,7 +98,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.strictEqual(yield* asOwner(create), "reservation-expired")
     }))
 
-  it.effect("count the uses of a promotion by organization and customer, and undo only those", () =>
+  it.effect("repositories of the checkout count the uses of a promotion by organization and customer, and undo only those", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
@@ -120,7 +120,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.deepStrictEqual(yield* counts, ["true org_default 0 0", "true org_another 3 0", "false   0"])
     }))
 
-  it.effect("neither read, claim nor release another tenant's cart, nor wait for it", () =>
+  it.effect("repositories of the checkout neither read, claim nor release another tenant's cart, nor wait for it", () =>
     Effect.gen(function*() {
       yield* openAnother
       const [{ claim, release }, { ofCart }] = [yield* BasketRepo, yield* BasketRepo]
@@ -141,7 +141,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.isTrue((yield* asOwner(claim(cartId, order.id, visitor("org_default"), "USD")))?.ours)
     }))
 
-  it.effect("claim a cart without the goods and orders of another tenant under the same ids", () =>
+  it.effect("repositories of the checkout claim a cart without the goods and orders of another tenant under the same ids", () =>
     Effect.gen(function*() {
       yield* openAnother
       const [cart, entity, checkout] = [newId(), newId(), yield* buildOrder({ orderNumber: "ORD-2021-000002" })]
@@ -162,7 +162,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.deepStrictEqual(yield* asAnother(claimed("org_another")), [true, false, false])
     }))
 
-  it.effect("open the cart of a cancelled order only for the tenant of both", () =>
+  it.effect("repositories of the checkout open the cart of a cancelled order only for the tenant of both", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
@@ -194,7 +194,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.deepStrictEqual(yield* statuses, ["checked_out", "active"])
     }))
 
-  it.effect("edit no order of another tenant", () =>
+  it.effect("repositories of the checkout edit no order of another tenant", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { id } = yield* buildOrder({ captured: null, intentId: null, orderNumber: "ORD-2021-000001" })
@@ -205,7 +205,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.strictEqual((yield* edit("org_default")).length, 1)
     }))
 
-  it.effect("keep the same idempotency key of two tenants apart", () =>
+  it.effect("repositories of the checkout keep the same idempotency key of two tenants apart", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { claim, finish, release, renew } = yield* IdempotencyKeys
@@ -227,7 +227,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       assert.deepStrictEqual(yield* own, before)
     }))
 
-  it.effect("take no idempotency record of another tenant for the own execution", () =>
+  it.effect("repositories of the checkout take no idempotency record of another tenant for the own execution", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { claim } = yield* IdempotencyKeys

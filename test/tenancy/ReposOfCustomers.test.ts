@@ -158,10 +158,10 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys, members and jobs", (it) => {
-  it.effect("answer another tenant nothing of the owner's records and change none", () =>
+  it.effect("repositories of customers, keys, members and jobs answer another tenant nothing of the owner's records and change none", () =>
     Effect.flatMap(aCustomer, (customer) => answersApart(customer, questions)))
 
-  it.effect("erase a person without the rows of another tenant under the same ids, and without waiting for its orders", () =>
+  it.effect("repositories of customers, keys, members and jobs erase a person without the rows of another tenant under the same ids, and without waiting for its orders", () =>
     Effect.gen(function*() {
       const { cart, group, id, order } = yield* aCustomer
       const sql = yield* SqlClient.SqlClient
@@ -197,7 +197,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       assert.deepStrictEqual(recorded, [{ before: { addresses: 0, interactions: 0, orders: 1, carts: 1 } }])
     }))
 
-  it.effect("export no note about an order of another tenant, nor one that another tenant wrote", () =>
+  it.effect("repositories of customers, keys, members and jobs export no note about an order of another tenant, nor one that another tenant wrote", () =>
     Effect.gen(function*() {
       for (const table of ["orders", "order_notes"]) {
         const { id, order } = yield* aCustomer
@@ -208,7 +208,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       }
     }))
 
-  it.effect("count no address of another tenant towards the limit of a customer", () =>
+  it.effect("repositories of customers, keys, members and jobs count no address of another tenant towards the limit of a customer", () =>
     Effect.gen(function*() {
       const { id } = yield* aCustomer
       const theirs = { organization_id: "org_another", customer_id: id, ...address }
@@ -216,7 +216,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       assert.strictEqual(yield* asOwner(AddressRepo.use((repo) => repo.add(addressOf(newId(), id, sent)))), "added")
     }))
 
-  it.effect("count no entry of another tenant's change log that has no position yet", () =>
+  it.effect("repositories of customers, keys, members and jobs count no entry of another tenant's change log that has no position yet", () =>
     Effect.gen(function*() {
       yield* openAnother
       const group = { id: newId(), organizationId: "org_another", name: "VIP", description: null, metadata: {} }
@@ -228,7 +228,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       assert.deepStrictEqual(yield* asAnother(listed), [1, 1])
     }))
 
-  it.effect("read the role that a member has in each organization", () =>
+  it.effect("repositories of customers, keys, members and jobs read the role that a member has in each organization", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient

@@ -168,14 +168,14 @@ const later: typeof questions = [
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of goods and money", (it) => {
-  it.effect("answer another tenant nothing of the owner's goods and money and change none", () =>
+  it.effect("repositories of goods and money answer another tenant nothing of the owner's goods and money and change none", () =>
     Effect.gen(function*() {
       const orders = yield* someOrders
       yield* answersApart(orders, questions)
       yield* answersApart(orders, later)
     }))
 
-  it.effect("count nothing towards an order that is in another tenant's name", () =>
+  it.effect("repositories of goods and money count nothing towards an order that is in another tenant's name", () =>
     Effect.gen(function*() {
       yield* openAnother
       const order = yield* buildOrder({ lines: [{ quantity: 3, fulfillmentStatus: "fulfilled" }] })
@@ -198,7 +198,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of goods and money"
       yield* leavesOut(refunds, 1, ["refunds", "order_id", order.id, 0])
     }))
 
-  it.effect("grant no file that another tenant keeps under the same ids", () =>
+  it.effect("repositories of goods and money grant no file that another tenant keeps under the same ids", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const order = yield* buildOrder()

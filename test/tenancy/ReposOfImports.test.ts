@@ -164,7 +164,7 @@ const filesOf = Effect.gen(function*() {
 })
 
 it.layer(Repos, { excludeTestServices: true })("repositories of imports and exports", (it) => {
-  it.effect("read the rows of one organization, also where rows of one refer to those of another", () =>
+  it.effect("repositories of imports and exports read the rows of one organization, also where rows of one refer to those of another", () =>
     Effect.gen(function*() {
       yield* openAnother
       yield* written([...roots("org_default", ""), ...things("org_default", "1"), ...crossing])
@@ -177,7 +177,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
       for (const own of [`"slug":"e"`, `"c1"`]) assert.notInclude(theirs, own)
     }))
 
-  it.effect("do not wait for locked rows of another tenant", () =>
+  it.effect("repositories of imports and exports do not wait for locked rows of another tenant", () =>
     Effect.gen(function*() {
       const [products, fieldsOf] = [yield* productReads, yield* fieldReads]
       const [categories, rows] = [yield* categoryReads, yield* RowBatchRepo]
@@ -193,7 +193,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
       assert.deepStrictEqual(yield* whileLocked("org_default", asAnother(read)), [0, 0, 0, 0])
     }))
 
-  it.effect("neither receive, read, process nor end an import of another tenant", () =>
+  it.effect("repositories of imports and exports neither receive, read, process nor end an import of another tenant", () =>
     Effect.gen(function*() {
       yield* openAnother
       const [imports, batches] = [yield* ImportRepo, yield* BatchRepo]

@@ -44,7 +44,7 @@ const aQueue = Effect.gen(function*() {
 })
 
 it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the same key in two organizations", (it) => {
-  it.effect("do not wait for an older job of another tenant, and unblock none of its jobs", () =>
+  it.effect("repositories of jobs with the same key in two organizations do not wait for an older job of another tenant, and unblock none of its jobs", () =>
     Effect.gen(function*() {
       const queue = yield* aQueue
       const theirs = yield* aJob(queue, "org_another", 9, true)
@@ -58,7 +58,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       assert.deepStrictEqual(yield* blockedOf([theirs, second]), [true, false])
     }))
 
-  it.effect("claim fairly for the organization whose turn it is", () =>
+  it.effect("repositories of jobs with the same key in two organizations claim fairly for the organization whose turn it is", () =>
     Effect.gen(function*() {
       const queue = yield* aQueue
       yield* aJob(queue, "org_another", 9)
@@ -67,7 +67,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       assert.deepStrictEqual(idsOf(taken), [own])
     }))
 
-  it.effect("unblock a job whose key is free in its organization, though another tenant's job has it", () =>
+  it.effect("repositories of jobs with the same key in two organizations unblock a job whose key is free in its organization, though another tenant's job has it", () =>
     Effect.gen(function*() {
       const queue = yield* aQueue
       const theirs = yield* aJob(queue, "org_another", 9, true)
@@ -77,7 +77,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       assert.deepStrictEqual(yield* blockedOf([theirs, own]), [true, false])
     }))
 
-  it.effect("replace no job of another tenant", () =>
+  it.effect("repositories of jobs with the same key in two organizations replace no job of another tenant", () =>
     Effect.gen(function*() {
       const queue = yield* aQueue
       yield* aJob(queue, "org_another", 9)

@@ -133,7 +133,7 @@ const later: typeof questions = [
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) => {
-  it.effect("answer another tenant nothing of the owner's orders and change none", () =>
+  it.effect("repositories of orders answer another tenant nothing of the owner's orders and change none", () =>
     Effect.gen(function*() {
       const orders = yield* someOrders
       const sql = yield* SqlClient.SqlClient
@@ -144,7 +144,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
       yield* answersApart(orders, later)
     }))
 
-  it.effect("number invoices by organization and make them of facts of that organization", () =>
+  it.effect("repositories of orders number invoices by organization and make them of facts of that organization", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
@@ -179,7 +179,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
       assert.deepStrictEqual(yield* asOwner(facts), [null, 0, undefined])
     }))
 
-  it.effect("tell of an event only the tenant whose event and order it is", () =>
+  it.effect("repositories of orders read an event only for the tenant whose event and order it is", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
@@ -214,7 +214,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
       )
     }))
 
-  it.effect("find an order that was left behind once, however many organizations there are", () =>
+  it.effect("repositories of orders find an order that was left behind once, however many organizations there are", () =>
     Effect.gen(function*() {
       yield* openAnother
       const { id } = yield* buildOrder({ captured: null, placedAt: new Date("2020-01-01") })
@@ -224,7 +224,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of orders", (it) =>
       ])
     }))
 
-  it.effect("look up the owner's order among more of another tenant than a look-up shows", () =>
+  it.effect("repositories of orders look up the owner's order among more of another tenant than a look-up shows", () =>
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient

@@ -174,7 +174,7 @@ const changes: ReadonlyArray<readonly [what: string, state: HoldState, change: C
 // The real clock: what waits for a lock has to be given up.
 it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => {
   for (const [what, state, change, result, left] of changes) {
-    it.effect(`confine ${what} to the stock of its tenant and wait for no lock of another tenant`, () =>
+    it.effect(`repositories of stock confine ${what} to the stock of its tenant and wait for no lock of another tenant`, () =>
       Effect.gen(function*() {
         const shared = yield* sharedStock(state)
         const before = yield* rowsOf("org_another")
@@ -184,7 +184,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       }))
   }
 
-  it.effect("mark a released name as the owner's, though only another tenant holds under it", () =>
+  it.effect("repositories of stock mark a released name as the owner's, though only another tenant holds under it", () =>
     Effect.gen(function*() {
       const shared = yield* sharedStock("held")
       const sql = yield* SqlClient.SqlClient
@@ -195,7 +195,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)
     }))
 
-  it.effect("release a hold that commits meanwhile, though another tenant has long held under its name", () =>
+  it.effect("repositories of stock release a hold that commits meanwhile, though another tenant has long held under its name", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const holder = randomUUID()
@@ -210,7 +210,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       assert.isTrue(yield* Fiber.join(releasing))
     }).pipe(Effect.scoped))
 
-  it.effect("do not purge a locked hold because another tenant's of that name may go", () =>
+  it.effect("repositories of stock do not purge a locked hold because another tenant's of that name may go", () =>
     Effect.gen(function*() {
       const shared = yield* sharedStock("released")
       const sql = yield* SqlClient.SqlClient
@@ -220,7 +220,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       yield* HoldRepo.use((repo) => repo.purgeEnded(30))
     }))
 
-  it.effect("expire the holds of two tenants under one name, each once", () =>
+  it.effect("repositories of stock expire the holds of two tenants under one name, each once", () =>
     Effect.gen(function*() {
       const shared = yield* sharedStock("held")
       yield* expire(["org_default", "org_another"], shared.order)
@@ -228,7 +228,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       assert.strictEqual((yield* leftOf(shared))[1], 2)
     }))
 
-  it.effect("reserve for a holder that only another tenant has", () =>
+  it.effect("repositories of stock reserve for a holder that only another tenant has", () =>
     Effect.gen(function*() {
       const shared = yield* sharedStock("held")
       const holder = randomUUID()
@@ -248,7 +248,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)
     }))
 
-  it.effect("take back as many refunded units as the owner has sent", () =>
+  it.effect("repositories of stock take back as many refunded units as the owner has sent", () =>
     Effect.gen(function*() {
       const shared = yield* sharedStock("sold")
       const { order, sellable, warehouse } = shared
@@ -264,7 +264,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)
     }))
 
-  it.effect("compare levels and holds of one organization in the audit", () =>
+  it.effect("repositories of stock compare levels and holds of one organization in the audit", () =>
     Effect.gen(function*() {
       const { sellable } = yield* sharedStock("held")
       const sql = yield* SqlClient.SqlClient
@@ -277,7 +277,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       assert.strictEqual((yield* audit).unbacked, 0)
     }))
 
-  it.effect("read and adjust the owner's levels and sums", () =>
+  it.effect("repositories of stock read and adjust the owner's levels and sums", () =>
     Effect.gen(function*() {
       const shared = yield* sharedStock("held")
       const { sellable, warehouse } = shared

@@ -54,7 +54,7 @@ const sharedEndpoint = Effect.gen(function*() {
 it.layer(Repos, { excludeTestServices: true })(
   "repositories of webhooks with the same ids in two organizations",
   (it) => {
-    it.effect("read the endpoints, deliveries and messages of one organization", () =>
+    it.effect("repositories of webhooks with the same ids in two organizations read the endpoints, deliveries and messages of one organization", () =>
       Effect.gen(function*() {
         const { delivery, endpoint, first } = yield* sharedEndpoint
         const [deliveries, dispatches] = [yield* WebhookDeliveryRepo, yield* WebhookDispatchRepo]
@@ -73,7 +73,7 @@ it.layer(Repos, { excludeTestServices: true })(
         assert.deepStrictEqual(yield* asAnother(seen), [[1, 1], "org_another", [1, 1], true, true, theirs])
       }))
 
-    it.effect("change, fail, disable and remove the endpoint of one organization", () =>
+    it.effect("repositories of webhooks with the same ids in two organizations change, fail, disable and remove the endpoint of one organization", () =>
       Effect.gen(function*() {
         const { endpoint, first } = yield* sharedEndpoint
         const sql = yield* SqlClient.SqlClient
@@ -107,7 +107,7 @@ it.layer(Repos, { excludeTestServices: true })(
         assert.deepStrictEqual(yield* asOwner(gone), [false, false, false, false])
       }))
 
-    it.effect("send the events of a record in order without waiting for those of another tenant", () =>
+    it.effect("repositories of webhooks with the same ids in two organizations send the events of a record in order without waiting for those of another tenant", () =>
       Effect.gen(function*() {
         const { endpoint, first, second } = yield* sharedEndpoint
         const { due, revive, settle, touch, waitBehind } = yield* WebhookDispatchRepo
@@ -127,7 +127,7 @@ it.layer(Repos, { excludeTestServices: true })(
         assert.deepStrictEqual(lost.toSorted(), ["org_another", "org_default"])
       }))
 
-    it.effect("count no endpoint of another tenant towards the limit", () =>
+    it.effect("repositories of webhooks with the same ids in two organizations count no endpoint of another tenant towards the limit", () =>
       Effect.gen(function*() {
         const { endpoint } = yield* sharedEndpoint
         const sql = yield* SqlClient.SqlClient

@@ -30,7 +30,7 @@ const where = (store: string) => ({ "x-store-id": store })
 const lenient = layer(testAppLayer({ auth: { storeResolver } }), { excludeTestServices: true, timeout: "60 seconds" })
 
 lenient("a deployment that resolves stores", (it) => {
-  it.effect("serves visitors and shoppers in the store that they name, and else in the default one", () =>
+  it.effect("a deployment that resolves stores serves visitors and shoppers in the store that they name, and else in the default one", () =>
     Effect.gen(function*() {
       yield* openStore("org_a")
       const shopper = yield* signIn()
@@ -44,7 +44,7 @@ lenient("a deployment that resolves stores", (it) => {
       }
     }))
 
-  it.effect("keeps members and keys of a store in their store, whichever store they name", () =>
+  it.effect("a deployment that resolves stores keeps members and keys of a store in their store, whichever store they name", () =>
     Effect.gen(function*() {
       yield* openStore("org_m")
       const member = yield* signIn({ role: "owner" })
@@ -55,7 +55,7 @@ lenient("a deployment that resolves stores", (it) => {
       assert.strictEqual(yield* storeOf({ ...key.headers, ...where("org_default") }), "org_m")
     }))
 
-  it.effect("grants no rights in a store to a request that only names it", () =>
+  it.effect("a deployment that resolves stores grants no rights in a store to a request that only names it", () =>
     Effect.gen(function*() {
       yield* openStore("org_r")
       const owner = yield* signIn({ role: "owner", organization: "org_r" })
@@ -67,7 +67,7 @@ lenient("a deployment that resolves stores", (it) => {
       refused(yield* orders({}), 401, "UNAUTHORIZED", "a visitor")
     }))
 
-  it.effect("finds a store that was opened after a request for it", () =>
+  it.effect("a deployment that resolves stores finds a store that was opened after a request for it", () =>
     Effect.gen(function*() {
       assert.strictEqual(yield* storeOf(where("org_late")), "org_default")
       yield* openStore("org_late")
@@ -81,7 +81,7 @@ const strict = layer(
 )
 
 strict("a deployment that is strict about stores", (it) => {
-  it.effect("refuses a request that names no store, an unknown one, or breaks the resolver", () =>
+  it.effect("a deployment that is strict about stores refuses a request that names no store, an unknown one, or breaks the resolver", () =>
     Effect.gen(function*() {
       yield* openStore("org_a")
       const shopper = yield* signIn()
@@ -94,7 +94,7 @@ strict("a deployment that is strict about stores", (it) => {
       }
     }))
 
-  it.effect("serves members and keys without the resolver", () =>
+  it.effect("a deployment that is strict about stores serves members and keys without the resolver", () =>
     Effect.gen(function*() {
       const [member, key] = [yield* signIn({ role: "staff" }), yield* aKey({ role: "staff" })]
       for (const headers of [member.bearer, key.headers]) {
@@ -102,7 +102,7 @@ strict("a deployment that is strict about stores", (it) => {
       }
     }))
 
-  it.effect("serves routes of no store: health, metrics, documents, sign-in and events of providers", () =>
+  it.effect("a deployment that is strict about stores serves routes of no store: health, metrics, documents, sign-in and events of providers", () =>
     Effect.gen(function*() {
       const { url } = yield* TestApp
       for (const path of ["/api/health", "/api/ready", "/health/live", "/api/doc", "/api/reference"]) {
@@ -124,7 +124,7 @@ const ofItsOwn = layer(testAppLayer({ store: { defaultOrganizationId: "acme", de
 })
 
 ofItsOwn("a deployment that names its organization", (it) => {
-  it.effect("creates the organization at the first start and writes to it", () =>
+  it.effect("a deployment that names its organization creates the organization at the first start and writes to it", () =>
     Effect.gen(function*() {
       const headers = { "x-api-key": "dev-admin-key" }
       const entity = yield* api("POST", "/api/catalog/entities", { headers, body: { type: "product", slug: "mug" } })
@@ -162,7 +162,7 @@ describe("the settings of stores and access", () => {
   ]
 
   for (const [config, name] of wrong) {
-    it.effect(`end the start with a line that names ${name}`, () =>
+    it.effect(`the settings of stores and access end the start with a line that names ${name}`, () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(readSettings(config))
         assert.include(error.message, name)
@@ -170,13 +170,13 @@ describe("the settings of stores and access", () => {
       }))
   }
 
-  it.effect("end the start when they name two default organizations", () =>
+  it.effect("the settings of stores and access end the start when they name two default organizations", () =>
     Effect.gen(function*() {
       const two = readSettings({ store: { defaultOrganizationId: "a" }, auth: { defaultOrganizationId: "b" } })
       assert.include((yield* Effect.flip(two)).message, "auth.defaultOrganizationId")
     }))
 
-  it.effect("are read when they are usable", () =>
+  it.effect("the settings of stores and access are read when they are usable", () =>
     Effect.gen(function*() {
       const store = { defaultCurrency: "JPY", defaultOrganizationId: "org-1_A" }
       assert.deepStrictEqual((yield* readSettings({ store })).deployment.store, store)
