@@ -12,7 +12,7 @@ import type { Entry } from "./ChangeLog.ts"
 
 const entity = "/api/catalog/entities/{entity}"
 
-/** What the other tests have no need to ask, and what needs something to be undone first. */
+/** Requests that the other tests do not send, and those that need another one first. */
 const further: ReadonlyArray<Probe> = [
   { method: "POST", path: "/api/catalog/entities", body: { type: "product", slug: "another" } },
   { method: "POST", path: "/api/catalog/brands", body: { slug: "another", displayName: "Another" } },
@@ -47,7 +47,7 @@ const further: ReadonlyArray<Probe> = [
   { method: "DELETE", path: `${entity}/brands/{brand}`, body: undefined }
 ]
 
-/** The changes each route tells of; of an answer where it depends on what was found. */
+/** The changes that each route records; a function where they depend on the response. */
 const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer) => ReadonlyArray<string>)>> = {
   "POST /api/catalog/entities": ["catalog.create"],
   "PATCH /api/catalog/entities/:id": ["catalog.update"],
@@ -75,7 +75,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "PATCH /api/catalog/categories/:categoryId": ["categories.update"],
   "POST /api/catalog/categories/:categoryId/archive": ["categories.archive"],
   "POST /api/catalog/categories/:categoryId/restore": ["categories.restore"],
-  // The category that lies below it becomes a root.
+  // The category below it becomes a root.
   "DELETE /api/catalog/categories/:categoryId": ["categories.delete", "categories.update"],
   "POST /api/catalog/brands": ["brands.create"],
   "PATCH /api/catalog/brands/:brandId": ["brands.update"],
@@ -84,7 +84,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "DELETE /api/catalog/entities/:id/categories/:categoryId": ["categories.unlink"],
   "POST /api/catalog/entities/:id/brands/:brandId": ["brands.link"],
   "DELETE /api/catalog/entities/:id/brands/:brandId": ["brands.unlink"],
-  // Asked in UploadHttp.test.ts, with a file.
+  // Sent in UploadHttp.test.ts, with a file.
   "POST /api/media/upload": [],
   "PATCH /api/media/:id": ["media.update"],
   "DELETE /api/media/:id": ["media.delete"],
@@ -134,7 +134,7 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/orders/:id/capture": ["orders.statusChange", "payments.capture"],
   "POST /api/admin/compensation-failures/:id/retry": ["refunds.retry"],
   "POST /api/admin/compensation-failures/:id/resolve": ["compensations.resolve"],
-  // Whoever asks for an invoice first has it issued.
+  // The first request issues the invoice.
   "POST /api/orders/:id/invoice/email": ["invoices.create"],
   "POST /api/customers": ["customers.create"],
   "PATCH /api/customers/:id": ["customers.update"],
@@ -153,20 +153,20 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/tax/rates": ["taxRates.create"],
   "PATCH /api/tax/rates/:id": ["taxRates.update"],
   "DELETE /api/tax/rates/:id": ["taxRates.delete"],
-  // The default there was is none any more.
+  // The previous default is no default any more.
   "POST /api/me/addresses": ["customers.addAddress", "customers.changeAddress"],
   "POST /api/me/orders/:orderId/reorder": (answer) => [
     "cart.create",
     ...Array.from({ length: answer.number("data.itemsAdded") }, () => "cart.afterAddItem")
   ],
   "DELETE /api/me/addresses/:id": ["customers.removeAddress"],
-  // What becomes of its records is told as the job's own.
+  // The changes of its records belong to the job.
   "POST /api/imports": ["imports.create"],
   "POST /api/imports/:id/cancel": ["imports.cancel"],
   "POST /api/webhooks": ["webhooks.create"],
   "PATCH /api/webhooks/:id": ["webhooks.update"],
   "POST /api/webhooks/:id/rotate-secret": ["webhooks.rotateSecret"],
-  // They send something and change nothing; what was sent is in the log of deliveries.
+  // They send something and change nothing; the log of deliveries has it.
   "POST /api/webhooks/:id/test": [],
   "POST /api/webhooks/deliveries/:id/redeliver": [],
   "DELETE /api/webhooks/:id": ["webhooks.delete"],
@@ -178,11 +178,11 @@ const recorded: Readonly<Record<string, ReadonlyArray<string> | ((answer: Answer
   "POST /api/admin/staff/invitations": [],
   "PATCH /api/admin/staff/:id": ["staff.update"],
   "DELETE /api/admin/staff/:id": ["staff.delete"],
-  // What its jobs change is told as the jobs' own.
+  // The changes of its jobs belong to the jobs.
   "POST /api/jobs/run": [],
-  // Asked in ErasureHttp tests: what it tells of says no more where it came from.
+  // Sent in ErasureHttp tests: its entries lose their origin.
   "DELETE /api/me": ["customers.update", "customers.erase"],
-  // Asked in Webhook tests, for its body is signed; here it is only refused.
+  // Sent in Webhook tests, because its body is signed; here it is only refused.
   "POST /api/payments/webhook": []
 }
 
@@ -217,11 +217,11 @@ const setting = [
   "PATCH /api/webhooks/:id"
 ]
 
-/** Those under `/api/auth` are asked by people who sign up, one after another: `test/auth/AuthChangeLogHttp.test.ts`. */
+/** Those under `/api/auth` are in `test/auth/AuthChangeLogHttp.test.ts`. */
 const unsafe = () => endpoints().filter(({ method, path }) => method !== "GET" && !path.startsWith("/api/auth/"))
 
-/** Routes that say that what they change bears the mark of its keyed request. */
-const marking = () => {
+/** Routes whose changes write an idempotency record. */
+const idempotent = () => {
   const found = new Set<string>()
   HttpApi.reflect(Api, {
     onGroup: () => undefined,
@@ -232,8 +232,8 @@ const marking = () => {
   return found
 }
 
-/** How many changes bear the mark of their request. */
-const marks = Effect.map(
+/** Number of idempotency records. */
+const records = Effect.map(
   onDatabase((sql) => sql<{ n: number }>`select count(*)::int4 as n from idempotency_records`),
   ([row]) => row?.n ?? 0
 )
@@ -245,7 +245,7 @@ const routeOf = (probe: Probe): string => {
   return found === undefined ? `${probe.method} ${probe.path}` : `${found.method} ${found.path}`
 }
 
-/** What a route tells of when it gave this answer. */
+/** The changes that a route records with this response. */
 const expectedOf = (route: string, answer: Answer): ReadonlyArray<string> => {
   const expected = recorded[route] ?? ["an expectation in this test"]
   return [...(typeof expected === "function" ? expected(answer) : expected)].sort()
@@ -253,10 +253,10 @@ const expectedOf = (route: string, answer: Answer): ReadonlyArray<string> => {
 
 let requests = 0
 
-/** Sends a request under an id of its own, and gives its answer with what the change log has of it. */
+/** Sends a request with a new id; returns its response and its entries in the change log. */
 const ask = Effect.fnUntraced(function*(probe: Probe, store: Store, as: Partial<typeof asAdmin>, headers = {}) {
   const { body, method, path } = filled(probe, store)
-  const requestId = `told-${requests++}`
+  const requestId = `change-${requests++}`
   const answer = yield* api(method, path, {
     ...(body === undefined ? {} : { body }),
     ...(Object.keys(as).length === 0 ? {} : { as }),
@@ -284,6 +284,9 @@ const flawsOf = (entry: Entry, actorId: string | null, actorType: string): Reado
   ...(isBeginning(entry.type) === (entry.before === null) || entry.type === "cart.afterAddItem"
     ? []
     : [entry.before === null ? "nothing before it" : "something before it"]),
+  ...(/^\w+\.(create|update|delete)$/.test(entry.type) && (entry.payload["id"] ?? entry.entity_id) !== entry.entity_id
+    ? ["another record"]
+    : []),
   ...(/secret/i.test(JSON.stringify([entry.payload, entry.before])) ? ["a secret"] : [])
 ]
 
@@ -294,13 +297,13 @@ const isRemoval = (type: string) =>
 
 withApp("the change log", (it) => {
   it.effect(
-    "has exactly one entry for every record that a request changed, says who and for which request, and marks its key",
+    "has exactly one entry for every record that a request changed, with its actor, request and idempotency record",
     () =>
       Effect.gen(function*() {
         const store = yield* aStore("org_recorded")
         const asked = new Set<string>()
         const wrong: Array<string> = []
-        const marked = marking()
+        const recording = idempotent()
         const doomed = (yield* api("POST", "/api/catalog/entities", {
           as: store.as,
           body: { type: "product", slug: "doomed" }
@@ -308,12 +311,14 @@ withApp("the change log", (it) => {
         const removal = { method: "DELETE", path: `/api/catalog/entities/${doomed}`, body: undefined }
         for (const probe of [...further, ...writes, removal]) {
           const asker = askerOf(probe, store)
-          const before = yield* marks
+          const before = yield* records
           const { answer, entries } = yield* ask(probe, store, asker, { "idempotency-key": crypto.randomUUID() })
           const route = routeOf(probe)
           asked.add(route)
-          const left = (yield* marks) - before
-          if (marked.has(route) && entries.length > 0 && left !== 1) wrong.push(`${route}: ${left} marks of its key`)
+          const left = (yield* records) - before
+          if (recording.has(route) && entries.length > 0 && left !== 1) {
+            wrong.push(`${route}: ${left} idempotency records`)
+          }
           assert.isBelow(answer.status, 300, `${route} ${JSON.stringify(answer.body)}`)
           const types = entries.map(({ type }) => type).sort()
           const expected = expectedOf(route, answer)
@@ -334,7 +339,7 @@ withApp("the change log", (it) => {
     60_000
   )
 
-  it.effect("has no entry of a request that sets what is set already, and the answer is the record as it stays", () =>
+  it.effect("has no entry of a request that sets the current values, and the response is the unchanged record", () =>
     Effect.gen(function*() {
       const store = yield* aStore("org_same")
       const probes = [...writes].filter((probe) => setting.includes(routeOf(probe)))
@@ -345,14 +350,14 @@ withApp("the change log", (it) => {
         const { answer, entries } = yield* ask(probe, store, store.as)
         const route = routeOf(probe)
         if (answer.status !== first.status) wrong.push(`${route}: ${first.status} and then ${answer.status}`)
-        // A cart has no version of its own in its answer, but its time moves with its expiry.
+        // The time of a cart moves with its expiry.
         if (!isSame(first.at("data"), answer.at("data"))) wrong.push(`${route}: another record`)
         wrong.push(...entries.map(({ type }) => `${route}: ${type}`))
       }
       assert.deepStrictEqual(wrong, [])
     }))
 
-  it.effect("says that a key was it, and not a user", () =>
+  it.effect("names an API key as the actor of its request", () =>
     Effect.gen(function*() {
       const store = yield* aStore("org_key")
       const probe: Probe = { method: "POST", path: "/api/catalog/brands", body: { slug: "by-key", displayName: "K" } }
@@ -379,9 +384,9 @@ withApp("the change log", (it) => {
       const recorded: Array<string> = []
       for (const probe of [...further, ...writes, refusedAnyway, webhook]) {
         const route = routeOf(probe)
-        // Open to everybody, or to every customer about what is his own.
+        // Open to everybody, or to every customer for their records.
         if (unrefused.has(route)) continue
-        // Everybody's own: there is nobody to refuse it to. Of another's record it is refused as an unknown one.
+        // For the caller's records: no caller is refused, and another caller's record is unknown.
         if (probe.own === true && namesIn(probe, store).length === 0) continue
         const forbidden = probe.own === true
           ? yield* ask(probe, nowhere, store.buyer)
