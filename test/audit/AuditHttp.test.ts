@@ -32,7 +32,7 @@ const written = (organization: string, days: ReadonlyArray<string>) =>
   )
 
 withSharedApp("entries of the audit trail", (it) => {
-  it.effect("name the origin of the request, and have no actor for a visitor", () =>
+  it.effect("entries name the origin of the request, and have no actor for a visitor", () =>
     Effect.gen(function*() {
       const [actor, key] = [aNewcomer(), aNewcomer("api_key")]
       yield* anEntity(actor, { "user-agent": "a-test/1.0" })
@@ -48,7 +48,7 @@ withSharedApp("entries of the audit trail", (it) => {
       assert.deepInclude(order, { event: "orders.create", actorId: null, requestId })
     }))
 
-  it.effect("do not exist for refused requests, and once for a repeated one", () =>
+  it.effect("entries do not exist for refused requests, and once for a repeated one", () =>
     Effect.gen(function*() {
       const actor = aNewcomer()
       const body = { type: "product", slug: newId() }
@@ -64,7 +64,7 @@ withSharedApp("entries of the audit trail", (it) => {
       assert.lengthOf(yield* doneBy(actor), 1)
     }))
 
-  it.effect("exist once for a change that many requested at once", () =>
+  it.effect("entries exist once for a change that many requested at once", () =>
     Effect.gen(function*() {
       const cause = causes.find(({ name }) => name === "an order becoming cancelled")
       if (cause === undefined) return yield* Effect.die("no such cause")
@@ -78,7 +78,7 @@ withSharedApp("entries of the audit trail", (it) => {
       assert.deepStrictEqual(eventsOf(history), ["orders.statusChange", "payments.capture", "orders.create"])
     }))
 
-  it.effect("contain no secret of a webhook, a cart or in free text, and shorten long lists", () =>
+  it.effect("entries contain no secret of a webhook, a cart or in free text, and shorten long lists", () =>
     Effect.gen(function*() {
       const actor = aNewcomer()
       const own = `own-secret-${newId()}`
@@ -110,7 +110,7 @@ withSharedApp("entries of the audit trail", (it) => {
       for (const secret of secrets) assert.notInclude(text, secret)
     }))
 
-  it.effect("are neither changed nor removed, over HTTP or in the database", () =>
+  it.effect("entries are neither changed nor removed, over HTTP or in the database", () =>
     Effect.gen(function*() {
       for (const path of [audit, `${audit}/order/${newId()}`]) {
         for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
@@ -132,7 +132,7 @@ withSharedApp("entries of the audit trail", (it) => {
       assert.deepStrictEqual((yield* trail({ limit: "100" })).body, before.body)
     }))
 
-  it.effect("fail the operation if they cannot be written", () =>
+  it.effect("entries fail the operation if they cannot be written", () =>
     Effect.gen(function*() {
       const body = { type: "product", slug: newId() }
       const answer = yield* onDatabase((sql) =>
@@ -150,7 +150,7 @@ withSharedApp("entries of the audit trail", (it) => {
 })
 
 withSharedApp("GET /api/audit", (it) => {
-  it.effect("filters by kind, record, event, actor and time, each alone and together", () =>
+  it.effect("the audit trail filters by kind, record, event, actor and time, each alone and together", () =>
     Effect.gen(function*() {
       const actor = aNewcomer()
       const entityId = yield* anEntity(actor)
@@ -189,7 +189,7 @@ withSharedApp("GET /api/audit", (it) => {
       assert.lengthOf((yield* trail({ entityId })).list("data"), 2)
     }))
 
-  it.effect("accepts the short names for a change of status and of stock", () =>
+  it.effect("the audit trail accepts the short names for a change of status and of stock", () =>
     Effect.gen(function*() {
       const aliases = new Map([["orders.statusChange", "status_changed"], ["inventory.afterAdjust", "adjusted"]])
       for (const [event, alias] of aliases) {
@@ -202,7 +202,7 @@ withSharedApp("GET /api/audit", (it) => {
       }
     }))
 
-  it.effect("returns fifty entries by default and at most a hundred, newest first", () =>
+  it.effect("the audit trail returns fifty entries by default and at most a hundred, newest first", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       for (let n = 0; n < 5; n++) yield* anEntity(as)
@@ -230,7 +230,7 @@ withSharedApp("GET /api/audit", (it) => {
       assert.deepStrictEqual([later.at("meta.pagination.total"), later.at("data.0.position")], [5, 5])
     }))
 
-  it.effect("reads days and times as UTC, and refuses anything else", () =>
+  it.effect("the audit trail reads days and times as UTC, and refuses anything else", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       yield* written(as.organizationId, ["2026-01-01", "2026-01-02", "2026-01-03"])
@@ -258,7 +258,7 @@ withSharedApp("GET /api/audit", (it) => {
       }
     }))
 
-  it.effect("returns the history of one record, and nothing for an unknown record or kind", () =>
+  it.effect("the audit trail returns the history of one record, and nothing for an unknown record or kind", () =>
     Effect.gen(function*() {
       const id = yield* anEntity()
       for (const verb of ["publish", "archive"]) yield* api("POST", `${entities}/${id}/${verb}`, { as: asAdmin })
@@ -276,7 +276,7 @@ withSharedApp("GET /api/audit", (it) => {
       }
     }))
 
-  it.effect("needs audit:read", () =>
+  it.effect("the audit trail needs audit:read", () =>
     Effect.gen(function*() {
       for (const path of [audit, `${audit}/order/${newId()}`]) {
         for (const as of [asStaff, asCustomer("c"), holding("webhooks:manage", "jobs:admin", "orders:read")]) {
@@ -287,7 +287,7 @@ withSharedApp("GET /api/audit", (it) => {
       }
     }))
 
-  it.effect("shows no entry of another tenant", () =>
+  it.effect("the audit trail shows no entry of another tenant", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const [ours, theirs] = [yield* anEntity(), yield* anEntity(elsewhere)]

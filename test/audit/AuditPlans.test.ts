@@ -33,7 +33,7 @@ const aLongChangeLog = Effect.gen(function*() {
 it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a change log of 60,000 entries", (it) => {
   const asAuditor = Effect.provideService(CurrentActor, systemActor("org_default"))
 
-  it.effect("is read by an index, whatever is asked for", () =>
+  it.effect("a change log of 60,000 entries is read by an index, with any filter", () =>
     Effect.gen(function*() {
       yield* aLongChangeLog
       const { list } = yield* Audit

@@ -22,7 +22,7 @@ const answerTo = (statement: Effect.Effect<unknown, SqlError.SqlError>) =>
   })
 
 it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
-  it.effect("refuses to change, delete or truncate what is written, placed or not", () =>
+  it.effect("the change log refuses to change, delete or truncate entries, with or without a position", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(2)
@@ -73,7 +73,7 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
       assert.strictEqual(truncated, "the change log only grows: TRUNCATE of outbox_events is refused")
     }))
 
-  it.effect("takes no head back", () =>
+  it.effect("a cursor of the change log never moves back", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(1)
@@ -92,7 +92,7 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
       )
     }))
 
-  it.effect("is purged from its beginning and nowhere else", () =>
+  it.effect("the change log is purged from its beginning only", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(5, "org_purged")
@@ -117,7 +117,7 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
       assert.deepStrictEqual((yield* placesOf("org_purged")).map(([position]) => position), [...upTo(5)])
     }))
 
-  it.effect("keeps what is young enough, however much older stands behind it", () =>
+  it.effect("the purge stops at the first recent entry, even if older ones follow", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { purge } = yield* ChangeLogPurgeRepo
@@ -141,7 +141,7 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
       assert.deepStrictEqual(yield* left("org_waiting"), [null])
     }))
 
-  it.effect("never holds what a key names as secret, whoever writes it", () =>
+  it.effect("the change log drops values under secret keys, for every writer", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const record = {
@@ -167,7 +167,7 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
       assert.deepStrictEqual(rows, [{ payload: clean, before: clean }])
     }))
 
-  it.effect("takes no place and no sequence of an organization twice, whoever writes", () =>
+  it.effect("an organization has no position and no sequence twice, for every writer", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const placed = (organization: string, position: number, sequence: number | null) =>

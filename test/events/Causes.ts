@@ -15,15 +15,13 @@ export interface Ready {
   readonly about?: string
 }
 
-/** One way in which an event of the specification (§6) comes about. */
+/** A request that causes an event of the specification (§6). */
 export interface Cause {
   readonly name: string
   readonly event: EventType
   readonly entityType: Subject
   /** Makes everything that the request needs, as the given actor. */
   readonly prepare: (as: Who) => Effect.Effect<Ready, never, TestApp>
-  /** Where the answer names the record; default `data.id`. Not looked at when the request says what it is about. */
-  readonly idAt?: string
   /** Kind of actor that asks for it; default `user`. A user who touches a cart gets a profile, which is another event. */
   readonly by?: "api_key"
   /** A field of the record and its value before and after, where the request changes one. */
@@ -155,7 +153,7 @@ const pricingCauses: ReadonlyArray<Cause> = [
     prepare: (as) => Effect.map(anEntity(as), (id) => price(id, 1_000))
   },
   {
-    name: "setting a price anew",
+    name: "changing a price",
     event: "pricing.update",
     entityType: "price",
     changes: { field: "amount", before: 1_000, after: 2_000 },
@@ -310,11 +308,8 @@ export const bringAbout = Effect.fnUntraced(function*(cause: Cause, ready: Ready
   if (answer.status >= 300) {
     return yield* Effect.die(new Error(`${cause.name}: ${answer.status} ${JSON.stringify(answer.body)}`))
   }
-  return { answer, entityId: ready.about ?? answer.text(cause.idAt ?? "data.id") }
+  return { answer, entityId: ready.about ?? answer.text("data.id") }
 })
 
 /** A cart of a signed-in actor with something that is handed over by download, ready for its checkout. */
 export const aDigitalCart = (as: Who) => Effect.map(aFullCart(as, "digitalDownload"), checkout)
-
-/** An order of one parcel that nobody has touched since its checkout. */
-export const aPlacedOrder = anOrder

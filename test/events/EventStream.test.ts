@@ -26,7 +26,7 @@ const textOf = (events: Stream.Stream<SequencedEvent>) => {
 }
 
 describe("an answer that is a stream of events", () => {
-  it.effect("has a message for each of them", () =>
+  it.effect("a stream has a message for each event", () =>
     Effect.gen(function*() {
       const data = "{\"id\":\"0190163d-8694-739b-aea5-966c26f8ad91\",\"sequence\":7,\"type\":\"orders.create\"," +
         "\"timestamp\":\"2026-01-02T03:04:05.678Z\",\"entityType\":\"order\",\"entityId\":\"o-1\"," +
@@ -37,7 +37,7 @@ describe("an answer that is a stream of events", () => {
       )
     }))
 
-  it.effect("shows every 15 seconds that it is alive, and ends after 15 minutes", () =>
+  it.effect("a stream sends a heartbeat every 15 seconds and ends after 15 minutes", () =>
     Effect.gen(function*() {
       const reading = yield* Effect.forkChild(textOf(Stream.never))
       yield* Effect.repeat(TestClock.adjust("15 seconds"), { times: 64 })

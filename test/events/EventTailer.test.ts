@@ -24,7 +24,7 @@ const happen = (organization: string, count: number) =>
   )
 
 it.layer(Tailer, { excludeTestServices: true })("following events", (it) => {
-  it.effect("gives a slow reader everything, though no more than two events wait for him", () =>
+  it.effect("a slow reader receives every event, although its queue holds only two", () =>
     Effect.gen(function*() {
       const tailer = yield* EventTailer
       const stream = yield* of("org_slow")(tailer.follow(0))
@@ -33,14 +33,14 @@ it.layer(Tailer, { excludeTestServices: true })("following events", (it) => {
       const slow = Stream.runForEach(Stream.take(stream, 30), ({ sequence }) =>
         Effect.gen(function*() {
           read.push(sequence)
-          // While he is at it more happens than his queue holds.
+          // More events happen meanwhile than the queue holds.
           if (sequence % 7 === 1) yield* happen("org_slow", 7)
         }))
       yield* slow
       assert.deepStrictEqual(read, [...upTo(30)])
     }))
 
-  it.effect("serves no more readers than it can, and the next one when one has gone", () =>
+  it.effect("a reader beyond the limit is refused until another one ends", () =>
     Effect.gen(function*() {
       const { follow } = yield* EventTailer
       yield* happen("org_full", 1)
@@ -58,7 +58,7 @@ it.layer(Tailer, { excludeTestServices: true })("following events", (it) => {
       yield* reader
     }))
 
-  it.effect("ends its streams and takes no more readers when it is told to", () =>
+  it.effect("the end of the tailer ends its streams and refuses new readers", () =>
     Effect.gen(function*() {
       const tailer = yield* EventTailer
       yield* happen("org_end", 1)

@@ -202,7 +202,7 @@ withSharedApp("events and the audit trail", (it) => {
 })
 
 withSharedApp("GET /api/events", (it) => {
-  it.effect("returns the events after a cursor, oldest first, by page and by type", () =>
+  it.effect("the list of events returns the events after a cursor, oldest first, by page and by type", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const ids: Array<string> = []
@@ -227,7 +227,7 @@ withSharedApp("GET /api/events", (it) => {
       }
     }))
 
-  it.effect("returns at most a hundred events and twenty by default", () =>
+  it.effect("the list of events returns at most a hundred events and twenty by default", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       yield* Effect.forEach(upTo(105), () => anEntity(as), { concurrency: 15 })
@@ -238,7 +238,7 @@ withSharedApp("GET /api/events", (it) => {
       assert.deepStrictEqual(sizes, [20, 100, 20, 20, 7])
     }))
 
-  it.effect("refuses invalid cursors and events that do not exist", () =>
+  it.effect("the list of events refuses invalid cursors and events that do not exist", () =>
     Effect.gen(function*() {
       const after = ["x", "-1", "1.5", "%00", "99999999999999999999999"].map((text) => ["after", text] as const)
       for (const [field, value] of [...after, ["type", "cart.create"] as const]) {
@@ -248,7 +248,7 @@ withSharedApp("GET /api/events", (it) => {
       }
     }))
 
-  it.effect("needs webhooks:manage", () =>
+  it.effect("the list of events needs webhooks:manage", () =>
     Effect.gen(function*() {
       for (const as of [asStaff, asCustomer("c"), holding("audit:read", "orders:read", "jobs:admin")]) {
         refused(yield* api("GET", "/api/events", { as }), 403, "FORBIDDEN")
@@ -259,7 +259,7 @@ withSharedApp("GET /api/events", (it) => {
       assert.strictEqual((yield* openStream("", holding("webhooks:manage"))).response.status, 200)
     }))
 
-  it.effect("shows no event of another tenant", () =>
+  it.effect("the list of events shows no event of another tenant", () =>
     Effect.gen(function*() {
       const [ours, theirs] = [yield* anOrganization, yield* anOrganization]
       const stream = yield* openStream("?after=0", ours)
@@ -275,7 +275,7 @@ withSharedApp("GET /api/events", (it) => {
 })
 
 withSharedApp("the stream of events", (it) => {
-  it.effect("sends past events and then new ones, in order and once, as the list shows them", () =>
+  it.effect("the stream of events sends past events and then new ones, in order and once, as the list shows them", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       for (const _ of upTo(3)) yield* anEntity(as)
@@ -291,7 +291,7 @@ withSharedApp("the stream of events", (it) => {
       assert.deepStrictEqual(stream.messages.map(({ data }) => data), yield* allAfter(1, as))
     }))
 
-  it.effect("begins after the cursor or the last received event, and sends one type on request", () =>
+  it.effect("the stream of events begins after the cursor or the last received event, and sends one type on request", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       for (const _ of upTo(3)) yield* anEntity(as)
@@ -310,7 +310,7 @@ withSharedApp("the stream of events", (it) => {
       assert.deepStrictEqual(other.messages, [])
     }))
 
-  it.effect("refuses invalid cursors before it begins", () =>
+  it.effect("the stream of events refuses invalid cursors before it begins", () =>
     Effect.gen(function*() {
       const answers = [yield* openStream("?after=x"), yield* openStream("", asAdmin, { "last-event-id": "three" })]
       for (const { response } of answers) {
@@ -319,7 +319,7 @@ withSharedApp("the stream of events", (it) => {
       }
     }))
 
-  it.effect("omits nothing for a reader who comes while much happens", () =>
+  it.effect("the stream of events omits nothing for a reader who comes while much happens", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const write = onDatabase((sql) =>
@@ -337,7 +337,7 @@ withSharedApp("the stream of events", (it) => {
 })
 
 describe("a process that ends", () => {
-  it.live("ends its streams of events and waits for none of them", () =>
+  it.live("a process that ends closes its streams of events and waits for none of them", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const app = yield* Layer.buildWithScope(testAppLayer(), scope)

@@ -41,7 +41,7 @@ const further: ReadonlyArray<Probe> = [
   { method: "POST", path: "/api/webhooks", body: { url: "https://shop.example/hook", events: ["*"] } },
   { method: "POST", path: "/api/admin/api-keys", body: { name: "Another", role: "staff" } },
   { method: "POST", path: "/api/imports?format=jsonl&dryRun=true", body: { slug: "sent", type: "product" } },
-  { method: "POST", path: "/api/jobs/run?queue=nobody", body: undefined },
+  { method: "POST", path: "/api/jobs/run?queue=empty", body: undefined },
   { method: "POST", path: "/api/analytics/query", body: { measures: ["Orders.count"] } },
   { method: "DELETE", path: `${entity}/categories/{category}`, body: undefined },
   { method: "DELETE", path: `${entity}/brands/{brand}`, body: undefined }
@@ -297,7 +297,7 @@ const isRemoval = (type: string) =>
 
 withApp("the change log", (it) => {
   it.effect(
-    "has exactly one entry for every record that a request changed, with its actor, request and idempotency record",
+    "the change log has exactly one entry for every record that a request changed, with its actor, request and idempotency record",
     () =>
       Effect.gen(function*() {
         const store = yield* aStore("org_recorded")
@@ -339,7 +339,7 @@ withApp("the change log", (it) => {
     60_000
   )
 
-  it.effect("has no entry of a request that sets the current values, and the response is the unchanged record", () =>
+  it.effect("a request that sets the current values has no entry, and its response is the unchanged record", () =>
     Effect.gen(function*() {
       const store = yield* aStore("org_same")
       const probes = [...writes].filter((probe) => setting.includes(routeOf(probe)))
@@ -357,7 +357,7 @@ withApp("the change log", (it) => {
       assert.deepStrictEqual(wrong, [])
     }))
 
-  it.effect("names an API key as the actor of its request", () =>
+  it.effect("an entry names an API key as the actor of its request", () =>
     Effect.gen(function*() {
       const store = yield* aStore("org_key")
       const probe: Probe = { method: "POST", path: "/api/catalog/brands", body: { slug: "by-key", displayName: "K" } }
@@ -367,7 +367,7 @@ withApp("the change log", (it) => {
       ]])
     }))
 
-  it.effect("has no entry of a request that was refused", () =>
+  it.effect("a refused request has no entry", () =>
     Effect.gen(function*() {
       const store = yield* aStore("org_refused")
       const nowhere: Store = {

@@ -19,7 +19,7 @@ const assignPositions = (entries = 500, bytes = 1_000_000) =>
 const relayAll = Effect.repeat(assignPositions(), { while: (count) => count > 0 })
 
 it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
-  it.effect("counts entries and events, without gaps, in every organization by itself", () =>
+  it.effect("the relay numbers entries and events without gaps in each organization", () =>
     Effect.gen(function*() {
       for (const type of ["catalog.create", "cart.create", "catalog.update", "brands.create", "cart.afterAddItem"]) {
         yield* writeEntries(1, "org_a", type)
@@ -33,7 +33,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       assert.deepStrictEqual(yield* placesOf("org_b"), [...places])
     }))
 
-  it.effect("puts what was committed later behind, also when it was begun earlier", () =>
+  it.effect("an entry that was committed later comes later, even if its transaction began earlier", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -52,7 +52,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       assert.deepStrictEqual(yield* placesOf("org_order"), [[2, 2], [1, 1]])
     }))
 
-  it.effect("leaves no gap and gives no place twice when many relays and writers are at it at once", () =>
+  it.effect("many concurrent relays and writers leave no gap and assign no position twice", () =>
     Effect.gen(function*() {
       const writers = Effect.forEach(
         upTo(40),
@@ -74,7 +74,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       }
     }))
 
-  it.effect("tells every subscriber of every event once, in their order, whoever fails in between", () =>
+  it.effect("every subscriber receives every event once and in order, even if one fails meanwhile", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const subscribers = yield* EventSubscribers
@@ -108,7 +108,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       yield* Fiber.interrupt(running)
     }))
 
-  it.effect("tells of an event what it is and where it stands", () =>
+  it.effect("a subscriber receives the id, type and sequence of an event", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const heard: Array<EventNotice> = []
@@ -126,7 +126,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       }])
     }))
 
-  it.effect("takes as many large records at a time as its limit in bytes allows", () =>
+  it.effect("a batch ends at its limit in bytes", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* writeEntries(1, "org_large")
@@ -141,7 +141,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       assert.deepStrictEqual(yield* placesOf("org_large"), upTo(7).map((n) => [n, n] as const))
     }))
 
-  it.effect("takes as many statements for a hundred entries as for one", () =>
+  it.effect("a batch of a hundred entries takes as many statements as one entry", () =>
     Effect.gen(function*() {
       const statements = (count: number) =>
         Effect.andThen(

@@ -25,7 +25,7 @@ const placed = (url: string) =>
     )))
 
 describe("a relay that is killed in the middle", () => {
-  it.live("leaves no gap and nothing twice, and another process goes on", () =>
+  it.live("a killed relay leaves no gap and no duplicate, and another process continues", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
       yield* muchToDo(url)

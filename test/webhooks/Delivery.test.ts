@@ -4,35 +4,27 @@ import { SqlClient } from "effect/sql"
 import { createHmac } from "node:crypto"
 import { Webhook } from "standardwebhooks"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
-import { WebhookDeliveryRepo } from "../../src/domain/webhooks/WebhookDeliveryRepo.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { backoffAfter } from "../../src/layers/jobs/TaskRuns.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { type Received, type WebhookReceiver, webhookReceiver } from "../support/WebhookReceiver.ts"
 import { JobsDouble, runJob, runPending, runRetries } from "./JobsDouble.ts"
-import { anEvent, anOrganization, inside, relay, webhookWorld } from "./WebhookWorld.ts"
+import {
+  anEndpoint,
+  anEvent,
+  anOrganization,
+  inside,
+  onlyEndpoint,
+  relay,
+  signedHeaders,
+  webhookWorld
+} from "./WebhookWorld.ts"
 
 const page = { page: 1, limit: 20 }
 
-/** An endpoint of a new receiver that wants everything. */
-const anEndpoint = Effect.fnUntraced(function*(secret?: string) {
-  const receiver = yield* webhookReceiver()
-  const endpoint = yield* (yield* Webhooks).register({ url: receiver.url, events: ["*"], secret })
-  return { receiver, endpoint }
-})
-
-/** Deletes what earlier tests registered, so that every event has one endpoint. */
-const alone = Effect.gen(function*() {
-  const webhooks = yield* Webhooks
-  const { items } = yield* webhooks.list({ page: 1, limit: 100 })
-  for (const { id } of items) yield* webhooks.remove(id)
-  ;(yield* JobsDouble).jobs.length = 0
-})
-
-/** An endpoint of its own, whose receiver has answered a first attempt with this status and goes on to do so. */
+/** An endpoint whose receiver has answered a first attempt with this status and continues to. */
 const answeredWith = Effect.fnUntraced(function*(status: number) {
-  yield* alone
-  const made = yield* anEndpoint()
+  const made = yield* onlyEndpoint()
   made.receiver.react({ status })
   yield* relay([anEvent()])
   yield* runPending
@@ -46,13 +38,8 @@ const only = ({ received }: WebhookReceiver): Received => {
   return first
 }
 
-const signed = (headers: Received["headers"]) => ({
-  "webhook-id": String(headers["webhook-id"]),
-  "webhook-timestamp": String(headers["webhook-timestamp"]),
-  "webhook-signature": String(headers["webhook-signature"])
-})
-
-const verify = (secret: string, { body, headers }: Received) => new Webhook(secret).verify(body, signed(headers))
+const verify = (secret: string, received: Received) =>
+  new Webhook(secret).verify(received.body, signedHeaders(received))
 
 const shift = (id: string, days: number) =>
   Effect.flatMap(
@@ -68,10 +55,9 @@ const open = Effect.flatMap(
 )
 
 it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
-  it.effect("is what the contract says, and its signature is one that others verify", () =>
+  it.effect("a delivery has the body and headers of the contract and a signature that others verify", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       const event = anEvent()
       yield* relay([event])
       yield* runPending
@@ -96,20 +82,18 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.strictEqual(yield* open, 0)
     }))
 
-  it.effect("is signed with the bytes of a secret that is the client's own", () =>
+  it.effect("a delivery is signed with the bytes of a client's secret", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { receiver } = yield* anEndpoint("sixteen letters!")
+      const { receiver } = yield* onlyEndpoint("sixteen letters!")
       yield* relay([anEvent()])
       yield* runPending
-      const { body, headers } = only(receiver)
-      new Webhook("sixteen letters!", { format: "raw" }).verify(body, signed(headers))
+      const received = only(receiver)
+      new Webhook("sixteen letters!", { format: "raw" }).verify(received.body, signedHeaders(received))
     }))
 
-  it.effect("is signed with both secrets after a rotation, and with one once its time is over", () =>
+  it.effect("a delivery is signed with both secrets after a rotation, until the previous one expires", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       const rotated = yield* (yield* Webhooks).rotateSecret(endpoint.id, undefined)
       yield* relay([anEvent()])
       yield* runPending
@@ -127,10 +111,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       return undefined
     }))
 
-  it.effect("holds nothing of the endpoint or the event in its job, and no secret lies open in the database", () =>
+  it.effect("a job contains ids only, and the database contains no readable secret", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint } = yield* anEndpoint()
+      const { endpoint } = yield* onlyEndpoint()
       yield* relay([anEvent()])
       const { jobs } = yield* JobsDouble
       assert.deepStrictEqual(jobs.map(({ input }) => Object.keys(input).sort()), [
@@ -144,10 +127,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.notInclude(JSON.stringify(rows), endpoint.secret.slice("whsec_".length))
     }))
 
-  it.effect("that fails comes again with the same id and the same bytes, and a new timestamp signed", () =>
+  it.effect("a failed delivery is sent again with the same id and bytes and a new signed timestamp", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       receiver.react({ status: 500, body: "out of order" })
       yield* relay([anEvent()])
       yield* runPending
@@ -173,7 +155,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       return undefined
     }))
 
-  it.effect("is given up after ten attempts, and the endpoint stays on", () =>
+  it.effect("a delivery is given up after ten attempts, and its endpoint stays on", () =>
     Effect.gen(function*() {
       const { endpoint, receiver } = yield* answeredWith(503)
       for (let turn = 0; turn < 12; turn++) yield* runRetries
@@ -185,10 +167,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.isNotNull(after.failingSince)
     }))
 
-  it.effect("answered with 410 switches nothing off when the endpoint was sent elsewhere meanwhile, and is tried there", () =>
+  it.effect("a 410 switches nothing off if the endpoint has a new address meanwhile, and the delivery is tried there", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       const elsewhere = yield* webhookReceiver()
       const answer = receiver.hold(410)
       yield* relay([anEvent()])
@@ -202,10 +183,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.lengthOf(elsewhere.received, 1)
     }))
 
-  it.effect("answered with 410 switches the endpoint off and is not tried again", () =>
+  it.effect("a 410 switches the endpoint off, and the delivery is not tried again", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       receiver.react({ status: 410 })
       yield* relay([anEvent(), anEvent()])
       yield* runPending
@@ -218,7 +198,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.lengthOf((yield* JobsDouble).jobs, 2)
     }))
 
-  it.effect("fails for five days and the endpoint is switched off with an entry in the change log", () =>
+  it.effect("an endpoint that fails for five days is switched off with an entry in the change log", () =>
     Effect.gen(function*() {
       const { endpoint } = yield* answeredWith(500)
       yield* shift(endpoint.id, 4)
@@ -234,7 +214,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.deepStrictEqual(changeLog.map(({ type }) => type), ["webhooks.create", "webhooks.disable"])
     }))
 
-  it.effect("that succeeds ends the row of failures", () =>
+  it.effect("a success ends the series of failures of an endpoint", () =>
     Effect.gen(function*() {
       const { endpoint, receiver } = yield* answeredWith(500)
       yield* shift(endpoint.id, 6)
@@ -248,10 +228,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.isAbove(after.failingSince?.getTime() ?? 0, Date.now() - 60_000)
     }))
 
-  it.effect("to an endpoint that was deleted meanwhile is not sent, and ends well", () =>
+  it.effect("a delivery to an endpoint that was deleted meanwhile is not sent, and its job succeeds", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       yield* relay([anEvent()])
       yield* (yield* Webhooks).remove(endpoint.id)
       yield* runPending
@@ -262,10 +241,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       ])
     }))
 
-  it.effect("whose endpoint is deleted while it is under way ends without a second one", () =>
+  it.effect("a delivery whose endpoint is deleted during the attempt has no second attempt", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       receiver.react("hang")
       yield* relay([anEvent()])
       const [job] = (yield* JobsDouble).jobs
@@ -282,10 +260,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       return undefined
     }))
 
-  it.effect("to an endpoint that is switched off is not sent", () =>
+  it.effect("a delivery to an endpoint that is switched off is not sent", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { endpoint, receiver } = yield* anEndpoint()
+      const { endpoint, receiver } = yield* onlyEndpoint()
       yield* relay([anEvent()])
       yield* (yield* Webhooks).change(endpoint.id, { isActive: false })
       yield* runPending
@@ -293,27 +270,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.strictEqual(yield* open, 0)
     }))
 
-  it.effect("that was made can be made again, with the same id and body", () =>
+  it.effect("a delivered event is not sent again by a retry of its job", () =>
     Effect.gen(function*() {
-      const { endpoint, receiver } = yield* answeredWith(204)
-      const webhooks = yield* Webhooks
-      const { items: [delivery] } = yield* webhooks.deliveries(endpoint.id, page)
-      if (delivery === undefined) return assert.fail("the delivery is not in the log")
-      const { find } = yield* WebhookDeliveryRepo
-      assert.isUndefined(yield* inside("org_other")(find(delivery.id)), "it is nobody else's")
-      yield* webhooks.redeliver(delivery.id)
-      yield* runPending
-      const [first, second] = receiver.received
-      assert.strictEqual(second?.body, first?.body)
-      assert.strictEqual(second?.headers["webhook-id"], first?.headers["webhook-id"])
-      assert.isDefined(second)
-      return undefined
-    }))
-
-  it.effect("that arrived is not made again by a job that failed and is retried by hand", () =>
-    Effect.gen(function*() {
-      yield* alone
-      const { receiver } = yield* anEndpoint()
+      const { receiver } = yield* onlyEndpoint()
       yield* relay([anEvent({ createdAt: new Date() })])
       yield* runPending
       const [job] = (yield* JobsDouble).jobs
@@ -326,7 +285,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
 })
 
 it.layer(webhookWorld(), { excludeTestServices: true })("a test of an endpoint", (it) => {
-  it.effect("is refused beside four others of its organization, until they have left", () =>
+  it.effect("a test of an endpoint is refused beside four others of its organization until they end", () =>
     Effect.gen(function*() {
       const webhooks = yield* Webhooks
       const { endpoint, receiver } = yield* anEndpoint()
@@ -347,7 +306,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a test of an endpoint",
 const impatient = { baseSeconds: 10, factor: 3, maxSeconds: 25, jitter: 0 }
 
 it.layer(webhookWorld({ backoff: impatient }), { excludeTestServices: true })("the waits of a delivery", (it) => {
-  it.effect("are what the deployment says, in its log as in the queue", () =>
+  it.effect("the waits of a delivery are those of the deployment, in its log and in the queue", () =>
     Effect.gen(function*() {
       const { endpoint, receiver } = yield* anEndpoint()
       receiver.react({ status: 500 })

@@ -7,29 +7,16 @@ import { Deliveries } from "../../src/layers/webhooks/Deliveries.ts"
 import { WebhookDispatchRepo } from "../../src/layers/webhooks/WebhookDispatchRepo.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { type WebhookReceiver, webhookReceiver } from "../support/WebhookReceiver.ts"
+import type { WebhookReceiver } from "../support/WebhookReceiver.ts"
 import { JobsDouble, runJob, runPending, runRetries } from "./JobsDouble.ts"
-import { anEvent, relay, webhookWorld } from "./WebhookWorld.ts"
-
-const anEndpoint = Effect.gen(function*() {
-  const receiver = yield* webhookReceiver()
-  const { id } = yield* (yield* Webhooks).register({ url: receiver.url, events: ["*"] })
-  return { receiver, id }
-})
-
-const alone = Effect.gen(function*() {
-  const webhooks = yield* Webhooks
-  for (const { id } of (yield* webhooks.list({ page: 1, limit: 100 })).items) yield* webhooks.remove(id)
-  ;(yield* JobsDouble).jobs.length = 0
-})
+import { anEndpoint, anEvent, onlyEndpoint, relay, webhookWorld } from "./WebhookWorld.ts"
 
 /** Three events of one record, as they follow one another. */
 const threeOf = (entityId: string) => [anEvent({ entityId }), anEvent({ entityId }), anEvent({ entityId })] as const
 
 /** Three events of one record that wait for an endpoint of their own. */
 const threeWait = Effect.fnUntraced(function*(entityId: string) {
-  yield* alone
-  const endpoint = yield* anEndpoint
+  const endpoint = yield* onlyEndpoint()
   const events = threeOf(entityId)
   yield* relay(events)
   return { ...endpoint, events, jobs: (yield* JobsDouble).jobs }
@@ -38,10 +25,9 @@ const threeWait = Effect.fnUntraced(function*(entityId: string) {
 const idsAt = ({ received }: WebhookReceiver) => received.map(({ headers }) => String(headers["webhook-id"]).slice(4))
 
 it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", (it) => {
-  it.effect("arrive in their order, also when the first has to be tried again", () =>
+  it.effect("events of one record arrive in order, also if the first is retried", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { receiver } = yield* anEndpoint
+      const { receiver } = yield* onlyEndpoint()
       const [first, second, third] = threeOf("order-1")
       receiver.react({ status: 500 })
       yield* relay([first, second, third])
@@ -53,10 +39,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.deepStrictEqual(idsAt(receiver), [first.id, first.id, first.id, second.id, third.id])
     }))
 
-  it.effect("go on when the first of them is given up", () =>
+  it.effect("later events of a record are sent when the first is given up", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { receiver } = yield* anEndpoint
+      const { receiver } = yield* onlyEndpoint()
       const [first, second, third] = threeOf("order-2")
       receiver.react(({ headers }) => ({ status: headers["webhook-id"] === `evt_${first.id}` ? 500 : 200 }))
       yield* relay([first, second, third])
@@ -65,7 +50,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.deepStrictEqual(idsAt(receiver).slice(9), [first.id, second.id, third.id])
     }))
 
-  it.effect("arrive in their order whatever order their jobs run in", () =>
+  it.effect("events of one record arrive in order in whichever order their jobs run", () =>
     Effect.gen(function*() {
       const { events, jobs, receiver } = yield* threeWait("order-3")
       jobs.reverse()
@@ -73,10 +58,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.deepStrictEqual(idsAt(receiver), events.map(({ id }) => id))
     }))
 
-  it.effect("hold up neither another record nor another endpoint", () =>
+  it.effect("a failing event delays neither another record nor another endpoint", () =>
     Effect.gen(function*() {
-      yield* alone
-      const [broken, sound] = [yield* anEndpoint, yield* anEndpoint]
+      const [broken, sound] = [yield* onlyEndpoint(), yield* anEndpoint()]
       broken.receiver.react(({ body }) => ({ status: body.includes("order-4") ? 500 : 200 }))
       const [stuck, other] = [anEvent({ entityId: "order-4" }), anEvent({ entityId: "order-5" })]
       const behind = anEvent({ entityId: "order-4" })
@@ -86,10 +70,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.sameMembers(idsAt(sound.receiver), [stuck.id, other.id, behind.id])
     }))
 
-  it.effect("are of one concurrency key, which no other record and no other endpoint has", () =>
+  it.effect("jobs of one record and endpoint share a concurrency key that no other has", () =>
     Effect.gen(function*() {
-      yield* alone
-      yield* Effect.all([anEndpoint, anEndpoint])
+      yield* Effect.all([onlyEndpoint(), anEndpoint()])
       yield* relay([anEvent({ entityId: "a" }), anEvent({ entityId: "a" }), anEvent({ entityId: "b" })])
       const { jobs } = yield* JobsDouble
       const concurrency = (yield* Tasks).find("webhooks/deliver")?.concurrency
@@ -97,10 +80,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.notStrictEqual(concurrency?.exclusive, false)
     }))
 
-  it.effect("wake the one that puts itself behind in the moment in which the first is settled", () =>
+  it.effect("an event that queues behind another while that is settled is woken", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { id } = yield* anEndpoint
+      const { id } = yield* onlyEndpoint()
       const [first, second] = threeOf("order-6")
       yield* relay([first, second])
       const sql = yield* SqlClient.SqlClient
@@ -127,10 +109,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
       assert.isFalse(yield* repo.waitBehind(id, second.id, now))
     }))
 
-  it.effect("are locked in their order too by whoever deletes the endpoint, wherever their rows lie", () =>
+  it.effect("the deletion of an endpoint locks its events in their order", () =>
     Effect.gen(function*() {
-      yield* alone
-      const { id } = yield* anEndpoint
+      const { id } = yield* onlyEndpoint()
       const [first, second] = [anEvent({ entityId: "order-9" }), anEvent({ entityId: "order-8" })]
       const [low, high] = [first.id, second.id].sort()
       // The later event has the lower ids and is written first: no scan meets them in their order by chance.
@@ -159,10 +140,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("events of one record", 
 })
 
 it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does not answer", (it) => {
-  it.effect("holds one attempt at a time once it has failed, and the others are put off", () =>
+  it.effect("a failing endpoint has one attempt at a time, and the others are postponed", () =>
     Effect.gen(function*() {
-      yield* alone
-      const [dead, sound] = [yield* anEndpoint, yield* anEndpoint]
+      const [dead, sound] = [yield* onlyEndpoint(), yield* anEndpoint()]
       dead.receiver.react("reset")
       yield* relay([anEvent()])
       yield* runPending
@@ -186,10 +166,9 @@ it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does n
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("is not taken for one whose jobs are lost, however long they are put off", () =>
+  it.effect("postponed jobs of a failing endpoint do not count as lost", () =>
     Effect.gen(function*() {
-      yield* alone
-      const dead = yield* anEndpoint
+      const dead = yield* onlyEndpoint()
       dead.receiver.react("reset")
       yield* relay([anEvent()])
       yield* runPending
@@ -210,7 +189,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("an endpoint that does n
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("loses no event whose job is lost", () =>
+  it.effect("an event whose job is lost gets another one, in order", () =>
     Effect.gen(function*() {
       const { events, jobs, receiver } = yield* threeWait("order-7")
       jobs.length = 0

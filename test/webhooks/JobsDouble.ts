@@ -6,7 +6,7 @@ import { GiveUp, type TaskResult, Tasks } from "../../src/domain/jobs/Task.ts"
 import { promiseToolsOf, toolsOf } from "../../src/domain/modules/Handlers.ts"
 import { emptyServiceRegistry } from "../../src/domain/modules/ServiceRegistry.ts"
 
-/** A job that was enqueued, and what became of it. */
+/** An enqueued job and its outcome. */
 export interface DoubleJob extends NewJob {
   readonly id: string
   attempts: number
@@ -14,7 +14,7 @@ export interface DoubleJob extends NewJob {
   output: unknown
 }
 
-/** In the place of the queue: remembers jobs, and runs them when a test says so. */
+/** Replaces the queue: keeps jobs, and a test runs them. */
 export class JobsDouble extends Context.Service<JobsDouble, {
   readonly jobs: Array<DoubleJob>
 }>()("stoa/test/webhooks/JobsDouble") {}
@@ -79,7 +79,7 @@ export const runPending = Effect.gen(function*() {
   }
 })
 
-/** Lets the waits of all retries pass and runs them once, then whatever is pending. */
+/** Runs every retry once without its wait, then the pending jobs. */
 export const runRetries = Effect.gen(function*() {
   const { jobs } = yield* JobsDouble
   for (const job of jobs.filter(({ state }) => state === "retrying")) yield* runJob(job)

@@ -15,7 +15,7 @@ const keyring = (text: string) => {
 }
 
 describe("the secret of an endpoint at rest", () => {
-  it("opens with its key and for its owner, and for nobody else", () => {
+  it("an encrypted secret decrypts only with its key and for its owner", () => {
     const own = keyring(aKey())
     const encrypted = encryptSecret(own, "org/endpoint", "whsec_secret")
     assert.strictEqual(openSecret(own, "org/endpoint", encrypted), "whsec_secret")
@@ -27,12 +27,12 @@ describe("the secret of an endpoint at rest", () => {
     assert.isUndefined(openSecret(own, "org/endpoint", { ...encrypted, text: changed.toString("base64") }))
   })
 
-  it("is sealed differently every time", () => {
+  it("a secret is encrypted differently every time", () => {
     const own = keyring(aKey())
     assert.notStrictEqual(encryptSecret(own, "o", "s").text, encryptSecret(own, "o", "s").text)
   })
 
-  it("goes on to open after the deployment has got a newer key, which seals from then on", () => {
+  it("a secret still decrypts after a newer key was added, which encrypts from then on", () => {
     const [older, newer] = [aKey(), aKey()]
     const before = encryptSecret(keyring(older), "o", "s")
     const both = keyring(`${newer}, ${older}`)
@@ -42,7 +42,7 @@ describe("the secret of an endpoint at rest", () => {
     assert.strictEqual(openSecret(keyring(newer), "o", after), "s")
   })
 
-  it("has a key that nothing prints", () => {
+  it("a key is printed by nothing", () => {
     const text = aKey()
     assert.notInclude(inspect(keyring(text), { depth: 9 }) + JSON.stringify(keyring(text)), text)
     assert.notInclude(inspect(keyring(text), { depth: 9 }), "Uint8Array")
@@ -66,14 +66,14 @@ const read = (
   )
 
 describe("the settings of webhooks", () => {
-  it.effect("have a key where one is set, and none that stands in the sources", () =>
+  it.effect("the settings have a key only if one is set", () =>
     Effect.gen(function*() {
       assert.isUndefined((yield* read({}, "development")).keyring)
       assert.isUndefined((yield* read({}, "production")).keyring)
       assert.isDefined((yield* read({}, "production", { STOA_SECRETS_KEY: aKey() })).keyring)
     }))
 
-  it.effect("let internal addresses be reached in development, and where they say so, never in production", () =>
+  it.effect("the settings allow internal addresses in development and if configured, never in production", () =>
     Effect.gen(function*() {
       assert.isTrue((yield* read(undefined, "development")).allowPrivate)
       assert.isFalse((yield* read(undefined, "test")).allowPrivate)
@@ -100,7 +100,7 @@ describe("the settings of webhooks", () => {
   ]
 
   for (const [webhooks, env, name] of wrong) {
-    it.effect(`end a start in production with a line: ${JSON.stringify(webhooks)} ${Object.keys(env).join()} ${name}`, () =>
+    it.effect(`a start in production fails with one line for ${JSON.stringify(webhooks)} ${Object.keys(env).join()} ${name}`, () =>
       Effect.gen(function*() {
         const { message } = yield* Effect.flip(read(webhooks, "production", env))
         assert.match(message, name)

@@ -13,7 +13,7 @@ import { endpointAt, loopback } from "./WebhookWorld.ts"
 
 const strict: TargetPolicy = { allowPrivate: false, allowHttp: true, ports: undefined }
 
-/** A resolver that says what the test wants, one answer a question; the last one stays. */
+/** A resolver with one answer per look-up; the last one is repeated. */
 const saying = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
   const asked: Array<string> = []
   const resolver = Layer.succeed(HostResolver, {
@@ -36,12 +36,12 @@ const through = (policy: TargetPolicy, resolver: Layer.Layer<HostResolver>) =>
 const message = { id: "evt_1", type: "t", body: "{}" }
 
 describe("the guard of webhooks", () => {
-  it.live("lets no hostile URL be registered and opens no connection to any of them", () =>
+  it.live("the guard refuses to register hostile URLs and opens no connection to them", () =>
     Effect.gen(function*() {
       const receiver = yield* webhookReceiver()
       const urls = hostileUrls(receiver.port)
       assert.isAbove(new Set(urls).size, 300)
-      // Whatever a name is, it leads to this machine: the rules of names alone are not what holds.
+      // Every name resolves to this machine, so that the rules of names alone do not decide.
       const guard = yield* through(strict, saying(["127.0.0.1"]).resolver)
       const passed = yield* Effect.forEach(urls, (url) =>
         Effect.gen(function*() {
@@ -53,7 +53,7 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(receiver.connections(), 0)
     }))
 
-  it.live("would see a connection: the same post reaches the receiver where it may", () =>
+  it.live("the same message reaches the receiver if the policy allows it", () =>
     Effect.gen(function*() {
       const receiver = yield* webhookReceiver()
       const guard = yield* through(loopback, saying(["127.0.0.1"]).resolver)
@@ -64,7 +64,7 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(receiver.received[1]?.headers.host, `shop.example:${receiver.port}`)
     }))
 
-  it.live("refuses at the delivery a name that was public at the registration", () =>
+  it.live("the guard refuses at the delivery a name that was public at the registration", () =>
     Effect.gen(function*() {
       const receiver = yield* webhookReceiver()
       const url = `http://rebind.example:${receiver.port}/hook`
@@ -74,10 +74,10 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(receiver.connections(), 0)
     }))
 
-  it.live("asks the resolver once for a delivery, and connects to what it said then", () =>
+  it.live("a delivery resolves its host once and connects to the result", () =>
     Effect.gen(function*() {
       const receiver = yield* webhookReceiver()
-      // A second question would lead to an address that nobody has.
+      // A second look-up would lead to an unused address.
       const { asked, resolver } = saying(["127.0.0.1"], ["192.0.2.1"])
       const guard = yield* through(loopback, resolver)
       yield* guard.send(endpointAt(`http://once.example:${receiver.port}/hook`), message)
@@ -85,7 +85,7 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(receiver.connections(), 1)
     }))
 
-  it.live("refuses a name of which one address of several is internal", () =>
+  it.live("the guard refuses a name if one of its addresses is internal", () =>
     Effect.gen(function*() {
       const receiver = yield* webhookReceiver()
       for (const internal of [...internalAddresses, "fe80::1%eth0", "not an address"]) {
@@ -97,7 +97,7 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(receiver.connections(), 0)
     }))
 
-  it.live("names the host to TLS and not the address it connects to", () =>
+  it.live("a connection over TLS names the host and not the address", () =>
     Effect.gen(function*() {
       const hellos: Array<string> = []
       const server = createServer((socket) => {
@@ -118,7 +118,7 @@ describe("the guard of webhooks", () => {
       assert.include(hellos[0], "shop.example")
     }))
 
-  it.live("follows no redirect to an internal address", () =>
+  it.live("a delivery follows no redirect to an internal address", () =>
     Effect.gen(function*() {
       const [front, behind] = [yield* webhookReceiver(), yield* webhookReceiver()]
       const guard = yield* through(loopback, HostResolver.system)
@@ -129,7 +129,7 @@ describe("the guard of webhooks", () => {
       assert.strictEqual(behind.connections(), 0)
     }))
 
-  it.live("lets a host be registered that cannot be found at the moment", () =>
+  it.live("the guard accepts the registration of a host that cannot be resolved now", () =>
     Effect.gen(function*() {
       const guard = yield* through(strict, saying([]).resolver)
       yield* guard.admit("https://soon.example/hook")
@@ -139,13 +139,13 @@ describe("the guard of webhooks", () => {
       })
     }))
 
-  it.effect("knows every special address, and takes none of its neighbours for one", () =>
+  it.effect("the special ranges contain every internal address and no public one beside them", () =>
     Effect.sync(() => {
       assert.deepStrictEqual(internalAddresses.filter((address) => specialPurpose(address) === undefined), [])
       assert.deepStrictEqual(publicAddresses.filter((address) => specialPurpose(address) !== undefined), [])
     }))
 
-  it.effect("refuses names of internal hosts before anybody is asked for their addresses", () =>
+  it.effect("the guard refuses names of internal hosts without resolving them", () =>
     Effect.sync(() => {
       const passed = internalNames.filter((name) => typeof targetOf(`https://${name}/`, strict) !== "string")
       assert.deepStrictEqual(passed, [])
@@ -154,7 +154,7 @@ describe("the guard of webhooks", () => {
       }
     }))
 
-  it.effect("takes https only in production, and only the ports that are allowed", () =>
+  it.effect("the guard accepts https only in production, and only the allowed ports", () =>
     Effect.sync(() => {
       const production: TargetPolicy = { allowPrivate: false, allowHttp: false, ports: [443, 8443] }
       const reason = (url: string) => {

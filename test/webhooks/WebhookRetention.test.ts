@@ -14,7 +14,7 @@ const left = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   ))
 
 it.layer(webhookWorld(), { excludeTestServices: true })("what was delivered", (it) => {
-  it.effect("is forgotten when it is old, so many at a time, of deleted endpoints too, and what is fresh stays", () =>
+  it.effect("the purge deletes old attempts and messages by batches, also of deleted endpoints, and keeps recent ones", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const { purge } = yield* WebhookDeliveryRepo

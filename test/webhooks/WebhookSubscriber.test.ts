@@ -24,7 +24,7 @@ const enqueued = Effect.fnUntraced(function*(events: Parameters<typeof relay>[0]
 })
 
 it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a batch of events", (it) => {
-  it.effect("is what each endpoint of their organization asked for, in their order", () =>
+  it.effect("a batch enqueues the events that each endpoint of their organization subscribes to, in order", () =>
     Effect.gen(function*() {
       yield* anOrganization("org_other")
       const all = yield* register(["*"])
@@ -46,7 +46,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a b
       yield* inside("org_other")((yield* Webhooks).remove(theirs.id))
     }))
 
-  it.effect("is every one of the 14 events", () =>
+  it.effect("each of the 14 events is enqueued", () =>
     Effect.gen(function*() {
       const { id } = yield* register(["*"])
       const found = yield* enqueued(eventTypes.map((type) => anEvent({ type })))
@@ -55,7 +55,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a b
       yield* (yield* Webhooks).remove(id)
     }))
 
-  it.effect("is nothing when nobody asked, and then nothing is written either", () =>
+  it.effect("a batch without subscribers enqueues and writes nothing", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const before = yield* sql`select 1 from webhook_messages`
@@ -63,7 +63,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a b
       assert.lengthOf(yield* sql`select 1 from webhook_messages`, before.length)
     }))
 
-  it.effect("is undone with the transaction of the relay", () =>
+  it.effect("a rollback of the relay undoes the deliveries, and a repeated event is enqueued once", () =>
     Effect.gen(function*() {
       const { id } = yield* register(["*"])
       const sql = yield* SqlClient.SqlClient
@@ -71,11 +71,11 @@ it.layer(webhookWorld(), { excludeTestServices: true })("what is enqueued of a b
       yield* Effect.ignoreCause(sql.withTransaction(Effect.andThen(relay([event]), Effect.die("the relay is gone"))))
       assert.lengthOf(yield* sql`select 1 from webhook_dispatches where event_id = ${event.id}::uuid`, 0)
       assert.lengthOf(yield* enqueued([event]), 1)
-      assert.lengthOf(yield* enqueued([event]), 0, "told twice, an event is enqueued once")
+      assert.lengthOf(yield* enqueued([event]), 0, "a repeated event is enqueued once")
       yield* (yield* Webhooks).remove(id)
     }))
 
-  it.effect("takes as many statements for a hundred events as for one", () =>
+  it.effect("a batch of a hundred events takes as many statements as one event", () =>
     Effect.gen(function*() {
       const { id } = yield* register(["*"])
       const other = yield* register(["orders.create"])

@@ -6,6 +6,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
 import { developmentKeyring, encryptSecret } from "../../src/domain/webhooks/SecretEncryption.ts"
 import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookEndpointRepo.ts"
+import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { newSecret, secretOwner } from "../../src/domain/webhooks/WebhookSecret.ts"
 import { type WebhookOptions, WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
 import { webhooks } from "../../src/layers/modules/webhooks.ts"
@@ -13,7 +14,8 @@ import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
 import { httpSender } from "../../src/layers/webhooks/HttpSender.ts"
 import type { TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { jobsDouble } from "./JobsDouble.ts"
+import { type Received, webhookReceiver } from "../support/WebhookReceiver.ts"
+import { JobsDouble, jobsDouble } from "./JobsDouble.ts"
 
 /** Receivers of tests listen on loopback. */
 export const loopback: TargetPolicy = { allowPrivate: true, allowHttp: true, ports: undefined }
@@ -39,7 +41,7 @@ export const endpointAt = (url: string): StoredEndpoint => ({
   previousSecret: null
 })
 
-/** The module over a database of its own, with a queue that runs when it is told to. */
+/** The module over a separate database, with a queue that the test runs. */
 export const webhookWorld = (options: Partial<WebhookOptions> = {}) =>
   webhooks.services.pipe(
     Layer.provideMerge(Layer.mergeAll(Tasks.layer, EventSubscribers.layer, jobsDouble)),
@@ -51,10 +53,10 @@ export const webhookWorld = (options: Partial<WebhookOptions> = {}) =>
 
 let sequence = 0
 
-/** Places that no real relay of the same database gives. */
+/** Positions beyond those of a real relay of the same database. */
 const behindAll = 1_000_000_000
 
-/** An event as the relay hands it on; those made later come later. */
+/** An event as the relay passes it on; each has a greater sequence than the one before. */
 export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
   const entityId = of.entityId ?? newId()
   return {
@@ -72,7 +74,7 @@ export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
   }
 }
 
-/** What the relay does with a batch: gives the events their places and tells every subscriber, in its transaction. */
+/** Does what the relay does with a batch: writes the events and calls every subscriber, in one transaction. */
 export const relay = (events: ReadonlyArray<SequencedEvent>) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -96,3 +98,25 @@ export const anOrganization = (id: string) =>
 
 /** Acts in an organization. */
 export const inside = (organization: string) => Effect.provideService(CurrentActor, systemActor(organization))
+
+/** An endpoint of a new receiver that subscribes to everything; the only one of its organization. */
+export const onlyEndpoint = Effect.fnUntraced(function*(secret?: string) {
+  const webhooks = yield* Webhooks
+  for (const { id } of (yield* webhooks.list({ page: 1, limit: 100 })).items) yield* webhooks.remove(id)
+  ;(yield* JobsDouble).jobs.length = 0
+  return yield* anEndpoint(secret)
+})
+
+/** An endpoint of a new receiver that subscribes to everything. */
+export const anEndpoint = Effect.fnUntraced(function*(secret?: string) {
+  const receiver = yield* webhookReceiver()
+  const endpoint = yield* (yield* Webhooks).register({ url: receiver.url, events: ["*"], secret })
+  return { receiver, endpoint, id: endpoint.id }
+})
+
+/** The headers of Standard Webhooks that a request arrived with. */
+export const signedHeaders = ({ headers }: Received) => ({
+  "webhook-id": String(headers["webhook-id"]),
+  "webhook-timestamp": String(headers["webhook-timestamp"]),
+  "webhook-signature": String(headers["webhook-signature"])
+})

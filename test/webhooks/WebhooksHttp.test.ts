@@ -1,43 +1,64 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { Webhook } from "standardwebhooks"
 import { eventTypes } from "../../src/domain/events/Event.ts"
-import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { eventually } from "../support/Eventually.ts"
-import { api, asAdmin, inOrganization, testAppLayer } from "../support/TestApp.ts"
-import { webhookReceiver } from "../support/WebhookReceiver.ts"
-import { anEvent, relay } from "./WebhookWorld.ts"
+import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
+import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
+import { anOrganization } from "../support/Organizations.ts"
+import {
+  api,
+  asAdmin,
+  asCustomer,
+  asStaff,
+  at,
+  testAppLayer,
+  theOrganization,
+  withSharedApp
+} from "../support/TestApp.ts"
 
-const body = (of: Record<string, unknown> = {}) => ({
-  url: "https://shop.invalid/hook",
-  events: ["orders.create"],
-  ...of
-})
+const webhooks = "/api/webhooks"
+const target = "https://shop.invalid/hook"
 
-const register = (of: Record<string, unknown> = {}, as = asAdmin) =>
-  api("POST", "/api/webhooks", { as, body: body(of) })
+const register = (of: Readonly<Record<string, unknown>> = {}, as: Partial<typeof asAdmin> = asAdmin) =>
+  api("POST", webhooks, { as, body: { url: target, events: ["orders.create"], ...of } })
 
-const registered = (of: Record<string, unknown> = {}, as = asAdmin) =>
+const registered = (of: Readonly<Record<string, unknown>> = {}, as: Partial<typeof asAdmin> = asAdmin) =>
   Effect.map(register(of, as), (answer) => {
     assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
     return answer.text("data.id")
   })
 
+const read = (id: string, as: Partial<typeof asAdmin> = asAdmin) => api("GET", `${webhooks}/${id}`, { as })
+const change = (id: string, body: object) => api("PATCH", `${webhooks}/${id}`, { as: asAdmin, body })
+
+/** Every route of one endpoint, with a valid body. */
+const routesOf = (id: string) =>
+  [
+    ["GET", `${webhooks}/${id}`, undefined],
+    ["PATCH", `${webhooks}/${id}`, { isActive: false }],
+    ["GET", `${webhooks}/${id}/deliveries`, undefined],
+    ["POST", `${webhooks}/${id}/rotate-secret`, {}],
+    ["POST", `${webhooks}/${id}/test`, {}],
+    ["POST", `${webhooks}/deliveries/${id}/redeliver`, {}],
+    ["DELETE", `${webhooks}/${id}`, undefined]
+  ] as const
+
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString("base64")
 
 /** Bodies that are refused, by the field that is named. */
-const refusals: ReadonlyArray<readonly [field: string, of: Record<string, unknown>]> = [
+const refusals: ReadonlyArray<readonly [field: string, of: Readonly<Record<string, unknown>>]> = [
   ["url", { url: undefined }],
   ["url", { url: 7 }],
   ["url", { url: "" }],
   ["url", { url: "no url" }],
   ["url", { url: `https://shop.invalid/${"x".repeat(2_048)}` }],
   ["url", { url: "ftp://shop.invalid/" }],
+  ["url", { url: "file:///etc/passwd" }],
   ["url", { url: "https://user:password@shop.invalid/" }],
   ["url", { url: "http://localhost:4000/" }],
   ["url", { url: "http://127.0.0.1/" }],
   ["url", { url: "http://0x7f.1/" }],
+  ["url", { url: "http://10.0.0.1/" }],
   ["url", { url: "http://[::ffff:127.0.0.1]/" }],
   ["url", { url: "http://169.254.169.254/latest/meta-data" }],
   ["url", { url: "https://metadata.google.internal/" }],
@@ -58,203 +79,226 @@ const refusals: ReadonlyArray<readonly [field: string, of: Record<string, unknow
   ["description", { description: 5 }]
 ]
 
-const withReceivers = layer(testAppLayer({}, {}), { excludeTestServices: true, timeout: "60 seconds" })
-
-withReceivers("webhook endpoints over HTTP", (it) => {
-  it.effect("are registered with a secret that no other answer shows", () =>
+withSharedApp("webhook endpoints", (it) => {
+  it.effect("webhook endpoints are registered with a secret that no other answer shows", () =>
     Effect.gen(function*() {
-      const made = yield* register({ metadata: { team: "erp" }, description: "ERP" })
+      const made = yield* register({ metadata: { team: "erp", tags: [1, 2] }, description: "ERP" })
       assert.strictEqual(made.status, 201)
-      const secret = made.text("data.secret")
+      const { secret, ...record } = Object(made.at("data"))
       assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
-      const { secret: _, ...record } = Object(made.at("data"))
       assert.deepInclude(record, {
-        organizationId: "org_default",
-        url: "https://shop.invalid/hook",
+        organizationId: yield* theOrganization,
+        url: target,
         description: "ERP",
         events: ["orders.create"],
         isActive: true,
-        metadata: { team: "erp" },
+        metadata: { team: "erp", tags: [1, 2] },
         disabledAt: null
       })
-      const path = `/api/webhooks/${record.id}`
-      const read = yield* api("GET", path, { as: asAdmin })
-      assert.deepStrictEqual(read.at("data"), record)
-      const listed = yield* api("GET", "/api/webhooks?limit=1", { as: asAdmin })
-      assert.deepStrictEqual(listed.at("data.0"), record)
-      assert.strictEqual(listed.at("meta.pagination.limit"), 1)
-      const changed = yield* api("PATCH", path, { as: asAdmin, body: { description: null } })
-      for (const answer of [read, listed, changed]) assert.notInclude(JSON.stringify(answer.body), "secret")
+      for (const time of [record.createdAt, record.updatedAt]) {
+        assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      }
+      const found = yield* read(record.id)
+      const listed = yield* api("GET", `${webhooks}?limit=1`, { as: asAdmin })
+      assert.deepStrictEqual([found.at("data"), listed.at("data.0")], [record, record])
+      const changed = yield* change(record.id, { description: null })
+      for (const answer of [found, listed, changed]) assert.notInclude(JSON.stringify(answer.body), "secret")
+      const rotated = yield* api("POST", `${webhooks}/${record.id}/rotate-secret`, { as: asAdmin, body: {} })
+      assert.deepStrictEqual([rotated.status, rotated.at("data.id")], [200, record.id])
+      assert.match(rotated.text("data.secret"), /^whsec_[A-Za-z0-9+/]{43}=$/)
+      assert.notStrictEqual(rotated.text("data.secret"), secret)
+      assert.notInclude(JSON.stringify((yield* read(record.id)).body), "secret")
     }))
 
-  it.effect("take every event by its name, all of them by *, and each once", () =>
+  it.effect("webhook endpoints accept every event by its name, all of them by *, and each once", () =>
     Effect.gen(function*() {
       const made = yield* register({ events: [...eventTypes, "*", "orders.create"] })
       assert.deepStrictEqual(made.at("data.events"), [...eventTypes, "*"])
     }))
 
-  it.effect("take a client's own secret of either kind", () =>
+  it.effect("webhook endpoints accept a client's secret of either kind, and public addresses", () =>
     Effect.gen(function*() {
       for (const secret of [`whsec_${base64(24)}`, `whsec_${base64(64)}`, "x".repeat(16), "ü".repeat(128)]) {
         assert.strictEqual((yield* register({ secret })).at("data.secret"), secret)
       }
-    }))
-
-  for (const [field, of] of refusals) {
-    it.effect(`are refused when ${field} is ${JSON.stringify(of[field.split(".")[0] ?? ""])?.slice(0, 60)}`, () =>
-      Effect.gen(function*() {
-        const { rows } = yield* countOf
-        const answer = yield* register(of)
-        assert.deepStrictEqual([answer.status, answer.at("error.code")], [422, "VALIDATION_FAILED"])
-        assert.strictEqual(answer.at("error.details.issues.0.path"), field)
-        assert.strictEqual((yield* countOf).rows, rows)
-      }))
-  }
-
-  it.effect("are changed by what is sent alone, under the same rules", () =>
-    Effect.gen(function*() {
-      const path = `/api/webhooks/${yield* registered()}`
-      const change = (sent: object) => api("PATCH", path, { as: asAdmin, body: sent })
-      const changed = yield* change({ events: ["catalog.update", "catalog.update"], isActive: false })
-      assert.deepStrictEqual([changed.at("data.events"), changed.at("data.isActive"), changed.at("data.url")], [
-        ["catalog.update"],
-        false,
-        "https://shop.invalid/hook"
-      ])
-      for (const sent of [{ url: "http://10.0.0.1/" }, { events: ["nothing"] }, { events: [] }, { isActive: "no" }]) {
-        assert.strictEqual((yield* change(sent)).status, 422, JSON.stringify(sent))
+      for (
+        const url of ["http://hooks.example.com/?shop=1", "https://93.184.216.34/", "https://127.0.0.1.example.com/"]
+      ) {
+        assert.strictEqual((yield* register({ url })).status, 201, url)
       }
     }))
 
-  it.effect("are deleted with deliveries in their log, and are gone then", () =>
+  it.effect("webhook endpoints are not registered with an invalid body", () =>
     Effect.gen(function*() {
-      const path = `/api/webhooks/${yield* registered()}`
-      const tested = yield* api("POST", `${path}/test`, { as: asAdmin })
+      const count = Effect.map(api("GET", webhooks, { as: asAdmin }), (page) => page.at("meta.pagination.total"))
+      const before = yield* count
+      for (const [field, of] of refusals) {
+        const answer = yield* register(of)
+        refused(answer, 422, "VALIDATION_FAILED", JSON.stringify(of))
+        assert.strictEqual(answer.at("error.details.issues.0.path"), field, JSON.stringify(of))
+      }
+      assert.strictEqual(yield* count, before)
+    }))
+
+  it.effect("webhook endpoints are listed by page, newest first", () =>
+    Effect.gen(function*() {
+      const as = yield* anOrganization
+      const made: Array<string> = []
+      for (const _ of [1, 2, 3]) made.unshift(yield* registered({}, as))
+      const pages = [
+        yield* api("GET", `${webhooks}?limit=2`, { as }),
+        yield* api("GET", `${webhooks}?limit=2&page=2`, { as })
+      ]
+      assert.deepStrictEqual(pages.flatMap((page) => page.list("data").map((one) => at(one, "id"))), made)
+      const rows = [["limit=2&page=2", 2, 2, 2], ["limit=0", 1, 20, 1], ["limit=x&page=0", 1, 20, 1], [
+        "limit=500",
+        1,
+        100,
+        1
+      ]]
+      for (const [query, page, limit, totalPages] of rows) {
+        const found = yield* api("GET", `${webhooks}?${query}`, { as })
+        assert.deepStrictEqual(found.at("meta.pagination"), { page, limit, total: 3, totalPages }, String(query))
+      }
+    }))
+
+  it.effect("webhook endpoints change the sent fields only, and never the id, the organization or the secret", () =>
+    Effect.gen(function*() {
+      const id = yield* registered()
+      const before = yield* read(id)
+      const sent = { id: randomUUID(), organizationId: "org_other", secret: "s".repeat(20) }
+      for (
+        const body of [
+          { url: `${target}/2` },
+          { events: ["catalog.create", "catalog.create"] },
+          { isActive: false },
+          {}
+        ]
+      ) {
+        assert.strictEqual((yield* change(id, { ...sent, ...body })).status, 200, JSON.stringify(body))
+      }
+      const after = yield* read(id)
+      assert.deepStrictEqual({ ...Object(after.at("data")), updatedAt: null }, {
+        ...Object(before.at("data")),
+        url: `${target}/2`,
+        events: ["catalog.create"],
+        isActive: false,
+        updatedAt: null
+      })
+      assert.isAtLeast(Date.parse(after.text("data.updatedAt")), Date.parse(before.text("data.updatedAt")))
+      assert.strictEqual((yield* change(id, { isActive: true })).at("data.isActive"), true)
+    }))
+
+  it.effect("webhook endpoints refuse invalid changes and stay as they are", () =>
+    Effect.gen(function*() {
+      const id = yield* registered()
+      const before = (yield* read(id)).body
+      const url = `${target}/2`
+      const bodies = [{ url: "http://127.0.0.1/" }, { url: "nowhere" }, { events: ["orders.created"] }, { events: [] }]
+      for (const body of [...bodies, { isActive: "yes" }, { url, events: ["x"] }]) {
+        refused(yield* change(id, body), 422, "VALIDATION_FAILED", JSON.stringify(body))
+      }
+      assert.deepStrictEqual((yield* read(id)).body, before)
+    }))
+
+  it.effect("webhook endpoints are deleted with deliveries in their log, and are gone then", () =>
+    Effect.gen(function*() {
+      const id = yield* registered()
+      const tested = yield* api("POST", `${webhooks}/${id}/test`, { as: asAdmin })
       assert.strictEqual(tested.status, 200)
       assert.match(tested.text("data.error"), /not found/)
-      assert.deepStrictEqual((yield* api("DELETE", path, { as: asAdmin })).body, { data: { deleted: true } })
-      const gone = [
-        yield* api("DELETE", path, { as: asAdmin }),
-        yield* api("GET", path, { as: asAdmin }),
-        yield* api("PATCH", path, { as: asAdmin, body: {} }),
-        yield* api("GET", `${path}/deliveries`, { as: asAdmin }),
-        yield* api("POST", `${path}/test`, { as: asAdmin }),
-        yield* api("POST", `${path}/rotate-secret`, { as: asAdmin, body: {} }),
-        yield* api("POST", `/api/webhooks/deliveries/${tested.text("data.id")}/redeliver`, { as: asAdmin }),
-        yield* api("POST", `/api/webhooks/deliveries/${randomUUID()}/redeliver`, { as: asAdmin })
-      ]
-      assert.deepStrictEqual(gone.map(({ status }) => status), gone.map(() => 404))
+      assert.deepStrictEqual((yield* api("DELETE", `${webhooks}/${id}`, { as: asAdmin })).body, {
+        data: { deleted: true }
+      })
+      const redelivery = ["POST", `${webhooks}/deliveries/${tested.text("data.id")}/redeliver`, {}] as const
+      for (const [method, path, body] of [...routesOf(id), redelivery]) {
+        refused(yield* api(method, path, { as: asAdmin, body }), 404, "NOT_FOUND", `${method} ${path}`)
+      }
     }))
 
-  it.effect("are registered once for one Idempotency-Key, whose answer shows the secret again", () =>
+  it.effect("webhook endpoints are registered once for one Idempotency-Key, whose answer shows the secret again", () =>
     Effect.gen(function*() {
-      const call = { as: asAdmin, body: body(), headers: { "idempotency-key": randomUUID() } }
-      const [first, second] = [yield* api("POST", "/api/webhooks", call), yield* api("POST", "/api/webhooks", call)]
+      const headers = { "idempotency-key": randomUUID() }
+      const call = { as: asAdmin, body: { url: target, events: ["*"] }, headers }
+      const [first, second] = [yield* api("POST", webhooks, call), yield* api("POST", webhooks, call)]
       assert.deepStrictEqual(second.body, first.body)
     }))
-})
 
-const countOf = onDatabase((sql) =>
-  Effect.map(sql<{ rows: number }>`select count(*)::int4 as rows from webhook_endpoints`, ([row]) => row ?? { rows: 0 })
-)
-
-const onLoopback = layer(testAppLayer({ webhooks: { allowPrivateTargets: true } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
-
-/** Attempts that came through, attempts, and deliveries, as this process has counted them until now. */
-const counts = Effect.map(api("GET", "/api/metrics", { as: asAdmin }), ({ body }) =>
-  [
-    /stoa_webhook_attempts_total\{outcome="delivered"\} (\d+)/,
-    /stoa_webhook_attempt_duration_seconds_count (\d+)/,
-    /stoa_webhook_lag_seconds_count (\d+)/
-  ].map((pattern) => Number(pattern.exec(String(body))?.[1] ?? 0)))
-
-onLoopback("deliveries over HTTP", (it) => {
-  it.effect("are tested, logged newest first and made again", () =>
+  it.effect("webhook endpoints need webhooks:manage on every route", () =>
     Effect.gen(function*() {
-      const receiver = yield* webhookReceiver()
-      const made = yield* register({ url: receiver.url, events: ["*"] })
-      const path = `/api/webhooks/${made.text("data.id")}`
-      const tested = yield* api("POST", `${path}/test`, { as: asAdmin })
-      assert.deepStrictEqual([tested.status, tested.at("data.statusCode"), tested.at("data.error")], [200, 204, null])
-      const [ping] = receiver.received
-      assert.strictEqual(ping?.headers["x-commerce-event"], "webhooks.test")
-      new Webhook(made.text("data.secret")).verify(ping?.body ?? "", {
-        "webhook-id": String(ping?.headers["webhook-id"]),
-        "webhook-timestamp": String(ping?.headers["webhook-timestamp"]),
-        "webhook-signature": String(ping?.headers["webhook-signature"])
-      })
-
-      const before = yield* counts
-      yield* relay([anEvent()])
-      const logOf = (rows: number) =>
-        eventually(
-          `${rows} attempts in the log`,
-          Effect.map(
-            api("GET", `${path}/deliveries`, { as: asAdmin }),
-            (log) => log.list("data").length === rows && log
-          )
-        )
-      const log = yield* logOf(2)
-      assert.deepStrictEqual([log.at("data.0.eventName"), log.at("data.1.eventName")], [
-        "orders.create",
-        "webhooks.test"
-      ])
-      const again = yield* api("POST", `/api/webhooks/deliveries/${log.text("data.0.id")}/redeliver`, { as: asAdmin })
-      assert.strictEqual(again.status, 200)
-      assert.strictEqual(again.at("data.webhookId"), log.at("data.0.webhookId"))
-      yield* logOf(3)
-      const [, first, second] = receiver.received
-      assert.isDefined(second)
-      assert.strictEqual(second?.body, first?.body)
-      assert.strictEqual(second?.headers["webhook-id"], first?.headers["webhook-id"])
-
-      // The metrics are made once a second.
-      const more = (after: ReadonlyArray<number>) => after.map((count, n) => count - (before[n] ?? 0))
-      yield* eventually("counts of both", Effect.map(counts, (after) => more(after).join() === "2,2,1"))
-
-      yield* api("PATCH", path, { as: asAdmin, body: { isActive: false } })
-      const off = yield* api("POST", `/api/webhooks/deliveries/${log.text("data.0.id")}/redeliver`, { as: asAdmin })
-      assert.deepStrictEqual([off.status, off.at("error.code")], [409, "CONFLICT"])
-      assert.lengthOf(receiver.received, 3)
+      const id = yield* registered()
+      const creation = ["POST", webhooks, { url: target, events: ["*"] }] as const
+      for (const [method, path, body] of [creation, ["GET", webhooks, undefined] as const, ...routesOf(id)]) {
+        for (const as of [asStaff, asCustomer("c"), holding("webhooks:read", "orders:read", "audit:read")]) {
+          refused(yield* api(method, path, { as, body }), 403, "FORBIDDEN", `${method} ${path}`)
+        }
+        refused(yield* api(method, path, { body }), 401, "UNAUTHORIZED", `${method} ${path}`)
+      }
+      const manager = holding("webhooks:manage")
+      assert.strictEqual((yield* register({}, manager)).status, 201)
+      assert.strictEqual((yield* read(id, manager)).status, 200)
+      assert.strictEqual((yield* api("GET", webhooks, { as: holding("webhooks:*") })).status, 200)
     }))
-})
 
-onLoopback("an organization", (it) => {
-  it.effect("has at most a hundred endpoints", () =>
+  it.effect("webhook endpoints are 404 for another tenant and with an unknown id, and 422 with an invalid one", () =>
     Effect.gen(function*() {
-      const as = inOrganization("org_greedy", asAdmin)
+      yield* openElsewhere
+      const id = yield* registered()
+      const before = (yield* read(id)).body
+      const rows = [[id, elsewhere, 404, "NOT_FOUND"], [randomUUID(), asAdmin, 404, "NOT_FOUND"], [
+        "x",
+        asAdmin,
+        422,
+        "VALIDATION_FAILED"
+      ]] as const
+      for (const [of, as, status, code] of rows) {
+        for (const [method, path, body] of routesOf(of)) {
+          refused(yield* api(method, path, { as, body }), status, code, `${method} ${path}`)
+        }
+      }
+      const list = yield* api("GET", `${webhooks}?limit=100`, { as: elsewhere })
+      assert.notInclude(list.list("data").map((one) => at(one, "id")), id)
+      assert.deepStrictEqual((yield* read(id)).body, before)
+      const other = yield* api("PUT", `${webhooks}/${id}`, { as: asAdmin, body: {} })
+      refused(other, 405, "METHOD_NOT_ALLOWED")
+      assert.sameMembers((other.headers.get("allow") ?? "").split(", "), ["GET", "HEAD", "PATCH", "DELETE"])
+    }))
+
+  it.effect("webhook endpoints are at most a hundred in an organization", () =>
+    Effect.gen(function*() {
+      const as = yield* anOrganization
       yield* onDatabase((sql) =>
-        sql`insert into organizations (id, slug, name) values ('org_greedy', 'greedy', 'Greedy')`
-      )
-      yield* onDatabase((sql) =>
-        sql`insert into webhook_endpoints (organization_id, id, url, events, secret, secret_key_id, created_at, updated_at)
-          select 'org_greedy', gen_random_uuid(), 'https://shop.invalid/', '{*}', '', '', now(), now()
+        sql`insert into webhook_endpoints (organization_id, id, url, events, secret, secret_key_id, is_active, created_at,
+            updated_at)
+          select ${as.organizationId}, gen_random_uuid(), 'https://shop.invalid/', '{*}', '', '', false, now(), now()
           from generate_series(1, 99)`
       )
       yield* registered({}, as)
-      const refused = yield* register({}, as)
-      assert.deepStrictEqual([refused.status, refused.at("error.code")], [409, "CONFLICT"])
-      const list = yield* api("GET", "/api/webhooks?limit=1", { as })
+      refused(yield* register({}, as), 409, "CONFLICT")
+      const list = yield* api("GET", `${webhooks}?limit=1`, { as })
       assert.strictEqual(list.at("meta.pagination.total"), 100)
     }))
 })
 
-const withoutKey = layer(
-  testAppLayer({}, { environment: "production", webhooks: { keyring: undefined, allowPrivate: false } }),
-  {
+const inProduction = (environment: Partial<AppSettings> = {}) =>
+  layer(testAppLayer({ hooks: [] }, { environment: "production", ...environment }), {
     excludeTestServices: true,
     timeout: "60 seconds"
-  }
-)
+  })
 
-withoutKey("a deployment without a key for secrets", (it) => {
-  it.effect("registers no endpoint and says why", () =>
+inProduction()("webhooks in production", (it) => {
+  it.effect("webhooks in production go to endpoints over TLS only", () =>
+    Effect.gen(function*() {
+      refused(yield* register({ url: "http://hooks.example.com/" }), 422, "VALIDATION_FAILED")
+      assert.strictEqual((yield* register({ url: "https://hooks.example.com/" })).status, 201)
+    }))
+})
+
+inProduction({ webhooks: { keyring: undefined, allowPrivate: false } })("webhooks without a key for secrets", (it) => {
+  it.effect("a deployment without a key for secrets registers no endpoint and names the setting", () =>
     Effect.gen(function*() {
       const answer = yield* register()
-      assert.deepStrictEqual([answer.status, answer.at("error.code")], [503, "SERVICE_UNAVAILABLE"])
+      refused(answer, 503, "SERVICE_UNAVAILABLE")
       assert.include(answer.text("error.message"), "STOA_SECRETS_KEY")
     }))
 })
