@@ -27,20 +27,20 @@ const smtpOf = Effect.fnUntraced(function*(env: Record<string, string>, email?: 
 const from = "orders@shop.example"
 
 describe("how mails leave a deployment", () => {
-  it.effect("is by files in development, not at all elsewhere, where nothing is said", () =>
+  it.effect("a deployment without mail settings writes files in development and sends no mail elsewhere", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* wayOf({}), { kind: "files" })
       assert.deepStrictEqual(yield* wayOf({ NODE_ENV: "test" }), { kind: "off" })
       assert.deepStrictEqual(yield* wayOf(withoutKey), { kind: "off" })
     }))
 
-  it.effect("is by the adapter that is configured", () =>
+  it.effect("a configured adapter sends the mails", () =>
     Effect.gen(function*() {
       const send = () => Effect.void
       assert.deepStrictEqual(yield* wayOf(production, { send }), { kind: "adapter", send })
     }))
 
-  it.effect("is by a server, named by its address or by its parts", () =>
+  it.effect("a mail server is configured by its URL or by its parts", () =>
     Effect.gen(function*() {
       const url = "smtp://shop%40a:p%2Fw@mail.example"
       const named = yield* smtpOf({ STOA_SMTP_URL: url, STOA_MAIL_FROM: from })
@@ -54,7 +54,7 @@ describe("how mails leave a deployment", () => {
       assert.deepInclude(yield* smtpOf(production, { from, smtp: { host: "m.example" } }), { starttls: "required" })
     }))
 
-  it.effect("is as the environment says before the configuration, and keeps what only that says", () =>
+  it.effect("the environment takes precedence over the configuration, which fills the rest", () =>
     Effect.gen(function*() {
       const email = { from: "a@a.example", smtp: { url: "smtp://a.example", port: 25, connections: 2 } }
       const smtp = yield* smtpOf({ STOA_SMTP_URL: "smtp://b.example:2525", STOA_MAIL_FROM: from }, email)
@@ -62,7 +62,7 @@ describe("how mails leave a deployment", () => {
       assert.deepInclude(yield* smtpOf({}, email), { host: "a.example", port: 25, from: "a@a.example" })
     }))
 
-  it.effect("shows its password to nobody who looks at the settings", () =>
+  it.effect("the settings print no password", () =>
     Effect.gen(function*() {
       const mail = yield* read({ STOA_SMTP_URL: "smtp://u:hidden-word@mail.example", STOA_MAIL_FROM: from })
       assert.notInclude(JSON.stringify(mail.way), "hidden-word")
@@ -84,7 +84,7 @@ describe("mail settings that cannot be used", () => {
     ["STOA_SECRETS_KEY=\"\"", withoutKey, { from, smtp: { host: "h" } }]
   ]
   for (const [name, env, email] of wrong) {
-    it.effect(`${JSON.stringify(name)} ends the start with a line that names it`, () =>
+    it.effect(`a start with the invalid setting ${JSON.stringify(name)} fails with a line that names it`, () =>
       Effect.gen(function*() {
         const { message } = yield* Effect.flip(read(env, email))
         assert.include(message, name)
@@ -92,7 +92,7 @@ describe("mail settings that cannot be used", () => {
       }))
   }
 
-  it.effect("are those of a production where addresses must be verified and no mail leaves", () =>
+  it.effect("a production that requires verified addresses without mail does not start", () =>
     Effect.gen(function*() {
       const starting = (env: Record<string, string>, email: EmailOptions = {}) =>
         readSettings({ auth: { requireEmailVerification: true }, email }).pipe(

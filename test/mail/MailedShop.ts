@@ -40,7 +40,7 @@ export const onThe = (databaseUrl: string): Partial<AppSettings> => ({
   databaseUrl: Option.some(Redacted.make(databaseUrl))
 })
 
-/** A guest's cart with a product in it, and his address. */
+/** A guest's cart with a product and this address. */
 export const aCartOf = Effect.fnUntraced(function*(email: string | undefined) {
   const made = yield* api("POST", "/api/carts", { body: { currency: "USD", ...(email ? { email } : {}) } })
   const cart = { id: made.text("data.id"), headers: { "x-cart-secret": made.text("data.secret") } }
@@ -59,7 +59,7 @@ export interface MailJob {
   readonly row: string
 }
 
-/** The mails about an order, the oldest first; of those about none without one. */
+/** The mails about an order, oldest first; without an id, the mails about no order. */
 export const jobsAbout = (orderId: string | undefined) =>
   onDatabase((sql) =>
     sql<MailJob>`select id, status, attempts, error, output, j::text as row from commerce_jobs j

@@ -10,7 +10,7 @@ import { checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, TestApp } from "../support/TestApp.ts"
 import { aCartOf, jobsAbout, mailing, onThe, shopMailingTo } from "./MailedShop.ts"
 
-/** Where the shop of these tests sends its mails; a server is there when a test starts one. */
+/** The port that the shop sends its mails to; a test starts the server. */
 class MailPort extends Context.Service<MailPort, number>()("stoa/test/mail/MailPort") {}
 
 const Shop = Layer.unwrap(
@@ -23,7 +23,7 @@ const aServer = Effect.flatMap(MailPort, (port) => startMailServer({ port }))
 
 const about = (server: MailServer, to: string) => server.arrived.filter((mail) => mail.to.includes(to))
 
-/** An order of somebody with this address. */
+/** An order with this address. */
 const anOrderOf = Effect.fnUntraced(function*(email: string | undefined) {
   const placed = yield* checkOut(yield* aCartOf(email))
   assert.strictEqual(placed.status, 201, JSON.stringify(placed.body))
@@ -45,7 +45,7 @@ const aReset = (to: string) => ({
 const send = (to: string) => Effect.flatMap(Mails, (mails) => mails.send(aReset(to)))
 
 withMail("an order", (it) => {
-  it.effect("is placed while the mail server is down, and confirmed once it is back", () =>
+  it.effect("an order is created while the mail server is down, and confirmed once it is back", () =>
     Effect.gen(function*() {
       const order = yield* anOrderOf("ann@home.example")
       const [waiting] = yield* mailing(
@@ -67,7 +67,7 @@ withMail("an order", (it) => {
       }
     }))
 
-  it.effect("makes no customer of whoever it is confirmed to", () =>
+  it.effect("a confirmation creates no customer", () =>
     Effect.gen(function*() {
       const server = yield* aServer
       const customers = Effect.map(api("GET", "/api/customers", { as: asAdmin }), (one) =>
@@ -85,7 +85,7 @@ withMail("an order", (it) => {
       assert.strictEqual(yield* customers, before)
     }))
 
-  it.effect("is told of each change of its status once, in its own words", () =>
+  it.effect("each change of an order's status is mailed once", () =>
     Effect.gen(function*() {
       const server = yield* aServer
       const order = yield* anOrderOf("bob@home.example")
@@ -107,7 +107,7 @@ withMail("an order", (it) => {
       assert.deepStrictEqual(jobs.map(({ status }) => status), ["succeeded", "succeeded", "succeeded"])
     }))
 
-  it.effect("without an address, or that came to nothing, is told of to nobody", () =>
+  it.effect("an order without an address and a failed checkout are not mailed", () =>
     Effect.gen(function*() {
       const server = yield* aServer
       const silent = yield* anOrderOf(undefined)
@@ -128,7 +128,7 @@ withMail("an order", (it) => {
       assert.deepStrictEqual(about(server, "cid@home.example"), [])
     }))
 
-  it.effect("that is not paid yet is confirmed when it is, under the id of the first try", () =>
+  it.effect("an unpaid order is confirmed once it is paid, under the id of the first job", () =>
     Effect.gen(function*() {
       const server = yield* aServer
       const order = yield* anOrderOf("eve@home.example")
@@ -151,7 +151,7 @@ withMail("an order", (it) => {
 })
 
 withMail("a mail with a link that opens an account", (it) => {
-  it.effect("shows neither link nor address in its job, before and after it was sent", () =>
+  it.effect("a job shows neither the link nor the address of its mail, before and after it was sent", () =>
     Effect.gen(function*() {
       const server = yield* aServer
       yield* send("fay@home.example")
@@ -166,7 +166,7 @@ withMail("a mail with a link that opens an account", (it) => {
       }
     }))
 
-  it.effect("that is refused for good fails at once, and says so without what is private", () =>
+  it.effect("a refused mail fails at once, and its error contains nothing private", () =>
     Effect.gen(function*() {
       const server = yield* aServer
       server.next({ at: "message", code: 554, text: `5.7.1 <gil@home.example>: ${link} is on a list` })
@@ -181,7 +181,7 @@ withMail("a mail with a link that opens an account", (it) => {
       assert.strictEqual(server.arrived.length, 1)
     }))
 
-  it.effect("is not there when the change that wanted it is not", () =>
+  it.effect("a mail is enqueued only if its transaction commits", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const before = (yield* jobsAbout(undefined)).length
@@ -191,11 +191,11 @@ withMail("a mail with a link that opens an account", (it) => {
       assert.strictEqual((yield* jobsAbout(undefined)).length, before + 1)
     }))
 
-  it.effect("is left out without fail when there is nothing to write to", () =>
+  it.effect("a mail without a valid address is skipped", () =>
     Effect.gen(function*() {
       const before = (yield* jobsAbout(undefined)).length
       for (
-        const to of ["", "nobody", "a@b\r\nBcc: c@d", "a@b, c@d", "<a@b>", "a b@c", `${"a".repeat(260)}@b.example`]
+        const to of ["", "no address", "a@b\r\nBcc: c@d", "a@b, c@d", "<a@b>", "a b@c", `${"a".repeat(260)}@b.example`]
       ) {
         yield* Effect.provide(send(to), Logger.layer([]))
       }
@@ -203,8 +203,8 @@ withMail("a mail with a link that opens an account", (it) => {
     }))
 })
 
-describe("a service that is started anew", () => {
-  it.live("sends what the one before it had taken over", () =>
+describe("a restarted service", () => {
+  it.live("a restarted service sends the mails that were queued before", () =>
     Effect.gen(function*() {
       const port = yield* aFreePort
       const { url } = yield* freshDatabase

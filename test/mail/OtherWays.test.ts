@@ -38,7 +38,7 @@ const aFolder = Effect.acquireRelease(
 )
 
 describe("mails of development", () => {
-  it.live("are files that can be read, and a line in the log with the link", () =>
+  it.live("mails of development are readable files and a log line with the link", () =>
     Effect.gen(function*() {
       const folder = join(yield* aFolder, "mail")
       const lines: Array<string> = []
@@ -55,7 +55,7 @@ describe("mails of development", () => {
       assert.isTrue(lines.length === 2 && lines.every((line) => line.includes(link) && line.includes(path)))
     }))
 
-  it.live("hold the files that are sent with them", () =>
+  it.live("mails of development contain their attachments", () =>
     Effect.gen(function*() {
       const folder = yield* aFolder
       const attachments = [{ fileName: "INV-1.pdf", contentType: "application/pdf", content: Buffer.from("%PDF-1") }]
@@ -68,7 +68,7 @@ describe("mails of development", () => {
       assert.include(text, link)
     }))
 
-  it.live("do not pile up for ever", () =>
+  it.live("the oldest files of mails are removed", () =>
     Effect.gen(function*() {
       const folder = yield* aFolder
       const names = Array.from({ length: 505 }, (_, index) => `${String(index).padStart(4, "0")}.eml`)
@@ -79,7 +79,7 @@ describe("mails of development", () => {
       assert.notInclude(left, "0004.eml")
     }))
 
-  it.live("are tried again when they cannot be written", () =>
+  it.live("a mail whose file cannot be written is tried again", () =>
     Effect.gen(function*() {
       const folder = yield* aFolder
       yield* Effect.promise(() => writeFile(join(folder, "mail"), "a file in the way"))
@@ -88,7 +88,7 @@ describe("mails of development", () => {
 })
 
 describe("mails over an adapter of the deployment", () => {
-  it.effect("are given to it with their template, receiver and data, and their texts", () =>
+  it.effect("an adapter receives the template, receiver, data and texts of a mail", () =>
     Effect.gen(function*() {
       const given: Array<object> = []
       yield* deliver(adapterTransport(async (mail) => given.push(mail)))
@@ -98,7 +98,7 @@ describe("mails over an adapter of the deployment", () => {
       assert.deepStrictEqual(given, [expected, expected])
     }))
 
-  it.effect("may be tried again however it fails, unless it gives up", () =>
+  it.effect("every failure of an adapter is tried again, except a GiveUp", () =>
     Effect.gen(function*() {
       const failing: ReadonlyArray<MailAdapter> = [
         () => Promise.reject(new Error(`no ${link}`)),
@@ -129,7 +129,7 @@ describe("mails that are not wanted", () => {
       return { on: mails.isOn, sends: mails.sends(mail.template), jobs: (yield* JobsDouble).jobs.length }
     })
 
-  it.effect("become no jobs: of a template that is switched off, of a deployment without mail", () =>
+  it.effect("mails of a disabled template and of a deployment without mail are not enqueued", () =>
     Effect.gen(function*() {
       const { mail } = outgoing
       const switched = yield* Effect.provide(jobsAfter(mail), mailsWith({ switchedOff: ["email-verification"] }))

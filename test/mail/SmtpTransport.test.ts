@@ -28,7 +28,7 @@ const aMail = (of: Partial<OutgoingMail> = {}): OutgoingMail => ({
 const transport = (settings: SmtpSettings) =>
   Effect.map(Layer.build(smtpTransport(settings)), (services) => Context.get(services, MailTransport))
 
-/** How handing over ended: `sent`, or the kind of trouble with its message. */
+/** The result of sending: `sent`, or the kind of error with its message. */
 const ending = (settings: SmtpSettings, mail = aMail()) =>
   Effect.flatMap(transport(settings), ({ deliver }) =>
     deliver(mail).pipe(Effect.match({
@@ -37,7 +37,7 @@ const ending = (settings: SmtpSettings, mail = aMail()) =>
     })))
 
 describe("a mail over SMTP", () => {
-  it.live("arrives with its sender, subject, id and both bodies", () =>
+  it.live("a mail arrives with its sender, subject, id and both bodies", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       assert.strictEqual(yield* ending(over(server.port)), "sent")
@@ -54,7 +54,7 @@ describe("a mail over SMTP", () => {
       assert.include(bodiesOf(mail).html, "<p>Grüße &amp; more</p>")
     }))
 
-  it.live("carries no line of its head that somebody put into a name, a subject or an address", () =>
+  it.live("a name, subject or address adds no header line", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const evil = "x\r\nBcc: everybody@else.example\r\n\r\nbody"
@@ -70,7 +70,7 @@ describe("a mail over SMTP", () => {
       assert.isAtLeast(server.arrived.length, 1)
     }))
 
-  it.live("uses one connection for one after the other, and closes it at the end", () =>
+  it.live("mails share a connection one after the other, and it is closed at the end", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const scope = yield* Scope.make()
@@ -82,7 +82,7 @@ describe("a mail over SMTP", () => {
       yield* Effect.promise(() => waitFor("the connection to be closed", () => server.connections().open === 0))
     }))
 
-  it.live("goes over no more connections at once than are allowed, and none is lost by waiting", () =>
+  it.live("mails use no more connections than allowed, and none is lost while it waits", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const { deliver } = yield* transport(over(server.port, { connections: 2 }))
@@ -91,7 +91,7 @@ describe("a mail over SMTP", () => {
       assert.isAtMost(server.connections().made, 2)
     }))
 
-  it.live("has its whole time from when a connection is free, however long it waited for one", () =>
+  it.live("the time limit of a mail starts once it has a connection", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const { deliver } = yield* transport(over(server.port, { connections: 1, sendTimeoutMs: 400 }))
@@ -100,7 +100,7 @@ describe("a mail over SMTP", () => {
       assert.strictEqual(server.arrived.length, 6)
     }))
 
-  it.live("arrives over a new connection when the server was started anew in between", () =>
+  it.live("a mail arrives over a new connection after a restart of the server", () =>
     Effect.gen(function*() {
       const first = yield* startMailServer()
       const { deliver } = yield* transport(over(first.port))
@@ -126,7 +126,7 @@ describe("a mail that is not taken", () => {
       ["sender", 530, "MailDelayed"]
     ] as const
   ) {
-    it.live(`is ${kind} when the server answers ${code} to its ${at}, and says nothing private`, () =>
+    it.live(`a mail is ${kind} if the server answers ${code} to its ${at}, and the error contains nothing private`, () =>
       Effect.gen(function*() {
         const server = yield* startMailServer()
         server.next({ at, code, text: `5.1.1 <ann@home.example> and ${link} are not wanted here` })
@@ -138,12 +138,12 @@ describe("a mail that is not taken", () => {
       }))
   }
 
-  it.live("may be tried again when nobody listens", () =>
+  it.live("a mail without a listening server is tried again", () =>
     Effect.gen(function*() {
       assert.match(yield* ending(over(yield* aFreePort)), /^MailDelayed: .*ECONNREFUSED/)
     }))
 
-  it.live("may be tried again when the login is refused, whose password is not repeated", () =>
+  it.live("a mail whose login is refused is tried again, and the error contains no password", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer({ login: { user: "shop", pass: "right" } })
       const login = (pass: string) => ({ login: { user: "shop", pass: Redacted.make(pass) } })
@@ -152,7 +152,7 @@ describe("a mail that is not taken", () => {
       assert.deepStrictEqual(server.arrived.map(({ user }) => user), ["shop"])
     }))
 
-  it.live("may be tried again when the server falls silent, or dribbles for ever", () =>
+  it.live("a mail is tried again if the server is silent or too slow", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       server.next("silence", "dribble")
@@ -162,7 +162,7 @@ describe("a mail that is not taken", () => {
       assert.strictEqual(server.arrived.length, 2)
     }))
 
-  it.live("is not sent a second time by itself when the line is cut before the answer", () =>
+  it.live("a mail is not sent twice if the connection is cut before the answer", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const { deliver } = yield* transport(over(server.port))
@@ -174,7 +174,7 @@ describe("a mail that is not taken", () => {
       assert.deepStrictEqual(new Set(server.arrived.map((mail) => headerOf(mail, "message-id"))).size, 1)
     }))
 
-  it.live("is cut off when it is interrupted, and those behind it go on", () =>
+  it.live("an interrupted mail is cut off, and the next ones are sent", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer()
       const { deliver } = yield* transport(over(server.port, { connections: 1 }))
@@ -191,14 +191,14 @@ describe("a mail that is not taken", () => {
 })
 
 describe("encryption on the way to the server", () => {
-  it.live("is used where the server offers it", () =>
+  it.live("TLS is used if the server offers it", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer({ tls: "local" })
       assert.strictEqual(yield* ending(over(server.port, { host: "localhost", ca: localCertificate })), "sent")
       assert.deepStrictEqual(server.arrived.map(({ encrypted }) => encrypted), [true])
     }))
 
-  it.live("is not given up for a server that nobody vouches for, whatever the policy", () =>
+  it.live("an invalid certificate is refused with any policy", () =>
     Effect.gen(function*() {
       const server = yield* startMailServer({ tls: "expired" })
       for (const starttls of ["opportunistic", "required"] as const) {
@@ -207,7 +207,7 @@ describe("encryption on the way to the server", () => {
       assert.deepStrictEqual(server.arrived, [])
     }))
 
-  it.live("is optional, required or switched off as configured", () =>
+  it.live("TLS is optional, required or off as configured", () =>
     Effect.gen(function*() {
       const plain = yield* startMailServer()
       assert.strictEqual(yield* ending(over(plain.port)), "sent")

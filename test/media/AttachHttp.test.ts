@@ -1,15 +1,13 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asStaff, at, inOrganization } from "../support/TestApp.ts"
+import { api, asAdmin, asStaff, at, inOrganization } from "../support/TestApp.ts"
 import { aMedium, attach, upload } from "./MediaCalls.ts"
 import { withShelf } from "./Shelf.ts"
 
 const attaching = (body: object, as = asAdmin) => api("POST", "/api/media/attach", { as, body })
-
-const refused = (answer: Answer, status: number, code: string) =>
-  assert.deepStrictEqual([answer.status, answer.at("error.code")], [status, code], JSON.stringify(answer.body))
 
 const mediaOf = (entityId: string, as?: typeof asAdmin) =>
   Effect.map(
@@ -25,7 +23,7 @@ const aVariant = Effect.fnUntraced(function*(entity: string) {
 })
 
 withShelf()("attachments of media", (it) => {
-  it.effect("are shown with their entity, in their order, with where each lies", () =>
+  it.effect("attachments are shown with their entity, in order, with their addresses", () =>
     Effect.gen(function*() {
       const product = yield* aProduct({})
       const [first, second] = [yield* upload({ fields: { alt: "Front" } }), yield* upload()]
@@ -58,7 +56,7 @@ withShelf()("attachments of media", (it) => {
       assert.strictEqual(at(found, "media.1.mediaAssetId"), back)
     }))
 
-  it.effect("are made once at each level, whatever the role", () =>
+  it.effect("an asset is attached once at each level, in any role", () =>
     Effect.gen(function*() {
       const product = yield* aProduct({})
       const [medium, variantId] = [yield* aMedium(), yield* aVariant(product)]
@@ -67,7 +65,7 @@ withShelf()("attachments of media", (it) => {
       refused(yield* attaching({ ...body, role: "gallery" }), 409, "CONFLICT")
       yield* attach(product, medium, { variantId })
       refused(yield* attaching({ ...body, variantId }), 409, "CONFLICT")
-      // A variant's media are its own.
+      // A variant's media are not those of its entity.
       assert.lengthOf(yield* mediaOf(product), 1)
       const record = yield* api("GET", `/api/media/${medium}/record`, { as: asAdmin })
       assert.deepStrictEqual(record.at("data.attachments"), [
@@ -92,25 +90,23 @@ withShelf()("attachments of media", (it) => {
       }
     }))
 
-  it.effect("need an entity, a medium and a variant that are there and belong together", () =>
+  it.effect("an attachment needs an existing entity, asset and variant of the entity", () =>
     Effect.gen(function*() {
       const [product, other] = [yield* aProduct({}), yield* aProduct({})]
       const [medium, variantId] = [yield* aMedium(), yield* aVariant(other)]
       const body = { entityId: product, mediaAssetId: medium, role: "primary" }
-      refused(yield* attaching({ ...body, entityId: randomUUID() }), 404, "NOT_FOUND")
-      refused(yield* attaching({ ...body, mediaAssetId: randomUUID() }), 404, "NOT_FOUND")
-      refused(yield* attaching({ ...body, variantId: randomUUID() }), 404, "NOT_FOUND")
-      refused(yield* attaching({ ...body, variantId }), 404, "NOT_FOUND")
+      const id = randomUUID()
+      for (const end of [{ entityId: id }, { mediaAssetId: id }, { variantId: id }, { variantId }]) {
+        refused(yield* attaching({ ...body, ...end }), 404, "NOT_FOUND")
+      }
       refused(yield* attaching(body, inOrganization("org_elsewhere", asAdmin)), 404, "NOT_FOUND")
-      refused(yield* attaching({ ...body, role: "hero" }), 422, "VALIDATION_FAILED")
-      refused(yield* attaching({ ...body, sortOrder: 1.5 }), 422, "VALIDATION_FAILED")
-      refused(yield* attaching({ ...body, sortOrder: 3_000_000_000 }), 422, "VALIDATION_FAILED")
-      refused(yield* attaching({ entityId: product }), 422, "VALIDATION_FAILED")
+      const invalid = [{ role: "hero" }, { sortOrder: 1.5 }, { sortOrder: 3_000_000_000 }, { mediaAssetId: undefined }]
+      for (const field of invalid) refused(yield* attaching({ ...body, ...field }), 422, "VALIDATION_FAILED")
       refused(yield* attaching(body, asStaff), 403, "FORBIDDEN")
       assert.deepStrictEqual(yield* mediaOf(product), [])
     }))
 
-  it.effect("end with a detachment, with the medium and with the entity", () =>
+  it.effect("attachments end with a detachment, with the asset and with the entity", () =>
     Effect.gen(function*() {
       const [product, doomed] = [yield* aProduct({}), yield* aProduct({ stock: 0 })]
       const medium = yield* aMedium()
@@ -133,7 +129,7 @@ withShelf()("attachments of media", (it) => {
 })
 
 withShelf()("records of media", (it) => {
-  it.effect("are listed newest first, page by page, by type and by what shows them", () =>
+  it.effect("media are listed newest first, by page, type and entity", () =>
     Effect.gen(function*() {
       const product = yield* aProduct({})
       const ids = yield* Effect.forEach([1, 2, 3], () => aMedium())
@@ -155,7 +151,7 @@ withShelf()("records of media", (it) => {
       refused(yield* api("GET", "/api/media?entityId=x", { as: asAdmin }), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("change what is said of a file", () =>
+  it.effect("the description and metadata of an asset are changed", () =>
     Effect.gen(function*() {
       const id = yield* aMedium({ fields: { alt: "Old" } })
       const changing = (body: object, as = asAdmin) => api("PATCH", `/api/media/${id}`, { as, body })

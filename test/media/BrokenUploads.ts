@@ -9,7 +9,7 @@ const opening = `--${boundary}\r\nContent-Disposition: form-data; name="file"; f
   "Content-Type: application/pdf\r\n\r\n%PDF-1.7\n"
 const closing = `\r\n--${boundary}--\r\n`
 
-/** What came back, if anything did. */
+/** The answer; status 0 without one. */
 export interface RawAnswer {
   readonly status: number
   readonly body: string
@@ -17,15 +17,14 @@ export interface RawAnswer {
 
 /** How a form is sent; sizes in bytes. */
 export interface RawForm {
-  /** Of the file; its bytes are sent in pieces that nobody keeps. */
+  /** Of the file, which is sent in pieces. */
   readonly size: number
   /** Announces the length of the whole form instead of sending it in chunks. */
   readonly declared?: boolean
   /** The client hangs up when this much of the file is sent. */
   readonly hangsUpAfter?: number
-  /** The client says nothing more when this much is sent, and waits; `opened` is told then. */
+  /** The client pauses when this much is sent. */
   readonly pausesAfter?: number
-  readonly opened?: () => void
   /** The form ends there, without its last boundary. */
   readonly unfinished?: boolean
 }
@@ -36,7 +35,7 @@ const chunk = Buffer.alloc(65_536, 0x20)
 export const sendRaw = (form: RawForm, base?: string) =>
   Effect.flatMap(TestApp, ({ url }) =>
     Effect.callback<RawAnswer>((resume) => {
-      const { declared = false, hangsUpAfter, opened, pausesAfter, size, unfinished = false } = form
+      const { declared = false, hangsUpAfter, pausesAfter, size, unfinished = false } = form
       const length = opening.length + size + closing.length
       const sent = request(`${base ?? url}/api/media/upload`, {
         method: "POST",
@@ -63,7 +62,7 @@ export const sendRaw = (form: RawForm, base?: string) =>
       const more = () => {
         for (;;) {
           if (hangsUpAfter !== undefined && size - left >= hangsUpAfter) return void sent.destroy()
-          if (pausesAfter !== undefined && size - left >= pausesAfter) return opened?.()
+          if (pausesAfter !== undefined && size - left >= pausesAfter) return undefined
           if (left <= 0) return void sent.end(unfinished ? "" : closing)
           const part = left >= chunk.length ? chunk : chunk.subarray(0, left)
           left -= part.length
@@ -74,7 +73,7 @@ export const sendRaw = (form: RawForm, base?: string) =>
       return Effect.sync(() => sent.destroy())
     }))
 
-/** A request whose form says nothing that a form could. */
+/** A request without a valid form. */
 export const sendNonsense = (contentType: string, body: string) =>
   Effect.flatMap(TestApp, ({ url }) =>
     Effect.promise(async () => {

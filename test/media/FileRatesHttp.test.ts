@@ -8,7 +8,7 @@ import { withShelf } from "./Shelf.ts"
 const strict = { rateLimits: rateLimitValues({ ...defaultRates, api: 20, media: 30 }, 1) }
 
 withShelf({}, strict)("requests for files", (it) => {
-  it.effect("count by address and apart from all others, whoever asks and whatever he gets", () =>
+  it.effect("requests for files have a rate limit by address, separate from other requests and for any caller and answer", () =>
     Effect.gen(function*() {
       const url = (yield* upload({ fields: { isPublic: "true" } })).text("data.url")
       const first = yield* fetched(url)

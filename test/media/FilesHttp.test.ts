@@ -28,7 +28,7 @@ const aSignedQuery = (storageKey: string, seconds: number) =>
   )
 
 withMedia("GET /api/media/:id", (it) => {
-  it.effect("leads whoever sees the catalog to what something published shows, and to nothing else", () =>
+  it.effect("the address of an asset is given to readers of the catalog only if something published shows it", () =>
     Effect.gen(function*() {
       const { id, product, url } = yield* aShown()
       const unshown = yield* aMedium()
@@ -43,7 +43,7 @@ withMedia("GET /api/media/:id", (it) => {
       assert.strictEqual((yield* api("GET", `/api/media/${id}`)).status, 404)
     }))
 
-  it.effect("signs for readers of media alone, visitors are asked who they are", () =>
+  it.effect("addresses are signed for readers of media only", () =>
     Effect.gen(function*() {
       const { id } = yield* aShown()
       assert.strictEqual((yield* api("GET", `/api/media/${id}?signed=true`)).status, 401)
@@ -57,7 +57,7 @@ withMedia("GET /api/media/:id", (it) => {
 })
 
 withMedia("GET /api/media/files", (it) => {
-  it.effect("gives what is public to everybody, with what caches and browsers have to know", () =>
+  it.effect("a public file is served to everybody with headers for caches and browsers", () =>
     Effect.gen(function*() {
       const { product, url } = yield* aShown()
       const file = yield* fetched(url)
@@ -75,7 +75,7 @@ withMedia("GET /api/media/files", (it) => {
       assert.strictEqual((yield* fetched(url, asAdmin)).headers.get("cache-control"), "private, no-cache")
     }))
 
-  it.effect("keeps to itself what nothing published shows, unless its owner says otherwise", () =>
+  it.effect("an unpublished file is served to staff only, unless it is marked public", () =>
     Effect.gen(function*() {
       const made = yield* upload()
       const url = made.text("data.url")
@@ -91,7 +91,7 @@ withMedia("GET /api/media/files", (it) => {
       assert.strictEqual((yield* fetched(logo.text("data.url"))).status, 200)
     }))
 
-  it.effect("follows a signed address until it is over, and none that somebody changed", () =>
+  it.effect("a signed address works until it expires, and a forged one never", () =>
     Effect.gen(function*() {
       const made = yield* upload()
       const [id, key, url] = [made.text("data.id"), made.text("data.storageKey"), made.text("data.url")]
@@ -119,7 +119,7 @@ withMedia("GET /api/media/files", (it) => {
       assert.strictEqual(over.status, 403)
     }))
 
-  it.effect("answers conditional requests and ranges", () =>
+  it.effect("a file answers conditional requests and ranges", () =>
     Effect.gen(function*() {
       const { url } = yield* aShown()
       const whole = yield* fetched(url)
@@ -153,7 +153,7 @@ withMedia("GET /api/media/files", (it) => {
       assert.strictEqual((yield* part("bytes=0-9", { "if-range": "\"other\"" })).status, 200)
     }))
 
-  it.effect("draws a picture smaller once, and refuses what it does not draw", () =>
+  it.effect("a smaller version is rendered once, and other widths are refused", () =>
     Effect.gen(function*() {
       const { id, url } = yield* aShown()
       const [one, two] = yield* Effect.all([fetched(`${url}?width=32`), fetched(`${url}?width=32`)], {
@@ -177,12 +177,12 @@ withMedia("GET /api/media/files", (it) => {
       assert.strictEqual((yield* api("GET", `/api/media/${id}?width=33`)).status, 422)
       const pdf = yield* upload({ bytes: aPdf, type: "application/pdf" })
       assert.strictEqual((yield* fetched(`${pdf.text("data.url")}?width=32`, asAdmin)).status, 422)
-      // Whoever may not see a picture has it drawn in no size.
+      // A hidden picture is rendered in no size.
       const hidden = yield* upload()
       assert.strictEqual((yield* fetched(`${hidden.text("data.url")}?width=32`)).status, 404)
     }))
 
-  it.effect("turns a photograph upright, and makes nothing larger than it is", () =>
+  it.effect("a rendered photograph is upright and never enlarged", () =>
     Effect.gen(function*() {
       const made = yield* upload({ bytes: yield* aSidewaysPhoto, type: "image/jpeg" })
       const drawn = yield* fetched(`${made.text("data.url")}?width=64`, asAdmin)
@@ -190,7 +190,7 @@ withMedia("GET /api/media/files", (it) => {
       assert.deepStrictEqual([width, height], [20, 60])
     }))
 
-  it.effect("lets a drawing that may run scripts be saved and never opened", () =>
+  it.effect("a drawing that may run scripts is served as a sandboxed attachment", () =>
     Effect.gen(function*() {
       const made = yield* upload({ bytes: aDrawing, type: "image/svg+xml", name: "dot.svg" })
       assert.strictEqual(made.at("data.contentType"), "image/svg+xml", JSON.stringify(made.body))
@@ -200,7 +200,7 @@ withMedia("GET /api/media/files", (it) => {
       assert.strictEqual((yield* fetched(`${made.text("data.url")}?width=32`, asAdmin)).status, 422)
     }))
 
-  it.effect("knows nothing of keys that nobody made", () =>
+  it.effect("an invalid storage key is not found", () =>
     Effect.gen(function*() {
       const strange = ["2026/x.png", "..%2f..%2fauth-secret", "2026/..%2f..%2fauth-secret", "2026/%00.png"]
       for (const key of strange) {
@@ -212,7 +212,7 @@ withMedia("GET /api/media/files", (it) => {
 withShelf({}, { environment: "production", webhooks: { keyring: undefined, allowPrivate: false } })(
   "a deployment without a key for secrets",
   (it) => {
-    it.effect("signs nothing, so that nobody can forge what it signed", () =>
+    it.effect("a deployment without a key for secrets signs nothing and accepts no signature", () =>
       Effect.gen(function*() {
         const made = yield* upload()
         const refused = yield* api("GET", `/api/media/${made.text("data.id")}?signed=true`, { as: asAdmin })

@@ -8,7 +8,7 @@ import { eventually } from "../support/Eventually.ts"
 import { pictureHost } from "../support/PictureHost.ts"
 import { hostileUrls } from "../webhooks/HostileTargets.ts"
 
-/** Names that stand for this machine, and one that nobody knows; how often each was asked for is counted. */
+/** Resolves every name to this machine, except an unknown one; counts the look-ups. */
 const names = () => {
   const asked: Array<string> = []
   const resolver = Layer.succeed(HostResolver, {
@@ -25,7 +25,7 @@ const names = () => {
 
 const anywhere: TargetPolicy = { allowPrivate: true, allowHttp: true, ports: undefined }
 
-/** What came of an address: the bytes, or the tag of what went wrong and its message. */
+/** The size of a fetched file, or the error with its message. */
 const fetched = (url: string, policy: TargetPolicy = anywhere, resolver = names().resolver) =>
   Effect.flatMap(
     PictureHosts,
@@ -44,7 +44,7 @@ const fetched = (url: string, policy: TargetPolicy = anywhere, resolver = names(
 const bytes = new Uint8Array(500)
 
 describe("the way out to hosts of pictures", () => {
-  it.live("opens no connection to any hostile address, whatever its name is said to stand for", () =>
+  it.live("the guard opens no connection to hostile addresses, with any resolution of their names", () =>
     Effect.gen(function*() {
       const host = yield* pictureHost
       const strict: TargetPolicy = { ...anywhere, allowPrivate: false }
@@ -58,7 +58,7 @@ describe("the way out to hosts of pictures", () => {
       assert.strictEqual(host.connections(), 0)
     }).pipe(Effect.scoped))
 
-  it.live("judges every redirect like the first address, and resolves its host anew", () =>
+  it.live("every redirect is checked and resolved like the first address", () =>
     Effect.gen(function*() {
       const [host, inside] = [yield* pictureHost, yield* pictureHost]
       host.put("/a", { redirect: `http://cdn.example:${host.port}/b` })
@@ -66,7 +66,7 @@ describe("the way out to hosts of pictures", () => {
       host.put("/c", { bytes })
       host.put("/port", { redirect: `http://cdn.example:${inside.port}/a` })
       host.put("/user", { redirect: `http://me:secret@cdn.example:${host.port}/c` })
-      host.put("/nobody", { redirect: `http://unknown.example:${host.port}/c` })
+      host.put("/unknown", { redirect: `http://unknown.example:${host.port}/c` })
       inside.put("/a", { bytes })
       const policy: TargetPolicy = { ...anywhere, ports: [host.port] }
       const from = (path: string, resolver = names().resolver) =>
@@ -75,7 +75,7 @@ describe("the way out to hosts of pictures", () => {
       assert.deepStrictEqual([yield* from("a", resolver), asked], [500, ["shop.example", "cdn.example", "cdn.example"]])
       assert.strictEqual(yield* from("port"), `PictureRefused: must not use port ${inside.port}`)
       assert.strictEqual(yield* from("user"), "PictureRefused: must not hold a user name or a password")
-      assert.strictEqual(yield* from("nobody"), "PictureDelayed: was not found")
+      assert.strictEqual(yield* from("unknown"), "PictureDelayed: was not found")
       assert.strictEqual(inside.connections(), 0)
       yield* eventually("all connections to be closed", Effect.sync(() => host.open() === 0))
       assert.deepStrictEqual(
@@ -84,17 +84,15 @@ describe("the way out to hosts of pictures", () => {
       )
     }).pipe(Effect.scoped))
 
-  it.live("tells what will never come from what did not come this time", () =>
+  it.live("permanent and temporary failures are different errors", () =>
     Effect.gen(function*() {
       const host = yield* pictureHost
-      const answers = [[401, "Refused"], [404, "Refused"], [410, "Refused"], [204, "Refused"], [
-        304,
-        "Refused"
-      ]] as const
-      const passing = [[408, "Delayed"], [429, "Delayed"], [500, "Delayed"], [503, "Delayed"]] as const
-      for (const [status, end] of [...answers, ...passing]) {
-        host.put("/x", { status })
-        assert.strictEqual(yield* fetched(`${host.url}/x`), `Picture${end}: is answered with ${status}`)
+      const statuses = { Refused: [401, 404, 410, 204, 304], Delayed: [408, 429, 500, 503] }
+      for (const [end, answers] of Object.entries(statuses)) {
+        for (const status of answers) {
+          host.put("/x", { status })
+          assert.strictEqual(yield* fetched(`${host.url}/x`), `Picture${end}: is answered with ${status}`)
+        }
       }
       host.put("/torn", "torn")
       assert.strictEqual(yield* fetched(`${host.url}/torn`), "PictureDelayed: broke off in the middle")
@@ -102,7 +100,7 @@ describe("the way out to hosts of pictures", () => {
       assert.strictEqual(yield* fetched(`${host.url}/large`), "PictureRefused: is larger than 10000 bytes")
     }).pipe(Effect.scoped))
 
-  it.live("hangs up when nobody waits any more", () =>
+  it.live("an interrupted fetch closes its connection", () =>
     Effect.gen(function*() {
       const host = yield* pictureHost
       host.put("/hang", "hang")

@@ -34,7 +34,7 @@ const through = Effect.fnUntraced(function*(folder: string, bytes: number) {
 })
 
 describe("a file of 192 MiB", () => {
-  it.live("takes no more memory than one of 48 MiB, both ways", () =>
+  it.live("a file of 192 MiB takes no more memory than one of 48 MiB, both ways", () =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase
       const folder = yield* ownFolder

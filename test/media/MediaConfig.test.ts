@@ -12,7 +12,7 @@ const starting = (deployment: DeploymentConfig, variables: Readonly<Record<strin
 const bucket = { type: "s3", bucket: "pictures" } as const
 
 describe("what a deployment says of media", () => {
-  it.effect("is refused at the start when it cannot be, with the name of the setting", () =>
+  it.effect("an invalid setting is refused at the start, with its name", () =>
     Effect.gen(function*() {
       const wrong: ReadonlyArray<readonly [RegExp, DeploymentConfig, Readonly<Record<string, string>>?]> = [
         [/media\.maxUploadSize/, { media: { maxUploadSize: 0 } }],
@@ -35,7 +35,7 @@ describe("what a deployment says of media", () => {
       }
     }))
 
-  it.effect("keeps files on the disk of a process that is alone, and nowhere where it is one of several", () =>
+  it.effect("files are stored on the disk of a single process, and nowhere by default with several", () =>
     Effect.gen(function*() {
       const kindOf = (deployment: DeploymentConfig, variables = {}) =>
         Effect.map(starting(deployment, variables), ({ storage }) => storage.kind)
@@ -46,7 +46,7 @@ describe("what a deployment says of media", () => {
       assert.strictEqual(yield* kindOf({ storage: { type: "local" } }, { STOA_MEDIA_STORAGE: "none" }), "none")
     }))
 
-  it.effect("lets the environment win, and begins addresses with where files are found", () =>
+  it.effect("the environment takes precedence, and addresses begin with the base of the files", () =>
     Effect.gen(function*() {
       const { settings, storage } = yield* starting({ storage: bucket, media: { maxUploadSize: 5, allowSvg: true } }, {
         STOA_MEDIA_MAX_UPLOAD_SIZE: "7",

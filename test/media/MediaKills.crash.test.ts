@@ -43,7 +43,7 @@ const until = Effect.fnUntraced(function*(what: string, is: (found: Effect.Succe
 
 describe("a process that is killed", () => {
   it.live(
-    "after a deletion was committed and before the file went leaves it to the next one",
+    "a process killed between a deletion and the removal of the file leaves that to the next one",
     () =>
       Effect.gen(function*() {
         const [{ url }, folder, bucket] = [yield* freshDatabase, yield* ownFolder, yield* s3Emulator]
@@ -72,7 +72,7 @@ describe("a process that is killed", () => {
     90_000
   )
 
-  it.live("in the middle of an upload leaves no row, and what it left elsewhere goes", () =>
+  it.live("a process killed during an upload leaves no row, and its files are removed", () =>
     Effect.gen(function*() {
       const [{ url }, folder, bucket] = [yield* freshDatabase, yield* ownFolder, yield* s3Emulator]
       const options = withBucket(url, folder, bucket)

@@ -43,7 +43,7 @@ const page = { page: 1, limit: 20 }
 
 describe("media among 40,000", () => {
   it.layer(repos, { excludeTestServices: true })((it) => {
-    it.effect("are listed, found, attached, given out and removed over indexes, in a fixed number of statements", () =>
+    it.effect("media are read and changed over indexes, in a fixed number of statements", () =>
       Effect.gen(function*() {
         yield* seedMany
         const sql = yield* SqlClient.SqlClient

@@ -13,7 +13,7 @@ const matroska = (kind: string) =>
   new Uint8Array([0x1a, 0x45, 0xdf, 0xa3, 0x80 + kind.length + 3, 0x42, 0x82, 0x80 + kind.length, ...bytes(kind)])
 
 describe("the type of a file", () => {
-  it.effect("is what its bytes say, for each type there is", () =>
+  it.effect("the type of a file is detected from its bytes, for each type", () =>
     Effect.gen(function*() {
       const formats: ReadonlyArray<Format> = ["png", "jpeg", "gif", "webp", "avif"]
       const found = yield* Effect.forEach(formats, (format) => Effect.flatMap(aPicture(format), typeOf))
@@ -21,7 +21,7 @@ describe("the type of a file", () => {
       assert.sameMembers([...found, ...others], [...knownContentTypes])
     }))
 
-  it.effect("is PNG for an animated one, and for one whose texts fill the head", () =>
+  it.effect("an animated PNG and one whose texts fill the head are PNG", () =>
     Effect.gen(function*() {
       const png = yield* aPicture("png")
       for (const [type, size] of [["acTL", 8], ["tEXt", 10_000]] as const) {
@@ -33,7 +33,7 @@ describe("the type of a file", () => {
       }
     }))
 
-  it.effect("is none that can be uploaded where nothing begins like this", () =>
+  it.effect("other bytes have no type that can be uploaded", () =>
     Effect.gen(function*() {
       const strange = [
         aPage,
@@ -52,7 +52,7 @@ describe("the type of a file", () => {
       assert.deepStrictEqual(found.filter((type) => type !== undefined && knownContentTypes.includes(type)), [])
     }))
 
-  it.effect("is found in a drawing in a time that its sender does not decide", () =>
+  it.effect("the detection of a drawing takes bounded time", () =>
     Effect.gen(function*() {
       const began = performance.now()
       for (const piece of ["<!---->", "<!-- ", "<?xml ", "<!doctype svg ", " \n", "<!doctype svg><!-- -->"]) {
@@ -61,7 +61,7 @@ describe("the type of a file", () => {
       assert.isBelow(performance.now() - began, 500)
     }))
 
-  it("as a client declares it has several spellings, and none where he does not know", () => {
+  it("a declared type has several spellings, and an unknown one is undefined", () => {
     assert.deepStrictEqual(
       ["image/jpg", "IMAGE/PNG; charset=x", "application/octet-stream", "", "text/html"].map(declaredType),
       ["image/jpeg", "image/png", undefined, undefined, "text/html"]
@@ -70,7 +70,7 @@ describe("the type of a file", () => {
 })
 
 describe("the name of a file", () => {
-  it("keeps what a name may have, and nothing that leads elsewhere", () => {
+  it("a saved name contains no path and no special characters", () => {
     const names = [
       "a b.png",
       "../../etc/passwd",
@@ -86,7 +86,7 @@ describe("the name of a file", () => {
     assert.lengthOf(savedName("x".repeat(5_000), "png"), 200)
   })
 
-  it("stands in a header twice, in plain letters and whole", () => {
+  it("a name is in the header twice, in ASCII and in UTF-8", () => {
     const name = "Tür \"1\"; x=%41.png"
     assert.strictEqual(
       dispositionOf("image/png", name),
@@ -97,7 +97,7 @@ describe("the name of a file", () => {
 })
 
 describe("a range", () => {
-  it("is a part of a file, or none", () => {
+  it("a range is a part of a file, all of it, or beyond it", () => {
     const asked = (text: string | undefined) => rangeOf(text, 10)
     assert.deepStrictEqual(asked("bytes=0-0"), { start: 0, end: 0 })
     assert.deepStrictEqual(asked("bytes=9-"), { start: 9, end: 9 })

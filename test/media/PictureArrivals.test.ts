@@ -22,7 +22,7 @@ const until = (what: string, is: () => boolean | Promise<boolean>) =>
   Effect.promise(() => waitFor(what, async () => await is() || undefined))
 
 for (const behaviour of ["hang", "begun"] as const) {
-  it.effect(`a picture has a minute in all, and leaves nothing behind when its host does this: ${behaviour}`, () =>
+  it.effect(`a picture has a minute in total and leaves nothing behind if its host does this: ${behaviour}`, () =>
     Effect.gen(function*() {
       const [host, folder] = [yield* pictureHost, yield* ownFolder]
       host.put("/a.png", behaviour)

@@ -4,7 +4,7 @@ import sharp from "sharp"
 /** How a picture is kept. */
 export type Format = "png" | "jpeg" | "gif" | "webp" | "avif"
 
-/** A picture of one colour; each call may have its own, as pictures that are alike have one hash. */
+/** A picture of one colour; another colour has another hash. */
 export const aPicture = (format: Format = "png", width = 40, height = 30, red = 200) =>
   Effect.promise(async () =>
     new Uint8Array(

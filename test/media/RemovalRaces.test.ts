@@ -51,7 +51,7 @@ const aStored = Effect.gen(function*() {
 })
 
 it.layer(Repos, { excludeTestServices: true })("files and those who remove them", (it) => {
-  it.effect("an upload that was given up gets no row, however late it comes", () =>
+  it.effect("an upload whose file is being removed gets no row", () =>
     Effect.gen(function*() {
       const [media, files] = [yield* MediaRepo, yield* MediaFileRepo]
       const asset = anAsset(aKey("png"))
@@ -65,7 +65,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       assert.deepStrictEqual(yield* listed, [])
     }))
 
-  it.effect("a file with a row is nobody's to remove", () =>
+  it.effect("a file with a row is not removed", () =>
     Effect.gen(function*() {
       const files = yield* MediaFileRepo
       yield* aStored
@@ -73,7 +73,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       assert.deepStrictEqual(yield* files.claimRemovals(9), [])
     }))
 
-  it.effect("of two who remove at once each has other files, and none comes back before its time", () =>
+  it.effect("concurrent removals claim different files, and none is claimed again before its time", () =>
     Effect.gen(function*() {
       const files = yield* MediaFileRepo
       const keys = Array.from({ length: 8 }, () => aKey("png"))
@@ -83,7 +83,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       const beside = Effect.runPromiseWith(yield* Effect.context<never>())
       const both = Effect.gen(function*() {
         const first = yield* files.claimRemovals(4)
-        // Somebody else, while ours are not committed: he does not wait for them.
+        // Another process does not wait for claims that are not committed.
         return [first, yield* Effect.promise(() => beside(files.claimRemovals(9)))]
       })
       const [first = [], second = []] = yield* sql.withTransaction(both)
@@ -94,7 +94,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       yield* files.removed(keys)
     }))
 
-  it.effect("a smaller version that came second, or after its image went, stays on the list", () =>
+  it.effect("a smaller version that came second or after its image was deleted stays on the removal list", () =>
     Effect.gen(function*() {
       const [files, media] = [yield* MediaFileRepo, yield* MediaRepo]
       const { id } = yield* aStored
@@ -116,7 +116,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       yield* files.removed(due)
     }))
 
-  it.effect("an attachment in another organization's name shows nothing", () =>
+  it.effect("an attachment of another organization shows nothing", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const [sql, media, files] = [yield* SqlClient.SqlClient, yield* MediaRepo, yield* MediaFileRepo]
@@ -150,7 +150,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       assert.isTrue(yield* here(media.detach(onVariant)))
     }))
 
-  it.effect("nobody touches what belongs to another organization", () =>
+  it.effect("another tenant cannot touch files, rows and removals", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const [files, media] = [yield* MediaFileRepo, yield* MediaRepo]

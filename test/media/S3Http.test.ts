@@ -24,7 +24,7 @@ const withBucket = (more: Partial<S3Options> = {}, media: MediaOptions = {}) =>
 
 const removing = (id: string) => api("DELETE", `/api/media/${id}`, { as: asAdmin })
 
-/** Follows an address of the bucket itself, which knows nobody. */
+/** Follows an address of the bucket, without credentials. */
 const fromBucket = (address: string) =>
   Effect.promise(async () => {
     const answer = await fetch(address)
@@ -32,7 +32,7 @@ const fromBucket = (address: string) =>
   })
 
 withBucket()("media in a bucket", (it) => {
-  it.effect("are stored there, given out by the service, and leave nothing on its disk", () =>
+  it.effect("media are stored in the bucket, served by the service, and leave nothing on its disk", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket
       const bytes = yield* aPicture("png", 64, 32)
@@ -53,7 +53,7 @@ withBucket()("media in a bucket", (it) => {
       assert.deepStrictEqual([bucket.objects.size, yield* rows], [0, { assets: 0, doomed: 0 }])
     }))
 
-  it.effect("have addresses that the bucket signs and ends", () =>
+  it.effect("media have addresses that the bucket signs and that expire", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket
       const made = yield* upload({ bytes: aDrawing, type: "image/svg+xml", name: "dot.svg" })
@@ -70,7 +70,7 @@ withBucket()("media in a bucket", (it) => {
       bucket.moveClock(0)
     }))
 
-  it.effect("are stored again when the bucket fails once, and refused when it goes on", () =>
+  it.effect("an upload is retried if the bucket fails once, and refused if it keeps failing", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket
       const before = yield* rows
@@ -90,7 +90,7 @@ withBucket()("media in a bucket", (it) => {
       assert.strictEqual((yield* rows).doomed, 0)
     }))
 
-  it.effect("are 503 while the bucket does not give them, and 404 when it has them no more", () =>
+  it.effect("a file is 503 while the bucket fails and 404 if it is missing there", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket
       const made = yield* upload({ fields: { isPublic: "true" } })
@@ -108,7 +108,7 @@ withBucket()("media in a bucket", (it) => {
       assert.strictEqual(lost.status, 404)
     }))
 
-  it.effect("are deleted at once, and leave the bucket when it answers again", () =>
+  it.effect("a deletion succeeds at once, and its object is removed when the bucket answers again", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket
       const made = yield* upload()
@@ -123,7 +123,7 @@ withBucket()("media in a bucket", (it) => {
 })
 
 withBucket({ timeoutMs: 200 })("a bucket that says nothing", (it) => {
-  it.effect("is waited for as long as is configured, and then asked again", () =>
+  it.effect("a silent bucket has the configured time and is asked again", () =>
     Effect.gen(function*() {
       const bucket = yield* Bucket
       bucket.fail("PUT", "silence")
@@ -137,7 +137,7 @@ withBucket({ timeoutMs: 200 })("a bucket that says nothing", (it) => {
 })
 
 withBucket({ secretAccessKey: "another-secret" })("a bucket that does not know us", (it) => {
-  it.effect("takes nothing, and nobody is told its reasons", () =>
+  it.effect("a bucket that refuses the credentials makes uploads 503 without its reasons", () =>
     Effect.gen(function*() {
       const refused = yield* upload()
       assert.strictEqual(refused.status, 503)
@@ -148,7 +148,7 @@ withBucket({ secretAccessKey: "another-secret" })("a bucket that does not know u
 })
 
 withBucket({ signedBy: "service" }, { publicUrl: "https://cdn.example/shop/" })("a bucket behind a CDN", (it) => {
-  it.effect("has its addresses there, and signed ones of the service's own", () =>
+  it.effect("a bucket behind a CDN has addresses of the CDN, and signed ones of the service", () =>
     Effect.gen(function*() {
       const made = yield* upload({ fields: { isPublic: "true" } })
       const key = made.text("data.storageKey")

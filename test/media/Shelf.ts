@@ -9,7 +9,7 @@ import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 
-/** The data directory of the service of the test, which nobody else has. */
+/** The data directory of the service under test. */
 export class Shelf extends Context.Service<Shelf, { readonly folder: string }>()("stoa/test/media/Shelf") {}
 
 const ownFolder = Layer.effect(
@@ -20,7 +20,7 @@ const ownFolder = Layer.effect(
   )
 )
 
-/** The whole service with a data directory of its own. */
+/** The whole service with a separate data directory. */
 export const shelfLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
   Layer.unwrap(Effect.map(Shelf, ({ folder }) => testAppLayer(deployment, { dataDir: folder, ...environment }))).pipe(
     Layer.provideMerge(ownFolder)
@@ -35,7 +35,7 @@ const filesBelow = async (folder: string): Promise<ReadonlyArray<string>> => {
   return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).toSorted()
 }
 
-/** Names of the files that lie in the storage, and of those that are arriving. */
+/** Names of the stored files, and of the temporary ones. */
 export const stored = Effect.flatMap(
   Shelf,
   ({ folder }) => Effect.promise(() => filesBelow(join(folder, "media/files")))
@@ -45,7 +45,7 @@ export const arriving = Effect.flatMap(
   ({ folder }) => Effect.promise(() => filesBelow(join(folder, "media/incoming")))
 )
 
-/** How many rows the tables of media have: assets, and files that have to go. */
+/** Number of assets, and of files to remove. */
 export const rows = Effect.map(
   onDatabase((sql) =>
     sql<{ assets: number; doomed: number }>`select (select count(*)::int4 from media_assets) as assets,
@@ -54,7 +54,7 @@ export const rows = Effect.map(
   ([found]) => found ?? { assets: -1, doomed: -1 }
 )
 
-/** Has the scheduled task of media take its turn, in a service whose processes do not work on jobs by themselves. */
+/** Runs the scheduled task of media, in a service that runs no jobs by itself. */
 export const mediaTurn = Effect.gen(function*() {
   yield* onDatabase((sql) =>
     sql`insert into commerce_jobs (id, organization_id, task_slug)

@@ -53,7 +53,7 @@ const whileAway = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E,
 })
 
 withLimits("an upload", (it) => {
-  it.effect("of the largest size is taken, and of one byte more is not, however it is sent", () =>
+  it.effect("an upload of the maximum size is accepted, and one byte more is refused", () =>
     Effect.gen(function*() {
       const head = 9
       for (const declared of [true, false]) {
@@ -71,7 +71,7 @@ withLimits("an upload", (it) => {
       assert.deepStrictEqual((yield* rows).assets, 2)
     }))
 
-  it.effect("that ends in the middle leaves no row and no file", () =>
+  it.effect("an upload that breaks off leaves no row and no file", () =>
     Effect.gen(function*() {
       yield* untouched(
         Effect.gen(function*() {
@@ -84,7 +84,7 @@ withLimits("an upload", (it) => {
       assert.strictEqual(unfinished.status, 400, unfinished.body)
     }))
 
-  it.effect("beside 32 others that are arriving has to come again", () =>
+  it.effect("an upload beside 32 others is refused until they end", () =>
     Effect.gen(function*() {
       const slow = sendRaw({ size: 200_000, pausesAfter: 70_000 })
       const others = yield* Effect.forEach(Array.from({ length: 32 }), () => Effect.forkChild(slow))
@@ -100,7 +100,7 @@ withLimits("an upload", (it) => {
       assert.strictEqual((yield* upload()).status, 201)
     }))
 
-  it.effect("that is no form is 415, and a form that cannot be read 400", () =>
+  it.effect("an upload without a form is 415, and an unreadable form 400", () =>
     Effect.gen(function*() {
       const json = yield* sendNonsense("application/json", "{}")
       assert.deepStrictEqual([json.status, json.body.includes("UNSUPPORTED_MEDIA_TYPE")], [415, true])
@@ -110,7 +110,7 @@ withLimits("an upload", (it) => {
       assert.strictEqual((yield* sendNonsense("multipart/form-data; charset=utf-8", "x")).status, 400)
     }))
 
-  it.effect("of a picture that is damaged, or unpacks to too much, is refused", () =>
+  it.effect("an upload of a damaged or too large picture is refused", () =>
     Effect.gen(function*() {
       const picture = yield* aPicture("png", 50, 50)
       const damaged = picture.slice(0, 20)
@@ -131,7 +131,7 @@ withLimits("an upload", (it) => {
       assert.strictEqual((yield* fetched(`${cut.text("data.url")}?width=16`, asAdmin)).status, 422)
     }))
 
-  it.effect("with a key is made once, and the key is another file's no more", () =>
+  it.effect("an upload with an idempotency key is stored once, and the key fits no other file", () =>
     Effect.gen(function*() {
       const headers = { "idempotency-key": randomUUID() }
       const bytes = yield* aPicture("png", 20, 20)
@@ -158,7 +158,7 @@ withLimits("an upload", (it) => {
       assert.deepStrictEqual(recorded, [{ n: 1, marked: true }])
     }))
 
-  it.effect("is 503 while the storage is away, and leaves nothing that stays", () =>
+  it.effect("an upload is 503 while the storage is unavailable, and leaves nothing", () =>
     Effect.gen(function*() {
       const before = yield* rows
       const away = yield* whileAway(upload())
@@ -172,7 +172,7 @@ withLimits("an upload", (it) => {
 withLimits("a file", (it) => {
   const removing = (id: string) => api("DELETE", `/api/media/${id}`, { as: asAdmin })
 
-  it.effect("goes with its medium, and its smaller versions with it", () =>
+  it.effect("a file and its smaller versions are removed with their asset", () =>
     Effect.gen(function*() {
       const made = yield* upload()
       assert.strictEqual((yield* fetched(`${made.text("data.url")}?width=16`, asAdmin)).status, 200)
@@ -184,7 +184,7 @@ withLimits("a file", (it) => {
       assert.strictEqual((yield* fetched(made.text("data.url"), asAdmin)).status, 404)
     }))
 
-  it.effect("goes later when the process died between the commit and the removal", () =>
+  it.effect("a file is removed later if the process died between the commit and the removal", () =>
     Effect.gen(function*() {
       const made = yield* upload()
       yield* fetched(`${made.text("data.url")}?width=16`, asAdmin)
@@ -196,7 +196,7 @@ withLimits("a file", (it) => {
       assert.deepStrictEqual([yield* stored, yield* rows], [[], { assets: 0, doomed: 0 }])
     }))
 
-  it.effect("goes later when the storage was away, and its medium at once", () =>
+  it.effect("a file is removed later if the storage was unavailable, and its asset at once", () =>
     Effect.gen(function*() {
       const made = yield* upload()
       const gone = yield* whileAway(removing(made.text("data.id")))
@@ -210,7 +210,7 @@ withLimits("a file", (it) => {
       assert.deepStrictEqual([yield* stored, (yield* rows).doomed], [[], 0])
     }))
 
-  it.effect("whose upload died before its row was written goes an hour later, and no sooner", () =>
+  it.effect("a file whose upload died before its row was written is removed an hour later", () =>
     Effect.gen(function*() {
       const { folder } = yield* Shelf
       const key = `2026/${randomUUID()}.pdf`
@@ -229,7 +229,7 @@ withLimits("a file", (it) => {
       assert.deepStrictEqual([yield* stored, yield* rows], [[], { assets: 0, doomed: 0 }])
     }))
 
-  it.effect("that the storage has lost is 404, and one that it cannot give now 503", () =>
+  it.effect("a lost file is 404, and one of an unavailable storage 503", () =>
     Effect.gen(function*() {
       const made = yield* upload()
       const [url, id] = [made.text("data.url"), made.text("data.id")]
@@ -243,7 +243,7 @@ withLimits("a file", (it) => {
       assert.strictEqual((yield* rows).doomed, 0)
     }))
 
-  it.effect("that a process which died left in the middle of its arrival goes after an hour", () =>
+  it.effect("a temporary file of a dead process is removed after an hour", () =>
     Effect.gen(function*() {
       const { folder } = yield* Shelf
       const incoming = join(folder, "media/incoming")
@@ -260,7 +260,7 @@ withLimits("a file", (it) => {
 })
 
 withShelf({ storage: { type: "none" } })("a deployment without storage", (it) => {
-  it.effect("takes no files, and says so in the words of the contract", () =>
+  it.effect("a deployment without storage refuses uploads with the code of the contract", () =>
     Effect.gen(function*() {
       const refused = yield* upload()
       assert.deepStrictEqual([refused.status, at(refused.body, "error.code")], [501, "storage_not_supported"])

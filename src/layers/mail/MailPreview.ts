@@ -6,7 +6,8 @@ import { renderMail } from "./MailTexts.ts"
 const about = { to: "ann@home.example", organizationId: "org_default" }
 const order = { orderId: "0190c0de-0000-7000-8000-000000000001", orderNumber: "ORD-2026-000042" }
 
-const samples: { readonly [T in MailTemplate]: MailOf<T> } = {
+/** A mail of each template with sample data. */
+export const sampleMails: { readonly [T in MailTemplate]: MailOf<T> } = {
   "password-reset": {
     template: "password-reset",
     ...about,
@@ -63,7 +64,7 @@ export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly 
 export const previewMail = ({ deployment, mail }: AppSettings, template: MailTemplate, locale: string | undefined) =>
   Effect.try({
     try: () => {
-      const sample: Mail = { ...samples[template], ...locale === undefined ? {} : { locale } }
+      const sample: Mail = { ...sampleMails[template], ...locale === undefined ? {} : { locale } }
       return renderMail(sample, { ...mail, storeName: deployment.storeName }).html
     },
     catch: (error) => new PreviewFailed({ message: `The template ${template} failed: ${String(error)}` })
