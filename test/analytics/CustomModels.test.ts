@@ -99,7 +99,7 @@ withModels("a model of the deployment's own", (it) => {
       assert.deepStrictEqual(yield* rowsOf(query, other), [{ "Reckless.orders": 1 }])
     }))
 
-  it.effect("writes nothing, whatever its expressions call", () =>
+  it.effect("writes nothing, even if its expressions call functions that write", () =>
     Effect.gen(function*() {
       yield* anOrder({})
       assert.strictEqual((yield* ask({ measures: ["Writing.count"] })).status, 500)

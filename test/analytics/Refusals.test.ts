@@ -119,7 +119,7 @@ withApp("what cannot be answered", (it) => {
       assert.deepStrictEqual(yield* footprintOf("org_default"), before)
     }))
 
-  it.effect("is told of as a whole", () =>
+  it.effect("reports all errors of a query at once", () =>
     Effect.gen(function*() {
       const answer = yield* ask({
         measures: ["Orders.count", "Orders.total"],

@@ -17,7 +17,7 @@ import {
 } from "../support/TestApp.ts"
 import { anOrder, ask, rowsOf } from "./Questions.ts"
 
-/** Stock as vendors see it: the warehouse whose code is the vendor's id is his. */
+/** Stock as vendors see it: a vendor owns the warehouse that has the vendor's id as its code. */
 const Shelves: AnalyticsModel = {
   name: "Shelves",
   table: "stock_levels",
@@ -49,7 +49,7 @@ withModels("who asks", (it) => {
       }
     }))
 
-  it.effect("a customer sees his own orders, lines and profile, and no other model", () =>
+  it.effect("shows customers their orders, lines and profile, and no other model", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ price: 700 })
       yield* buyAs(asCustomer("ann"), entityId)
@@ -76,13 +76,13 @@ withModels("who asks", (it) => {
       const meta = yield* api("GET", "/api/analytics/meta", { as: asCustomer("ann") })
       assert.sameMembers(namesIn(meta), ["Orders", "OrderLineItems", "Customers"])
       assert.notMatch(JSON.stringify(meta.body), /Inventory|Shelves/)
-      // What he may not see is not among what a refusal lists.
+      // A refusal does not list models that the customer may not see.
       const unknown = yield* ask({ measures: ["Orders.none"] }, asCustomer("ann"))
       assert.notMatch(JSON.stringify((yield* ask({ measures: ["None.none"] }, asCustomer("ann"))).body), /Inventory/)
       refused(unknown, 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("a vendor sees the models that have a rule for vendors, in his own rows", () =>
+  it.effect("shows vendors their rows of models that have a rule for vendors", () =>
     Effect.gen(function*() {
       const organization = yield* anOrganization
       const as = { ...organization, userId: "boss" }
@@ -109,7 +109,7 @@ withModels("who asks", (it) => {
       assert.deepStrictEqual(yield* rowsOf({ measures: ["Shelves.units"] }, hostile), [{ "Shelves.units": 0 }])
     }))
 
-  it.effect("nobody else sees anything, and is told so before his query is read", () =>
+  it.effect("refuses all other actors before it reads the query", () =>
     Effect.gen(function*() {
       const manager = { ...asAnonymous, role: "manager", permissions: ["orders:read", "inventory:read"] }
       const key = { ...asStaff, type: "api_key" as const }
@@ -138,7 +138,7 @@ withModels("who asks", (it) => {
       assert.deepStrictEqual(answer.at("data.rows"), [{ "Orders.count": 0 }])
     }))
 
-  it.effect("another store's rows are in nobody's figures", () =>
+  it.effect("leaves rows of another store out of all figures", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* anOrganization, yield* anOrganization]
       const mine = yield* anOrder({ organizationId: one.organizationId, onHand: 5 })

@@ -12,7 +12,7 @@ export const brands = "/api/catalog/brands"
 
 export const shopper = asCustomer("shopper-1")
 
-/** A new entity of type product with a slug of its own, unless the body says otherwise. */
+/** Creates an entity of type product with a unique slug, unless the body says otherwise. */
 export const make = Effect.fnUntraced(function*(body: object) {
   const data = yield* api("POST", entities, { as: asAdmin, body: { type: "product", slug: newId(), ...body } })
   assert.strictEqual(data.status, 201, JSON.stringify(data.body))

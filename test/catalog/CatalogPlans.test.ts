@@ -93,7 +93,7 @@ describe("the catalog among 21,000 entities", () => {
         assert.isTrue(page.items.every((item) => item.pricing?.length === 1))
       }).pipe(asShopper))
 
-    it.effect("lists with every expansion by one statement, whatever the page holds", () =>
+    it.effect("lists entities with every expansion in one statement, for any size of page", () =>
       Effect.gen(function*() {
         const plan = yield* onePlan(list({ include: everything, limit: 100 }))
         for (

@@ -64,7 +64,7 @@ describe("the tree", () => {
   it.layer(catalogLayer())((it) => {
     for (const seed of ["oak", "elm", "fir"]) {
       it.effect(
-        `has no circle and knows every way, whatever moves at the same time (${seed})`,
+        `the category tree has no cycle and complete paths after concurrent moves (${seed})`,
         () =>
           Effect.gen(function*() {
             const categories = yield* Categories

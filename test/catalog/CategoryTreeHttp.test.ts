@@ -163,7 +163,7 @@ withSharedApp("the category tree over HTTP", (it) => {
         assert.deepStrictEqual(yield* subtree(clothes.id), was)
       }))
 
-    it.effect("is told of every category it renumbered, and of no other", () =>
+    it.effect("emits an event for every renumbered category, and for no other", () =>
       Effect.gen(function*() {
         const { clothes, shirts, shoes } = yield* aTree
         const moved = yield* move(shirts.id, { before: shoes.id })

@@ -84,7 +84,7 @@ describe("combinations", () => {
     assert.deepStrictEqual(made(chosen).map(combinationKey), ["a0,b1", "a1"])
   })
 
-  it("of mode manual may name neither a stranger's value nor two values of one option", () => {
+  it("in mode manual refuses a foreign value and two values of one option", () => {
     const unknown = combinationsFor(axes(2), { mode: "manual", combinations: [["x0"]] })
     assert.include(refusal(unknown), "x0")
     const twice = combinationsFor(axes(2), { mode: "manual", combinations: [["a0", "a1"]] })

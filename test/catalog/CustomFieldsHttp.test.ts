@@ -7,7 +7,7 @@ import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
 
 const definitions = "/api/admin/entity-field-definitions"
 
-/** A type of its own, so that the fields of one test are not those of another. */
+/** A new type, so that tests do not share fields. */
 const aType = () => `type-${newId().slice(-12)}`
 
 const define = Effect.fnUntraced(function*(body: object) {
@@ -102,7 +102,7 @@ withSharedApp("custom fields over HTTP", (it) => {
         yield* refused("POST", definitions, usable, 409, "CONFLICT")
       }))
 
-    it.effect("is for those who write the catalog, each in his own organization", () =>
+    it.effect("lets only catalog writers manage fields, each in the organization of the actor", () =>
       Effect.gen(function*() {
         const body = { entityType: aType(), name: "f", kind: "text" }
         const id = yield* define(body)
@@ -241,7 +241,7 @@ withSharedApp("custom fields over HTTP", (it) => {
         assert.deepStrictEqual(yield* fieldsOf(id), {})
       }))
 
-    it.effect("are in events, revisions and restorations, and nothing is told where nothing changed", () =>
+    it.effect("include custom fields in events, revisions and restorations, and emit no event without a change", () =>
       Effect.gen(function*() {
         const type = aType()
         const note = yield* define({ entityType: type, name: "note", kind: "text", rules: { maxLength: 9 } })

@@ -230,7 +230,7 @@ withSharedApp("catalog entities over HTTP", (it) => {
         assert.strictEqual(seen.status, 200)
       }))
 
-    it.effect("to another organization's entity reads as not found, whatever is asked", () =>
+    it.effect("answers every request about another organization's entity with 404", () =>
       Effect.gen(function*() {
         const { id, slug } = yield* make({ status: "active", attributes: titled })
         const outsider = inOrganization("org_c", asAdmin)

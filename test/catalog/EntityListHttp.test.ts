@@ -51,7 +51,7 @@ withSharedApp("lists and expansions over HTTP", (it) => {
         assert.deepStrictEqual((yield* slugsOf(`type=${type}&status=sold`)).slugs, [])
       }))
 
-    it.effect("shows shoppers active and visible entities, whatever status they ask for; staff sees all", () =>
+    it.effect("shows customers active and visible entities for any requested status, and staff all entities", () =>
       Effect.gen(function*() {
         const type = newId()
         yield* make({ type })
@@ -106,7 +106,7 @@ withSharedApp("lists and expansions over HTTP", (it) => {
     it.effect("carries the expansions that were asked for and no key for the others", () =>
       Effect.gen(function*() {
         const { id, slug } = yield* make({ status: "active", attributes: { title: "Sock", subtitle: "warm" } })
-        yield* furnish(id)
+        yield* fillIn(id)
         const plain = yield* api("GET", `${entities}/${slug}`, { as: shopper })
         for (const key of ["attributes", "variants", "pricing", "media"]) assert.isUndefined(plain.at(`data.${key}`))
         const all = "attributes, variants,categories,brands,media,inventory,pricing,optionTypes,nonsense"
@@ -179,7 +179,7 @@ const priceKeys = [
 ]
 
 /** A category, a brand, an option with a variant, a price and stock. */
-const furnish = Effect.fnUntraced(function*(id: string) {
+const fillIn = Effect.fnUntraced(function*(id: string) {
   const as = asAdmin
   const category = yield* api("POST", categories, { as, body: { slug: newId(), metadata: { title: "Feet" } } })
   yield* api("POST", `${entities}/${id}/categories/${category.text("data.id")}`, { as })

@@ -111,7 +111,7 @@ withSharedApp("words that wait for approval", (it) => {
         yield* refused("POST", `${entities}/${id}/attributes/en/reject`, undefined, 404, "NOT_FOUND")
       }))
 
-    it.effect("waits in a list, oldest first, each organization's in its own", () =>
+    it.effect("lists drafts by age, each organization's separately", () =>
       Effect.gen(function*() {
         const { id, slug } = yield* make({ attributes: { title: "Plain" } })
         yield* put(id, "fr", { title: "Simple", status: "draft" })
@@ -138,7 +138,7 @@ withSharedApp("words that wait for approval", (it) => {
         yield* refused("PUT", `${entities}/${id}/attributes/fr`, { status: "sold" }, 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("is approved once, by whoever comes first", () =>
+    it.effect("is approved once, by the first of two concurrent requests", () =>
       Effect.gen(function*() {
         const { id } = yield* make({ attributes: { title: "Plain" } })
         yield* put(id, "en", { title: "Better", status: "draft" })

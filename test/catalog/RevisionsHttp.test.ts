@@ -162,7 +162,7 @@ withSharedApp("revisions over HTTP", (it) => {
       }))
   })
 
-  it.effect("are seen and restored by those who keep the catalog, each in his own organization", () =>
+  it.effect("are read and restored by catalog writers of the organization only", () =>
     Effect.gen(function*() {
       const { id } = yield* make({ status: "active" })
       const at = `${entities}/${id}/revisions`

@@ -110,7 +110,7 @@ describe("a schedule", () => {
         }
       }).pipe(asShopkeeper))
 
-    it.effect("that is set anew counts as it is then, and what is taken away does not come", () =>
+    it.effect("applies the latest version of a changed schedule, and never a deleted one", () =>
       Effect.gen(function*() {
         const inHours = yield* hours
         const schedules = yield* Schedules
@@ -153,13 +153,13 @@ describe("a schedule", () => {
   })
 })
 
-/** The catalog and the queue of one deployment, over one database; nobody drives the queue but the test. */
+/** The catalog and the queue of one deployment, over one database; only the test drives the queue. */
 const withQueue = catalog.services.pipe(
   Layer.provideMerge(queueLayer({})),
   Layer.provide(Layer.mergeAll(CatalogSettings.layerOf({}), Hooks.layerNone))
 )
 
-/** A process of its own that looks at the schedules of tasks. */
+/** A separate process that runs scheduled tasks. */
 const another = Effect.map(
   Layer.build(Layer.fresh(JobSchedules.layer)),
   (context) => Effect.provideContext(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue), context)

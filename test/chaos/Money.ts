@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { seedOfRun } from "../pricing-properties/Chance.ts"
 import { countedPayments } from "../pricing-properties/CountedPayments.ts"
 import { deploymentOf, tradeOverHttp } from "../pricing-properties/OpenShops.ts"
-import { reckon } from "../pricing-properties/Reckonings.ts"
+import { checkPrices } from "../pricing-properties/PriceChecks.ts"
 import { testAppLayer } from "../support/TestApp.ts"
 
 const carts = Number(process.env["STOA_CHAOS_CARTS"] ?? 1_000_000)
@@ -21,7 +21,7 @@ const timed = Effect.fnUntraced(function*<A, R>(run: Effect.Effect<A, never, R>)
 
 it.live(
   `${carts} generated carts cost what the contract says, to the unit, and come back to the unit`,
-  () => timed(reckon(seed, carts))
+  () => timed(checkPrices(seed, carts))
 )
 
 layer(testAppLayer(deploymentOf(payments)), { excludeTestServices: true, timeout: "60 seconds" })("over HTTP", (it) => {

@@ -19,7 +19,7 @@ const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRep
 
 type Taken = readonly [sellable: string, warehouse: string, quantity: number]
 
-/** A hold as the desk writes one. */
+/** A hold as the stock entity writes one. */
 const hold = Effect.fnUntraced(function*(holder: string, taken: ReadonlyArray<Taken>, ttlSeconds: number) {
   const repo = yield* ReservationRepo
   const fences = yield* repo.load(taken.map(([sellable]) => sellable))
@@ -196,16 +196,17 @@ it.layer(Rows)("holds", (it) => {
         assert.strictEqual(yield* repo.expireDue, 1)
       }))
 
-    it.effect("gives every unit back once when several processes sweep at once", () =>
+    it.effect("gives every unit back once when several processes expire holds concurrently", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 200]])
         const holders = Array.from({ length: 60 }, () => randomUUID())
-        yield* Effect.forEach(holders, (holder) =>
-          Effect.andThen(hold(holder, [[sellable, warehouse, 1]], 900), expireNow(holder)))
+        yield* Effect.forEach(
+          holders,
+          (holder) => Effect.andThen(hold(holder, [[sellable, warehouse, 1]], 900), expireNow(holder))
+        )
         const ended = yield* Effect.all(
-          Array.from({ length: 6 }, () =>
-            Effect.flatMap(HoldRepo, (repo) => repo.expireDue)),
+          Array.from({ length: 6 }, () => Effect.flatMap(HoldRepo, (repo) => repo.expireDue)),
           {
             concurrency: "unbounded"
           }
@@ -232,7 +233,7 @@ it.layer(Rows)("holds", (it) => {
         })
       }))
 
-    it.effect("ship from the warehouses that were reserved, whatever the priorities are now", () =>
+    it.effect("ships from the reserved warehouses even if priorities have changed", () =>
       Effect.gen(function*() {
         const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
         const sellable = yield* stockUp([[near, 3], [far, 5]])
@@ -336,7 +337,7 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual((yield* unitsOf(sellable))[far], { onHand: 1, reserved: 1 })
       }))
 
-    it.effect("what an order reserved comes back when it is cancelled and is not there again when it reserves anew", () =>
+    it.effect("gives the units of a cancelled order back, and takes them when the order reserves again", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 9]])

@@ -15,7 +15,7 @@ const cancel = (orderId: string) =>
   api("PATCH", `/api/orders/${orderId}/status`, { as: asAdmin, body: { status: "cancelled" } })
 
 withSharedApp("stock reserved by hand for an order", (it) => {
-  it.effect("goes back when the order is cancelled, in whatever case its id was written", () =>
+  it.effect("goes back when the order is cancelled, for an id in any case", () =>
     Effect.gen(function*() {
       const orderId = yield* anOrder()
       const entityId = yield* aProduct({ stock: 5 })

@@ -36,7 +36,7 @@ it.layer(App)("the audit of the stock", (it) => {
       yield* sql`update stock_levels set reserved = 3 where sellable_id = ${sellable}::uuid`
     }))
 
-  it.effect("finds what is oversold where nobody allowed it, should the constraint ever be gone", () =>
+  it.effect("finds oversold levels without permission, in case the constraint is missing", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const sellable = yield* stockUp([[yield* addWarehouse(), 1]])

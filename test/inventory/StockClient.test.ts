@@ -8,7 +8,7 @@ import { HoldGone, type ReserveStock } from "../../src/entities/StockEntity.ts"
 const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
 const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)
 
-/** A desk that does these things, one per call, and the last of them for ever. */
+/** A stock entity that gives these responses, one per call, and repeats the last one. */
 const stockEntityThat = (...reactions: ReadonlyArray<ReturnType<ReserveCall>>) => {
   const calls: Array<ReserveStock & { readonly organization: string }> = []
   const send: ReserveCall = (organization, request) => {
@@ -29,8 +29,8 @@ const overTime = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) 
   return yield* Fiber.await(fiber)
 })
 
-describe("reserving at the desk", () => {
-  it.effect("asks the desk of the actor's organization once when it answers", () =>
+describe("reserving at the stock entity", () => {
+  it.effect("calls the stock entity of the actor's organization once if it responds", () =>
     Effect.gen(function*() {
       const { calls, reserve } = stockEntityThat(yes)
       assert.isTrue((yield* reserve).fresh)
@@ -45,14 +45,14 @@ describe("reserving at the desk", () => {
       assert.deepStrictEqual(calls[0], calls[1])
     }))
 
-  it.effect("repeats after a desk that failed and after a full mailbox", () =>
+  it.effect("repeats the call after a failure and after a full mailbox", () =>
     Effect.gen(function*() {
       const { calls, reserve } = stockEntityThat(Effect.die("no database"), Effect.fail({ _tag: "MailboxFull" }), yes)
       assert.strictEqual((yield* Effect.flatten(overTime(reserve)))._tag, "Reserved")
       assert.strictEqual(calls.length, 3)
     }))
 
-  it.effect("takes a no of the desk for an answer", () =>
+  it.effect("does not repeat a refusal of the stock entity", () =>
     Effect.gen(function*() {
       const { calls, reserve } = stockEntityThat(Effect.fail(new HoldGone({ holder: "checkout 1" })))
       assert.strictEqual((yield* Effect.flip(reserve))._tag, "HoldGone")

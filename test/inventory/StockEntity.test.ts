@@ -11,7 +11,7 @@ import { addWarehouse, heldUnits, organization, restockBehindTheEntity, stockUp,
 
 const Rows = ReservationRepo.layer.pipe(Layer.provideMerge(Layer.merge(TestDatabase, ShardingConfig.layer())))
 
-/** A desk with a memory of its own, as a second process would have it. */
+/** A stock entity with a separate cache, as in another process. */
 const openStockEntity = Effect.gen(function*() {
   const repo = yield* ReservationRepo
   const make = yield* Entity.makeTestClient(
@@ -30,8 +30,8 @@ interface Wish {
 }
 
 const ask = Effect.fnUntraced(
-  function*(desk: NumberBlock, lines: ReadonlyArray<readonly [sellable: string, quantity: number]>, wish: Wish = {}) {
-    return yield* desk.reserve({
+  function*(entity: NumberBlock, lines: ReadonlyArray<readonly [sellable: string, quantity: number]>, wish: Wish = {}) {
+    return yield* entity.reserve({
       holder: wish.holder ?? randomUUID(),
       lines: lines.map(([sellableId, quantity]) => ({ sellableId, entityId: sellableId, quantity, title: "Mug" })),
       ttlSeconds: 900,
@@ -67,16 +67,16 @@ it.layer(Rows)("the stock entity", (it) => {
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 5]])
-        const desk = yield* openStockEntity
-        assert.strictEqual(granted(yield* times(12, ask(desk, [[sellable, 1]]))), 5)
+        const entity = yield* openStockEntity
+        assert.strictEqual(granted(yield* times(12, ask(entity, [[sellable, 1]]))), 5)
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 5 } })
       }))
 
     it.effect("says what is available and what was asked when it refuses", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 3]])
-        const desk = yield* openStockEntity
-        const error = yield* Effect.flip(ask(desk, [[sellable, 2], [sellable, 2]]))
+        const entity = yield* openStockEntity
+        const error = yield* Effect.flip(ask(entity, [[sellable, 2], [sellable, 2]]))
         assert.deepInclude(error, {
           _tag: "StockShort",
           sellableId: sellable,
@@ -86,7 +86,7 @@ it.layer(Rows)("the stock entity", (it) => {
         })
       }))
 
-    it.effect("treats a sellable nobody stocked as zero available", () =>
+    it.effect("treats a sellable without stock as zero available", () =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(ask(yield* openStockEntity, [[randomUUID(), 1]]))
         assert.deepInclude(error, { _tag: "StockShort", available: 0, requested: 1 })
@@ -118,24 +118,24 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("corrects a refusal after another process restocked", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 1]])
-        const desk = yield* openStockEntity
-        yield* ask(desk, [[sellable, 1]])
-        assert.strictEqual((yield* Effect.flip(ask(desk, [[sellable, 1]])))._tag, "StockShort")
+        const entity = yield* openStockEntity
+        yield* ask(entity, [[sellable, 1]])
+        assert.strictEqual((yield* Effect.flip(ask(entity, [[sellable, 1]])))._tag, "StockShort")
         yield* restockBehindTheEntity(sellable, 1)
-        assert.isTrue((yield* ask(desk, [[sellable, 1]])).fresh)
+        assert.isTrue((yield* ask(entity, [[sellable, 1]])).fresh)
       }))
   })
 
   describe("holders", () => {
-    it.effect("reserves once for a holder who comes twice and gives him his first pricing back", () =>
+    it.effect("reserves once for repeated calls of a holder, and returns the first pricing", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const sellable = yield* stockUp([[warehouse, 5]])
-        const desk = yield* openStockEntity
+        const entity = yield* openStockEntity
         const holder = randomUUID()
-        const first = yield* ask(desk, [[sellable, 2]], { holder, pricing: `{"total":1}` })
+        const first = yield* ask(entity, [[sellable, 2]], { holder, pricing: `{"total":1}` })
         assert.deepStrictEqual(first, { _tag: "Reserved", pricing: `{"total":1}`, fresh: true })
-        const second = yield* ask(desk, [[sellable, 2]], { holder, pricing: `{"total":2}` })
+        const second = yield* ask(entity, [[sellable, 2]], { holder, pricing: `{"total":2}` })
         assert.deepStrictEqual([JSON.parse(second.pricing), second.fresh], [{ total: 1 }, false])
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 2 } })
       }))
@@ -143,14 +143,14 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("reserves once for a holder who comes twice in one batch", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 5]])
-        const desk = yield* openStockEntity
-        const results = yield* times(3, ask(desk, [[sellable, 1]], { holder: randomUUID() }))
+        const entity = yield* openStockEntity
+        const results = yield* times(3, ask(entity, [[sellable, 1]], { holder: randomUUID() }))
         assert.strictEqual(granted(results), 3)
         assert.strictEqual(results.filter((one) => Result.isSuccess(one) && one.success.fresh).length, 1)
         assert.strictEqual(yield* heldUnits(sellable), 1)
       }))
 
-    it.effect("tells a holder who comes again that he has it, though nothing is left and another desk answers", () =>
+    it.effect("confirms a repeated reservation at another entity although nothing is left", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 1]])
         const holder = randomUUID()
@@ -163,9 +163,9 @@ it.layer(Rows)("the stock entity", (it) => {
         const sellable = yield* stockUp([[yield* addWarehouse(), 2]])
         const holder = randomUUID()
         yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })
-        const desk = yield* openStockEntity
+        const entity = yield* openStockEntity
         const [repeat, other] = yield* Effect.all(
-          [ask(desk, [[sellable, 1]], { holder }), ask(desk, [[sellable, 1]])],
+          [ask(entity, [[sellable, 1]], { holder }), ask(entity, [[sellable, 1]])],
           {
             concurrency: "unbounded"
           }
@@ -187,13 +187,13 @@ it.layer(Rows)("the stock entity", (it) => {
     it.effect("serves the others when one request of the batch is poison", () =>
       Effect.gen(function*() {
         const sellable = yield* stockUp([[yield* addWarehouse(), 50]])
-        const desk = yield* openStockEntity
+        const entity = yield* openStockEntity
         const wishes = Array.from({ length: 20 }, (_, index) =>
-          Effect.exit(ask(desk, [[sellable, 1]], index === 7 ? { pricing: "no JSON" } : {})))
+          Effect.exit(ask(entity, [[sellable, 1]], index === 7 ? { pricing: "no JSON" } : {})))
         const exits = yield* Effect.all(wishes, { concurrency: "unbounded" })
         assert.deepStrictEqual(exits.flatMap((exit, index) => (Exit.isSuccess(exit) ? [] : [index])), [7])
         assert.strictEqual(yield* heldUnits(sellable), 19)
-        assert.isTrue((yield* ask(desk, [[sellable, 1]])).fresh)
+        assert.isTrue((yield* ask(entity, [[sellable, 1]])).fresh)
       }))
 
     it.effect("decides under locks after two writes that came too late", () =>
@@ -214,8 +214,8 @@ it.layer(Rows)("the stock entity", (it) => {
               : Effect.void)
               .pipe(Effect.andThen(repo.reserve(fences, reservations)))
         })
-        const desk = yield* Effect.provideService(openStockEntity, ReservationRepo, overtaken)
-        assert.isTrue((yield* ask(desk, [[sellable, 3]])).fresh)
+        const entity = yield* Effect.provideService(openStockEntity, ReservationRepo, overtaken)
+        assert.isTrue((yield* ask(entity, [[sellable, 3]])).fresh)
         assert.deepStrictEqual([writes, locked], [3, 1])
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 3 } })
       }))
@@ -230,8 +230,8 @@ it.layer(Rows)("the stock entity", (it) => {
           reserve: (fences, reservations) =>
             Effect.suspend(() => (writes += 1, broken ? Effect.die("no database") : repo.reserve(fences, reservations)))
         })
-        const desk = yield* Effect.provideService(openStockEntity, ReservationRepo, failing)
-        const rush = Effect.all(Array.from({ length: 20 }, () => Effect.exit(ask(desk, [[sellable, 1]]))), {
+        const entity = yield* Effect.provideService(openStockEntity, ReservationRepo, failing)
+        const rush = Effect.all(Array.from({ length: 20 }, () => Effect.exit(ask(entity, [[sellable, 1]]))), {
           concurrency: "unbounded"
         })
         assert.isTrue((yield* rush).every(Exit.hasDies))
@@ -248,9 +248,9 @@ it.layer(Rows)("the stock entity", (it) => {
         const [first = ""] = many
         const cold = (lines: ReadonlyArray<string>) =>
           counted(Effect.gen(function*() {
-            const desk = yield* openStockEntity
-            yield* ask(desk, lines.map((id) => [id, 1] as const))
-            yield* ask(desk, lines.map((id) => [id, 1] as const))
+            const entity = yield* openStockEntity
+            yield* ask(entity, lines.map((id) => [id, 1] as const))
+            yield* ask(entity, lines.map((id) => [id, 1] as const))
           }))
         assert.strictEqual((yield* cold([first])).calls, 3)
         assert.strictEqual((yield* cold(many)).calls, 3)
@@ -265,10 +265,10 @@ it.layer(Rows)("the stock entity", (it) => {
           StockEntity,
           stockEntityActor({ capacity: 1 }).pipe(Layer.provide(Layer.succeed(ReservationRepo, repo)))
         )
-        const desk = yield* make(organization)
-        yield* ask(desk, many.map((id) => [id, 1] as const))
-        yield* ask(desk, many.map((id) => [id, 1] as const))
-        assert.strictEqual((yield* Effect.flip(ask(desk, many.map((id) => [id, 1] as const))))._tag, "StockShort")
+        const entity = yield* make(organization)
+        yield* ask(entity, many.map((id) => [id, 1] as const))
+        yield* ask(entity, many.map((id) => [id, 1] as const))
+        assert.strictEqual((yield* Effect.flip(ask(entity, many.map((id) => [id, 1] as const))))._tag, "StockShort")
       }))
 
     it.effect("records a movement for every line", () =>
@@ -285,9 +285,9 @@ it.layer(Rows)("the stock entity", (it) => {
 })
 
 it.layer(Layer.fresh(Rows))("two stock entities of one organization", (it) => {
-  it.effect("sells exactly one hundred when two desks with memories of their own serve six hundred", () =>
+  it.effect("sells exactly one hundred when two entities with separate caches serve six hundred", () =>
     Effect.gen(function*() {
-      // Without the CHECK of the table nothing but the version rows stands between two desks and the stock.
+      // Without the CHECK of the table only the version rows guard the stock against two entities.
       const sql = yield* SqlClient.SqlClient
       yield* sql`alter table stock_levels drop constraint no_oversell`
       const warehouse = yield* addWarehouse()
@@ -295,7 +295,7 @@ it.layer(Layer.fresh(Rows))("two stock entities of one organization", (it) => {
       const blocks = [yield* openStockEntity, yield* openStockEntity]
       const results = yield* Effect.forEach(
         Array.from({ length: 30 }),
-        () => Effect.forEach(blocks, (desk) => times(10, ask(desk, [[sellable, 1]])), { concurrency: 2 }),
+        () => Effect.forEach(blocks, (entity) => times(10, ask(entity, [[sellable, 1]])), { concurrency: 2 }),
         {
           concurrency: 10
         }

@@ -3,7 +3,7 @@ import { StockEntityCache } from "../../src/entities/StockEntityBatch.ts"
 
 const snapshot = (sellable: string) => ({ sellable, version: 1, levels: [] })
 
-describe("the memory of a desk", () => {
+describe("the cache of a stock entity", () => {
   it("never holds more than its capacity and forgets what was used longest ago", () => {
     const memory = new StockEntityCache(2)
     memory.put(snapshot("a"))
@@ -13,7 +13,7 @@ describe("the memory of a desk", () => {
     assert.deepStrictEqual([memory.size, memory.get("a")?.sellable, memory.get("b")], [2, "a", undefined])
   })
 
-  it("forgets what it is told to forget", () => {
+  it("removes entries by key", () => {
     const memory = new StockEntityCache(5)
     memory.put(snapshot("a"))
     memory.put(snapshot("b"))

@@ -103,7 +103,7 @@ it.layer(Rows)("the statements of stock", (it) => {
         const after = yield* reads
         assert.strictEqual(after.scans - before.scans, 0, `whole tables read, analyzed: ${analyzed}`)
         // About a dozen statements over five sellables, and a purge of up to a thousand holds with their lines. The tables
-        // have 80,000 entries: whoever reads one of them whole is found out.
+        // have 80,000 entries, so that reading a whole one exceeds the limit.
         assert.isBelow(after.entries - before.entries, 8_000, `index entries read, analyzed: ${analyzed}`)
       }
     }))

@@ -7,7 +7,7 @@ import { addWarehouse, organization, stockUp } from "./StockRows.ts"
 
 type Write = (sql: SqlClient.SqlClient, sellable: string) => Effect.Effect<unknown, SqlError.SqlError>
 
-/** What no writer may do to five units on hand, of which two are held, whatever code he comes from. */
+/** Writes that the tables refuse from any code, for five units on hand of which two are held. */
 const refused: ReadonlyArray<readonly [what: string, write: Write]> = [
   [
     "reserve more than there is",
@@ -33,7 +33,7 @@ const refused: ReadonlyArray<readonly [what: string, write: Write]> = [
 
 it.layer(TestDatabase)("the tables of the stock", (it) => {
   for (const [what, write] of refused) {
-    it.effect(`let nobody ${what}`, () =>
+    it.effect(`the tables refuse to ${what}`, () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const warehouse = yield* addWarehouse()

@@ -51,7 +51,7 @@ export const assertSame = (found: unknown, expected: unknown, about: string): vo
   if (JSON.stringify(found) !== JSON.stringify(expected)) assert.deepStrictEqual(found, expected, about)
 }
 
-/** Lines add up to the totals, and nothing is negative, by the bill alone and whatever rules made it. */
+/** Lines add up to the totals, and nothing is negative, by the bill alone and for any rules. */
 export const assertBalanced = (bill: Bill, about: string): void => {
   const sum = (amounts: ReadonlyArray<number>) => amounts.reduce((total, amount) => total + BigInt(amount), 0n)
   const due = sum([bill.subtotal, -bill.discountTotal, bill.shippingTotal, bill.taxIncluded ? 0 : bill.taxTotal])

@@ -23,7 +23,7 @@ export interface Bill {
   readonly grandTotal: number
 }
 
-/** Who refuses an order that has a price: nobody ships it there, or not at the rate that was chosen. */
+/** A refused order that has a price: no zone serves the address, or the chosen rate does not fit. */
 export const unserved = "unserved"
 
 const sameplace = (one: string | null, other: string): boolean =>
@@ -114,7 +114,7 @@ const taxOf = (
     : { ofLines: nets.map(() => 0n), ofShipping: 0n }
 }
 
-/** What a cart costs by the rules of the contract (§3.3-3.5, §7.3, §8), or that nobody ships it. */
+/** What a cart costs by the rules of the contract (§3.3-3.5, §7.3, §8), or that it cannot be shipped. */
 export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved => {
   const lines = wish.lines.flatMap(({ product: index, quantity }) => {
     const product = shop.products[index]

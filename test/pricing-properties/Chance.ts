@@ -1,4 +1,4 @@
-/** Choices that look random and are the same for the same seed, so that whatever fails can be made again. */
+/** Pseudo-random choices from a seed, so that a failure can be repeated. */
 export interface Chance {
   /** A whole number from `from` to `to`, both included. */
   readonly between: (from: number, to: number) => number

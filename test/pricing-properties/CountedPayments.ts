@@ -7,7 +7,7 @@ interface Moved {
   refunded: number
 }
 
-/** A provider that keeps its own books: what it took for a payment, and what it gave back of it, each key once. */
+/** A provider that records what it captured and refunded of a payment, each key once. */
 export const countedPayments = () => {
   const books = new Map<string, Moved>()
   const known = new Set<string>()

@@ -69,7 +69,7 @@ const promotionsOf = ({ promotions }: Shop): ReadonlyArray<Promotion> =>
     updatedAt: then
   }))
 
-const remembered = <A>(value: A) => ({ value: Effect.succeed(value), forget: Effect.void })
+const cached = <A>(value: A) => ({ value: Effect.succeed(value), forget: Effect.void })
 
 /** The rules of a shop as the process remembers them, the rates by amount. */
 const shippingRules = ({ zones }: Shop) => ({
@@ -90,13 +90,13 @@ const decisionsOf = (shop: Shop) => {
       Layer.mock(PriceRepo)({}),
       Layer.succeed(PriceCandidateRepo, { candidates: () => Effect.succeed(candidates) }),
       Layer.mock(Promotions)({
-        // The repository finds whatever is named; that others are asked for too changes nothing.
+        // The repository finds all named promotions; asking for more changes nothing.
         candidates: () => Effect.succeed(promotions.map((promotion) => ({ promotion, usage })))
       }),
       Layer.mock(Customers)({}),
       Layer.mock(CustomerOrders)({ countOf: () => Effect.succeed(0) }),
-      Layer.succeed(ShippingRuleCache, remembered(shippingRules(shop))),
-      Layer.succeed(TaxRuleCache, remembered({ classes, rates })),
+      Layer.succeed(ShippingRuleCache, cached(shippingRules(shop))),
+      Layer.succeed(TaxRuleCache, cached({ classes, rates })),
       StoreSettings.layerOf({ defaultCurrency }),
       ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
       TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),

@@ -4,7 +4,7 @@ import { testAppLayer } from "../support/TestApp.ts"
 import { seedOfRun } from "./Chance.ts"
 import { countedPayments } from "./CountedPayments.ts"
 import { deploymentOf, tradeOverHttp } from "./OpenShops.ts"
-import { reckon } from "./Reckonings.ts"
+import { checkPrices } from "./PriceChecks.ts"
 
 const seed = seedOfRun()
 const payments = countedPayments()
@@ -13,7 +13,7 @@ const withShops = layer(testAppLayer(deploymentOf(payments)), { excludeTestServi
 
 it.live("generated carts are decided as the contract says, to the unit, and come back to the unit", () =>
   Effect.gen(function*() {
-    const seen = yield* reckon(seed, 1_000)
+    const seen = yield* checkPrices(seed, 1_000)
     console.log(`seed ${seed}: ${JSON.stringify(seen)}`)
     // A run that compared nothing would pass too.
     assert.isAbove(Math.min(seen.discounted, seen.taxed, seen.taxIncluded, seen.shipped, seen.refunds), 50)

@@ -28,7 +28,7 @@ const made = (answer: Answer): string => {
 const eachOf = <A, B, R>(list: ReadonlyArray<A>, body: (one: A, index: number) => Effect.Effect<B, never, R>) =>
   Effect.forEach(list, body, { concurrency: 4 })
 
-/** Opens a generated shop in an organization of its own, through the API. */
+/** Creates a generated shop in a new organization, through the API. */
 export const openShop = Effect.fnUntraced(function*(organizationId: string, plan: Shop) {
   yield* onDatabase((sql) =>
     sql`insert into organizations (id, slug, name) values (${organizationId}, ${organizationId}, ${organizationId})`

@@ -35,7 +35,7 @@ const opened = (chance: Chance) =>
     return openShop(name, { ...shop, flatRate, tax: { ...tax, shippingByDefaultClass: true } })
   }, { concurrency: 2 })
 
-/** Orders whose columns differ from the sums of their lines, whoever wrote them. */
+/** Orders whose columns differ from the sums of their lines. */
 const unbalanced = onDatabase((sql) =>
   sql`select o.id from orders o left join (
       select order_id, sum(total_price) as total, sum(discount_amount) as discount, sum(tax_amount) as tax
@@ -53,7 +53,7 @@ export const tradeOverHttp = Effect.fnUntraced(
     const shops = yield* opened(chanceOf(seed))
     const seen = { orders: 0, unserved: 0, givenBack: 0 }
     const trade = Effect.fnUntraced(function*(open: OpenShop, shop: number, turn: number) {
-      // Each cart has choices of its own, so that it can be made again whatever runs beside it.
+      // Each cart has a separate seed, so that it can be repeated alone.
       const chance = chanceOf(seed + 7_919 * (turn * kinds.length + shop + 1))
       const wish = anyWish(chance, open.shop)
       const about = `cart ${turn} of ${kinds[shop]?.name} of seed ${seed}`

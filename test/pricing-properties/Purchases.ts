@@ -48,7 +48,7 @@ const filledCart = Effect.fnUntraced(
   }
 )
 
-/** The first of the offered rates is the one that is charged where nobody chooses; none: nothing has to be carried. */
+/** The first of the offered rates is charged unless another one is chosen; none: nothing to ship. */
 const offeredFirst = Effect.fnUntraced(
   function*(open: OpenShop, wish: Wish, cartId: string, bill: Bill, about: string) {
     const shippingAddress = addressOf(wish)
@@ -62,7 +62,7 @@ const offeredFirst = Effect.fnUntraced(
 /**
  * Buys a wish over HTTP. Cart view, quote of the cart, quote of the same lines without a cart, offered shipping, checkout,
  * the order as it is read afterwards and what the provider took are one and the same bill, computed without the service.
- * Undefined where nobody ships it: then quote and checkout are refused alike.
+ * Undefined if it cannot be shipped: then quote and checkout are refused alike.
  */
 export const buy = Effect.fnUntraced(
   function*(open: OpenShop, payments: ReturnType<typeof countedPayments>, wish: Wish, about: string) {

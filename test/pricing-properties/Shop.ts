@@ -118,5 +118,5 @@ export const groupIn = (groups: Shop["groups"], group: number | null): string | 
 /** Amounts that carry no currency are in this one. */
 export const defaultCurrency = "USD"
 
-/** Types whose goods nobody has to carry (docs/tax-and-shipping.md). */
+/** Types whose goods are not shipped (docs/tax-and-shipping.md). */
 export const digitalTypes: ReadonlyArray<string> = ["digitalDownload", "course"]

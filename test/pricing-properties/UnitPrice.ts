@@ -1,7 +1,7 @@
 import { halfUp } from "./Shares.ts"
 import type { Shop, ShopModifier, ShopProduct, Wish } from "./Shop.ts"
 
-/** Whether a price or a modifier is for whoever buys, or for a group that he is in. */
+/** Whether a price or a modifier is for all buyers, or for a group of this buyer. */
 const isFor = ({ groups }: Wish, group: number | null): boolean => group === null || groups.includes(group)
 
 /**

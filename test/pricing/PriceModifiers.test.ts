@@ -141,7 +141,7 @@ describe("price modifiers", () => {
         assert.deepStrictEqual(yield* ids({ currency: "EUR" }), [euro.id])
       }).pipe(asStaff))
 
-    it.effect("a list of prices brings the modifiers that may touch them: those of all and its own", () =>
+    it.effect("lists prices with the modifiers of all entities and of the listed one", () =>
       Effect.gen(function*() {
         const [prices, modifiers] = [yield* Prices, yield* PriceModifiers]
         const [one, other] = [yield* seedEntity(), yield* seedEntity()]

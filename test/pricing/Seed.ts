@@ -4,7 +4,7 @@ import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/A
 import { newId } from "../../src/domain/ids/Id.ts"
 import { theOrganization } from "../support/TestApp.ts"
 
-/** A second organization, whose records nobody of the default one may see. */
+/** A second organization, whose records are invisible to the default one. */
 export const otherOrganization = "org_other"
 
 export const staff: Actor = systemActor("org_default", "staff-1")

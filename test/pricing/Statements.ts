@@ -11,7 +11,7 @@ const record: Statement.Transformer = (statement) =>
     return statement
   })
 
-/** Lets `statementsOf` see the statements that a service shares between its callers, which run in fibers of its own. */
+/** Lets `statementsOf` see the statements that a service shares between its callers, which run in separate fibers. */
 export const recording = Layer.succeed(Statement.CurrentTransformer, record)
 
 /** The statements an effect sends, in order; one effect at a time. */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 
-/** Makes a promotion, ten per cent off the order unless told otherwise, and gives its id and its code. */
+/** Creates a promotion, ten per cent off the order by default; returns its id and code. */
 export const aPromotion = Effect.fnUntraced(function*(fields: object = {}) {
   const code = `P${newId().replaceAll("-", "").toUpperCase()}`
   const made = yield* api("POST", "/api/promotions", {

@@ -158,7 +158,7 @@ describe("promotions of an order", () => {
     assert.deepStrictEqual(outcome.rejectedCodes, [])
   })
 
-  it("count codes once, whatever their spelling, and say which are unknown", () => {
+  it("count codes once in any case, and say which are unknown", () => {
     const outcome = apply([promotion("ten", "percentage_off_order", 10)], [" ten", "TEN", "bogus", ""])
     assert.deepStrictEqual(amounts(outcome), [["ten", 100]])
     assert.deepStrictEqual(outcome.rejectedCodes, [{ code: "BOGUS", reason: reasons.unknownCode }])
@@ -243,7 +243,7 @@ const rowsOf = (rules: typeof anyPromotions.Type): ReadonlyArray<PromotionRow> =
     })
   )
 
-/** The arithmetic of the contract's table a second time, in its own words: BigInt, percentages in 1/40 per cent. */
+/** The arithmetic of the contract's table a second time, independently: BigInt, percentages in 1/40 per cent. */
 const modelled = (rule: typeof anyPromotions.Type[number], lines: ReadonlyArray<PromotionLine>): bigint => {
   const total = (some: ReadonlyArray<PromotionLine>) =>
     some.reduce((sum, one) => sum + BigInt(one.quantity * one.unitPrice), 0n)

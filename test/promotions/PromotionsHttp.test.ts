@@ -136,7 +136,7 @@ describe("promotions over HTTP", () => {
         })
       }))
 
-    it.effect("is changed and deactivated, again without harm, and only by its own organization", () =>
+    it.effect("is changed and deactivated, repeatedly, and only by its organization", () =>
       Effect.gen(function*() {
         yield* seedOrganization
         const one = `${path}/${(yield* create()).text("data.id")}`

@@ -22,7 +22,7 @@ const quoteFor = Effect.fnUntraced(
 const discountsOf = (order: Answer) => order.list("data.lineItems").map((line) => at(line, "discountAmount"))
 
 withSharedApp("promotion codes", (it) => {
-  it.effect("that give nothing are told with each reason there is, alike by validation, quote and checkout", () =>
+  it.effect("reports a code without effect with its reason, alike in validation, quote and checkout", () =>
     Effect.gen(function*() {
       const product = yield* aProduct()
       const shopper = asCustomer("regular")
@@ -69,7 +69,7 @@ withSharedApp("promotion codes", (it) => {
       assert.deepStrictEqual(byCode(order.list("meta.rejectedPromotionCodes")), expected)
     }))
 
-  it.effect("that cannot be combined, or come when nothing is left, are told so too", () =>
+  it.effect("reports codes that cannot be combined or have nothing left to discount", () =>
     Effect.gen(function*() {
       const product = yield* aProduct()
       const less = yield* aPromotion({ value: 20, stackable: false })

@@ -12,7 +12,7 @@ const discount = 100
 
 const isDiscounted = (answer: Answer): boolean => answer.status === 201 && answer.at("data.discountTotal") === discount
 
-/** Everybody has an order, or was refused rather than charged more than he was told. */
+/** Each customer has an order, or was refused rather than charged more than quoted. */
 const discounted = (answers: ReadonlyArray<Answer>): ReadonlyArray<Answer> => {
   for (const answer of answers) if (answer.status !== 201) checkoutFailed(answer)
   return answers.filter(isDiscounted)
@@ -57,7 +57,7 @@ withApp("usage limits of promotions", (it) => {
       yield* audit((yield* TestApp).databaseUrl)
     }))
 
-  it.effect("per customer leave a promotion to nobody who is not known, and say what is missing", () =>
+  it.effect("refuse a promotion with a limit per customer to an unknown buyer, and say what is missing", () =>
     Effect.gen(function*() {
       const { code, id } = yield* aPromotion({ usageLimitPerCustomer: 1 })
       const cart = yield* aCartWith(yield* aProduct())

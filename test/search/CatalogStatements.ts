@@ -1,4 +1,4 @@
-/** Whatever may be done to the catalog of the organization `org_bulk`, one after the other, each by one statement for many rows. */
+/** Changes of all kinds to the catalog of the organization `org_bulk`, one after the other, each by one statement for many rows. */
 export const catalogStatements: ReadonlyArray<string> = [
   `insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
     select gen_random_uuid(), 'org_bulk', 'product', 'bulk-' || n, 'active', true from generate_series(1, 50) n`,

@@ -102,7 +102,7 @@ withApp("the index, after each answer", (it) => {
       yield* onDatabase((sql) => expectTrueIndex(sql, "after changes at once"))
     }))
 
-  it.effect("is what one made from scratch would be, whatever was done to the catalog", () =>
+  it.effect("equals a rebuilt index after changes of every kind to the catalog", () =>
     Effect.gen(function*() {
       const ids = { entity: [""], category: [""], brand: [""] }
       for (let n = 0; n < 4; n++) {
@@ -125,7 +125,7 @@ withApp("the index, after each answer", (it) => {
       assert.isAbove(yield* onDatabase((sql) => expectTrueIndex(sql, "at the end")), 2)
     }).pipe(Random.withSeed("catalog")))
 
-  it.effect("and whatever statement did it", () =>
+  it.effect("equals a rebuilt index after statements that change many rows", () =>
     onDatabase((sql) =>
       Effect.gen(function*() {
         yield* sql`insert into organizations (id, slug, name) values ('org_bulk', 'bulk', 'Bulk')`

@@ -37,7 +37,7 @@ describe("the search index", () => {
         }])
       }))
 
-    it.effect("normalizes words with and without accents, whatever stands between them", () =>
+    it.effect("normalizes words with and without accents, between any separators", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [normalized] = yield* sql`select search_normalize('Crème—Brûlée, “weiß”:3·4 x') as text`
@@ -56,7 +56,7 @@ describe("the search index", () => {
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [count, batches, singles] = [200, 8, 50]
-        // One connection, whose plans stay, and no statistics that would have them made anew.
+        // One connection with cached plans, and no new statistics that would invalidate them.
         yield* sql.withTransaction(Effect.gen(function*() {
           const write = (from: number, count: number) =>
             Effect.andThen(

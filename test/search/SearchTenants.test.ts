@@ -46,7 +46,7 @@ it.layer(engineLayer, { excludeTestServices: true })(
         ])
       }).pipe(as("org_default")))
 
-    it.effect("leaves room for similar words where no document has the most similar ones", () =>
+    it.effect("finds similar words even if no document has the most similar ones", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into search_vocabulary (organization_id, word, is_name)

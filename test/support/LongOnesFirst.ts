@@ -30,7 +30,7 @@ const long = [
   "scenarios/SharedLimits",
   "postgres/Refusals",
   "scenarios/Rush",
-  "reckoning/MoneyAddsUp",
+  "pricing-properties/MoneyAddsUp",
   "tenancy/PlantedLeak",
   "scenarios/Shutdown",
   "scenarios/Topology",

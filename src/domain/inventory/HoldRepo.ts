@@ -84,11 +84,11 @@ export class HoldRepo extends Context.Service<HoldRepo, {
 const eachAlone = Effect.fnUntraced(function*(
   what: string,
   due: ReadonlyArray<HoldersRow>,
-  sweep: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<number, SqlError.SqlError>
+  end: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<number, SqlError.SqlError>
 ) {
   const attempt = (organization: string, holders: ReadonlyArray<string>) =>
     Effect.catch(
-      sweep(organization, holders),
+      end(organization, holders),
       (error) =>
         Effect.as(Effect.logError(`cannot ${what} holds of ${organization}: ${holders.join(", ")}`, error), undefined)
     )

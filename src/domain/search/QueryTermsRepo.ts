@@ -52,10 +52,10 @@ const terms = `create function search_terms(organization text, q text) returns t
 /** Words that differ from a word of four to seven letters by one letter, or by two that changed places. */
 const slips = `create function search_slips(word text) returns setof text language sql immutable as $$
   select distinct w from (
-    select overlay(word placing substr(word, n + 1, 1) || substr(word, n, 1) from n for 2)
+    select overlay(word, substr(word, n + 1, 1) || substr(word, n, 1), n, 2)
       from generate_series(1, char_length(word) - 1) n
-    union all select overlay(word placing '' from n for 1) from generate_series(1, char_length(word)) n
-    union all select overlay(word placing chr(c) from n for length)
+    union all select overlay(word, '', n, 1) from generate_series(1, char_length(word)) n
+    union all select overlay(word, chr(c), n, length)
       from generate_series(1, char_length(word) + 1) n, generate_series(97, 122) c, generate_series(0, 1) length) near(w)
   where char_length(word) between 4 and 7 and w <> word $$`
 

@@ -123,5 +123,5 @@ export class Categories extends Context.Service<Categories, {
 const unknownCategory = NotFound.of("Category not found.")
 const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
 const circle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
-const oneSibling = ValidationFailed.of("after", "Name one neighbour: before or after.")
+const oneSibling = ValidationFailed.of("after", "Name one sibling: before or after.")
 const noSibling = (path: string) => ValidationFailed.of(path, "No such category below this parent.", "not_found")

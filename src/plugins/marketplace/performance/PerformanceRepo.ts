@@ -64,7 +64,7 @@ export const performanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
     Effect.orDie
   ),
 
-  /** Writes the scores that are different, in one statement; gives how many. They are figures, and not told as changes. */
+  /** Writes the scores that are different, in one statement; gives how many. They are figures, not recorded as changes. */
   writeScores: Effect.fn("PerformanceRepo.writeScores")(
     function*(organizationId: string, scores: ReadonlyArray<VendorScore>) {
       const rows = yield* sql`update marketplace_vendors v set performance_score = i.score, updated_at = now()

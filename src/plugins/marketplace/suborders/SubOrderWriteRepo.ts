@@ -56,7 +56,7 @@ const createdPart = (sql: Sql, name: string, actor: Actor, made: string) =>
     })
   })`
 
-/** Parts of the statement that creates the orders of checkouts (`OrderProjection.created`): sub-orders, lines and journal. */
+/** Parts of the statement that creates the orders of checkouts (`OrderProjection.created`): sub-orders, lines and change log. */
 export const newSubOrderParts = Effect.fnUntraced(
   function*({ sql }: PluginDatabase["Service"], wanted: ReadonlyArray<WantedSubOrder>, prefix: string) {
     const actor = yield* CurrentActor

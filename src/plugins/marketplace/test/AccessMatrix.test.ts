@@ -14,23 +14,23 @@ import { marketplace } from "../index.ts"
 import { vendorRoles } from "../parties/VendorPortal.ts"
 
 /*
- * Who is let in where, as a table that people review. Every route is asked about a record that nobody has, with a body that
- * no schema admits: 401 and 403 come before both. What becomes of records of one's own and of others is in the tests of
- * the rooms. After a change of routes, `npx vitest run src/plugins/marketplace/test/AccessMatrix.test.ts -u` writes it anew.
+ * Who may call which route, as a table to review. Every request names an unknown record and has an invalid body: 401 and 403
+ * come before both. The tests of the modules cover access to single records. After a change of routes, run
+ * `npx vitest run src/plugins/marketplace/test/AccessMatrix.test.ts -u` to update the table.
  */
 
 const unknownId = "00000000-0000-4000-8000-000000000000"
 
 const actors: Readonly<Record<string, TestActor | undefined>> = {
   visitor: undefined,
-  nobody: testNoPermActor,
+  "no permission": testNoPermActor,
   customer: testCustomerActor,
   ...Object.fromEntries(
     vendorRoles.map((vendorRole) => [`vendor ${vendorRole}`, { ...testCustomerActor, vendorId: unknownId, vendorRole }])
   ),
-  // Somebody whose role is not known.
+  // The session names no role.
   "without role": { ...testCustomerActor, vendorId: unknownId },
-  // What stands in the place of a vendor is no id.
+  // The vendor of the session is not an id.
   "no vendor": { ...testCustomerActor, vendorId: "acme", vendorRole: "owner" },
   staff: testStaffActor,
   operator: withPermissions(["marketplace:admin"], testStaffActor),
@@ -45,7 +45,7 @@ describe("every route of the marketplace", () => {
   }, 60_000)
   afterAll(() => app.close())
 
-  it("lets in whom the table says", async () => {
+  it("responds to each actor as the reviewed table says", async () => {
     const rows: Array<string> = []
     for (const { method, path } of [...app.routes].sort((a, b) => (a.path < b.path ? -1 : 1))) {
       const statuses = await Promise.all(

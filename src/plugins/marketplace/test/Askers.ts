@@ -43,7 +43,7 @@ export type Statuses = readonly [number, number, number, number, number, number,
 
 const order = ["none", "buyer", "otherCustomer", "vendor", "otherVendor", "staff", "admin", "otherTenant"] as const
 
-/** Asks the same about a sale of his own for everybody, and looks that each gets his status. */
+/** Sends the same request as each actor, each time about a new sale, and compares the statuses. */
 export const expectStatuses = Effect.fnUntraced(function*<R>(
   statuses: Statuses,
   about: (sale: Sale) => Effect.Effect<Asked, never, R>

@@ -8,7 +8,7 @@ import type { Actor } from "../../../domain/access/Actor.ts"
 import { newId } from "../../../domain/ids/Id.ts"
 import type { VendorRole } from "../parties/VendorPortal.ts"
 
-/** A vendor to be made; approved and without a commission of its own rule. */
+/** A vendor to be made; approved, and without a commission rule for it. */
 export interface VendorSpec {
   readonly organizationId?: string
   readonly name?: string
@@ -71,7 +71,7 @@ export const aVendor = (spec: VendorSpec = {}) => inMarket(insertVendor(spec))
 /** What a vendor of the running service is owed (`accountOf`). */
 export const owedTo = (vendorId: string, currency = "USD") => inMarket(accountOf(vendorId, currency))
 
-/** Whoever acts for a vendor, with what a shopper may. */
+/** A member of a vendor, with the permissions of a customer. */
 export const asVendor = (
   vendorId: string,
   organizationId = "org_default",

@@ -26,7 +26,7 @@ export interface SaleSpec {
   /** Days ago that it was sold and shipped. Default today and not. */
   readonly soldDaysAgo?: number
   readonly shippedDaysAgo?: number
-  /** Whose it is; absent: a vendor and a customer of its own. */
+  /** Vendor and customer; absent: new ones. */
   readonly vendorId?: string
   readonly userId?: string
   readonly onHand?: number

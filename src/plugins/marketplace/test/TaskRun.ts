@@ -14,7 +14,7 @@ const outputOf = (id: string) =>
     row?.output
   ))
 
-/** Runs a task of the plugin to its end, in an app whose queue nobody else drives; gives what it put out. */
+/** Runs a task of the plugin to its end, in an app without another worker on its queue; returns its output. */
 export const runTask = Effect.fnUntraced(function*(slug: string) {
   const jobs = yield* Jobs
   const id = yield* Effect.orDie(jobs.enqueue(slug, {}, { organizationId: "org_default" }))

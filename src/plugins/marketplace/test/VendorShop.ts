@@ -7,7 +7,7 @@ import { asVendor } from "./MarketBuilder.ts"
 
 const shared = sharedApp({ plugins: [marketplace()] })
 
-/** A group of tests around a shop with the marketplace: a shared service, and one of its own for other options. */
+/** A group of tests around a shop with the marketplace: a shared service, or a separate one for other options. */
 export const withMarketplace = (options?: Partial<MarketplaceSettings>) =>
   layer(options === undefined ? shared : testAppLayer({ plugins: [marketplace(options)] }), {
     excludeTestServices: true,
@@ -18,7 +18,7 @@ let vendors = 0
 
 export const path = (rest = "") => `/api/marketplace/vendors${rest}`
 
-/** A request of whoever runs the marketplace. */
+/** A request of an operator of the marketplace. */
 export const admin = (method: string, rest: string, body?: unknown) =>
   api(method, path(rest), body === undefined ? { as: asAdmin } : { as: asAdmin, body })
 

@@ -50,7 +50,7 @@ const market = Effect.gen(function*() {
 })
 
 withMarket("figures of the marketplace", (it) => {
-  it.effect("are a vendor's own for the vendor, everybody's for operators, and nobody's for customers", () =>
+  it.effect("show a vendor its rows, operators all rows, and customers none", () =>
     Effect.gen(function*() {
       const { far, one, two } = yield* market
       const ask = (question: object, as: object) => Effect.map(rowsOf(question, as), valuesOf)

@@ -19,7 +19,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorResponseDeadlineDays: 2 })] }
   excludeTestServices: true,
   timeout: "60 seconds"
 })("a dispute", (it) => {
-  it.effect("is opened by whoever asks, whatever the body says, and holds the sub-order's money until it is resolved", () =>
+  it.effect("opens a dispute as the actor, not as the body says, and holds the sub-order's money until it is resolved", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       const opened = yield* open(sale, { openedBy: "somebody-else", description: "d".repeat(4_000) })
@@ -121,7 +121,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorResponseDeadlineDays: 2 })] }
           [one.buyer, `?subOrderId=${other.subOrderId}`],
           [other.vendor, ""],
           [{ ...asVendor(other.vendorId), userId: one.buyer.userId ?? null }, ""],
-          [asCustomer("nobody-in-particular"), ""],
+          [asCustomer("another-customer"), ""],
           [{ ...asCustomer("x"), vendorId: "not-an-id" }, ""],
           [asAdmin, `?subOrderId=${other.subOrderId}`],
           [{ ...asCustomer("reader"), permissions: ["marketplace:read"] }, `?subOrderId=${one.subOrderId}`]
@@ -136,7 +136,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorResponseDeadlineDays: 2 })] }
       assert.strictEqual((yield* api("GET", `${disputes}?status=lost`, { as: asAdmin })).status, 422)
     }))
 
-  it.effect("is read by whoever may read the marketplace, who has no say in it", () =>
+  it.effect("lets an actor with marketplace:read read a dispute but not respond to it", () =>
     Effect.gen(function*() {
       const id = yield* aDispute(yield* aSale())
       const reader = { ...asCustomer("reader"), permissions: ["marketplace:read"] }

@@ -87,7 +87,7 @@ withMarketplace()(
         assert.deepStrictEqual([ended.at("data.status"), ended.at("data.refundAmountCents")], ["refunded", 2_000])
         assert.deepStrictEqual(yield* Effect.all([balance(vendorId), balance(other)]), [900, 630])
         yield* eventually(
-          "the customer to have his money",
+          "the customer to have the refund",
           Effect.map(
             api("GET", `/api/orders/${orderId}`, { as: asAdmin }),
             (order) => order.at("data.refundedTotal") === 2_000

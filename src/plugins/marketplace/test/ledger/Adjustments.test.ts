@@ -88,7 +88,7 @@ withMarketplace()(
         assert.deepStrictEqual(yield* entriesOf(vendorId), [["adjustment", 300]])
       }))
 
-    it.effect("keeps the balance the sum of the entries, whatever is adjusted and paid out at the same moment", () =>
+    it.effect("keeps the balance equal to the sum of the entries while adjustments and payouts run concurrently", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor({ payoutMinimumCents: 0 })
         yield* Effect.all([

@@ -14,7 +14,7 @@ const seed = Number(process.env["STOA_CHAOS_SEED"] ?? 1)
 
 /** Pays, and refuses every third time. */
 const bank = (roll: (sides: number) => number): PayoutAdapter => ({
-  name: "dice",
+  name: "random",
   transfer: ({ idempotencyKey }) =>
     Promise.resolve(
       roll(3) === 0
@@ -31,7 +31,7 @@ const withMarket = layer(
 const buyer = asCustomer("a-buyer-of-many")
 const base = "/api/marketplace"
 
-/** Whatever it answers, it is an answer: refused or done, and never a failure. */
+/** The response may be a refusal, but never a server error. */
 const fine = (answer: Answer) =>
   Effect.sync(() => (assert.isBelow(answer.status, 500, JSON.stringify(answer.body)), answer))
 const ask = (path: string, as: typeof buyer, body: object = {}) =>

@@ -39,7 +39,7 @@ const refund = (orderId: string, body: object) => api("POST", `/api/orders/${ord
 const capture = (orderId: string, amount?: number) =>
   api("POST", `/api/orders/${orderId}/capture`, { as: asStaff, body: { amount } })
 
-/** Whatever it answers, it is an answer: refused or done, and never a failure. */
+/** The response may be a refusal, but never a server error. */
 const fine = (answer: Answer) => Effect.sync(() => assert.isBelow(answer.status, 500, JSON.stringify(answer.body)))
 
 const lines = Effect.fnUntraced(function*(orderId: string, roll: (sides: number) => number) {
@@ -90,7 +90,7 @@ const step = Effect.fnUntraced(function*(orderId: string, roll: (sides: number) 
   mood.isRefusing = false
 })
 
-withMarket("whatever happens to orders", (it) => {
+withMarket("random steps of orders", (it) => {
   it.effect(
     "every account is the sum of its entries at each step, and where it began once all money went back",
     () =>

@@ -55,12 +55,16 @@ withMarketplace({})("people of a vendor", (it) => {
       )
       assert.strictEqual(yield* there, 403)
       const added = yield* add(vendorId, { userId: person.userId })
-      yield* eventually("the other process to let him in", Effect.map(there, (status) => status === 200), 2000)
+      yield* eventually("the other process to admit the member", Effect.map(there, (status) => status === 200), 2000)
       yield* admin("DELETE", `/${vendorId}/members/${added.text("data.id")}`)
-      yield* eventually("the other process to shut him out", Effect.map(there, (status) => status === 403), 2000)
+      yield* eventually(
+        "the other process to refuse the removed member",
+        Effect.map(there, (status) => status === 403),
+        2000
+      )
     }))
 
-  it.effect("are known at once to the process that answered, also when nobody is told", () =>
+  it.effect("changes members at once in the process that responds, even without a notification", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
       const entered = Effect.map(entering(person), ({ status }) => status)
@@ -106,15 +110,15 @@ withMarketplace({})("people of a vendor", (it) => {
       assert.strictEqual(members.length, 1)
     }))
 
-  it.effect("are people whom the store knows: its staff and its shoppers, nobody else", () =>
+  it.effect("accepts staff and customers of the store as members, and no other user", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
-      const [clerk, nobody] = [yield* signIn({ role: "staff" }), yield* signIn()]
-      assert.deepStrictEqual(yield* refusal(add(vendorId, { userId: nobody.userId })), [404, "NOT_FOUND"])
-      assert.deepStrictEqual(yield* refusal(add(vendorId, { email: nobody.email })), [404, "NOT_FOUND"])
+      const [clerk, unknown] = [yield* signIn({ role: "staff" }), yield* signIn()]
+      assert.deepStrictEqual(yield* refusal(add(vendorId, { userId: unknown.userId })), [404, "NOT_FOUND"])
+      assert.deepStrictEqual(yield* refusal(add(vendorId, { email: unknown.email })), [404, "NOT_FOUND"])
       assert.deepStrictEqual(yield* refusal(add(vendorId, { userId: randomUUID() })), [404, "NOT_FOUND"])
       assert.deepStrictEqual(yield* refusal(add(randomUUID(), { userId: clerk.userId })), [404, "NOT_FOUND"])
-      assert.strictEqual(yield* vendorOf(nobody), null)
+      assert.strictEqual(yield* vendorOf(unknown), null)
       for (const body of [{}, { userId: clerk.userId, email: clerk.email }, { userId: clerk.userId, role: "king" }]) {
         assert.deepStrictEqual(yield* refusal(add(vendorId, body)), [422, "VALIDATION_FAILED"])
       }
@@ -136,7 +140,7 @@ withMarketplace({})("people of a vendor", (it) => {
       assert.deepStrictEqual(yield* refusal(admin("DELETE", `/${one}/members/${member}`)), [404, "NOT_FOUND"])
     }))
 
-  it.effect("stand in the audit trail of whoever added them, without their names", () =>
+  it.effect("appear in the audit trail of the actor who added them, without their names", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
       yield* add(vendorId, { userId: person.userId })

@@ -112,7 +112,7 @@ withMarketplace()("people of a vendor, by their roles", (it) => {
       assert.strictEqual(yield* handIn, 403)
     }))
 
-  it.effect("whose role nobody has said only read", () =>
+  it.effect("lets members without a role only read", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       const person = yield* aMember(vendorId, "owner")

@@ -25,7 +25,7 @@ const balanceOf = (vendorId: string, as: object = asAdmin) =>
 const own = (path: string, as: object) => api("GET", `/api/marketplace/vendor/me/${path}`, { as })
 
 withMarket("what a vendor is owed", (it) => {
-  it.effect("is told by currency, with what waits, to its own people and to operators alike", () =>
+  it.effect("shows the balance by currency, with what is pending, to members of the vendor and to operators", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       yield* sold(vendorId, { amount: 1_000 })
@@ -105,7 +105,7 @@ withMarket("what a vendor is owed", (it) => {
       )
     }))
 
-  it.effect("is paid by hand where nobody says otherwise, and payouts are listed by vendor and status", () =>
+  it.effect("pays a vendor by hand by default, and lists payouts by vendor and status", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       yield* sold(vendorId)

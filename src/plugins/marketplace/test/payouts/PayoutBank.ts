@@ -8,7 +8,7 @@ export interface PayoutBank {
   /** How often a key was asked for, and what was moved for it. */
   readonly asked: () => ReadonlyMap<string, number>
   readonly paid: (vendorId: string) => number
-  /** Is called with the next transfer: before its money is moved, or after, before that is told. */
+  /** Is called with the next transfer: before its money is moved, or after that but before the response. */
   readonly interrupt: (when: "before" | "after", then: () => void) => void
 }
 
@@ -17,7 +17,7 @@ export const openBank = Effect.gen(function*() {
   const asked = new Map<string, number>()
   const moved = new Map<string, Transfer>()
   let interruption: { readonly when: "before" | "after"; readonly then: () => void } | undefined
-  /** True: whoever asks is no more. */
+  /** True if the caller was stopped. */
   const interrupted = (when: "before" | "after") => {
     if (interruption?.when !== when) return false
     interruption.then()

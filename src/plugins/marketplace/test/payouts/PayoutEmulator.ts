@@ -1,6 +1,6 @@
 import type { PayoutAdapter, Transfer, TransferOutcome } from "../../payouts/PayoutAdapter.ts"
 
-/** A call that the adapter got, and the money it moved for a key: once, whatever it answers and however often it is asked. */
+/** The calls of the adapter, and the money it moved for a key: once, for any number of calls and for any response. */
 export interface PayoutEmulator {
   readonly adapter: PayoutAdapter
   readonly calls: () => ReadonlyArray<Transfer>

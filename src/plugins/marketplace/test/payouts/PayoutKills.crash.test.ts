@@ -72,7 +72,7 @@ const mortal = Effect.gen(function*() {
   return { bank, inShop, line, runUnder }
 })
 
-/** Everything that was left open has been settled: who asked again under the same keys, has paid nobody twice. */
+/** Settles everything that is open; repeated requests with the same keys pay no vendor twice. */
 const settled = Effect.gen(function*() {
   yield* persistently("60 seconds")(runOnce)
   yield* settle

@@ -77,12 +77,12 @@ withMarket("a payout run", (it) => {
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
     }))
 
-  it.effect("does not mistake what another one is taking for its own", () =>
+  it.effect("does not count entries that a concurrent payout takes", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor({ payoutMinimumCents: 1_800 })
       yield* sold(vendorId)
       const all = run({ vendorIds: [vendorId] })
-      // The second one sees what the first is taking, and an entry of its own that comes to less than the minimum.
+      // The second run sees what the first is taking, and another entry that is below the minimum.
       const small = Effect.andThen(sold(vendorId, { amount: 100 }), all)
       const [first, second] = yield* heldWhileAllWait(entriesOf(vendorId), [all, small])
       assert.deepStrictEqual([first?.list("data").length, second?.list("data")], [1, []])
@@ -162,7 +162,7 @@ withMarket("a payout run", (it) => {
       assert.strictEqual(yield* balance(vendorId), 270)
     }))
 
-  it.effect("without a body pays all approved vendors, and nobody else", () =>
+  it.effect("pays all approved vendors, and no others, if the request has no body", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* aVendor(), yield* aVendor()]
       const suspended = yield* aVendor({ status: "suspended" })

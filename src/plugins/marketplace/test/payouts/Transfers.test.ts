@@ -161,7 +161,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.strictEqual(yield* balance(vendorId), 9_000)
     }))
 
-  it.effect("holds nobody up whose own adapter answers, however long another one is silent", () =>
+  it.effect("pays through an adapter that responds while another adapter is silent", () =>
     Effect.gen(function*() {
       const [silent, other] = [yield* paidWith("throw"), yield* paidWith("throw")]
       bank.behave(silent.vendorId, "silent")
@@ -209,7 +209,7 @@ withMarket("the transfer of a payout", (it) => {
       refused(yield* api("GET", `/api/marketplace/payouts/${id}`, { as: asAdmin }), 404, "NOT_FOUND")
     }))
 
-  it.effect("is nobody's but an operator's, and wants to be told what happened", () =>
+  it.effect("lets only an operator settle a payout by hand, with a reason", () =>
     Effect.gen(function*() {
       const { payout } = yield* paidWith("hold")
       for (const path of ["complete", "fail", "retry"]) {

@@ -78,7 +78,7 @@ app()("the performance of a vendor", (it) => {
       assert.deepStrictEqual(yield* runTask("marketplace/score-vendors"), { changed: 0 })
     }))
 
-  it.effect("leaves out orders that nobody paid or that were cancelled as a whole", () =>
+  it.effect("leaves unpaid orders and completely cancelled orders out of the score", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ status: "confirmed", soldDaysAgo: 8 })
       const unpaid = yield* aSale({ vendorId: sale.vendorId, status: "pending", soldDaysAgo: 8 })
@@ -114,7 +114,7 @@ app()("the performance of a vendor", (it) => {
       ({ vendorId }) => Effect.succeed({ method: "GET", path: `/vendors/${vendorId}/performance` })
     ))
 
-  it.effect("is told to its vendor in part", () =>
+  it.effect("shows the vendor a part of its performance", () =>
     expectStatuses(
       [401, 403, 403, 200, 200, 403, 403, 403],
       () => Effect.succeed({ method: "GET", path: "/vendor/me/analytics" })

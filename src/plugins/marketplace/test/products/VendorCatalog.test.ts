@@ -70,7 +70,7 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.strictEqual(after, before)
     }))
 
-  it.effect("is claimed for nobody else by staff who act for a vendor, nor by staff who do not", () =>
+  it.effect("does not let staff claim an entity for another vendor", () =>
     Effect.gen(function*() {
       const [own, other] = [yield* anApprovedVendor(), yield* anApprovedVendor()]
       const clerk = clerkOf(own)
@@ -109,7 +109,7 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.deepStrictEqual([list.at("data.0.marketplace"), list.at("data.1.marketplace")], [undefined, { vendor }])
     }))
 
-  it.effect("is given to a vendor later by whoever runs the marketplace, to one at a time, and taken back", () =>
+  it.effect("lets operators assign an entity to one vendor at a time, and take it back", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* anApprovedVendor(), yield* anApprovedVendor()]
       const entityId = yield* aProduct()
@@ -132,7 +132,7 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.notInclude(yield* productsOf(one), foreign)
     }))
 
-  it.effect("stays its vendor's whatever its metadata shall say, and is nobody's once it is deleted", () =>
+  it.effect("keeps an entity with its vendor when its metadata changes, and with no vendor once it is deleted", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* anApprovedVendor(), yield* anApprovedVendor()]
       const made = (yield* create(asAdmin, one)).text("data.id")
@@ -189,13 +189,13 @@ layer(testAppLayer({ plugins: [marketplace()], hooks: [meddling] }), {
     it.effect("is given only to a vendor whom its maker may name", () =>
       Effect.gen(function*() {
         const [pending, approved] = [yield* aVendor(), yield* anApprovedVendor()]
-        for (const [as, vendorId] of [[asAdmin, pending], [asStaff, approved], [asAdmin, "nobody"]] as const) {
+        for (const [as, vendorId] of [[asAdmin, pending], [asStaff, approved], [asAdmin, "not-an-id"]] as const) {
           const made = yield* api("POST", "/api/catalog/entities", {
             as,
             body: { type: "product", slug: `for-${vendorId}` }
           })
           assert.strictEqual(made.status, 201)
-          if (vendorId !== "nobody") assert.deepStrictEqual(yield* productsOf(vendorId), [])
+          if (vendorId !== "not-an-id") assert.deepStrictEqual(yield* productsOf(vendorId), [])
         }
       }))
   }

@@ -50,7 +50,7 @@ withMarketplace()("an import of products", (it) => {
       assert.deepStrictEqual(counts(yield* file({ slug: "dish", ...claiming(one) })), [0, 0, 1, 0])
     }))
 
-  it.effect("links in the transaction of the batch: what is told afterwards is not needed for it", () =>
+  it.effect("links entities in the transaction of the batch, without the events that follow", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       yield* onDatabase((sql) =>

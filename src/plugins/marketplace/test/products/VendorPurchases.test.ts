@@ -38,7 +38,7 @@ withMarketplace()("what a vendor sells", (it) => {
       assert.strictEqual((yield* addTo(cart, yield* aProduct())).status, 201)
     }))
 
-  it.effect("is not bought once the vendor is suspended, whatever lies beside it, and is again once it is back", () =>
+  it.effect("cannot buy goods of a suspended vendor in any cart, and can again once it is approved", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       const cart = yield* aCartWith(yield* goodsOf(vendorId))

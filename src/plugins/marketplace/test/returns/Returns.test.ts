@@ -93,7 +93,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       assert.deepStrictEqual(yield* amounts(sale), [1_500])
     }))
 
-  it.effect("gives back what the vendor offered, or nothing where he offered that, and never more than the goods cost", () =>
+  it.effect("refunds what the vendor offered, even nothing, and never more than the goods cost", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
       const first = yield* aReturn(sale)
@@ -147,7 +147,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
         ([as, path]) => Effect.map(api("GET", path, { as }), (list) => list.at("meta.pagination.total"))
       )
       assert.deepStrictEqual(totals, [1, 0, 1, 3, 2, 1, 1])
-      // Who sells and buys decides nothing about what he bought.
+      // A member of a vendor who is the buyer decides nothing about the purchase.
       const approved = yield* api("POST", `${portal}/${boughtId}/approve`, { as: one.vendor, body: {} })
       refused(approved, 404, "NOT_FOUND")
     }))

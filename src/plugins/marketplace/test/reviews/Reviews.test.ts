@@ -17,7 +17,7 @@ const seven = (status: number) => Array.from({ length: 7 }, () => status)
 const unnamed = { orderId: undefined }
 
 app()("a review", (it) => {
-  it.effect("is the buyer's, of an order that was delivered to him", () =>
+  it.effect("accepts a review from the buyer of a delivered order only", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       const body = { title: "Good", body: "b".repeat(3_000), customerId: sale.vendorId }
@@ -117,7 +117,7 @@ app({ reviewModerationEnabled: true })("with reviewModerationEnabled", (it) => {
 })
 
 app({ requireVerifiedPurchase: false })("without requireVerifiedPurchase", (it) => {
-  it.effect("everybody who has signed in reviews a vendor once, and each of his orders", () =>
+  it.effect("lets every signed-in customer review a vendor once, and each order once", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ status: "pending" })
       const visitor = { ...sale, buyer: asCustomer("only-looked") }

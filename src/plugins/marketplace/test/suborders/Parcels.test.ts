@@ -83,7 +83,7 @@ withMarketplace()(
         assert.deepStrictEqual(yield* parcelsOf(other.orderId), [["shipped", [2]]])
       }))
 
-    it.effect("has what staff has not sent and nobody was refunded; all of it sent, there is none", () =>
+    it.effect("ships what staff has not sent and customers were not refunded; creates no parcel when nothing is left", () =>
       Effect.gen(function*() {
         const part = yield* aConfirmed(5)
         assert.strictEqual((yield* send(part.orderId, part.line, 2)).status, 201)
@@ -101,7 +101,7 @@ withMarketplace()(
         assert.deepStrictEqual(yield* parcelsOf(whole.orderId), [["shipped", [2]]])
       }))
 
-    it.effect("and its sub-order are both there or neither, whatever of the two cannot be written", () =>
+    it.effect("writes a parcel and its sub-order both or neither, if either of them fails", () =>
       Effect.gen(function*() {
         for (const table of ["marketplace_vendor_sub_orders", "fulfillments"]) {
           const { id, orderId, thing, vendorId } = yield* aConfirmed()
@@ -128,7 +128,7 @@ withMarketplace()(
         }
       }))
 
-    it.effect("does not end its order before it has arrived: whoever sends the rest leaves it open", () =>
+    it.effect("leaves the order open until the parcel is delivered, even if staff ships the rest", () =>
       Effect.gen(function*() {
         const { id, orderId, vendorId } = yield* aConfirmed()
         yield* step(vendorId, id, "ship", parcel)
@@ -167,7 +167,7 @@ withMarketplace()(
         assert.strictEqual((yield* step(vendorId, id, "ship", body)).status, 422)
       }))
 
-    it.effect("confirms a paid order that nobody has confirmed, and is none of one that is not paid", () =>
+    it.effect("confirms a paid order by shipping, and refuses to ship an unpaid one", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor()
         const orderId = yield* anOrderOf([[yield* aProductOf(vendorId), 1]])

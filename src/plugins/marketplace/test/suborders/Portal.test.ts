@@ -8,7 +8,7 @@ import { withMarketplace } from "../VendorShop.ts"
 
 const withMarket = withMarketplace()
 
-/** A vendor with a paid order of one thing of its own, and one of the store's. */
+/** A vendor with a paid order of one product of the vendor and one of the store. */
 const aSale = Effect.fnUntraced(function*(price = 1000, holdbackDays = 7) {
   const vendor = yield* aVendor({ holdbackDays })
   const orderId = yield* anOrderOf([[yield* aProductOf(vendor, { price }), 2], [yield* aProduct({ price: 300 })]])
@@ -45,7 +45,7 @@ withMarket("a vendor", (it) => {
       assert.strictEqual(held, 3 * 86_400_000)
     }))
 
-  it.effect("may send without preparing first, and without naming a carrier; whoever subscribes hears of it", () =>
+  it.effect("ships without preparing and without a carrier, and emits an event to subscribers", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       yield* act(sale, "confirm")
@@ -107,7 +107,7 @@ withMarket("a vendor", (it) => {
       ])
     }))
 
-  it.effect("cancels once for one Idempotency-Key, and is told the same again", () =>
+  it.effect("cancels once for one Idempotency-Key, and repeats the response", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       const call = {
@@ -133,7 +133,7 @@ withMarket("a vendor", (it) => {
       assert.deepInclude(yield* owedTo(sale.vendor), { balance: 0, exact: true })
     }))
 
-  it.effect("sees, filters and moves its own parts, and no others", () =>
+  it.effect("lists, filters and changes sub-orders of the vendor, and no others", () =>
     Effect.gen(function*() {
       const [own, other] = [yield* aSale(), yield* aSale()]
       yield* act(own, "confirm")
@@ -151,19 +151,21 @@ withMarket("a vendor", (it) => {
         refused(yield* act({ id: other.id, vendor: own.vendor }, action, body), 404, "NOT_FOUND")
       }
       refused(yield* api("GET", path, {}), 401, "UNAUTHORIZED")
-      refused(yield* api("GET", path, { as: asCustomer("nobody's") }), 403, "FORBIDDEN")
+      refused(yield* api("GET", path, { as: asCustomer("another-customer") }), 403, "FORBIDDEN")
       assert.deepInclude((yield* subOrderOf(other.orderId, other.vendor)).at("data"), { status: "pending" })
     }))
 })
 
 withMarket("staff of a marketplace", (it) => {
-  it.effect("finds sub-orders by order, vendor and status, of its own organization", () =>
+  it.effect("finds sub-orders of the operator's organization by order, vendor and status", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       yield* act(sale, "confirm")
       const found = (query: string) =>
-        Effect.map(api("GET", `/api/marketplace/sub-orders?${query}`, { as: asAdmin }), (answer) =>
-          answer.list("data").map((one) => Reflect.get(Object(one), "id")))
+        Effect.map(
+          api("GET", `/api/marketplace/sub-orders?${query}`, { as: asAdmin }),
+          (answer) => answer.list("data").map((one) => Reflect.get(Object(one), "id"))
+        )
       assert.deepStrictEqual(yield* found(`vendorId=${sale.vendor}`), [sale.id])
       assert.deepStrictEqual(yield* found(`vendorId=${sale.vendor}&status=confirmed`), [sale.id])
       assert.deepStrictEqual(yield* found(`orderId=${sale.orderId}&status=pending`), [])
@@ -199,7 +201,7 @@ withMarket("staff of a marketplace", (it) => {
       refused(yield* move(sale.id, "confirmed"), 422, "INVALID_TRANSITION")
     }))
 
-  it.effect("cancels an order that nobody has paid as a whole only", () =>
+  it.effect("cancels an unpaid order only as a whole", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* aVendor(), yield* aVendor()]
       const [a, b] = [yield* aProductOf(one), yield* aProductOf(two)]

@@ -117,7 +117,7 @@ withMarket("an order of several vendors", (it) => {
       assert.deepStrictEqual(yield* owedTo(vendor), { balance: 0, entries: 4, sum: 0, exact: true })
     }))
 
-  it.effect("is split while nobody has paid it, as often as it is edited, and owes nothing", () =>
+  it.effect("splits an unpaid order after each edit, and owes its vendors nothing", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* aVendor(), yield* aVendor()]
       const [a, b] = [yield* aProductOf(one, { price: 1000 }), yield* aProductOf(two, { price: 500 })]
@@ -148,7 +148,7 @@ withMarket("an order of several vendors", (it) => {
       for (const vendor of [one, two]) assert.deepInclude(yield* owedTo(vendor), { entries: 0 })
     }))
 
-  it.effect("keeps its vendors and its terms, whatever becomes of the things and the rules", () =>
+  it.effect("keeps vendors and terms of an order when entities or rules change", () =>
     Effect.gen(function*() {
       const [one, late] = [yield* aVendor(), yield* aVendor()]
       const [a, own] = [yield* aProductOf(one, { price: 1000 }), yield* aProduct({ price: 500 })]

@@ -57,7 +57,7 @@ describe("what of a line went back", () => {
     assert.deepStrictEqual(sharesOf(sold), [[1000, 100], [500, 50]])
   })
 
-  it("is everything once the whole payment went back, in whatever parts", () => {
+  it("refunds everything once the whole payment went back, in any parts", () => {
     const roll = random(7)
     for (let round = 0; round < 2000; round++) {
       const shippingTotal = roll(3) * 499

@@ -125,7 +125,7 @@ withMarketplace()("the portal of vendors", (it) => {
       assert.deepStrictEqual([beyond.at("data"), beyond.at("meta.pagination.total")], [[], 2])
     }))
 
-  it.effect("lets in nobody who acts for no vendor, and finds no vendor of another store", () =>
+  it.effect("refuses actors without a vendor, and finds no vendor of another store", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const id = yield* aVendor()

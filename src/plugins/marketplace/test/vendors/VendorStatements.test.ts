@@ -28,7 +28,7 @@ const asked = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, neve
   return tap.take().filter(({ text }) => text.includes("marketplace_")).length
 })
 
-/** So many things, each of a vendor of its own. */
+/** Products, each of another vendor. */
 const goods = (count: number) =>
   Effect.forEach(
     Array.from({ length: count }),

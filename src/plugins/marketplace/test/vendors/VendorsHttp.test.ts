@@ -38,16 +38,19 @@ withMarketplace()("vendors", (it) => {
 
   it.effect("have one slug each, also when two are made at once, and another store's do not count", () =>
     Effect.gen(function*() {
-      const two = yield* Effect.all([admin("POST", "", { name: "Twin" }), admin("POST", "", { name: "Twin" })], {
+      const two = yield* Effect.all([
+        admin("POST", "", { name: "Same Name" }),
+        admin("POST", "", { name: "Same Name" })
+      ], {
         concurrency: 2
       })
       assert.deepStrictEqual(two.map(({ status }) => status).sort(), [201, 409])
       assert.deepStrictEqual(
-        yield* refusal(admin("POST", "", { name: "Other", slug: "twin" })),
+        yield* refusal(admin("POST", "", { name: "Other", slug: "same-name" })),
         [409, "CONFLICT"]
       )
       yield* openElsewhere
-      assert.strictEqual((yield* api("POST", path(), { as: outsider, body: { name: "Twin" } })).status, 201)
+      assert.strictEqual((yield* api("POST", path(), { as: outsider, body: { name: "Same Name" } })).status, 201)
       assert.match((yield* admin("POST", "", { name: "工房" })).text("data.slug"), /^vendor-[0-9a-f]{12}$/)
     }))
 
@@ -57,7 +60,7 @@ withMarketplace()("vendors", (it) => {
         {},
         { name: "" },
         { name: "A", slug: "Not A Slug" },
-        { name: "A", email: "nobody" },
+        { name: "A", email: "no-address" },
         { name: "A", commissionRateBps: 10_001 },
         { name: "A", commissionRateBps: -1 },
         { name: "A", tier: "tin" },
@@ -155,7 +158,7 @@ withMarketplace()("vendors", (it) => {
       assert.strictEqual(Number(changeLog[0]?.found), 0)
     }))
 
-  it.effect("are shown and changed by nobody but whoever runs the marketplace of their store", () =>
+  it.effect("are shown to and changed by operators of their store only", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const id = yield* aVendor()
@@ -205,7 +208,7 @@ withMarketplace({
   defaultPayoutSchedule: "monthly",
   defaultHoldbackDays: 30,
   vendorApprovalMode: "auto"
-})("a store with settings of its own", (it) => {
+})("a store with other settings", (it) => {
   it.effect("gives new vendors its terms, unless they are named, and approves them by itself", () =>
     Effect.gen(function*() {
       const made = yield* admin("POST", "", { name: "Usual" })

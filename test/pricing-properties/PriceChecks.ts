@@ -12,7 +12,7 @@ import type { Shop, Wish } from "./Shop.ts"
 /** How much of what there is to get wrong a run has seen. */
 export interface Seen {
   carts: number
-  /** Carts that nobody ships where they shall go, or not by the rate that was chosen. */
+  /** Carts that cannot be shipped to their address, or not by the chosen rate. */
   unserved: number
   discounted: number
   stacked: number
@@ -44,7 +44,7 @@ const note = (seen: Seen, bill: Bill): void => {
 const billOfDecision = (pricedCart: PricedCart): Bill =>
   billIn(pricedCart, { lines: "lines", promotions: pricedCart.promotions, rejected: pricedCart.rejectedCodes })
 
-const reckonOne = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: PricedCart | string, about: string) => {
+const checkCart = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: PricedCart | string, about: string) => {
   const expected = billOf(shop, wish)
   seen.carts += 1
   if (typeof found === "string" || expected === unserved) {
@@ -68,7 +68,7 @@ const reckonOne = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: Pr
  * Generates shops and carts, has the service decide what each costs, and compares every amount with a bill that was
  * computed without it; then gives the order back in random parts. Fails with the seed and the number of the cart.
  */
-export const reckon = Effect.fnUntraced(function*(seed: number, carts: number) {
+export const checkPrices = Effect.fnUntraced(function*(seed: number, carts: number) {
   const chance = chanceOf(seed)
   const seen: Seen = {
     carts: 0,
@@ -86,7 +86,7 @@ export const reckon = Effect.fnUntraced(function*(seed: number, carts: number) {
     const found = yield* decided(shop, wishes)
     for (const [index, wish] of wishes.entries()) {
       const one = found[index]
-      if (one !== undefined) reckonOne(chance, seen, shop, wish, one, `cart ${seen.carts} of seed ${seed}`)
+      if (one !== undefined) checkCart(chance, seen, shop, wish, one, `cart ${seen.carts} of seed ${seed}`)
     }
   }
   return seen
