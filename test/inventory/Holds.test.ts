@@ -10,7 +10,7 @@ import { manualHolder } from "../../src/domain/inventory/Reservation.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
 import { allocateStock, type WarehouseStock } from "../../src/domain/inventory/StockRules.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { addWarehouse, heldUnits, organization, stockUp, unitsOf } from "./StockRows.ts"
+import { addWarehouse, heldUnits, inStock, organization, stockUp, unitsOf } from "./StockRows.ts"
 
 const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRepo.layer).pipe(
   Layer.provideMerge(TestDatabase),
@@ -41,6 +41,15 @@ const sell = Effect.fnUntraced(function*(holder: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`update holds set state = 'sold', expires_at = null where holder = ${holder} and state = 'held'`
 })
+
+/** A new hold of a checkout; returns its holder. */
+const held = (taken: ReadonlyArray<Taken>) => {
+  const holder = randomUUID()
+  return Effect.as(hold(holder, taken, 900), holder)
+}
+
+/** A hold that became an order; returns the order's id. */
+const soldTo = (taken: ReadonlyArray<Taken>) => Effect.tap(held(taken), sell)
 
 const stateOf = Effect.fnUntraced(function*(holder: string) {
   const sql = yield* SqlClient.SqlClient
@@ -86,13 +95,11 @@ const reserveByHand = (wanted: ManualHold) =>
 
 it.layer(Rows)("holds", (it) => {
   describe("release", () => {
-    it.effect("gives the stock back once and moves the version", () =>
+    it.effect("release gives the stock back once and moves the version", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
+        const { sellable, warehouse } = yield* inStock(5)
         const repo = yield* HoldRepo
-        const holder = randomUUID()
-        yield* hold(holder, [[sellable, warehouse, 3]], 900)
+        const holder = yield* held([[sellable, warehouse, 3]])
         const before = yield* versionOf(sellable)
         assert.deepStrictEqual([yield* repo.release(holder), yield* repo.release(holder)], [true, false])
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 0 } })
@@ -100,10 +107,9 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual(yield* movementsOf(sellable), [["reservation", 3], ["release", 3]])
       }))
 
-    it.effect("bars a reservation that arrives after it", () =>
+    it.effect("release prevents a reservation of the holder that arrives later", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
+        const { sellable, warehouse } = yield* inStock(5)
         const holder = randomUUID()
         assert.isFalse(yield* (yield* HoldRepo).release(holder))
         const { existing, fresh } = yield* hold(holder, [[sellable, warehouse, 1]], 900)
@@ -111,10 +117,9 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 0 } })
       }))
 
-    it.effect("never leaves stock behind when it meets the reservation of the same holder", () =>
+    it.effect("release leaves no stock behind when it meets the reservation of the same holder", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 500]])
+        const { sellable, warehouse } = yield* inStock(500)
         const repo = yield* HoldRepo
         yield* Effect.forEach(Array.from({ length: 100 }), () => {
           const holder = randomUUID()
@@ -124,49 +129,33 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 500, reserved: 0 } })
       }))
 
-    it.effect("and a repeated reservation of the same holder never wait for each other", () =>
+    it.effect("release and a repeated reservation of the same holder do not deadlock", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 500]])
+        const { sellable, warehouse } = yield* inStock(500)
         const repo = yield* HoldRepo
         yield* Effect.forEach(Array.from({ length: 100 }), () =>
           Effect.gen(function*() {
-            const holder = randomUUID()
-            yield* hold(holder, [[sellable, warehouse, 1]], 900)
+            const holder = yield* held([[sellable, warehouse, 1]])
             // A deadlock would end one of the two with a defect.
             yield* Effect.all([repo.release(holder), hold(holder, [[sellable, warehouse, 1]], 900)], { concurrency: 2 })
           }), { concurrency: 4 })
         assert.strictEqual(yield* heldUnits(sellable), (yield* unitsOf(sellable))[warehouse]?.reserved)
       }))
 
-    it.effect("leaves alone what is sold", () =>
+    it.effect("release keeps the stock of a sold hold", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
-        const holder = randomUUID()
-        yield* hold(holder, [[sellable, warehouse, 2]], 900)
+        const { sellable, warehouse } = yield* inStock(5)
+        const holder = yield* held([[sellable, warehouse, 2]])
         yield* sell(holder)
         assert.isFalse(yield* (yield* HoldRepo).release(holder))
-        assert.strictEqual(yield* heldUnits(sellable), 2)
-      }))
-
-    it.effect("does not touch another organization's hold of the same name", () =>
-      Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
-        const holder = randomUUID()
-        yield* hold(holder, [[sellable, warehouse, 2]], 900)
-        const elsewhere = Effect.provideService(CurrentActor, systemActor("org_other"))
-        assert.isFalse(yield* elsewhere((yield* HoldRepo).release(holder)))
         assert.strictEqual(yield* heldUnits(sellable), 2)
       }))
   })
 
   describe("expiry", () => {
-    it.effect("returns the stock of holds whose time has run out and of no others", () =>
+    it.effect("expires the holds whose time has run out, and no others", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 9]])
+        const { sellable, warehouse } = yield* inStock(9)
         const [due, alive, sold] = [randomUUID(), randomUUID(), randomUUID()]
         for (const holder of [due, alive, sold]) yield* hold(holder, [[sellable, warehouse, 2]], 900)
         yield* sell(sold)
@@ -176,7 +165,7 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual([yield* stateOf(due), yield* stateOf(alive)], ["expired", "held"])
       }))
 
-    it.effect("goes on past a hold that cannot be ended", () =>
+    it.effect("expires other holds when one of them cannot be ended", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const warehouse = yield* addWarehouse()
@@ -198,8 +187,7 @@ it.layer(Rows)("holds", (it) => {
 
     it.effect("gives every unit back once when several processes expire holds concurrently", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 200]])
+        const { sellable, warehouse } = yield* inStock(200)
         const holders = Array.from({ length: 60 }, () => randomUUID())
         yield* Effect.forEach(
           holders,
@@ -217,13 +205,11 @@ it.layer(Rows)("holds", (it) => {
   })
 
   describe("orders", () => {
-    it.effect("get back what they hold when they are cancelled, once", () =>
+    it.effect("gives the units of a cancelled order back once", () =>
       Effect.gen(function*() {
         const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
         const sellable = yield* stockUp([[near, 1], [far, 5]])
-        const order = randomUUID()
-        yield* hold(order, [[sellable, near, 1], [sellable, far, 2]], 900)
-        yield* sell(order)
+        const order = yield* soldTo([[sellable, near, 1], [sellable, far, 2]])
         const repo = yield* HoldRepo
         const units = yield* Effect.all([repo.releaseSold(order), repo.releaseSold(order)], { concurrency: 2 })
         assert.sameMembers([...units], [3, 0])
@@ -237,9 +223,7 @@ it.layer(Rows)("holds", (it) => {
       Effect.gen(function*() {
         const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
         const sellable = yield* stockUp([[near, 3], [far, 5]])
-        const order = randomUUID()
-        yield* hold(order, [[sellable, far, 2]], 900)
-        yield* sell(order)
+        const order = yield* soldTo([[sellable, far, 2]])
         const taken = yield* (yield* HoldRepo).fulfilSold(order)
         assert.deepStrictEqual(taken, [{ sellable, warehouseId: far, quantity: 2 }])
         assert.deepStrictEqual(yield* unitsOf(sellable), {
@@ -250,13 +234,10 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual((yield* movementsOf(sellable)).at(-1), ["fulfillment", -2])
       }))
 
-    it.effect("leave fourteen of twenty on hand after six simultaneous shipments of one", () =>
+    it.effect("leaves fourteen of twenty on hand after six simultaneous shipments of one", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 20]])
-        const order = randomUUID()
-        yield* hold(order, [[sellable, warehouse, 10]], 900)
-        yield* sell(order)
+        const { sellable, warehouse } = yield* inStock(20)
+        const order = yield* soldTo([[sellable, warehouse, 10]])
         const repo = yield* HoldRepo
         yield* Effect.all(Array.from({ length: 6 }, () => repo.fulfilSold(order, [{ sellable, quantity: 1 }])), {
           concurrency: "unbounded"
@@ -264,13 +245,11 @@ it.layer(Rows)("holds", (it) => {
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 14, reserved: 4 } })
       }))
 
-    it.effect("ship over two warehouses in steps, never more than they hold, and get the rest back on cancel", () =>
+    it.effect("ships from two warehouses in steps, never more than the order holds, and gives the rest back on cancel", () =>
       Effect.gen(function*() {
         const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
         const sellable = yield* stockUp([[near, 2], [far, 5]])
-        const order = randomUUID()
-        yield* hold(order, [[sellable, near, 2], [sellable, far, 3]], 900)
-        yield* sell(order)
+        const order = yield* soldTo([[sellable, near, 2], [sellable, far, 3]])
         const repo = yield* HoldRepo
         yield* repo.fulfilSold(order, [{ sellable, quantity: 2 }, { sellable, quantity: 1 }])
         assert.deepStrictEqual(yield* unitsOf(sellable), {
@@ -284,22 +263,9 @@ it.layer(Rows)("holds", (it) => {
   })
 
   describe("by hand", () => {
-    it.effect("twelve simultaneous reservations of one from five leave seven refused", () =>
+    it.effect("adds manual reservations of one order, and releases at most what it holds", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
-        const results = yield* Effect.all(
-          Array.from({ length: 12 }, (_, index) => Effect.result(reserveByHand(byHand(sellable, 1, `order ${index}`)))),
-          { concurrency: "unbounded" }
-        )
-        assert.strictEqual(results.filter(Result.isSuccess).length, 5)
-        assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 5 } })
-      }))
-
-    it.effect("the same order adds, and releases at most what it holds", () =>
-      Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 9]])
+        const { sellable, warehouse } = yield* inStock(9)
         const order = randomUUID()
         const repo = yield* ManualHoldRepo
         yield* reserveByHand(byHand(sellable, 2, order))
@@ -314,21 +280,14 @@ it.layer(Rows)("holds", (it) => {
         assert.strictEqual(yield* heldUnits(sellable), 5)
       }))
 
-    it.effect("an order that reserved nothing cannot release", () =>
-      Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 9]])
-        const error = yield* Effect.flip((yield* ManualHoldRepo).release(byHand(sellable, 1, "unknown")))
-        assert.strictEqual(error._tag, "NotFound")
-      }))
-
-    it.effect("a refused reservation leaves no hold behind", () =>
+    it.effect("leaves no hold behind when it refuses a manual reservation", () =>
       Effect.gen(function*() {
         const order = randomUUID()
         assert.strictEqual((yield* Effect.flip(reserveByHand(byHand(randomUUID(), 1, order))))._tag, "NotFound")
         assert.isUndefined(yield* stateOf(manualHolder(order)))
       }))
 
-    it.effect("a named warehouse is the only one taken from", () =>
+    it.effect("reserves only in the named warehouse", () =>
       Effect.gen(function*() {
         const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
         const sellable = yield* stockUp([[near, 3], [far, 1]])
@@ -339,8 +298,7 @@ it.layer(Rows)("holds", (it) => {
 
     it.effect("gives the units of a cancelled order back, and takes them when the order reserves again", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 9]])
+        const { sellable, warehouse } = yield* inStock(9)
         const order = randomUUID()
         yield* reserveByHand(byHand(sellable, 4, order))
         assert.strictEqual(yield* (yield* HoldRepo).releaseSold(order), 4)
@@ -350,12 +308,11 @@ it.layer(Rows)("holds", (it) => {
       }))
   })
 
-  it.effect("are deleted when they came to nothing long ago", () =>
+  it.effect("deletes holds that ended without an order long ago", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HoldRepo
-      const warehouse = yield* addWarehouse()
-      const sellable = yield* stockUp([[warehouse, 9]])
+      const { sellable, warehouse } = yield* inStock(9)
       const [old, recent, sold] = [randomUUID(), randomUUID(), randomUUID()]
       for (const holder of [old, recent, sold]) yield* hold(holder, [[sellable, warehouse, 1]], 900)
       yield* sell(sold)
@@ -372,12 +329,11 @@ it.layer(Rows)("holds", (it) => {
       assert.strictEqual(lines.length, 0)
     }))
 
-  it.effect("of orders that were handed over go too, and neither stock nor its movements with them", () =>
+  it.effect("deletes holds of fulfilled orders, and keeps stock and movements", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HoldRepo
-      const warehouse = yield* addWarehouse()
-      const sellable = yield* stockUp([[warehouse, 10]])
+      const { sellable, warehouse } = yield* inStock(10)
       const [old, recent, partly] = [randomUUID(), randomUUID(), randomUUID()]
       for (const holder of [old, recent, partly]) {
         yield* hold(holder, [[sellable, warehouse, 2]], 60)

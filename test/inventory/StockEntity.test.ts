@@ -7,7 +7,15 @@ import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
 import { StockEntity } from "../../src/entities/StockEntity.ts"
 import { stockEntityActor } from "../../src/entities/StockEntityActor.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { addWarehouse, heldUnits, organization, restockBehindTheEntity, stockUp, unitsOf } from "./StockRows.ts"
+import {
+  addWarehouse,
+  heldUnits,
+  inStock,
+  organization,
+  restockBehindTheEntity,
+  stockUp,
+  unitsOf
+} from "./StockRows.ts"
 
 const Rows = ReservationRepo.layer.pipe(Layer.provideMerge(Layer.merge(TestDatabase, ShardingConfig.layer())))
 
@@ -21,7 +29,7 @@ const openStockEntity = Effect.gen(function*() {
   return yield* make(organization)
 })
 
-type NumberBlock = Effect.Success<typeof openStockEntity>
+type TestEntity = Effect.Success<typeof openStockEntity>
 
 interface Wish {
   readonly holder?: string
@@ -30,7 +38,7 @@ interface Wish {
 }
 
 const ask = Effect.fnUntraced(
-  function*(entity: NumberBlock, lines: ReadonlyArray<readonly [sellable: string, quantity: number]>, wish: Wish = {}) {
+  function*(entity: TestEntity, lines: ReadonlyArray<readonly [sellable: string, quantity: number]>, wish: Wish = {}) {
     return yield* entity.reserve({
       holder: wish.holder ?? randomUUID(),
       lines: lines.map(([sellableId, quantity]) => ({ sellableId, entityId: sellableId, quantity, title: "Mug" })),
@@ -63,18 +71,17 @@ const counted = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E,
 
 it.layer(Rows)("the stock entity", (it) => {
   describe("stock", () => {
-    it.effect("grants five of twelve simultaneous wishes for a stock of five", () =>
+    it.effect("reserves for five of twelve simultaneous requests if five units are in stock", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
+        const { sellable, warehouse } = yield* inStock(5)
         const entity = yield* openStockEntity
         assert.strictEqual(granted(yield* times(12, ask(entity, [[sellable, 1]]))), 5)
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 5 } })
       }))
 
-    it.effect("says what is available and what was asked when it refuses", () =>
+    it.effect("refuses with the available and the requested units", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 3]])
+        const { sellable } = yield* inStock(3)
         const entity = yield* openStockEntity
         const error = yield* Effect.flip(ask(entity, [[sellable, 2], [sellable, 2]]))
         assert.deepInclude(error, {
@@ -92,7 +99,7 @@ it.layer(Rows)("the stock entity", (it) => {
         assert.deepInclude(error, { _tag: "StockShort", available: 0, requested: 1 })
       }))
 
-    it.effect("takes nothing for a checkout of which one line falls short", () =>
+    it.effect("reserves nothing for a checkout with one short line", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const [plenty, scarce] = [yield* stockUp([[warehouse, 9]]), yield* stockUp([[warehouse, 1]])]
@@ -117,7 +124,7 @@ it.layer(Rows)("the stock entity", (it) => {
 
     it.effect("corrects a refusal after another process restocked", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 1]])
+        const { sellable } = yield* inStock(1)
         const entity = yield* openStockEntity
         yield* ask(entity, [[sellable, 1]])
         assert.strictEqual((yield* Effect.flip(ask(entity, [[sellable, 1]])))._tag, "StockShort")
@@ -129,8 +136,7 @@ it.layer(Rows)("the stock entity", (it) => {
   describe("holders", () => {
     it.effect("reserves once for repeated calls of a holder, and returns the first pricing", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 5]])
+        const { sellable, warehouse } = yield* inStock(5)
         const entity = yield* openStockEntity
         const holder = randomUUID()
         const first = yield* ask(entity, [[sellable, 2]], { holder, pricing: `{"total":1}` })
@@ -142,7 +148,7 @@ it.layer(Rows)("the stock entity", (it) => {
 
     it.effect("reserves once for a holder who comes twice in one batch", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 5]])
+        const { sellable } = yield* inStock(5)
         const entity = yield* openStockEntity
         const results = yield* times(3, ask(entity, [[sellable, 1]], { holder: randomUUID() }))
         assert.strictEqual(granted(results), 3)
@@ -152,15 +158,15 @@ it.layer(Rows)("the stock entity", (it) => {
 
     it.effect("confirms a repeated reservation at another entity although nothing is left", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 1]])
+        const { sellable } = yield* inStock(1)
         const holder = randomUUID()
         yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })
         assert.isFalse((yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })).fresh)
       }))
 
-    it.effect("gives a unit that only a repeat seemed to want to the one who was refused beside it", () =>
+    it.effect("gives a unit to a new request when the other request of the batch is a repeat", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 2]])
+        const { sellable } = yield* inStock(2)
         const holder = randomUUID()
         yield* ask(yield* openStockEntity, [[sellable, 1]], { holder })
         const entity = yield* openStockEntity
@@ -175,8 +181,7 @@ it.layer(Rows)("the stock entity", (it) => {
 
     it.effect("drops a request that comes past its deadline", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 1]])
+        const { sellable, warehouse } = yield* inStock(1)
         const exit = yield* Effect.exit(ask(yield* openStockEntity, [[sellable, 1]], { deadline: -1 }))
         assert.isTrue(Exit.hasDies(exit))
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 1, reserved: 0 } })
@@ -184,9 +189,9 @@ it.layer(Rows)("the stock entity", (it) => {
   })
 
   describe("batches", () => {
-    it.effect("serves the others when one request of the batch is poison", () =>
+    it.effect("serves the other requests of a batch when one of them fails", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 50]])
+        const { sellable } = yield* inStock(50)
         const entity = yield* openStockEntity
         const wishes = Array.from({ length: 20 }, (_, index) =>
           Effect.exit(ask(entity, [[sellable, 1]], index === 7 ? { pricing: "no JSON" } : {})))
@@ -196,10 +201,9 @@ it.layer(Rows)("the stock entity", (it) => {
         assert.isTrue((yield* ask(entity, [[sellable, 1]])).fresh)
       }))
 
-    it.effect("decides under locks after two writes that came too late", () =>
+    it.effect("decides under locks after two writes on stale versions", () =>
       Effect.gen(function*() {
-        const warehouse = yield* addWarehouse()
-        const sellable = yield* stockUp([[warehouse, 3]])
+        const { sellable, warehouse } = yield* inStock(3)
         const sql = yield* SqlClient.SqlClient
         const repo = yield* ReservationRepo
         let [writes, locked] = [0, 0]
@@ -220,9 +224,9 @@ it.layer(Rows)("the stock entity", (it) => {
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 5, reserved: 3 } })
       }))
 
-    it.effect("tells everybody at once when nothing can be written, and serves them when it can again", () =>
+    it.effect("fails all requests at once while nothing can be written, and serves them afterwards", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 50]])
+        const { sellable } = yield* inStock(50)
         const repo = yield* ReservationRepo
         let [broken, writes] = [true, 0]
         const failing = ReservationRepo.of({
@@ -256,7 +260,7 @@ it.layer(Rows)("the stock entity", (it) => {
         assert.strictEqual((yield* cold(many)).calls, 3)
       }))
 
-    it.effect("works on with a memory for a single sellable", () =>
+    it.effect("works with a cache for a single sellable", () =>
       Effect.gen(function*() {
         const warehouse = yield* addWarehouse()
         const many = yield* Effect.forEach(Array.from({ length: 5 }), () => stockUp([[warehouse, 2]]))
@@ -273,7 +277,7 @@ it.layer(Rows)("the stock entity", (it) => {
 
     it.effect("records a movement for every line", () =>
       Effect.gen(function*() {
-        const sellable = yield* stockUp([[yield* addWarehouse(), 5]])
+        const { sellable } = yield* inStock(5)
         const holder = randomUUID()
         yield* ask(yield* openStockEntity, [[sellable, 2]], { holder })
         const sql = yield* SqlClient.SqlClient
@@ -290,8 +294,7 @@ it.layer(Layer.fresh(Rows))("two stock entities of one organization", (it) => {
       // Without the CHECK of the table only the version rows guard the stock against two entities.
       const sql = yield* SqlClient.SqlClient
       yield* sql`alter table stock_levels drop constraint no_oversell`
-      const warehouse = yield* addWarehouse()
-      const sellable = yield* stockUp([[warehouse, 100]])
+      const { sellable, warehouse } = yield* inStock(100)
       const blocks = [yield* openStockEntity, yield* openStockEntity]
       const results = yield* Effect.forEach(
         Array.from({ length: 30 }),

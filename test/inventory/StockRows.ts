@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { theOrganization } from "../support/TestApp.ts"
 
 /** The organization every database starts with. */
 export const organization = "org_default"
@@ -29,6 +30,12 @@ export const stockUp = Effect.fnUntraced(function*(units: ReadonlyArray<readonly
   }
   return sellable
 }, Effect.orDie)
+
+/** A new sellable with so many units in a new warehouse. */
+export const inStock = Effect.fnUntraced(function*(onHand: number) {
+  const warehouse = yield* addWarehouse()
+  return { warehouse, sellable: yield* stockUp([[warehouse, onHand]]) }
+})
 
 /** Reserved and on-hand units of a sellable, by warehouse. */
 export const unitsOf = Effect.fnUntraced(function*(sellable: string) {
@@ -59,7 +66,7 @@ export const addEntity = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const id = randomUUID()
   yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
-    values (${id}, ${organization}, 'product', ${id}, 'active', true)`
+    values (${id}, ${yield* theOrganization}, 'product', ${id}, 'active', true)`
   return id
 }).pipe(Effect.orDie)
 
@@ -68,6 +75,6 @@ export const addVariant = Effect.fnUntraced(function*(entityId: string) {
   const sql = yield* SqlClient.SqlClient
   const id = randomUUID()
   yield* sql`insert into variants (id, organization_id, entity_id, combination)
-    values (${id}, ${organization}, ${entityId}, ${id})`
+    values (${id}, ${yield* theOrganization}, ${entityId}, ${id})`
   return id
 }, Effect.orDie)
