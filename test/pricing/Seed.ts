@@ -1,8 +1,9 @@
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { theOrganization } from "../support/TestApp.ts"
+import { api, asAnonymous, theOrganization } from "../support/TestApp.ts"
 
 /** A second organization, whose records are invisible to the default one. */
 export const otherOrganization = "org_other"
@@ -44,3 +45,26 @@ export const eventsOf = (entityId: string) =>
       sql<{ readonly type: string; readonly organization_id: string; readonly payload: Record<string, unknown> }>`select
         type, organization_id, payload from outbox_events where entity_id = ${entityId} order by entry_number`
   )
+
+/** Fields that an error of validation names. */
+export const pathsOf = (error: { readonly error: object }): ReadonlyArray<string> =>
+  "details" in error.error
+    ? (error.error.details as { readonly issues: ReadonlyArray<{ readonly path: string }> }).issues.map(({ path }) =>
+      path
+    )
+    : []
+
+/** Requests, each with the permissions that allow it one by one. */
+type PermittedRoute = readonly [method: string, path: string, body: unknown, allowed: ReadonlyArray<string>]
+
+/** Each of the permissions allows exactly the requests that list it. The access matrix checks roles and visitors. */
+export const assertPermissions = (all: ReadonlyArray<string>, routes: ReadonlyArray<PermittedRoute>) =>
+  Effect.forEach(routes, ([method, path, body, allowed]) =>
+    Effect.gen(function*() {
+      const statuses = yield* Effect.forEach(
+        all,
+        (permission) => api(method, path, { body, as: { ...asAnonymous, permissions: [permission] } })
+      )
+      const admitted = all.filter((_, index) => statuses[index]?.status !== 403)
+      assert.sameMembers(admitted, [...allowed], `${method} ${path}`)
+    }))

@@ -43,7 +43,7 @@ const seedCustomer = Effect.fnUntraced(function*(userId: string, groups: Readonl
 
 describe("POST /promotions/validate", () => {
   withSharedApp((it) => {
-    it.effect("tells anybody what a code would give", () =>
+    it.effect("shows any visitor what a code would give", () =>
       Effect.gen(function*() {
         const { code, id } = yield* create({ value: 12.5 })
         const answer = yield* attempt(` ${code.toLowerCase()} `)
@@ -138,7 +138,7 @@ describe("POST /promotions/validate", () => {
         assert.strictEqual((yield* attempt(code)).status, 422)
       }))
 
-    it.effect("believes the groups a request claims only from who may read customers", () =>
+    it.effect("accepts claimed groups only from actors who may read customers", () =>
       Effect.gen(function*() {
         const { code } = yield* create({ conditions: { customerGroups: ["vip"] } })
         const vip = yield* seedCustomer("vip-user", ["vip"])
@@ -175,7 +175,7 @@ describe("POST /promotions/validate", () => {
         assert.strictEqual((yield* attempt(first.code, {}, asCustomer("somebody-new"))).status, 200)
       }))
 
-    it.effect("makes no profile for a customer who only asks", () =>
+    it.effect("creates no profile for a customer who validates a code", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { code } = yield* create()
@@ -183,7 +183,7 @@ describe("POST /promotions/validate", () => {
         assert.deepStrictEqual(yield* sql`select id from customers where user_id = 'window-shopper'`, [])
       }))
 
-    it.effect("tries a promotion of the whole order on a subtotal without lines, and one of items not", () =>
+    it.effect("validates a promotion of the whole order on a subtotal without lines, but none of items", () =>
       Effect.gen(function*() {
         const bare = { subtotal: 2_000, lineItems: [] }
         const whole = yield* attempt((yield* create()).code, bare)
@@ -196,7 +196,7 @@ describe("POST /promotions/validate", () => {
         }
       }))
 
-    it.effect("refuses an order that is none", () =>
+    it.effect("refuses an invalid order, naming the field", () =>
       Effect.gen(function*() {
         const { code } = yield* create()
         const line = order().lineItems[0]
