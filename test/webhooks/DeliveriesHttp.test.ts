@@ -2,7 +2,6 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { testWebhooks } from "../../src/layers/config/WebhookConfig.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
@@ -75,7 +74,7 @@ const counts = Effect.map(api("GET", "/api/metrics", { as: asAdmin }), ({ body }
   ].map((pattern) => Number(pattern.exec(String(body))?.[1] ?? 0)))
 
 const onLoopback = layer(
-  testAppLayer({ jobs: { autorun: { enabled: false } } }, { webhooks: { ...testWebhooks, allowPrivate: true } }),
+  testAppLayer({ jobs: { autorun: { enabled: false } }, webhooks: { allowPrivateTargets: true } }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )
 
