@@ -1,52 +1,13 @@
 import { Effect } from "effect"
-import { CurrentActor, newId, type PluginDatabase, type RowOf } from "stoa/plugin"
-import type { ledgerEntries } from "./LedgerTables.ts"
-import type { LedgerOperations, Posting } from "./Posting.ts"
-
-type Entry = RowOf<typeof ledgerEntries>
-
-interface EntryRow {
-  readonly id: string
-  readonly vendor_id: string
-  readonly currency: string
-  readonly type: Entry["type"]
-  readonly amount_cents: bigint
-  readonly running_balance_cents: bigint
-  readonly entry_number: number
-  readonly sub_order_id: string | null
-  readonly reference_type: Entry["referenceType"]
-  readonly reference_id: string
-  readonly description: string | null
-  readonly payout_id: string | null
-  readonly organization_id: string
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-const toEntry = (row: EntryRow): Entry => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  vendorId: row.vendor_id,
-  currency: row.currency,
-  type: row.type,
-  amountCents: Number(row.amount_cents),
-  runningBalanceCents: Number(row.running_balance_cents),
-  entryNumber: row.entry_number,
-  subOrderId: row.sub_order_id,
-  referenceType: row.reference_type,
-  referenceId: row.reference_id,
-  description: row.description,
-  payoutId: row.payout_id,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at
-})
+import { CurrentActor, newId, type PluginDatabase } from "stoa/plugin"
+import type { LedgerOperations, PostedEntry, Posting } from "./Posting.ts"
 
 /**
  * Accounts first: the update behind `on conflict` waits for the row lock and adds to the current balance, not to the
  * snapshot's. Running balances are counted back from it. Lock order: vendor, then currency.
  */
 const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: string, postings: string) =>
-  sql<EntryRow>`with input as materialized (
+  sql<PostedEntry>`with input as materialized (
       select i.*, row_number() over account as place, count(*) over whole as total_count,
         sum("amountCents") over account as so_far, sum("amountCents") over whole as total
       from jsonb_to_recordset(${postings}::jsonb)
@@ -72,7 +33,9 @@ const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: stri
         i."referenceType", i."referenceId", i.description
       from input i join accounts a on a.vendor_id = i."vendorId" and a.currency = i.currency
       returning *)
-    select made.* from made join input i on i.id = made.id order by i.n`
+    select made.id, made.vendor_id as "vendorId", made.amount_cents::float8 as "amountCents",
+      made.running_balance_cents::float8 as "runningBalanceCents", made.entry_number as "entryNumber"
+    from made join input i on i.id = made.id order by i.n`
 
 /** `Ledger` over the plugin's tables. */
 export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations => ({
@@ -85,7 +48,7 @@ export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations
     if (rows.length !== given.length) {
       return yield* Effect.die(new Error("An entry of the ledger names a vendor that the organization does not have."))
     }
-    return rows.map(toEntry)
+    return rows
   }, Effect.orDie),
 
   lock: Effect.fn("Ledger.lock")(function*(vendorId: string, currency: string) {

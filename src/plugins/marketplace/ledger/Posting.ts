@@ -14,12 +14,21 @@ export interface Posting {
   readonly description?: string
 }
 
+/** An entry as it was written: its place in its account, and the balance after it. */
+export interface PostedEntry {
+  readonly id: string
+  readonly vendorId: string
+  readonly amountCents: number
+  readonly runningBalanceCents: number
+  readonly entryNumber: number
+}
+
 /** What can be done with accounts (`Ledger`). */
 export interface LedgerOperations {
-  /** Adds entries, to be called inside of the transaction of what they tell of; entries of 0 are left out. */
+  /** Adds entries, in the transaction of the change that they record; entries of 0 are left out. */
   readonly post: (
     postings: ReadonlyArray<Posting>
-  ) => Effect.Effect<ReadonlyArray<RowOf<typeof ledgerEntries>>, never, CurrentActor>
+  ) => Effect.Effect<ReadonlyArray<PostedEntry>, never, CurrentActor>
   /** Locks a vendor's account until the caller's transaction ends, making it if need be; gives its balance. */
   readonly lock: (vendorId: string, currency: string) => Effect.Effect<number, never, CurrentActor>
 }

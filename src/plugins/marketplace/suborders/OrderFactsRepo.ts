@@ -21,32 +21,6 @@ export interface OrderFacts extends SoldOrder {
   readonly lines: ReadonlyArray<VendorLine>
 }
 
-interface OrderRow {
-  readonly id: string
-  readonly currency: string
-  readonly status: string
-  readonly tax_included: boolean
-  readonly shipping_total: bigint
-  readonly amount_captured: bigint | null
-  readonly given_back: bigint
-  readonly shipping_given_back: bigint
-  readonly reason: string | null
-  readonly lines: ReadonlyArray<VendorLine>
-}
-
-const toFacts = (row: OrderRow): OrderFacts => ({
-  id: row.id,
-  currency: row.currency,
-  isCancelled: row.status === "cancelled",
-  cancellationReason: row.reason,
-  taxIncluded: row.tax_included,
-  shippingTotal: Number(row.shipping_total),
-  captured: row.amount_captured === null ? null : Number(row.amount_captured),
-  givenBack: Number(row.given_back),
-  shippingGivenBack: Number(row.shipping_given_back),
-  lines: row.lines
-})
-
 /**
  * Reads orders of the core, which the caller has locked, in one statement. A line keeps its vendor. A new line gets the
  * vendor that its entity had when the order was created, or edited before payment: an entity that gets another vendor
@@ -55,10 +29,12 @@ const toFacts = (row: OrderRow): OrderFacts => ({
 export const readOrders = Effect.fnUntraced(
   function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<string>) {
     const { organizationId } = yield* CurrentActor
-    const rows = yield* sql<OrderRow>`select o.id, o.currency, o.status, o.tax_included, o.shipping_total,
-        o.amount_captured, coalesce(r.amount, 0)::bigint as given_back, coalesce(r.shipping, 0)::bigint as shipping_given_back,
+    return yield* sql<OrderFacts>`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
+        o.tax_included as "taxIncluded", o.shipping_total::float8 as "shippingTotal",
+        o.amount_captured::float8 as captured, coalesce(r.amount, 0)::float8 as "givenBack",
+        coalesce(r.shipping, 0)::float8 as "shippingGivenBack",
         case when o.status = 'cancelled' then (select h.reason from order_status_history h
-          where h.order_id = o.id and h.to_status = 'cancelled' order by h.changed_at desc limit 1) end as reason,
+          where h.order_id = o.id and h.to_status = 'cancelled' order by h.changed_at desc limit 1) end as "cancellationReason",
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'variantId', l.variant_id,
               'title', l.title, 'quantity', l.quantity, 'totalPrice', l.total_price,
               'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
@@ -77,7 +53,6 @@ export const readOrders = Effect.fnUntraced(
         where f.order_id = o.id and f.status in ('pending', 'completed')) r on true
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[])
       order by o.id`
-    return rows.map(toFacts)
   },
   Effect.orDie
 )
