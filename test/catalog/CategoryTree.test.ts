@@ -90,7 +90,7 @@ describe("the tree", () => {
       )
     }
 
-    it.effect("is guarded by the database: of two statements that close a circle together the second is refused", () =>
+    it.effect("the tree is guarded by the database: of two statements that close a circle together the second is refused", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [a, b] = [yield* category(), yield* category()]
@@ -111,7 +111,7 @@ describe("the tree", () => {
         assert.strictEqual((yield* Fiber.join(second)).reason._tag, "ConstraintError")
       }).pipe(asShopkeeper))
 
-    it.effect("is guarded by the database: neither itself nor another organization's category is a parent", () =>
+    it.effect("the tree is guarded by the database: neither itself nor another organization's category is a parent", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const [a, b] = [yield* category(), yield* category()]
@@ -132,7 +132,7 @@ describe("the tree", () => {
         assert.isFalse((yield* rows).some(({ id, parent_id }) => id === one || id === two || parent_id === theirs))
       }).pipe(asShopkeeper))
 
-    it.effect("is not left with a child of a category that is deleted while it moves there", () =>
+    it.effect("the tree is not left with a child of a category that is deleted while it moves there", () =>
       Effect.gen(function*() {
         const categories = yield* Categories
         for (const _ of [1, 2, 3, 4, 5]) {

@@ -47,7 +47,7 @@ const move = (id: string, body: object) => api("POST", `${categories}/${id}/move
 
 withSharedApp("the category tree over HTTP", (it) => {
   describe("a category", () => {
-    it.effect("is read by id or slug with the way from the root to it", () =>
+    it.effect("a category is read by id or slug with the way from the root to it", () =>
       Effect.gen(function*() {
         const { clothes, shirts, short } = yield* aTree
         for (const named of [short.id, short.slug, short.id.toUpperCase()]) {
@@ -64,7 +64,7 @@ withSharedApp("the category tree over HTTP", (it) => {
         assert.deepStrictEqual([top.at("data.depth"), top.at("data.childCount"), top.at("data.parentId")], [0, 2, null])
       }))
 
-    it.effect("is found by a slug that looks like an id", () =>
+    it.effect("a category is found by a slug that looks like an id", () =>
       Effect.gen(function*() {
         const slug = newId()
         const made = yield* api("POST", categories, { as: asAdmin, body: { slug } })
@@ -72,7 +72,7 @@ withSharedApp("the category tree over HTTP", (it) => {
         assert.strictEqual(answer.at("data.id"), made.at("data.id"))
       }))
 
-    it.effect("is not found by what no category has, in another organization, and not read without permission", () =>
+    it.effect("a category is not found by an unknown id or slug, nor in another organization, nor without permission", () =>
       Effect.gen(function*() {
         const { clothes } = yield* aTree
         for (const tail of ["", "/subtree"]) {
@@ -87,7 +87,7 @@ withSharedApp("the category tree over HTTP", (it) => {
   })
 
   describe("a subtree", () => {
-    it.effect("has parents before children and siblings in their order, as deep as asked", () =>
+    it.effect("a subtree has parents before children and siblings in their order, as deep as asked", () =>
       Effect.gen(function*() {
         const { clothes, shirts } = yield* aTree
         const all = yield* subtree(clothes.slug)
@@ -140,7 +140,7 @@ withSharedApp("the category tree over HTTP", (it) => {
         assert.deepStrictEqual([root.at("data.parentId"), root.at("data.depth")], [null, 0])
       }))
 
-    it.effect("is refused below itself, below what is not there, beside what is no sibling, and changes nothing", () =>
+    it.effect("a move is refused below itself, below what is not there, beside what is no sibling, and changes nothing", () =>
       Effect.gen(function*() {
         const { clothes, shirts, shoes, short } = yield* aTree
         const was = yield* subtree(clothes.id)

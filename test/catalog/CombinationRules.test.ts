@@ -35,14 +35,18 @@ const patternIds = (patterns: typeof anyPatterns.Type) =>
   patterns.map((pattern) => pattern.map(([a, v]) => `${"abcd"[a]}${v}`))
 
 describe("combinations", () => {
-  it.prop("of mode all are each choice of one value per option, once", { sizes: anySizes }, ({ sizes }) => {
-    const all = made(combinationsFor(axes(...sizes), { mode: "all" }))
-    assert.strictEqual(all.length, sizes.reduce((product, size) => product * size, 1))
-    assert.strictEqual(new Set(all.map(combinationKey)).size, all.length)
-    for (const combination of all) {
-      assert.deepStrictEqual(combination.map((id) => id[0]), sizes.map((_, position) => "abcd"[position]))
+  it.prop(
+    "combinations of mode all are each choice of one value per option, once",
+    { sizes: anySizes },
+    ({ sizes }) => {
+      const all = made(combinationsFor(axes(...sizes), { mode: "all" }))
+      assert.strictEqual(all.length, sizes.reduce((product, size) => product * size, 1))
+      assert.strictEqual(new Set(all.map(combinationKey)).size, all.length)
+      for (const combination of all) {
+        assert.deepStrictEqual(combination.map((id) => id[0]), sizes.map((_, position) => "abcd"[position]))
+      }
     }
-  })
+  )
 
   it.prop(
     "of a matrix are those of the product that no exclude pattern lies in and, if there are any, some include pattern",
@@ -58,40 +62,40 @@ describe("combinations", () => {
     }
   )
 
-  it("without any options are one: the variant without options", () => {
+  it("combinations without any options are one: the variant without options", () => {
     assert.deepStrictEqual(made(combinationsFor([], { mode: "all" })), [[]])
     assert.deepStrictEqual(made(combinationsFor([], { mode: "matrix", matrix: {} })), [[]])
   })
 
-  it("of an option without values are none", () => {
+  it("combinations of an option without values are none", () => {
     assert.deepStrictEqual(made(combinationsFor(axes(2, 0), { mode: "all" })), [])
   })
 
-  it("are at most 1,000 in one call", () => {
+  it("combinations are at most 1,000 in one call", () => {
     assert.strictEqual(made(combinationsFor(axes(10, 10, 10), { mode: "all" })).length, 1000)
     assert.include(refusal(combinationsFor(axes(10, 10, 11), { mode: "all" })), "1000")
     assert.include(refusal(combinationsFor(axes(10, 10, 11), { mode: "matrix", matrix: {} })), "1000")
     assert.include(refusal(combinationsFor(axes(100, 201), { mode: "matrix", matrix: {} })), "20000")
   })
 
-  it("of a larger product can still be chosen by a matrix", () => {
+  it("combinations of a larger product can still be chosen by a matrix", () => {
     const chosen = combinationsFor(axes(10, 10, 11), { mode: "matrix", matrix: { include: [["c10"]] } })
     assert.strictEqual(made(chosen).length, 100)
   })
 
-  it("of mode manual are taken as given, in any letter case, the same one once", () => {
+  it("combinations of mode manual are taken as given, in any letter case, the same one once", () => {
     const chosen = combinationsFor(axes(2, 2), { mode: "manual", combinations: [["a0", "b1"], ["B1", "A0"], ["a1"]] })
     assert.deepStrictEqual(made(chosen).map(combinationKey), ["a0,b1", "a1"])
   })
 
-  it("in mode manual refuses a foreign value and two values of one option", () => {
+  it("combinations in mode manual may name neither a foreign value nor two values of one option", () => {
     const unknown = combinationsFor(axes(2), { mode: "manual", combinations: [["x0"]] })
     assert.include(refusal(unknown), "x0")
     const twice = combinationsFor(axes(2), { mode: "manual", combinations: [["a0", "a1"]] })
     assert.include(refusal(twice), "two values")
   })
 
-  it("by name find the values, or say which option or value is unknown", () => {
+  it("combinations by name find the values, or say which option or value is unknown", () => {
     assert.deepStrictEqual(combinationNamed(axes(2, 2), { b: "b-1", a: "a-0" }), ["b1", "a0"])
     assert.deepStrictEqual(combinationNamed(axes(2), {}), [])
     assert.include(refusal(combinationNamed(axes(2), { z: "a-0" })), "not an option")

@@ -12,7 +12,7 @@ const slugsOf = Effect.fnUntraced(function*(query: string, as: typeof asAdmin = 
 
 withSharedApp("lists and expansions over HTTP", (it) => {
   describe("a list", () => {
-    it.effect("is newest first, pages with totals, and clamps what cannot be a page", () =>
+    it.effect("a list is newest first, pages with totals, and clamps what cannot be a page", () =>
       Effect.gen(function*() {
         const type = newId()
         const made = []
@@ -103,7 +103,7 @@ withSharedApp("lists and expansions over HTTP", (it) => {
         yield* refused("GET", `${entities}/a%00b`, undefined, 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("carries the expansions that were asked for and no key for the others", () =>
+    it.effect("a read carries the expansions that were asked for and no key for the others", () =>
       Effect.gen(function*() {
         const { id, slug } = yield* make({ status: "active", attributes: { title: "Sock", subtitle: "warm" } })
         yield* fillIn(id)

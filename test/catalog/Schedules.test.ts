@@ -82,7 +82,7 @@ describe("a schedule", () => {
         ])
       }).pipe(asShopkeeper))
 
-    it.effect("that came and ended while nothing ran is carried out in its order", () =>
+    it.effect("a schedule that came and ended while nothing ran is carried out in its order", () =>
       Effect.gen(function*() {
         const inHours = yield* hours
         const schedules = yield* Schedules
@@ -95,7 +95,7 @@ describe("a schedule", () => {
         assert.deepStrictEqual(changes.map(({ payload }) => payload["status"]), ["active", "archived"])
       }).pipe(asShopkeeper))
 
-    it.effect("is carried out once by many processes", () =>
+    it.effect("a schedule is carried out once by many processes", () =>
       Effect.gen(function*() {
         const inHours = yield* hours
         const schedules = yield* Schedules
@@ -125,7 +125,7 @@ describe("a schedule", () => {
         assert.deepStrictEqual([(yield* statusOf(later.id))[0], (yield* statusOf(never.id))[0]], ["active", "draft"])
       }).pipe(asShopkeeper))
 
-    it.effect("that a hook refuses is not tried for ever and says why", () =>
+    it.effect("a schedule that a hook refuses is not tried for ever and says why", () =>
       Effect.gen(function*() {
         const inHours = yield* hours
         const schedules = yield* Schedules
@@ -167,7 +167,7 @@ const another = Effect.map(
 
 describe("the task catalog/publish-due", () => {
   it.layer(withQueue)((it) => {
-    it.effect("carries out what came due while nothing ran, once, however many processes come back", () =>
+    it.effect("the task catalog/publish-due carries out what came due while nothing ran, once, however many processes come back", () =>
       Effect.gen(function*() {
         const [schedules, inHours, first] = [yield* Schedules, yield* hours, yield* another]
         yield* first

@@ -37,7 +37,7 @@ const combinations = (made: ReadonlyArray<{ readonly optionValueIds: ReadonlyArr
 
 withSharedApp("options and variants over HTTP", (it) => {
   describe("options", () => {
-    it.effect("take their place after the ones before, and show their name as display name", () =>
+    it.effect("options take their place after the ones before, and show their name as display name", () =>
       Effect.gen(function*() {
         const { id } = yield* make({})
         const first = yield* api("POST", `${entities}/${id}/options`, { as: asAdmin, body: { name: "size" } })
@@ -65,7 +65,7 @@ withSharedApp("options and variants over HTTP", (it) => {
         })
       }))
 
-    it.effect("exist once by name, as do their values", () =>
+    it.effect("options exist once by name, as do their values", () =>
       Effect.gen(function*() {
         const { id, size } = yield* shirt
         yield* refused("POST", `${entities}/${id}/options`, { name: "size" }, 409, "CONFLICT")
@@ -79,7 +79,7 @@ withSharedApp("options and variants over HTTP", (it) => {
   })
 
   describe("one variant", () => {
-    it.effect("is made of named options and keeps its codes", () =>
+    it.effect("one variant is made of named options and keeps its codes", () =>
       Effect.gen(function*() {
         const { blue, id, m } = yield* shirt
         const body = { options: { color: "blue", size: "m" }, sku: newId(), barcode: "123", taxClass: "food", price: 9 }
@@ -105,7 +105,7 @@ withSharedApp("options and variants over HTTP", (it) => {
         yield* refused("POST", `${entities}/${id}/variants`, { options: {} }, 409, "CONFLICT")
       }))
 
-    it.effect("is refused for an option or a value the entity does not have, and without options", () =>
+    it.effect("one variant is refused for an option or a value the entity does not have, and without options", () =>
       Effect.gen(function*() {
         const { id } = yield* shirt
         const path = `${entities}/${id}/variants`
@@ -118,7 +118,7 @@ withSharedApp("options and variants over HTTP", (it) => {
   })
 
   describe("generating", () => {
-    it.effect("without a body makes all combinations once; again it makes only what is new", () =>
+    it.effect("generating without a body makes all combinations once; again it makes only what is new", () =>
       Effect.gen(function*() {
         const { blue, id, m, red, s, size } = yield* shirt
         const made = yield* generate(id, undefined)
@@ -129,7 +129,7 @@ withSharedApp("options and variants over HTTP", (it) => {
         assert.strictEqual((yield* generate(id, { mode: "all" })).length, 2)
       }))
 
-    it.effect("of a matrix keeps what is included and not excluded", () =>
+    it.effect("generating of a matrix keeps what is included and not excluded", () =>
       Effect.gen(function*() {
         const { blue, id, m, red, s } = yield* shirt
         const made = yield* generate(id, { mode: "matrix", matrix: { include: [[s], [red]], exclude: [[s, red]] } })
@@ -137,7 +137,7 @@ withSharedApp("options and variants over HTTP", (it) => {
         assert.deepStrictEqual(made[0]?.metadata, { generatedBy: "matrix" })
       }))
 
-    it.effect("by hand makes the combinations given", () =>
+    it.effect("generating by hand makes the combinations given", () =>
       Effect.gen(function*() {
         const { blue, id, m } = yield* shirt
         const made = yield* generate(id, { mode: "manual", combinations: [[m.toUpperCase(), blue], [m], []] })
@@ -151,14 +151,14 @@ withSharedApp("options and variants over HTTP", (it) => {
         )
       }))
 
-    it.effect("without options makes one variant without options", () =>
+    it.effect("generating without options makes one variant without options", () =>
       Effect.gen(function*() {
         const { id } = yield* make({})
         assert.deepStrictEqual(combinations(yield* generate(id, { mode: "all" })), [""])
         assert.deepStrictEqual(yield* generate(id, { mode: "all" }), [])
       }))
 
-    it.effect("is refused without a mode, with an unknown one, and above 1,000 combinations", () =>
+    it.effect("generating is refused without a mode, with an unknown one, and above 1,000 combinations", () =>
       Effect.gen(function*() {
         const { id } = yield* make({})
         const path = `${entities}/${id}/variants/generate`

@@ -15,7 +15,7 @@ const cancel = (orderId: string) =>
   api("PATCH", `/api/orders/${orderId}/status`, { as: asAdmin, body: { status: "cancelled" } })
 
 withSharedApp("stock reserved by hand for an order", (it) => {
-  it.effect("goes back when the order is cancelled, for an id in any case", () =>
+  it.effect("stock reserved by hand for an order goes back when the order is cancelled, for an id in any case", () =>
     Effect.gen(function*() {
       const orderId = yield* anOrder()
       const entityId = yield* aProduct({ stock: 5 })
@@ -25,7 +25,7 @@ withSharedApp("stock reserved by hand for an order", (it) => {
       assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 5, reserved: 0 })
     }))
 
-  it.effect("goes back also when its units together exceed a 32-bit number", () =>
+  it.effect("stock reserved by hand for an order goes back also when its units together exceed a 32-bit number", () =>
     Effect.gen(function*() {
       const orderId = yield* anOrder()
       const most = 2_147_483_647
@@ -35,7 +35,7 @@ withSharedApp("stock reserved by hand for an order", (it) => {
       for (const entityId of entities) assert.strictEqual((yield* stockOf(entityId)).reserved, 0)
     }))
 
-  it.effect("is reserved and released under the same reference in the ledger, the order", () =>
+  it.effect("stock reserved by hand for an order is reserved and released under the same reference in the ledger, the order", () =>
     Effect.gen(function*() {
       const orderId = yield* anOrder()
       const entityId = yield* aProduct({ stock: 5 })
@@ -55,7 +55,7 @@ withSharedApp("stock reserved by hand for an order", (it) => {
       ])
     }))
 
-  it.effect("is not taken of a variant under the name of another entity", () =>
+  it.effect("stock reserved by hand for an order is not taken of a variant under the name of another entity", () =>
     Effect.gen(function*() {
       const { entityId, small } = yield* aProductInSizes({ stock: 5 })
       const other = yield* aProduct({ stock: 5 })

@@ -52,7 +52,7 @@ describe("reserving at the stock entity", () => {
       assert.strictEqual(calls.length, 3)
     }))
 
-  it.effect("does not repeat a refusal of the stock entity", () =>
+  it.effect("reserving at the stock entity does not repeat a refusal of the stock entity", () =>
     Effect.gen(function*() {
       const { calls, reserve } = stockEntityThat(Effect.fail(new HoldGone({ holder: "checkout 1" })))
       assert.strictEqual((yield* Effect.flip(reserve))._tag, "HoldGone")

@@ -4,7 +4,7 @@ import { StockEntityCache } from "../../src/entities/StockEntityBatch.ts"
 const snapshot = (sellable: string) => ({ sellable, version: 1, levels: [] })
 
 describe("the cache of a stock entity", () => {
-  it("never holds more than its capacity and forgets what was used longest ago", () => {
+  it("the cache of a stock entity never holds more than its capacity and forgets what was used longest ago", () => {
     const memory = new StockEntityCache(2)
     memory.put(snapshot("a"))
     memory.put(snapshot("b"))

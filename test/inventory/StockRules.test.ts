@@ -22,7 +22,7 @@ const after = (state: StockState, adjustment: Adjustment): number | string =>
   })
 
 describe("stock adjustments", () => {
-  it("do what the contract's table says", () => {
+  it("stock adjustments do what the contract's table says", () => {
     const table = [["restock", 15], ["receipt", 15], ["return", 15], ["adjustment", 15], ["sale", 5], ["damage", 5], [
       "shrinkage",
       5
@@ -33,7 +33,7 @@ describe("stock adjustments", () => {
     assert.strictEqual(after(level(10), { type: "adjustment", quantity: -4 }), 6)
   })
 
-  it("mark restocks and name the movement", () => {
+  it("stock adjustments mark restocks and name the movement", () => {
     const of = (adjustment: Adjustment) => Result.getOrThrow(adjustStock(level(10), adjustment))
     assert.deepInclude(of({ type: "restock", quantity: 1 }), { restocks: true, movement: "receipt" })
     assert.deepInclude(of({ type: "return", quantity: 1 }), { restocks: false, movement: "return" })
@@ -41,7 +41,7 @@ describe("stock adjustments", () => {
     assert.deepInclude(of({ mode: "add", amount: 1 }), { restocks: false, movement: "adjustment" })
   })
 
-  it("refuse quantities without meaning", () => {
+  it("stock adjustments refuse quantities without meaning", () => {
     for (const type of ["restock", "receipt", "return", "sale", "damage", "shrinkage"] as const) {
       for (const quantity of [0, -1, 1.5, NaN]) assert.strictEqual(after(level(10), { type, quantity }), "invalid")
     }
@@ -51,7 +51,7 @@ describe("stock adjustments", () => {
     assert.strictEqual(after(level(10), { type: "restock", quantity: maxUnits }), "invalid")
   })
 
-  it("refuse to go below zero or below what is reserved", () => {
+  it("stock adjustments refuse to go below zero or below what is reserved", () => {
     assert.strictEqual(after(level(10), { type: "sale", quantity: 11 }), "insufficient_stock")
     assert.strictEqual(after(level(10, 6), { type: "damage", quantity: 5 }), "insufficient_stock")
     assert.strictEqual(after(level(10, 6), { type: "set", quantity: 5 }), "insufficient_stock")
@@ -59,12 +59,12 @@ describe("stock adjustments", () => {
     assert.strictEqual(after(level(-5, 0), { type: "restock", quantity: 2 }), -3)
   })
 
-  it("go below both where negative stock is allowed", () => {
+  it("stock adjustments go below both where negative stock is allowed", () => {
     assert.strictEqual(after(level(10, 6, true), { type: "sale", quantity: 11 }), -1)
     assert.strictEqual(after(level(10, 6, true), { type: "set", quantity: 0 }), 0)
   })
 
-  it("with mode remove take what is free and report the real change", () => {
+  it("stock adjustments with mode remove take what is free and report the real change", () => {
     const removed = (state: StockState) => Result.getOrThrow(adjustStock(state, { mode: "remove", amount: 500 })).delta
     assert.strictEqual(removed(level(10)), -10)
     assert.strictEqual(removed(level(10, 6)), -4)
@@ -85,7 +85,7 @@ describe("stock allocation", () => {
     ["sock", [warehouse("a", 0, 2), warehouse("b", 0, -3)]]
   ])
 
-  it("takes warehouses by priority, then id, and splits when one does not suffice", () => {
+  it("stock allocation takes warehouses by priority, then id, and splits when one does not suffice", () => {
     assert.deepStrictEqual(
       allocateStock([{ sellable: "shirt", quantity: 8 }], levels),
       Result.succeed([
@@ -130,34 +130,41 @@ const anyLevels = Schema.Array(
 const anyRequests = Schema.Array(Schema.NonEmptyArray(Schema.Struct({ sellable: sellables, quantity: between(1, 6) })))
 
 describe("generated buyers", () => {
-  it.prop("never get more than there is, all or nothing", [anyLevels, anyRequests], ([rows, requests]) => {
-    const of = (sellable: string) =>
-      rows.flatMap((row, index) =>
-        row.sellable === sellable ? [warehouse(`w${index}`, row.priority, row.available)] : []
+  it.prop(
+    "generated buyers never get more than there is, all or nothing",
+    [anyLevels, anyRequests],
+    ([rows, requests]) => {
+      const of = (sellable: string) =>
+        rows.flatMap((row, index) =>
+          row.sellable === sellable ? [warehouse(`w${index}`, row.priority, row.available)] : []
+        )
+      const levels = new Map<string, ReadonlyArray<WarehouseStock>>(sellables.literals.map((one) => [one, of(one)]))
+      const free = new Map(
+        sellables.literals.map((one) =>
+          [one, of(one).reduce((sum, row) => sum + Math.max(0, row.available), 0)] as const
+        )
       )
-    const levels = new Map<string, ReadonlyArray<WarehouseStock>>(sellables.literals.map((one) => [one, of(one)]))
-    const free = new Map(
-      sellables.literals.map((one) => [one, of(one).reduce((sum, row) => sum + Math.max(0, row.available), 0)] as const)
-    )
-    let left = levels
-    for (const [index, outcome] of allocateInTurn(requests, levels).entries()) {
-      const wanted = (sellable: string) =>
-        (requests[index] ?? []).reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
-      const fits = sellables.literals.every((sellable) => wanted(sellable) <= (free.get(sellable) ?? 0))
-      assert.strictEqual(Result.isSuccess(outcome), fits)
-      if (Result.isFailure(outcome)) continue
-      for (const sellable of sellables.literals) {
-        const given = outcome.success.reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
-        assert.strictEqual(given, wanted(sellable))
-        free.set(sellable, (free.get(sellable) ?? 0) - given)
+      let left = levels
+      for (const [index, outcome] of allocateInTurn(requests, levels).entries()) {
+        const wanted = (sellable: string) =>
+          (requests[index] ?? []).reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
+        const fits = sellables.literals.every((sellable) => wanted(sellable) <= (free.get(sellable) ?? 0))
+        assert.strictEqual(Result.isSuccess(outcome), fits)
+        if (Result.isFailure(outcome)) continue
+        for (const sellable of sellables.literals) {
+          const given = outcome.success.reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
+          assert.strictEqual(given, wanted(sellable))
+          free.set(sellable, (free.get(sellable) ?? 0) - given)
+        }
+        left = new Map([...left, ...afterAllocations(left, outcome.success)])
       }
-      left = new Map([...left, ...afterAllocations(left, outcome.success)])
-    }
-    for (const row of [...left.values()].flat()) {
-      assert.isAtLeast(row.available, Math.min(0, rows[Number(row.warehouseId.slice(1))]?.available ?? 0))
-    }
-    const given = (sellable: string) =>
-      (left.get(sellable) ?? []).reduce((sum, row) => sum + Math.max(0, row.available), 0)
-    for (const sellable of sellables.literals) assert.strictEqual(given(sellable), free.get(sellable))
-  }, { arbitrary: { runs: 3000 } })
+      for (const row of [...left.values()].flat()) {
+        assert.isAtLeast(row.available, Math.min(0, rows[Number(row.warehouseId.slice(1))]?.available ?? 0))
+      }
+      const given = (sellable: string) =>
+        (left.get(sellable) ?? []).reduce((sum, row) => sum + Math.max(0, row.available), 0)
+      for (const sellable of sellables.literals) assert.strictEqual(given(sellable), free.get(sellable))
+    },
+    { arbitrary: { runs: 3000 } }
+  )
 })

@@ -43,7 +43,7 @@ const page = { page: 1, limit: 20 }
 
 describe("prices among 24,000", () => {
   it.layer(layer)((it) => {
-    it.effect("are resolved for 50 lines by one statement over indexes", () =>
+    it.effect("prices among 24,000 are resolved for 50 lines by one statement over indexes", () =>
       Effect.gen(function*() {
         const prices = yield* Prices
         const lines = (yield* seedMany).map((entityId) => ({ entityId, variantId: null, quantity: 1 }))
@@ -56,7 +56,7 @@ describe("prices among 24,000", () => {
         assert.notMatch(plan, /Seq Scan on (prices|price_modifiers|catalog_entities)/)
       }).pipe(asStaff))
 
-    it.effect("are listed newest first by three statements, no page reading the table", () =>
+    it.effect("prices among 24,000 are listed newest first by three statements, no page reading the table", () =>
       Effect.gen(function*() {
         const prices = yield* Prices
         const plans = yield* plansOf(prices.list({}, page))
@@ -67,7 +67,7 @@ describe("prices among 24,000", () => {
         assert.notInclude(paged[0], "Seq Scan")
       }).pipe(asStaff))
 
-    it.effect("of one entity or one group are found by an index, the count too", () =>
+    it.effect("prices among 24,000 of one entity or one group are found by an index, the count too", () =>
       Effect.gen(function*() {
         const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
         const [row] = yield* sql<{ entity_id: string }>`select entity_id from prices
@@ -81,7 +81,7 @@ describe("prices among 24,000", () => {
         }
       }).pipe(asStaff))
 
-    it.effect("are set by one statement over the natural key", () =>
+    it.effect("prices among 24,000 are set by one statement over the natural key", () =>
       Effect.gen(function*() {
         const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
         const [row] = yield* sql<{ entity_id: string }>`select entity_id from prices

@@ -107,7 +107,7 @@ describe("the choice among prices", () => {
     assert.strictEqual(chosen({ prices: [general, row], quantity: 2 }), "general")
   })
 
-  it("falls back to the rounded base price of the entity, else says that there is none", () => {
+  it("the choice among prices falls back to the rounded base price of the entity, else says that there is none", () => {
     const resolved = Result.getOrThrow(ask({ basePrice: 1999.5 }))
     assert.strictEqual<number>(resolved.finalAmount, 2000)
     assert.isNull(resolved.basePriceId)
@@ -117,7 +117,7 @@ describe("the choice among prices", () => {
 })
 
 describe("modifiers", () => {
-  it("apply by priority on the running amount and explain themselves", () => {
+  it("modifiers apply by priority on the running amount and explain themselves", () => {
     const resolved = Result.getOrThrow(ask({
       prices: [price("p", 1000)],
       modifiers: [
@@ -145,7 +145,7 @@ describe("modifiers", () => {
     )
   })
 
-  it("round a half up, stop at zero and can override", () => {
+  it("modifiers round a half up, stop at zero and can override", () => {
     assert.strictEqual(final(5, [modifier("m", "percentage_discount", 50)]), 2)
     assert.strictEqual(final(100, [modifier("m", "fixed_discount", 500)]), 0)
     assert.strictEqual(final(100, [modifier("m", "override", 4200)]), 4200)
@@ -153,7 +153,7 @@ describe("modifiers", () => {
     assert.strictEqual(final(100, [modifier("m", "percentage_markup", 1_000)]), 1_100)
   })
 
-  it("of every held group apply, of other groups none", () => {
+  it("modifiers of every held group apply, of other groups none", () => {
     const modifiers = ["a", "b", "c"].map((customerGroupId) =>
       modifier(customerGroupId, "fixed_discount", 10, { customerGroupId })
     )
@@ -161,7 +161,7 @@ describe("modifiers", () => {
     assert.strictEqual(final(100, modifiers, { groups: [] }), 100)
   })
 
-  it("without meaning are skipped: a fixed one without currency, a percentage outside its bounds", () => {
+  it("modifiers without meaning are skipped: a fixed one without currency, a percentage outside its bounds", () => {
     for (const type of ["fixed_discount", "markup", "override"] as const) {
       assert.strictEqual(final(100, [modifier("m", type, 10, { currency: null })]), 100)
       assert.strictEqual(final(100, [modifier("m", type, 10, { currency: "EUR" })]), 100)
@@ -174,13 +174,13 @@ describe("modifiers", () => {
     }
   })
 
-  it("compare minSubtotal with base price times quantity", () => {
+  it("modifiers compare minSubtotal with base price times quantity", () => {
     const modifiers = [modifier("m", "percentage_discount", 10, { conditions: { minSubtotal: 3000, other: true } })]
     assert.strictEqual(final(1000, modifiers, { quantity: 2 }), 1000)
     assert.strictEqual(final(1000, modifiers, { quantity: 3 }), 900)
   })
 
-  it("of other entities, variants, quantities and times do not apply", () => {
+  it("modifiers of other entities, variants, quantities and times do not apply", () => {
     const modifiers = [
       modifier("a", "override", 1, { entityId: "hat" }),
       modifier("b", "override", 1, { variantId: "red" }),
@@ -191,7 +191,7 @@ describe("modifiers", () => {
     assert.strictEqual(final(100, [modifier("m", "override", 1, { entityId: "shirt" })]), 1)
   })
 
-  it("that leave the range of amounts are refused as a value", () => {
+  it("modifiers that leave the range of amounts are refused as a value", () => {
     const markup = modifier("m", "markup", Number.MAX_SAFE_INTEGER)
     const result = ask({ prices: [price("p", 1)], modifiers: [markup] })
     assert.isTrue(Result.isFailure(result) && result.failure._tag === "AmountOutOfRange")
@@ -207,41 +207,51 @@ const anyModifiers = Schema.Array(Schema.Struct({
 }))
 
 describe("price resolution", () => {
-  it.prop("does not depend on the order of the rows", { rows: anyRows, rules: anyModifiers }, ({ rows, rules }) => {
-    const prices = rows.map((row, index) =>
-      price(`p${index}`, index, {
-        variantId: row.variant === 0 ? "red" : null,
-        customerGroupId: row.group === 0 ? "vip" : null,
-        minQuantity: row.min === 0 ? 1 : null,
-        validFrom: row.from === 0 ? day(-1) : null,
-        createdAt: day(-row.age)
+  it.prop(
+    "price resolution does not depend on the order of the rows",
+    { rows: anyRows, rules: anyModifiers },
+    ({ rows, rules }) => {
+      const prices = rows.map((row, index) =>
+        price(`p${index}`, index, {
+          variantId: row.variant === 0 ? "red" : null,
+          customerGroupId: row.group === 0 ? "vip" : null,
+          minQuantity: row.min === 0 ? 1 : null,
+          validFrom: row.from === 0 ? day(-1) : null,
+          createdAt: day(-row.age)
+        })
+      )
+      const modifiers = rules.map((rule, index) =>
+        modifier(`m${index}`, rule.type, rule.value, { priority: rule.priority })
+      )
+      const there = ask({ prices, modifiers, variantId: "red", groups: ["vip"] })
+      const back = ask({
+        prices: prices.toReversed(),
+        modifiers: modifiers.toReversed(),
+        variantId: "red",
+        groups: ["vip"]
       })
-    )
-    const modifiers = rules.map((rule, index) =>
-      modifier(`m${index}`, rule.type, rule.value, { priority: rule.priority })
-    )
-    const there = ask({ prices, modifiers, variantId: "red", groups: ["vip"] })
-    const back = ask({
-      prices: prices.toReversed(),
-      modifiers: modifiers.toReversed(),
-      variantId: "red",
-      groups: ["vip"]
-    })
-    assert.deepStrictEqual(there, back)
-  }, { arbitrary: { runs: 2000 } })
+      assert.deepStrictEqual(there, back)
+    },
+    { arbitrary: { runs: 2000 } }
+  )
 
-  it.prop("has a breakdown that adds up and never goes below zero", { rules: anyModifiers }, ({ rules }) => {
-    const modifiers = rules.map((rule, index) =>
-      modifier(`m${index}`, rule.type, rule.value, { priority: rule.priority })
-    )
-    const resolved = Result.getOrThrow(ask({ prices: [price("p", 150)], modifiers }))
-    let running = 0
-    for (const step of resolved.breakdown) {
-      assert.strictEqual(step.amountBefore, running)
-      assert.strictEqual(step.amountAfter, running + step.delta)
-      assert.isAtLeast(step.amountAfter, 0)
-      running = step.amountAfter
-    }
-    assert.strictEqual<number>(resolved.finalAmount, running)
-  }, { arbitrary: { runs: 2000 } })
+  it.prop(
+    "price resolution has a breakdown that adds up and never goes below zero",
+    { rules: anyModifiers },
+    ({ rules }) => {
+      const modifiers = rules.map((rule, index) =>
+        modifier(`m${index}`, rule.type, rule.value, { priority: rule.priority })
+      )
+      const resolved = Result.getOrThrow(ask({ prices: [price("p", 150)], modifiers }))
+      let running = 0
+      for (const step of resolved.breakdown) {
+        assert.strictEqual(step.amountBefore, running)
+        assert.strictEqual(step.amountAfter, running + step.delta)
+        assert.isAtLeast(step.amountAfter, 0)
+        running = step.amountAfter
+      }
+      assert.strictEqual<number>(resolved.finalAmount, running)
+    },
+    { arbitrary: { runs: 2000 } }
+  )
 })

@@ -76,7 +76,7 @@ const amounts = (outcome: ReturnType<typeof apply>) =>
 describe("the six kinds of promotion", () => {
   const onSocks = { conditions: { categories: ["socks"] } }
 
-  it("discount as the contract's table says", () => {
+  it("the six kinds of promotion discount as the contract's table says", () => {
     assert.strictEqual(discount(promotion("p", "percentage_off_order", 12.5)), 125)
     assert.strictEqual(discount(promotion("p", "fixed_off_order", 150)), 150)
     assert.strictEqual(discount(promotion("p", "percentage_off_item", 10, onSocks)), 40)
@@ -90,13 +90,13 @@ describe("the six kinds of promotion", () => {
     assert.strictEqual<number>(free.discountAmount, 0)
   })
 
-  it("name the lines their discount belongs to", () => {
+  it("the six kinds of promotion name the lines their discount belongs to", () => {
     const of = (row: PromotionRow) => Result.getOrThrow(evaluatePromotion(row, orderOf())).eligibleLines
     assert.deepStrictEqual(of(promotion("p", "percentage_off_item", 10, onSocks)), [1])
     assert.isNull(of(promotion("p", "percentage_off_order", 10, onSocks)))
   })
 
-  it("never give more than the subtotal", () => {
+  it("the six kinds of promotion never give more than the subtotal", () => {
     assert.strictEqual(discount(promotion("p", "fixed_off_order", 5000)), 1000)
     assert.strictEqual(discount(promotion("p", "fixed_off_item", Number.MAX_SAFE_INTEGER)), 1000)
   })
@@ -105,14 +105,14 @@ describe("the six kinds of promotion", () => {
 describe("a promotion is refused", () => {
   const ten = (also: Partial<PromotionRow>) => promotion("p", "percentage_off_order", 10, also)
 
-  it("for its state and window", () => {
+  it("a promotion is refused for its state and window", () => {
     assert.strictEqual(reason(ten({ isActive: false })), reasons.inactive)
     assert.strictEqual(reason(ten({ validFrom: day(1) })), reasons.outsideWindow)
     assert.strictEqual(reason(ten({ validUntil: day(-1) })), reasons.outsideWindow)
     assert.strictEqual(reason(ten({ validFrom: now, validUntil: now })), "it applies")
   })
 
-  it("for the conditions of the order", () => {
+  it("a promotion is refused for the conditions of the order", () => {
     assert.strictEqual(reason(ten({ conditions: { minimumOrderValue: 1001 } })), reasons.minimumOrderValue)
     assert.strictEqual(reason(ten({ conditions: { minimumOrderValue: 1000 } })), "it applies")
     assert.strictEqual(reason(ten({ conditions: { minimumQuantity: 7 } })), reasons.minimumQuantity)
@@ -123,7 +123,7 @@ describe("a promotion is refused", () => {
     assert.strictEqual(reason(ten({ conditions: { categories: [], minimumQuantity: 6 } })), "it applies")
   })
 
-  it("when its usage limits are reached; who is not known takes none that is limited per customer", () => {
+  it("a promotion is refused when its usage limits are reached; who is not known takes none that is limited per customer", () => {
     const usage = new Map([["p", { total: 5, byCustomer: 1 }]])
     const unknown = { isKnown: false, groupIds: [], orderCount: 0 }
     assert.strictEqual(reason(ten({ usageLimitTotal: 5 }), { usage }), reasons.usageLimit)
@@ -137,7 +137,7 @@ describe("a promotion is refused", () => {
     assert.strictEqual(reason(ten({}), { customer: unknown }), "it applies")
   })
 
-  it("when it has no meaning: other currency, percentage above 100, no quantities, nothing to gain", () => {
+  it("a promotion is refused when it has no meaning: other currency, percentage above 100, no quantities, nothing to gain", () => {
     assert.strictEqual(reason(promotion("p", "fixed_off_order", 100, { currency: "EUR" })), reasons.otherCurrency)
     assert.strictEqual(reason(promotion("p", "fixed_off_item", 100, { currency: null })), reasons.otherCurrency)
     assert.strictEqual(reason(promotion("p", "percentage_off_order", 10, { currency: "EUR" })), "it applies")
@@ -148,7 +148,7 @@ describe("a promotion is refused", () => {
 })
 
 describe("promotions of an order", () => {
-  it("stack on the undiscounted subtotal, and the list adds up to the discount", () => {
+  it("promotions of an order stack on the undiscounted subtotal, and the list adds up to the discount", () => {
     const outcome = apply(
       [promotion("a", "percentage_off_order", 60), promotion("b", "percentage_off_order", 60)],
       ["a", "b"]
@@ -158,20 +158,20 @@ describe("promotions of an order", () => {
     assert.deepStrictEqual(outcome.rejectedCodes, [])
   })
 
-  it("count codes once in any case, and say which are unknown", () => {
+  it("promotions of an order count codes once in any case, and say which are unknown", () => {
     const outcome = apply([promotion("ten", "percentage_off_order", 10)], [" ten", "TEN", "bogus", ""])
     assert.deepStrictEqual(amounts(outcome), [["ten", 100]])
     assert.deepStrictEqual(outcome.rejectedCodes, [{ code: "BOGUS", reason: reasons.unknownCode }])
   })
 
-  it("count once when automatic and named, and apply automatic ones without a code", () => {
+  it("promotions of an order count once when automatic and named, and apply automatic ones without a code", () => {
     const automatic = promotion("ten", "percentage_off_order", 10, { isAutomatic: true })
     assert.deepStrictEqual(amounts(apply([automatic, automatic], ["ten"])), [["ten", 100]])
     assert.deepStrictEqual(amounts(apply([automatic], [])), [["ten", 100]])
     assert.deepStrictEqual(amounts(apply([promotion("ten", "percentage_off_order", 10)], [])), [])
   })
 
-  it("go by priority, then id", () => {
+  it("promotions of an order go by priority, then id", () => {
     const rows = [
       promotion("c", "fixed_off_order", 10, { priority: 5 }),
       promotion("b", "fixed_off_order", 20),
@@ -180,7 +180,7 @@ describe("promotions of an order", () => {
     assert.deepStrictEqual(amounts(apply(rows, ["a", "b", "c"])), [["c", 10], ["a", 30], ["b", 20]])
   })
 
-  it("reject named ones with the reason and keep silent about automatic ones", () => {
+  it("promotions of an order reject named ones with the reason and keep silent about automatic ones", () => {
     const rows = [
       promotion("old", "fixed_off_order", 10, { validUntil: day(-1) }),
       promotion("quiet", "fixed_off_order", 10, { isActive: false, isAutomatic: true })
@@ -190,7 +190,7 @@ describe("promotions of an order", () => {
     assert.deepStrictEqual(outcome.applied, [])
   })
 
-  it("drop those for which nothing is left, except free shipping", () => {
+  it("promotions of an order drop those for which nothing is left, except free shipping", () => {
     const rows = [
       promotion("all", "percentage_off_order", 100),
       promotion("late", "fixed_off_order", 10),
@@ -202,7 +202,7 @@ describe("promotions of an order", () => {
     assert.isTrue(outcome.freeShipping)
   })
 
-  it("apply a non-stackable one only alone, and only when it saves more than the stack", () => {
+  it("promotions of an order apply a non-stackable one only alone, and only when it saves more than the stack", () => {
     const rows = [promotion("a", "fixed_off_order", 200), promotion("b", "fixed_off_order", 150)]
     const alone = (value: number) => [promotion("solo", "fixed_off_order", value, { stackable: false }), ...rows]
     const better = apply(alone(400), ["a", "b", "solo"])
@@ -263,7 +263,10 @@ const modelled = (rule: typeof anyPromotions.Type[number], lines: ReadonlyArray<
 }
 
 describe("generated orders with generated promotions", () => {
-  it.prop("agree with the model, add up and never exceed the subtotal", [anyLines, anyPromotions], ([shape, rules]) => {
+  it.prop("generated orders with generated promotions agree with the model, add up and never exceed the subtotal", [
+    anyLines,
+    anyPromotions
+  ], ([shape, rules]) => {
     const lines = shape.map((one) => line(one.quantity, one.unitPrice, { categorySlugs: one.isTop ? ["tops"] : [] }))
     const rows = rowsOf(rules)
     const outcome = apply(rows, [], { lines })

@@ -90,7 +90,7 @@ withSharedApp("promotion codes", (it) => {
       assert.deepStrictEqual(byCode(quote.list("data.rejectedPromotionCodes")), expected)
     }))
 
-  it.effect("take off the lines they are for, and codes for the order what these still cost", () =>
+  it.effect("promotion codes take off the lines they are for, and codes for the order what these still cost", () =>
     Effect.gen(function*() {
       const [shoe, hat] = [yield* aProduct({ price: 1_111 }), yield* aProduct({ price: 700 })]
       const slug = `hats-${newId()}`

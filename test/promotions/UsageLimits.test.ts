@@ -24,7 +24,7 @@ const cancel = (order: Answer) =>
 const atOnce = { concurrency: "unbounded" } as const
 
 withApp("usage limits of promotions", (it) => {
-  it.effect("of two per customer hold for each of three customers who check ten carts out at once", () =>
+  it.effect("usage limits of promotions of two per customer hold for each of three customers who check ten carts out at once", () =>
     Effect.gen(function*() {
       const { code, id } = yield* aPromotion({ usageLimitPerCustomer: 2 })
       const product = yield* aProduct({ stock: 1_000 })
@@ -37,7 +37,7 @@ withApp("usage limits of promotions", (it) => {
       assert.strictEqual(yield* usedCount(id), 6)
     }))
 
-  it.effect("of two per customer hold for a guest by the e-mail address, also beside a customer of the same one", () =>
+  it.effect("usage limits of promotions of two per customer hold for a guest by the e-mail address, also beside a customer of the same one", () =>
     Effect.gen(function*() {
       const { code, id } = yield* aPromotion({ usageLimitPerCustomer: 2 })
       const product = yield* aProduct({ stock: 1_000 })
@@ -57,7 +57,7 @@ withApp("usage limits of promotions", (it) => {
       yield* audit((yield* TestApp).databaseUrl)
     }))
 
-  it.effect("refuse a promotion with a limit per customer to an unknown buyer, and say what is missing", () =>
+  it.effect("usage limits of promotions refuse a promotion with a limit per customer to an unknown buyer, and say what is missing", () =>
     Effect.gen(function*() {
       const { code, id } = yield* aPromotion({ usageLimitPerCustomer: 1 })
       const cart = yield* aCartWith(yield* aProduct())
@@ -69,7 +69,7 @@ withApp("usage limits of promotions", (it) => {
       assert.strictEqual(yield* usedCount(id), 0)
     }))
 
-  it.effect("give back what cancelled orders used while ten times as many buy, and not one use more", () =>
+  it.effect("usage limits of promotions give back what cancelled orders used while ten times as many buy, and not one use more", () =>
     Effect.gen(function*() {
       const limit = 5
       const { code, id } = yield* aPromotion({ usageLimitTotal: limit, usageLimitPerCustomer: limit })
@@ -97,7 +97,7 @@ withApp("usage limits of promotions", (it) => {
       yield* audit((yield* TestApp).databaseUrl)
     }))
 
-  it.effect("can be raised while they are reached, and not be put below what was used", () =>
+  it.effect("usage limits of promotions can be raised while they are reached, and not be put below what was used", () =>
     Effect.gen(function*() {
       const { code, id } = yield* aPromotion({ usageLimitTotal: 1 })
       const product = yield* aProduct()

@@ -10,7 +10,7 @@ const total = (query: string) => Effect.map(searching(query, shopper), (found) =
 
 withApp("the index, after each answer", (it) => {
   describe("knows of an entity", () => {
-    it.effect("when it is made active, changed, hidden, archived and deleted", () =>
+    it.effect("the index knows of an entity when it is made active, changed, hidden, archived and deleted", () =>
       Effect.gen(function*() {
         const { id } = yield* make({ slug: "agate", attributes: { title: "Agate ring" } })
         const at = `${entities}/${id}`
@@ -32,7 +32,7 @@ withApp("the index, after each answer", (it) => {
         assert.lengthOf(left, 0)
       }))
 
-    it.effect("when its words change, in every locale", () =>
+    it.effect("the index knows of an entity when its words change, in every locale", () =>
       Effect.gen(function*() {
         const { id } = yield* make({ status: "active", attributes: { title: "Basalt block", description: "heavy" } })
         const at = `${entities}/${id}/attributes`
@@ -46,7 +46,7 @@ withApp("the index, after each answer", (it) => {
         assert.deepStrictEqual(yield* suggested("prefix=basalt"), [])
       }))
 
-    it.effect("when its category or brand is linked, renamed, unlinked and deleted", () =>
+    it.effect("the index knows of an entity when its category or brand is linked, renamed, unlinked and deleted", () =>
       Effect.gen(function*() {
         const { id } = yield* make({ status: "active", attributes: { title: "Coral" } })
         for (const [records, kind] of [[categories, "category"], [brands, "brand"]] as const) {
@@ -70,7 +70,7 @@ withApp("the index, after each answer", (it) => {
         }
       }))
 
-    it.effect("when it gets variants", () =>
+    it.effect("the index knows of an entity when it gets variants", () =>
       Effect.gen(function*() {
         const { id } = yield* make({ status: "active", attributes: { title: "Dolomite" } })
         yield* change("POST", `${entities}/${id}/options`, { name: "finish", values: ["matte", "gloss"] })

@@ -19,7 +19,7 @@ layer(testAppLayer(deployment), { excludeTestServices: true, timeout: "60 second
       }))
 
     // The last one of this file: the index is gone then.
-    it.effect("is an error and no empty answer", () =>
+    it.effect("a search that fails is an error, not an empty result", () =>
       Effect.gen(function*() {
         yield* onDatabase((sql) => sql`alter table search_documents rename to search_documents_gone`)
         for (const path of ["/api/search?q=lamp", "/api/search?type=product"]) {
@@ -44,6 +44,6 @@ describe("settings of search", () => {
       )
   )
 
-  it.effect("may be left out, or name entities' own facets and attributes", () =>
+  it.effect("settings of search may be left out, or name entities' own facets and attributes", () =>
     readSettings({ search: { defaultFacets: ["type", "attr.color", "size"] } }))
 })

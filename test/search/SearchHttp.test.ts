@@ -23,7 +23,7 @@ const attached = Effect.fnUntraced(function*(id: string, category: string, brand
 
 withApp("search over HTTP", (it) => {
   describe("a hit", () => {
-    it.effect("has the shape of the contract", () =>
+    it.effect("a hit has the shape of the contract", () =>
       Effect.gen(function*() {
         const { id } = yield* product("alba", "Boots", "for snow", {
           metadata: { material: "wool", downloadUrl: "s3://secret", depth: { of: 1 } }
@@ -71,7 +71,7 @@ withApp("search over HTTP", (it) => {
         })
       }))
 
-    it.effect("without words has its slug for a title, and no description or attributes", () =>
+    it.effect("a hit without words has its slug for a title, and no description or attributes", () =>
       Effect.gen(function*() {
         yield* make({ slug: "wordless-thing", status: "active" })
         const { answer } = yield* searching("q=wordless")
@@ -81,7 +81,7 @@ withApp("search over HTTP", (it) => {
   })
 
   describe("words", () => {
-    it.effect("must all be found, in titles before descriptions, then by title", () =>
+    it.effect("words must all be found, in titles before descriptions, then by title", () =>
       Effect.gen(function*() {
         yield* product("beryl", "Zebra lamp", "")
         yield* product("beryl", "Anchor", "a lamp of brass")
@@ -93,7 +93,7 @@ withApp("search over HTTP", (it) => {
         assert.deepStrictEqual([0, 1, 2].map((n) => answer.number(`data.${n}.score`)), [4, 4, 3])
       }))
 
-    it.effect("are found by stems of the languages, without accents, by their beginning and by code", () =>
+    it.effect("words are found by stems of the languages, without accents, by their beginning and by code", () =>
       Effect.gen(function*() {
         const { id } = yield* product("cobalt", "Running shoes", "")
         yield* change("PUT", `${entities}/${id}/attributes/de-CH`, { title: "Häuser Änderung cobalt" })
@@ -120,14 +120,14 @@ withApp("search over HTTP", (it) => {
         assert.strictEqual((yield* searching("q=cobalt+bicycle+trumpet")).total, 0)
       }))
 
-    it.effect("that mean nothing by themselves do not narrow, unless nothing else is asked", () =>
+    it.effect("words that mean nothing by themselves do not narrow, unless nothing else is asked", () =>
       Effect.gen(function*() {
         yield* product("dune", "Kettle", "The best of all")
         assert.strictEqual((yield* searching("q=the+kettle+of+dune")).total, 1)
         assert.isAtLeast((yield* searching("q=the")).total, 1)
       }))
 
-    it.effect("with typing errors find what was meant, but only where they find nothing else", () =>
+    it.effect("words with typing errors find what was meant, but only where they find nothing else", () =>
       Effect.gen(function*() {
         yield* product("ember", "Telescope", "")
         yield* product("ember", "Shirt", "")
@@ -142,7 +142,7 @@ withApp("search over HTTP", (it) => {
         assert.strictEqual((yield* searching("q=xqzwvy")).total, 0)
       }))
 
-    it.effect("beyond 500 characters are cut off, and are cut between characters", () =>
+    it.effect("words beyond 500 characters are cut off, and are cut between characters", () =>
       Effect.gen(function*() {
         yield* product("flint", "Compass", "")
         const q = `flint${" ".repeat(495)}`
@@ -152,7 +152,7 @@ withApp("search over HTTP", (it) => {
         assert.strictEqual((yield* searching(`q=${encodeURIComponent("a ".repeat(250))}`)).answer.status, 200)
       }))
 
-    it.effect("of marks alone, quotes and operators ask for nothing and break nothing", () =>
+    it.effect("words of marks alone, quotes and operators ask for nothing and break nothing", () =>
       Effect.gen(function*() {
         for (
           const q of ["!!!", "'", "\\", "a:* & | !", "'; drop table search_documents; --", "%_%", "<->", "🔥", "'':*"]
@@ -181,7 +181,7 @@ withApp("search over HTTP", (it) => {
         }
       }))
 
-    it.effect("by attributes take one of the values of a name, and all names", () =>
+    it.effect("filters by attributes take one of the values of a name, and all names", () =>
       Effect.gen(function*() {
         yield* product("hazel", "A", "", { metadata: { color: "red", "year-made": 1999 } })
         yield* product("hazel", "B", "", { metadata: { color: "blue", "year-made": 1999, isNew: true } })
@@ -194,7 +194,7 @@ withApp("search over HTTP", (it) => {
         assert.strictEqual(yield* by(`attr.color=${"x".repeat(500)}`), "")
       }))
 
-    it.effect("by attributes whose names have other characters are refused", () =>
+    it.effect("filters by attributes whose names have other characters are refused", () =>
       Effect.gen(function*() {
         for (const name of ["attr.", "attr.a%20b", "attr.a.b", "attr.%C3%A9", "attr.a%27"]) {
           yield* refused("GET", `/api/search?${name}=1`, undefined, 422, "VALIDATION_FAILED")
@@ -204,7 +204,7 @@ withApp("search over HTTP", (it) => {
         yield* refused("GET", `/api/search?${many}`, undefined, 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("are needed where no words are: nothing asked finds nothing", () =>
+    it.effect("filters are needed where no words are: nothing asked finds nothing", () =>
       Effect.gen(function*() {
         for (const query of ["", "q=", "q=%20%20", "page=2&limit=5&type="]) {
           const { facets, slugs, total } = yield* searching(query)
@@ -214,7 +214,7 @@ withApp("search over HTTP", (it) => {
   })
 
   describe("a page", () => {
-    it.effect("has total and facets of all that was found, and is clamped like every list", () =>
+    it.effect("a page has total and facets of all that was found, and is clamped like every list", () =>
       Effect.gen(function*() {
         for (const letter of "abcde") {
           yield* product("ivory", letter, "", { type: letter < "c" ? "ivory-1" : "ivory-2" })
@@ -275,7 +275,7 @@ withApp("search over HTTP", (it) => {
         }
       }))
 
-    it.effect("needs catalog:read", () =>
+    it.effect("search needs catalog:read", () =>
       Effect.gen(function*() {
         for (const path of ["/api/search?q=x", "/api/search/suggest?prefix=xx"]) {
           yield* refused("GET", path, undefined, 403, "FORBIDDEN", asAnonymous)
@@ -286,7 +286,7 @@ withApp("search over HTTP", (it) => {
   })
 
   describe("suggestions", () => {
-    it.effect("are titles that begin with the prefix in any case, in order, each once", () =>
+    it.effect("suggestions are titles that begin with the prefix in any case, in order, each once", () =>
       Effect.gen(function*() {
         for (const title of ["Lilac Vase", "lilac bowl", "LÍLAC cup", "The lilac", "Lilac+ set"]) {
           yield* make({ status: "active", type: "lilac", attributes: { title } })
@@ -306,7 +306,7 @@ withApp("search over HTTP", (it) => {
         yield* refused("GET", "/api/search/suggest?prefix=a%00b", undefined, 422, "VALIDATION_FAILED")
       }))
 
-    it.effect("need two characters", () =>
+    it.effect("suggestions need two characters", () =>
       Effect.gen(function*() {
         yield* make({ status: "active", attributes: { title: "Mo" } })
         for (const none of ["", "prefix=", "prefix=m", "prefix=+m", "prefix=%F0%9F%98%80"]) {
@@ -315,7 +315,7 @@ withApp("search over HTTP", (it) => {
         assert.deepStrictEqual(yield* suggested("prefix=mo"), ["Mo"])
       }))
 
-    it.effect("are 10 unless said otherwise, and at most 25", () =>
+    it.effect("suggestions are 10 unless said otherwise, and at most 25", () =>
       Effect.gen(function*() {
         for (let n = 10; n < 40; n++) yield* make({ attributes: { title: `Opal ${n}` } })
         for (

@@ -86,7 +86,7 @@ const expectPages = Effect.fnUntraced(function*(
 })
 
 it.layer(engineLayer)("a page of hits", (it) => {
-  it.effect("is what sorting everything would give, also where titles are the same, and its facets are of everything", () =>
+  it.effect("a page of hits equals a slice of all sorted hits, also for equal titles, with the facets of all hits", () =>
     Effect.gen(function*() {
       yield* filled
       for (

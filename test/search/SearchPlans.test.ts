@@ -40,7 +40,7 @@ const onePlan = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E,
 
 describe("a search among 32,000 documents", () => {
   it.layer(engineLayer)((it) => {
-    it.effect("is one statement over the index of words, and two where nothing is found", () =>
+    it.effect("a search among 32,000 documents is one statement over the index of words, and two where nothing is found", () =>
       Effect.gen(function*() {
         yield* seedMany
         for (const query of [{ q: "w77" }, { q: "w77", category: "c-37" }, { q: "w77", type: "product" }]) {
@@ -54,7 +54,7 @@ describe("a search among 32,000 documents", () => {
         assert.deepStrictEqual([found.hits.length, found.total, found.facets], [50, 2000, { type: { product: 2000 } }])
       }).pipe(asShopper))
 
-    it.effect("by category, brand or attribute goes over the same index", () =>
+    it.effect("a search among 32,000 documents by category, brand or attribute goes over the same index", () =>
       Effect.gen(function*() {
         for (
           const filter of [{ category: "c-3" }, { brand: "b-3" }, {
@@ -65,7 +65,7 @@ describe("a search among 32,000 documents", () => {
         }
       }).pipe(asShopper))
 
-    it.effect("of a whole type counts all of it", () =>
+    it.effect("a search among 32,000 documents of a whole type counts all of it", () =>
       Effect.gen(function*() {
         const { facets, total } = yield* find({ type: "product" })
         assert.strictEqual(total, 10_000)

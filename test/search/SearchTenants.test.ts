@@ -20,7 +20,7 @@ const aShelf = Effect.fnUntraced(function*(organization: string, own: string) {
 it.layer(engineLayer, { excludeTestServices: true })(
   "the index of another organization",
   (it) => {
-    it.effect("is neither found, counted, suggested nor taken for a similar word", () =>
+    it.effect("the index of another organization is neither found, counted, suggested nor taken for a similar word", () =>
       Effect.gen(function*() {
         yield* aShelf("org_default", "harpsichord")
         yield* aShelf("org_elsewhere", "xylophone-harpsichrod")
@@ -55,7 +55,7 @@ it.layer(engineLayer, { excludeTestServices: true })(
         assert.deepStrictEqual(found.hits.map(({ document }) => document.slug), ["harpsichord"])
       }).pipe(as("org_default")))
 
-    it.effect("does not keep a word from being mistyped, nor do its drafts", () =>
+    it.effect("the index of another organization does not keep a word from being mistyped, nor do its drafts", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into entity_attribute_drafts (id, organization_id, entity_id, locale, changes)
@@ -67,7 +67,7 @@ it.layer(engineLayer, { excludeTestServices: true })(
         }
       }).pipe(as("org_default")))
 
-    it.effect("does not change the languages in which ours is searched", () =>
+    it.effect("the index of another organization does not change the languages in which ours is searched", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`insert into entity_attributes (id, organization_id, entity_id, locale, title)

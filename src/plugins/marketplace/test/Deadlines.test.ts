@@ -1,16 +1,12 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { api, asAdmin, inOrganization, testAppLayer } from "../../../../test/support/TestApp.ts"
-import { marketplace } from "../index.ts"
+import { api, asAdmin, inOrganization } from "../../../../test/support/TestApp.ts"
 import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
 import { aDispute, aReturn, aSale } from "./SaleBuilder.ts"
 import { runTask } from "./TaskRun.ts"
+import { withMarketplace, withoutWorker } from "./VendorShop.ts"
 
-const app = (options: Partial<MarketplaceSettings>) =>
-  layer(testAppLayer({ jobs: { autorun: { enabled: false } }, plugins: [marketplace(options)] }), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })
+const app = (options: Partial<MarketplaceSettings>) => withMarketplace(options, withoutWorker)
 
 /** A record in a state, due in so many days, of an organization; and its state at the end. */
 type Due = readonly [status: string, days: number, after: string, organizationId?: string]

@@ -1,6 +1,15 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { api, asAdmin, type Call, inOrganization, sharedApp, testAppLayer } from "../../../../test/support/TestApp.ts"
+import {
+  type Answer,
+  api,
+  asAdmin,
+  type Call,
+  inOrganization,
+  sharedApp,
+  testAppLayer
+} from "../../../../test/support/TestApp.ts"
+import type { DeploymentConfig } from "../../../layers/config/DeploymentConfig.ts"
 import { marketplace } from "../index.ts"
 import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
 import { asVendor } from "./MarketBuilder.ts"
@@ -8,11 +17,22 @@ import { asVendor } from "./MarketBuilder.ts"
 const shared = sharedApp({ plugins: [marketplace()] })
 
 /** A group of tests around a shop with the marketplace: a shared service, or a separate one for other options. */
-export const withMarketplace = (options?: Partial<MarketplaceSettings>) =>
-  layer(options === undefined ? shared : testAppLayer({ plugins: [marketplace(options)] }), {
+export const withMarketplace = (options?: Partial<MarketplaceSettings>, deployment: DeploymentConfig = {}) =>
+  layer(options === undefined ? shared : testAppLayer({ ...deployment, plugins: [marketplace(options)] }), {
     excludeTestServices: true,
     timeout: "60 seconds"
   })
+
+/** Jobs run only when a test runs them. */
+export const withoutWorker = { jobs: { autorun: { enabled: false } } } as const
+
+/** Sends a request eight times at once: one succeeds with 201, the others are refused. */
+export const assertOnce = Effect.fnUntraced(function*<E, R>(call: Effect.Effect<Answer, E, R>, refusedWith = 422) {
+  const answers = yield* Effect.all(Array.from({ length: 8 }, () => call), { concurrency: 8 })
+  const statuses = answers.map(({ status }) => status).sort()
+  assert.deepStrictEqual(statuses, [201, ...Array.from({ length: 7 }, () => refusedWith)])
+  return answers.find(({ status }) => status === 201)
+})
 
 let vendors = 0
 

@@ -1,16 +1,13 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { rowsOf } from "../../../../../test/analytics/Questions.ts"
 import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { api, asAdmin, asCustomer, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asCustomer, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { asVendor } from "../MarketBuilder.ts"
 import { aVendor, paidBy, sold } from "../payouts/PayoutFloor.ts"
+import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 
-const withMarket = layer(testAppLayer({ plugins: [marketplace()], jobs: { autorun: { enabled: false } } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withMarket = withMarketplace({}, withoutWorker)
 
 const orders = {
   measures: ["VendorOrders.count", "VendorOrders.revenue", "VendorOrders.commissionPaid", "VendorOrders.netPayout"]
@@ -50,7 +47,7 @@ const market = Effect.gen(function*() {
 })
 
 withMarket("figures of the marketplace", (it) => {
-  it.effect("show a vendor its rows, operators all rows, and customers none", () =>
+  it.effect("figures of the marketplace show a vendor its rows, operators all rows, and customers none", () =>
     Effect.gen(function*() {
       const { far, one, two } = yield* market
       const ask = (question: object, as: object) => Effect.map(rowsOf(question, as), valuesOf)
@@ -89,7 +86,7 @@ withMarket("figures of the marketplace", (it) => {
       ]])
     }))
 
-  it.effect("go by vendor, status, currency and time", () =>
+  it.effect("figures of the marketplace go by vendor, status, currency and time", () =>
     Effect.gen(function*() {
       const { one } = yield* market
       const by = (dimension: string, measure: string) =>
@@ -116,7 +113,7 @@ withMarket("figures of the marketplace", (it) => {
       assert.deepStrictEqual(today, [{ "VendorBalance.netBalance": 0 }])
     }))
 
-  it.effect("are the only models that a vendor sees", () =>
+  it.effect("figures of the marketplace are the only models that a vendor sees", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       const meta = yield* api("GET", "/api/analytics/meta", { as: asVendor(vendorId) })

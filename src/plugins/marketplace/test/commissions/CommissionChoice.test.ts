@@ -52,24 +52,24 @@ const closest = [
 ]
 
 describe("the rule of a commission", () => {
-  it("is the closest one: vendor and category, vendor, category, tier, volume", () => {
+  it("the rule of a commission is the closest one: vendor and category, vendor, category, tier, volume", () => {
     for (let gone = 0; gone < closest.length; gone++) {
       assert.strictEqual(rateOf(closest.slice(gone)), gone + 1)
       assert.strictEqual(rateOf(closest.slice(gone).toReversed()), gone + 1)
     }
   })
 
-  it("is not beaten by a priority further away", () => {
+  it("the rule of a commission is not beaten by a priority further away", () => {
     assert.strictEqual(rateOf([...closest, rule({ type: "vendor_tier", vendorTier: "gold", priority: 99 })]), 1)
   })
 
-  it("is of several categories the one of the closest", () => {
+  it("the rule of a commission is of several categories the one of the closest", () => {
     const far = rule({ categorySlug: "everything", rateBps: 1, priority: 9 })
     assert.strictEqual(rateOf([far, rule({ categorySlug: "clothes", rateBps: 2 })]), 2)
     assert.strictEqual(rateOf([far], sale({ categories: new Map([["tools", 0]]) })), 1500)
   })
 
-  it("is then of the highest priority, then the newest, then decided by its id", () => {
+  it("the rule of a commission is then of the highest priority, then the newest, then decided by its id", () => {
     const [old, newer] = [
       rule({ categorySlug: "shoes", rateBps: 1, createdAt: new Date(0) }),
       rule({ categorySlug: "shoes" })
@@ -80,7 +80,7 @@ describe("the rule of a commission", () => {
     assert.deepStrictEqual([rateOf(pairs), rateOf(pairs.toReversed())], [7, 7])
   })
 
-  it("holds for its vendor, tier and volume only; bounds are inclusive", () => {
+  it("the rule of a commission holds for its vendor, tier and volume only; bounds are inclusive", () => {
     assert.strictEqual(rateOf([rule({ categorySlug: "shoes", vendorId: otherVendor, rateBps: 1 })]), 1500)
     assert.strictEqual(rateOf([rule({ type: "vendor_tier", vendorTier: "silver", rateBps: 1 })]), 1500)
     const bounded = [rule({ type: "volume_tier", minVolumeCents: 5000, maxVolumeCents: 5000, rateBps: 1 })]
@@ -100,7 +100,7 @@ describe("the rule of a commission", () => {
     assert.strictEqual(rateOf([rule({ categorySlug: "shoes", validFrom: at, validUntil: at, rateBps: 1 })]), 1)
   })
 
-  it("is the vendor's own rate without any, and the store's without a vendor", () => {
+  it("the rule of a commission is the vendor's own rate without any, and the store's without a vendor", () => {
     assert.strictEqual(rateOf([]), 1500)
     assert.strictEqual(rateOf([], sale({ commissionRateBps: null })), 900)
   })
@@ -109,19 +109,19 @@ describe("the rule of a commission", () => {
 describe("a promotion", () => {
   const promotion = (rest: Partial<CommissionRule>) => rule({ type: "promotional", ...rest })
 
-  it("takes the place of the standing rule if it is lower", () => {
+  it("a promotion takes the place of the standing rule if it is lower", () => {
     assert.strictEqual(rateOf([...closest.slice(2), promotion({ rateBps: 2 })]), 2)
     assert.strictEqual(rateOf([...closest.slice(2), promotion({ rateBps: 4 })]), 3)
     assert.strictEqual(rateOf([promotion({ rateBps: 1499 })]), 1499)
     assert.strictEqual(rateOf([promotion({ rateBps: 1500 })]), 1500)
   })
 
-  it("takes it at any rate if its priority is higher", () => {
+  it("a promotion takes it at any rate if its priority is higher", () => {
     assert.strictEqual(rateOf([...closest, promotion({ rateBps: 4000, priority: 1 })]), 4000)
     assert.strictEqual(rateOf([promotion({ rateBps: 4000, priority: 1 })]), 4000)
   })
 
-  it("ends with its dates, and is for its vendor", () => {
+  it("a promotion ends with its dates, and is for its vendor", () => {
     assert.strictEqual(rateOf([promotion({ rateBps: 1, validUntil: new Date(at.getTime() - 1) })]), 1500)
     assert.strictEqual(rateOf([promotion({ rateBps: 1, validFrom: new Date(at.getTime() + 1) })]), 1500)
     assert.strictEqual(rateOf([promotion({ rateBps: 1, vendorId: otherVendor })]), 1500)

@@ -1,15 +1,12 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { api, asAdmin, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asStaff } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, aVendor, insertVendor, subOrderOf } from "../MarketBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
-const withMarket = layer(testAppLayer({ plugins: [marketplace({ defaultCommissionRateBps: 800 })] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withMarket = withMarketplace({ defaultCommissionRateBps: 800 })
 
 const rules = "/api/marketplace/commission-rules"
 const make = (body: object) => api("POST", rules, { as: asAdmin, body: { name: "a rule", rateBps: 500, ...body } })
@@ -23,7 +20,7 @@ const aCategory = Effect.fnUntraced(function*(slug: string, parentId?: string) {
 })
 
 withMarket("commission rules", (it) => {
-  it.effect("are made, changed, listed and deleted by who runs the marketplace", () =>
+  it.effect("commission rules are made, changed, listed and deleted by who runs the marketplace", () =>
     Effect.gen(function*() {
       const made = yield* make({ type: "category", categorySlug: "hats", validUntil: "2030-01-01", minFeeCents: 5 })
       assert.strictEqual(made.status, 201, JSON.stringify(made.body))
@@ -55,7 +52,7 @@ withMarket("commission rules", (it) => {
       refused(yield* api("GET", rules, { as: asStaff }), 403, "FORBIDDEN")
     }))
 
-  it.effect("that do not fit together are refused, made or changed", () =>
+  it.effect("commission rules that do not fit together are refused, made or changed", () =>
     Effect.gen(function*() {
       for (
         const body of [
@@ -78,7 +75,7 @@ withMarket("commission rules", (it) => {
       yield* api("DELETE", `${rules}/${kept.text("data.id")}`, { as: asAdmin })
     }))
 
-  it.effect("belong to their organization, as their vendors do", () =>
+  it.effect("commission rules belong to their organization, as their vendors do", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const id = (yield* make({ type: "promotional", rateBps: 1 })).text("data.id")
@@ -93,7 +90,7 @@ withMarket("commission rules", (it) => {
       yield* api("DELETE", `${rules}/${id}`, { as: asAdmin })
     }))
 
-  it.effect("decide by the closest category of each line, and are kept with it", () =>
+  it.effect("commission rules decide by the closest category of each line, and are kept with it", () =>
     Effect.gen(function*() {
       const vendor = yield* aVendor({ commissionRateBps: 1500 })
       const [top, inner] = [`top-${vendor}`, `inner-${vendor}`]
@@ -121,7 +118,7 @@ withMarket("commission rules", (it) => {
       assert.deepInclude((yield* preview({ vendorId: vendor, categorySlug: top })).at("data"), { rateBps: 200 })
     }))
 
-  it.effect("go by what the vendor sold in the last thirty days, and by its tier", () =>
+  it.effect("commission rules go by what the vendor sold in the last thirty days, and by its tier", () =>
     Effect.gen(function*() {
       const vendor = yield* aVendor({ tier: "platinum", commissionRateBps: 1500 })
       const a = yield* aProductOf(vendor, { price: 1000 })

@@ -37,19 +37,14 @@ const post = (path: string, as: typeof asAdmin, body: object = {}) =>
 withMarketplace()(
   "what vendors are owed",
   (it) => {
-    it.effect("ends at nothing when a dispute gives everything back, and is as before for who sold beside", () =>
+    it.effect("what vendors are owed ends at nothing when a dispute gives everything back, and is as before for who sold beside", () =>
       Effect.gen(function*() {
         const { buyer, other, subOrderId, vendorId } = yield* sold("wins-all")
         assert.deepStrictEqual(yield* Effect.all([balance(vendorId), balance(other)]), [2_700, 630])
         const opened = yield* post("/disputes", buyer, { subOrderId, reason: "item_not_received" })
         assert.strictEqual(opened.status, 201)
-        const answers = yield* Effect.all(
-          Array.from(
-            { length: 8 },
-            () => post(`/disputes/${opened.text("data.id")}/resolve`, asAdmin, { resolution: "buyer_favor" })
-          ),
-          { concurrency: 8 }
-        )
+        const resolve = post(`/disputes/${opened.text("data.id")}/resolve`, asAdmin, { resolution: "buyer_favor" })
+        const answers = yield* Effect.all(Array.from({ length: 8 }, () => resolve), { concurrency: 8 })
         assert.strictEqual(answers.filter(({ status }) => status === 201).length, 1)
         assert.deepStrictEqual(yield* Effect.all([balance(vendorId), balance(other)]), [0, 630])
         assert.deepStrictEqual(yield* entriesOf(vendorId), [
@@ -60,7 +55,7 @@ withMarketplace()(
         ])
       }))
 
-    it.effect("falls by a partial refund alone, without the commission of it", () =>
+    it.effect("what vendors are owed falls by a partial refund alone, without the commission of it", () =>
       Effect.gen(function*() {
         const { buyer, other, subOrderId, vendorId } = yield* sold("wins-a-part")
         const opened = yield* post("/disputes", buyer, { subOrderId, reason: "defective" })
@@ -69,7 +64,7 @@ withMarketplace()(
         assert.deepStrictEqual(yield* Effect.all([balance(vendorId), balance(other)]), [2_250, 630])
       }))
 
-    it.effect("falls by what came back in a return", () =>
+    it.effect("what vendors are owed falls by what came back in a return", () =>
       Effect.gen(function*() {
         const { buyer, other, own, orderId, subOrderId, vendorId } = yield* sold("sends-back")
         const vendor = asVendor(vendorId)

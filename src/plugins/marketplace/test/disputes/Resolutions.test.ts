@@ -5,7 +5,7 @@ import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { aDispute, aSale, inDatabase, isOnHold, refundsOf, type Sale } from "../SaleBuilder.ts"
-import { withMarketplace } from "../VendorShop.ts"
+import { assertOnce, withMarketplace } from "../VendorShop.ts"
 
 const resolve = (id: string, body: object) =>
   api("POST", `/api/marketplace/disputes/${id}/resolve`, { as: asAdmin, body })
@@ -31,14 +31,7 @@ withMarketplace()(
       Effect.gen(function*() {
         const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 700, quantity: 2 }, { unitPrice: 900 }] })
         const id = yield* aDispute(sale)
-        const answers = yield* Effect.all(
-          Array.from({ length: 8 }, () => resolve(id, { resolution: "refund_full", resolvedBy: "somebody-else" })),
-          { concurrency: 8 }
-        )
-        assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [
-          201,
-          ...Array.from({ length: 7 }, () => 422)
-        ])
+        yield* assertOnce(resolve(id, { resolution: "refund_full", resolvedBy: "somebody-else" }))
         assert.deepStrictEqual(yield* given(sale), [1_400])
         const [refund] = yield* refundsOf(sale)
         const kept = yield* api("GET", `/api/marketplace/disputes/${id}`, { as: asAdmin })
@@ -111,7 +104,7 @@ withMarketplace()(
         assert.deepStrictEqual(yield* given(sale), [1_000, 300, 1_200])
       }))
 
-    it.effect("does the same again for an Idempotency-Key, and nothing twice", () =>
+    it.effect("the resolution of a dispute does the same again for an Idempotency-Key, and nothing twice", () =>
       Effect.gen(function*() {
         const sale = yield* aSale()
         const id = yield* aDispute(sale)

@@ -14,7 +14,7 @@ const state = (id: string) =>
   Effect.map(admin("GET", `/${id}`), (read) => [read.at("data.status"), read.at("data.verificationStatus")])
 
 withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a vendor", (it) => {
-  it.effect("are handed in with an address of their file, and listed newest first", () =>
+  it.effect("documents of a vendor are handed in with an address of their file, and listed newest first", () =>
     Effect.gen(function*() {
       const id = yield* aVendor()
       const first = yield* handIn(id)
@@ -28,7 +28,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       }
     }))
 
-  it.effect("are judged once, with notes or without a body", () =>
+  it.effect("documents of a vendor are judged once, with notes or without a body", () =>
     Effect.gen(function*() {
       const id = yield* aVendor()
       const bad = yield* judge(id, yield* handIn(id), "reject", { notes: "Not readable." })
@@ -48,7 +48,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       }
     }))
 
-  it.effect("belong to their vendor: judged as another's they are not found", () =>
+  it.effect("documents of a vendor belong to their vendor: judged as another's they are not found", () =>
     Effect.gen(function*() {
       const [one, other] = [yield* aVendor(), yield* aVendor()]
       const document = yield* handIn(one)
@@ -58,7 +58,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       assert.strictEqual((yield* admin("GET", `/${one}/documents`)).at("data.0.status"), "pending")
     }))
 
-  it.effect("have to be approved, all that are asked for, before the vendor is", () =>
+  it.effect("documents of a vendor have to be approved, all that are asked for, before the vendor is", () =>
     Effect.gen(function*() {
       const id = yield* aVendor()
       yield* judge(id, yield* handIn(id), "approve")
@@ -79,7 +79,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       assert.deepStrictEqual(yield* state(id), ["approved", "verified"])
     }))
 
-  it.effect("do not bring a rejected vendor back when they are approved; a new one does", () =>
+  it.effect("documents of a vendor do not bring a rejected vendor back when they are approved; a new one does", () =>
     Effect.gen(function*() {
       const id = yield* aVendor()
       const papers = [yield* handIn(id), yield* handIn(id, "tax_form")]
@@ -91,7 +91,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       assert.strictEqual((yield* admin("POST", `/${id}/approve`)).at("data.verificationStatus"), "verified")
     }))
 
-  it.effect("verify their vendor also when the last two are approved at the same moment", () =>
+  it.effect("documents of a vendor verify their vendor also when the last two are approved at the same moment", () =>
     Effect.gen(function*() {
       for (let turn = 0; turn < 5; turn++) {
         const id = yield* aVendor()
@@ -105,7 +105,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
 withMarketplace({ requiredDocuments: ["identity"], vendorApprovalMode: "auto" })(
   "a store that approves by itself",
   (it) => {
-    it.effect("waits for the documents that it asks for", () =>
+    it.effect("automatic approval waits for the required documents", () =>
       Effect.gen(function*() {
         const id = yield* aVendor()
         assert.deepStrictEqual(yield* state(id), ["pending", "unverified"])

@@ -25,7 +25,7 @@ const pay = (vendorId: string) =>
 withMarketplace()(
   "an adjustment of what a vendor is owed",
   (it) => {
-    it.effect("is an entry of the ledger, for the vendor to see, and stands in the audit trail with who made it", () =>
+    it.effect("an adjustment of what a vendor is owed is an entry of the ledger, for the vendor to see, and stands in the audit trail with who made it", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor()
         const made = yield* adjust(vendorId, 700)
@@ -57,7 +57,7 @@ withMarketplace()(
         assert.strictEqual(entry.actor_id, asAdmin.userId)
       }))
 
-    it.effect("is made once for one Idempotency-Key, also of eight requests at once", () =>
+    it.effect("an adjustment of what a vendor is owed is made once for one Idempotency-Key, also of eight requests at once", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor()
         const headers = { "idempotency-key": randomUUID() }
@@ -73,7 +73,7 @@ withMarketplace()(
         assert.deepStrictEqual(yield* entriesOf(vendorId), [["adjustment", 300]])
       }))
 
-    it.effect("is not made again by a repeat that finds no answer, because its process died behind the commit", () =>
+    it.effect("an adjustment of what a vendor is owed is not made again by a repeat that finds no answer, because its process died behind the commit", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor()
         const key = randomUUID()
@@ -102,7 +102,7 @@ withMarketplace()(
         assert.isAtMost(after.balance, 0)
       }))
 
-    it.effect("is part of the next payout; what is owed to the store is carried until it is paid for", () =>
+    it.effect("an adjustment of what a vendor is owed is part of the next payout; what is owed to the store is carried until it is paid for", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor({ payoutMinimumCents: 100 })
         yield* adjust(vendorId, 900)
@@ -117,7 +117,7 @@ withMarketplace()(
         assert.deepInclude(yield* owedTo(vendorId), { balance: 0 })
       }))
 
-    it.effect("is refused where it says nothing, of unknown vendors and of other stores", () =>
+    it.effect("an adjustment of what a vendor is owed is refused where it says nothing, of unknown vendors and of other stores", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor()
         const wrong = [

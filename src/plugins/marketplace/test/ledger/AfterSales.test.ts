@@ -1,12 +1,12 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { type Answer, api, asAdmin, asCustomer, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { type Answer, api, asAdmin, asCustomer, asStaff } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { marketplace } from "../../index.ts"
 import type { PayoutAdapter } from "../../payouts/PayoutAdapter.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
 import { random } from "../Random.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 /** How many random steps are made, and which; a long run has `STOA_CHAOS_MARKET=2000`. */
 const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 40)
@@ -23,10 +23,7 @@ const bank = (roll: (sides: number) => number): PayoutAdapter => ({
     )
 })
 
-const withMarket = layer(
-  testAppLayer({ plugins: [marketplace({ payoutAdapter: bank(random(seed)) })] }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withMarket = withMarketplace({ payoutAdapter: bank(random(seed)) })
 
 const buyer = asCustomer("a-buyer-of-many")
 const base = "/api/marketplace"

@@ -1,21 +1,18 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
-import { type Answer, api, asAdmin, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { type Answer, api, asAdmin, asStaff } from "../../../../../test/support/TestApp.ts"
 import { flaky, mood } from "../FlakyPayments.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, owedTo, subOrdersOf } from "../MarketBuilder.ts"
 import { random } from "../Random.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 /** How many random steps are made; a long run: `STOA_CHAOS_MARKET=3000 npx vitest run src/plugins/marketplace/test/ledger`. */
 const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 24)
 const seed = Number(process.env["STOA_CHAOS_SEED"] ?? 4)
 
-const withMarket = layer(
-  testAppLayer({ plugins: [marketplace()], payments: { adapters: [flaky], capture: "manual" } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withMarket = withMarketplace({}, { payments: { adapters: [flaky], capture: "manual" } })
 
 /** Sub-orders whose entries do not say what they are owed: nothing before the capture, `payoutAmount` after it. */
 const unbalanced = onDatabase((sql) =>

@@ -28,7 +28,7 @@ const vendorOf = ({ userId }: SignedIn) =>
   )
 
 withMarketplace({})("people of a vendor", (it) => {
-  it.effect("enter its portal from the moment they are added until they are removed, with the session they have", () =>
+  it.effect("members of a vendor enter its portal from the moment they are added until they are removed, with the session they have", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
       assert.strictEqual((yield* entering(person)).status, 403)
@@ -45,7 +45,7 @@ withMarketplace({})("people of a vendor", (it) => {
       assert.deepStrictEqual((yield* admin("GET", `/${vendorId}/members`)).at("data"), [])
     }))
 
-  it.effect("are known at once to other processes, which remember their sessions", () =>
+  it.effect("changes of members apply at once in other processes, which cache their sessions", () =>
     Effect.gen(function*() {
       const beside = yield* appBeside({ plugins: [marketplace()] })
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
@@ -77,7 +77,7 @@ withMarketplace({})("people of a vendor", (it) => {
       yield* onDatabase((sql) => sql`alter table users enable trigger users_changed`)
     }))
 
-  it.effect("are found by the address that they have confirmed, and by no other", () =>
+  it.effect("members of a vendor are found by the address that they have confirmed, and by no other", () =>
     Effect.gen(function*() {
       const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
       yield* onDatabase((sql) => sql`update users set email_verified = false where id = ${person.userId}::uuid`)
@@ -87,7 +87,7 @@ withMarketplace({})("people of a vendor", (it) => {
       assert.strictEqual(yield* vendorOf(person), vendorId)
     }))
 
-  it.effect("act for one vendor: a second one is 409, also at the same moment, and of another store", () =>
+  it.effect("members of a vendor act for one vendor: a second one is 409, also at the same moment, and of another store", () =>
     Effect.gen(function*() {
       const [one, two, person] = [yield* aVendor(), yield* aVendor(), yield* aShopper()]
       const body = { userId: person.userId }
@@ -130,7 +130,7 @@ withMarketplace({})("people of a vendor", (it) => {
       assert.strictEqual(yield* vendorOf(spy), null)
     }))
 
-  it.effect("are removed from their own vendor only", () =>
+  it.effect("members of a vendor are removed from their own vendor only", () =>
     Effect.gen(function*() {
       const [one, two, person] = [yield* aVendor(), yield* aVendor(), yield* aShopper()]
       const member = (yield* add(one, { userId: person.userId })).text("data.id")

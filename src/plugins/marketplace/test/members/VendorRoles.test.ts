@@ -44,7 +44,7 @@ const statusOf = ({ bearer }: Pick<SignedIn, "bearer">, method: string, path: st
 const paper = { type: "identity", fileUrl: "https://a.example/p.pdf" }
 
 withMarketplace()("people of a vendor, by their roles", (it) => {
-  it.effect("all read what the vendor sells and is owed; its papers and its people only its owner", () =>
+  it.effect("members of every role read products and balances of the vendor; only owners read its documents and members", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       for (const path of ["", "/orders", "/products", "/returns", "/reviews", "/payouts", "/balance", "/analytics"]) {
@@ -56,7 +56,7 @@ withMarketplace()("people of a vendor, by their roles", (it) => {
       assert.deepStrictEqual(yield* byRole(vendorId, "POST", "/vendor/me/documents", paper), [201, 403, 403, 403])
     }))
 
-  it.effect("say who the vendor is as owner and manager, and where its money goes as owner", () =>
+  it.effect("members of a vendor say who the vendor is as owner and manager, and where its money goes as owner", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       const change = (body: object) => byRole(vendorId, "PATCH", "/vendor/me", body)
@@ -65,7 +65,7 @@ withMarketplace()("people of a vendor, by their roles", (it) => {
       assert.deepStrictEqual(yield* change({ description: "x", bankAccount: null }), [200, 403, 403, 403])
     }))
 
-  it.effect("sell in every role but that of a viewer, who changes nothing", () =>
+  it.effect("members of a vendor sell in every role but that of a viewer, who changes nothing", () =>
     Effect.gen(function*() {
       for (const [n, role] of vendorRoles.entries()) {
         const sale = yield* aSale({ status: "pending" })
@@ -93,7 +93,7 @@ withMarketplace()("people of a vendor, by their roles", (it) => {
       }
     }))
 
-  it.effect("may do at once what a new role lets them do, in the session that they have, and no more of the old one", () =>
+  it.effect("members of a vendor may do at once what a new role lets them do, in the session that they have, and no more of the old one", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       const person = yield* aMember(vendorId)

@@ -1,23 +1,13 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import {
-  api,
-  asAdmin,
-  asAnonymous,
-  asCustomer,
-  inOrganization,
-  testAppLayer
-} from "../../../../../test/support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { marketplace } from "../../index.ts"
 import { asVendor } from "../MarketBuilder.ts"
+import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { aVendor, paidBy, payoutOf, payoutsOf, post, sold } from "./PayoutFloor.ts"
 
-const withMarket = layer(testAppLayer({ plugins: [marketplace()], jobs: { autorun: { enabled: false } } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})
+const withMarket = withMarketplace({}, withoutWorker)
 
 const balanceOf = (vendorId: string, as: object = asAdmin) =>
   api("GET", `/api/marketplace/vendors/${vendorId}/balance`, { as })
@@ -69,7 +59,7 @@ withMarket("what a vendor is owed", (it) => {
       assert.deepStrictEqual(ledger, Array.from({ length: 50 }, (_, n) => 60 - n))
     }))
 
-  it.effect("is nothing for a vendor that has sold nothing, and 404 for none", () =>
+  it.effect("the balance is empty for a vendor without sales, and 404 for an unknown vendor", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       assert.deepStrictEqual((yield* balanceOf(vendorId)).at("data"), { balanceCents: 0, ledger: [], balances: [] })
@@ -78,7 +68,7 @@ withMarket("what a vendor is owed", (it) => {
       refused(yield* own("balance", inOrganization("org_other", asVendor(vendorId))), 404, "NOT_FOUND")
     }))
 
-  it.effect("is between it and the operators", () =>
+  it.effect("only the vendor and operators read the balance", () =>
     Effect.gen(function*() {
       const [vendorId, other] = [yield* aVendor(), yield* aVendor()]
       yield* sold(vendorId)

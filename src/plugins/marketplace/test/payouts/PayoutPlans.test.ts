@@ -65,7 +65,7 @@ const plans = Effect.fnUntraced(function*<A, E, R>(asked: Effect.Effect<A, E, R>
 })
 
 layer(MarketDatabase, { excludeTestServices: true, timeout: "60 seconds" })("payouts among 8,000", (it) => {
-  it.effect("are listed, and balances read, over their indexes", () =>
+  it.effect("payouts among 8,000 are listed, and balances read, over their indexes", () =>
     Effect.gen(function*() {
       const db = yield* PluginDatabase
       const vendorId = yield* seedMany

@@ -1,20 +1,16 @@
-import { assert, describe, it as test, layer } from "@effect/vitest"
+import { assert, describe, it as test } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../../../../../test/support/OrderBuilder.ts"
-import { testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
 import { periodStart } from "../../payouts/PayoutPeriods.ts"
 import { inDatabase } from "../SaleBuilder.ts"
+import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
 import { aVendor, runTask, sold } from "./PayoutFloor.ts"
 
 const bank = payoutEmulator()
 
-const withMarket = layer(
-  testAppLayer({ plugins: [marketplace({ payoutAdapter: bank.adapter })], jobs: { autorun: { enabled: false } } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withMarket = withMarketplace({ payoutAdapter: bank.adapter }, withoutWorker)
 
 const schedules = ["daily", "weekly", "biweekly", "monthly", "manual"] as const
 
@@ -129,10 +125,7 @@ withMarket("the timer of deliveries", (it) => {
     }))
 })
 
-layer(testAppLayer({ plugins: [marketplace({ autoDeliverAfterDays: 0 })], jobs: { autorun: { enabled: false } } }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("the timer of deliveries, switched off", (it) => {
+withMarketplace({ autoDeliverAfterDays: 0 }, withoutWorker)("the timer of deliveries, switched off", (it) => {
   it.effect("leaves everything to people", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()

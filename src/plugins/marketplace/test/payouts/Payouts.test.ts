@@ -1,10 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, asAnonymous, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { api, asAdmin, asAnonymous } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { marketplace } from "../../index.ts"
+import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { accountsOf, entriesOf, heldWhileAllWait } from "./HeldRows.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
 import {
@@ -23,10 +23,7 @@ import {
 
 const bank = payoutEmulator()
 
-const withMarket = layer(
-  testAppLayer({ plugins: [marketplace({ payoutAdapter: bank.adapter })], jobs: { autorun: { enabled: false } } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withMarket = withMarketplace({ payoutAdapter: bank.adapter }, withoutWorker)
 
 withMarket("a payout run", (it) => {
   it.effect("pays a vendor what is due, says of what, and tells it once the money has arrived", () =>
@@ -77,7 +74,7 @@ withMarket("a payout run", (it) => {
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
     }))
 
-  it.effect("does not count entries that a concurrent payout takes", () =>
+  it.effect("a payout run does not count entries that a concurrent payout takes", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor({ payoutMinimumCents: 1_800 })
       yield* sold(vendorId)
@@ -89,7 +86,7 @@ withMarket("a payout run", (it) => {
       assert.deepStrictEqual([bank.paid(vendorId), yield* balance(vendorId)], [9_000, 90])
     }))
 
-  it.effect("carries what a vendor owes: later sales pay for it first", () =>
+  it.effect("a payout run carries what a vendor owes: later sales pay for it first", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       const subOrder = yield* sold(vendorId)
@@ -106,7 +103,7 @@ withMarket("a payout run", (it) => {
       assert.strictEqual(bank.paid(vendorId), 9_090)
     }))
 
-  it.effect("does not wait with what a vendor owes until a dispute about it is over", () =>
+  it.effect("a payout run does not wait with what a vendor owes until a dispute about it is over", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       const disputed = yield* sold(vendorId)
@@ -119,7 +116,7 @@ withMarket("a payout run", (it) => {
       assert.deepStrictEqual(yield* paidBy({ vendorIds: [vendorId] }), ["900 USD"])
     }))
 
-  it.effect("waits for the minimum of the vendor, unless it is forced", () =>
+  it.effect("a payout run waits for the minimum of the vendor, unless it is forced", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor({ payoutMinimumCents: 1_801 })
       yield* sold(vendorId, { amount: 2_000 })
@@ -204,7 +201,7 @@ withMarket("a payout run", (it) => {
       assert.strictEqual((yield* payoutsOf(vendorId)).length, 2)
     }))
 
-  it.effect("takes no answer for a try that is over", () =>
+  it.effect("a payout run ignores the late response of an earlier attempt", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       yield* sold(vendorId)

@@ -1,10 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
-import { api, asAdmin, asAnonymous, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
+import { api, asAdmin, asAnonymous, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { marketplace } from "../../index.ts"
+import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { accountsOf, heldWhileAllWait } from "./HeldRows.ts"
 import { type Behaviour, payoutEmulator } from "./PayoutEmulator.ts"
 import {
@@ -22,13 +22,7 @@ import {
 
 const bank = payoutEmulator()
 
-const withMarket = layer(
-  testAppLayer({
-    plugins: [marketplace({ payoutAdapter: bank.adapter, payoutTimeLimitMs: 1_000 })],
-    jobs: { autorun: { enabled: false } }
-  }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withMarket = withMarketplace({ payoutAdapter: bank.adapter, payoutTimeLimitMs: 1_000 }, withoutWorker)
 
 const say = (id: string, what: "complete" | "fail" | "retry", body?: object) =>
   api("POST", `/api/marketplace/payouts/${id}/${what}`, { as: asAdmin, ...(body === undefined ? {} : { body }) })
@@ -89,7 +83,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.strictEqual(bank.paid(vendorId), 9_000)
     }))
 
-  it.effect("is not sent again when a later run has paid its money", () =>
+  it.effect("the transfer of a payout is not sent again when a later run has paid its money", () =>
     Effect.gen(function*() {
       const { payout, vendorId } = yield* paidWith("refuse")
       bank.behave(vendorId, "pay")
@@ -101,7 +95,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.strictEqual(yield* balance(vendorId), 9_000)
     }))
 
-  it.effect("is not sent again when the vendor is owed less by then", () =>
+  it.effect("the transfer of a payout is not sent again when the vendor is owed less by then", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       const subOrder = yield* sold(vendorId)
@@ -115,7 +109,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.deepStrictEqual(yield* paidBy({ vendorIds: [vendorId] }), ["4500 USD"])
     }))
 
-  it.effect("is sent again once, of four at the same moment", () =>
+  it.effect("the transfer of a payout is sent again once, of four at the same moment", () =>
     Effect.gen(function*() {
       const { payout, vendorId } = yield* paidWith("refuse")
       bank.behave(vendorId, "pay")
@@ -129,7 +123,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.strictEqual(keysOf(vendorId).length, 2)
     }))
 
-  it.effect("ends by the word of an operator when the adapter leaves it open", () =>
+  it.effect("an operator settles a payout that the adapter leaves open", () =>
     Effect.gen(function*() {
       const held = yield* paidWith("hold")
       assert.strictEqual(held.payout.externalReference, "tr_waiting")
@@ -151,7 +145,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.deepStrictEqual([keysOf(held.vendorId).length, keysOf(lost.vendorId).length], [1, 1])
     }))
 
-  it.effect("is not decided by an operator while the adapter may be working on it", () =>
+  it.effect("the transfer of a payout is not decided by an operator while the adapter may be working on it", () =>
     Effect.gen(function*() {
       const { payout, vendorId } = yield* paidWith("silent")
       refused(yield* say(payout.id, "complete", { reference: "slip" }), 409, "CONFLICT")
@@ -174,7 +168,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.strictEqual(bank.paid(silent.vendorId), 9_000)
     }))
 
-  it.effect("says where the vendor's money goes", () =>
+  it.effect("the transfer of a payout names the vendor's bank account", () =>
     Effect.gen(function*() {
       const vendorId = yield* aVendor()
       yield* sold(vendorId)
@@ -189,7 +183,7 @@ withMarket("the transfer of a payout", (it) => {
       assert.notInclude(JSON.stringify(yield* payoutsOf(vendorId)), "DE02120300000000202051")
     }))
 
-  it.effect("is asked for in every organization by the task", () =>
+  it.effect("the transfer of a payout is asked for in every organization by the task", () =>
     Effect.gen(function*() {
       const organizationId = "org_second_market"
       const vendorId = yield* aVendor({ organizationId })

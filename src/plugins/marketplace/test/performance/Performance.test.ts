@@ -1,20 +1,16 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { api, asAdmin, inOrganization, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, inOrganization } from "../../../../../test/support/TestApp.ts"
 import type { MarketplaceSettings } from "../../MarketplaceOptions.ts"
 import { expectStatuses } from "../Askers.ts"
 import { insertVendor } from "../MarketBuilder.ts"
 import { aReview } from "../ReviewBuilder.ts"
 import { aDispute, aReturn, aSale, inDatabase, type Sale } from "../SaleBuilder.ts"
 import { runTask } from "../TaskRun.ts"
+import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 
-const app = (options: Partial<MarketplaceSettings> = {}) =>
-  layer(testAppLayer({ jobs: { autorun: { enabled: false } }, plugins: [marketplace(options)] }), {
-    excludeTestServices: true,
-    timeout: "60 seconds"
-  })
+const app = (options: Partial<MarketplaceSettings> = {}) => withMarketplace(options, withoutWorker)
 
 const performance = (vendorId: string, organization = "org_default") =>
   api("GET", `/api/marketplace/vendors/${vendorId}/performance`, { as: inOrganization(organization, asAdmin) })
@@ -49,7 +45,7 @@ const tenSales = Effect.fnUntraced(function*(vendorId: string, organizationId = 
 })
 
 app()("the performance of a vendor", (it) => {
-  it.effect("is what its sub-orders, disputes, returns and reviews say, scored by the task for every organization", () =>
+  it.effect("the performance of a vendor is what its sub-orders, disputes, returns and reviews say, scored by the task for every organization", () =>
     Effect.gen(function*() {
       const vendorId = yield* inDatabase(insertVendor({ tier: "gold" }))
       const elsewhere = yield* inDatabase(insertVendor({ organizationId: "org_elsewhere" }))
@@ -92,7 +88,7 @@ app()("the performance of a vendor", (it) => {
       assert.deepStrictEqual((yield* performance(sale.vendorId)).at("data.rates"), rates)
     }))
 
-  it.effect("comes with the balance in the store's currency and in each of the vendor's", () =>
+  it.effect("the performance of a vendor comes with the balance in the store's currency and in each of the vendor's", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       yield* owe(sale, "USD", 1_250)
@@ -108,7 +104,7 @@ app()("the performance of a vendor", (it) => {
       assert.deepInclude((yield* performance(sale.vendorId)).at("data"), shown)
     }))
 
-  it.effect("is read by operators", () =>
+  it.effect("the performance of a vendor is read by operators", () =>
     expectStatuses(
       [401, 403, 403, 403, 403, 403, 200, 404],
       ({ vendorId }) => Effect.succeed({ method: "GET", path: `/vendors/${vendorId}/performance` })
@@ -130,7 +126,7 @@ app({
     maxCancellationRatePercent: 10
   }
 })("the performance of a vendor, where the deployment tolerates more", (it) => {
-  it.effect("is scored by its options", () =>
+  it.effect("the performance of a vendor, where the deployment tolerates more is scored by its options", () =>
     Effect.gen(function*() {
       const vendorId = yield* inDatabase(insertVendor())
       yield* tenSales(vendorId)

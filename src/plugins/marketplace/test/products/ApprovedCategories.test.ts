@@ -74,7 +74,7 @@ withMarketplace()("a vendor with approved categories", (it) => {
       assert.isBelow((yield* put(entityId, yield* aCategory("anything"))).status, 300)
     }))
 
-  it.effect("does not claim things of the store's own that lie elsewhere, when their metadata is changed", () =>
+  it.effect("a vendor with approved categories does not claim things of the store's own that lie elsewhere, when their metadata is changed", () =>
     Effect.gen(function*() {
       const [lamps, vendorId] = [
         yield* aCategory("lamps"),

@@ -1,18 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { aForeignProduct, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
-import {
-  type Answer,
-  api,
-  asAdmin,
-  asStaff,
-  inOrganization,
-  testAppLayer
-} from "../../../../../test/support/TestApp.ts"
+import { type Answer, api, asAdmin, asStaff, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { beforeHook } from "../../../../domain/hooks/Hook.ts"
-import { marketplace } from "../../index.ts"
 import { asVendor } from "../MarketBuilder.ts"
 import { admin, anApprovedVendor, aVendor, outsider, path, refusal, suspend, withMarketplace } from "../VendorShop.ts"
 
@@ -45,7 +37,7 @@ const vendorShown = (id: string) =>
   Effect.map(api("GET", `/api/catalog/entities/${id}`), (read) => read.at("data.marketplace"))
 
 withMarketplace()("a thing of the catalog", (it) => {
-  it.effect("is its vendor's from its making on, when its metadata says so", () =>
+  it.effect("an entity is its vendor's from its making on, when its metadata says so", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       const made = yield* create(asAdmin, vendorId.toUpperCase())
@@ -54,7 +46,7 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.deepStrictEqual(yield* productsOf(vendorId), [made.at("data.id")])
     }))
 
-  it.effect("is refused for a vendor that is unknown, of another store, or not approved; nothing is made", () =>
+  it.effect("an entity is refused for a vendor that is unknown, of another store, or not approved; nothing is made", () =>
     Effect.gen(function*() {
       yield* openElsewhere
       const elsewhere = (yield* api("POST", path(), { as: outsider, body: { name: "Far" } })).text("data.id")
@@ -147,7 +139,7 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.deepStrictEqual(yield* productsOf(one), [])
     }))
 
-  it.effect("is listed for its vendor's people alone, in whole pages and with the right total", () =>
+  it.effect("an entity is listed for its vendor's people alone, in whole pages and with the right total", () =>
     Effect.gen(function*() {
       const [own, other] = [yield* anApprovedVendor(), yield* anApprovedVendor()]
       const mine: Array<unknown> = []
@@ -166,7 +158,7 @@ withMarketplace()("a thing of the catalog", (it) => {
       assert.isAbove(all.list("data").length, 6)
     }))
 
-  it.effect("is listed for people of another store's vendor as for any shopper", () =>
+  it.effect("an entity is listed for people of another store's vendor as for any shopper", () =>
     Effect.gen(function*() {
       const foreign = yield* aForeignProduct("seen-by-visitors")
       const own = yield* anApprovedVendor()
@@ -180,13 +172,10 @@ const meddling = beforeHook("catalog.product.beforeCreate", ({ data }) => ({
   metadata: { ...data.metadata, vendorId: data.slug.slice("for-".length) }
 }))
 
-layer(testAppLayer({ plugins: [marketplace()], hooks: [meddling] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})(
+withMarketplace({}, { hooks: [meddling] })(
   "a thing of which another hook says later whose it is",
   (it) => {
-    it.effect("is given only to a vendor whom its maker may name", () =>
+    it.effect("a thing of which another hook says later whose it is is given only to a vendor whom its maker may name", () =>
       Effect.gen(function*() {
         const [pending, approved] = [yield* aVendor(), yield* anApprovedVendor()]
         for (const [as, vendorId] of [[asAdmin, pending], [asStaff, approved], [asAdmin, "not-an-id"]] as const) {

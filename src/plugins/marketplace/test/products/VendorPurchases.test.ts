@@ -17,14 +17,14 @@ const orders = Effect.map(
 )
 
 withMarketplace()("what a vendor sells", (it) => {
-  it.effect("goes into carts and is bought while the vendor is approved, beside things of the store", () =>
+  it.effect("what a vendor sells goes into carts and is bought while the vendor is approved, beside things of the store", () =>
     Effect.gen(function*() {
       const cart = yield* aCartWith(yield* goodsOf(yield* anApprovedVendor()))
       yield* putInto(cart, yield* aProduct())
       assert.strictEqual((yield* checkOut(cart)).status, 201)
     }))
 
-  it.effect("goes into no cart before the vendor is approved, while it is suspended, or after it was rejected", () =>
+  it.effect("what a vendor sells goes into no cart before the vendor is approved, while it is suspended, or after it was rejected", () =>
     Effect.gen(function*() {
       const [pending, rejected, suspended] = [yield* aVendor(), yield* aVendor(), yield* anApprovedVendor()]
       yield* admin("POST", `/${rejected}/reject`, { reason: "No." })
@@ -38,7 +38,7 @@ withMarketplace()("what a vendor sells", (it) => {
       assert.strictEqual((yield* addTo(cart, yield* aProduct())).status, 201)
     }))
 
-  it.effect("cannot buy goods of a suspended vendor in any cart, and can again once it is approved", () =>
+  it.effect("what a vendor sells cannot be bought in any cart while the vendor is suspended, and can again afterwards", () =>
     Effect.gen(function*() {
       const vendorId = yield* anApprovedVendor()
       const cart = yield* aCartWith(yield* goodsOf(vendorId))

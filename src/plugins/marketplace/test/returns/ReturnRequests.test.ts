@@ -1,9 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { aReturn, aSale, type Sale } from "../SaleBuilder.ts"
+import { assertOnce, withMarketplace } from "../VendorShop.ts"
 
 const ask = ({ buyer, subOrderId }: Sale, lineItems?: ReadonlyArray<object>, rest: object = {}) =>
   api("POST", "/api/marketplace/returns", {
@@ -11,11 +11,8 @@ const ask = ({ buyer, subOrderId }: Sale, lineItems?: ReadonlyArray<object>, res
     body: { subOrderId, reason: "changed_mind", ...(lineItems && { lineItems }), ...rest }
   })
 
-layer(testAppLayer({ plugins: [marketplace({ returnWindowDays: 10 })] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("a return is asked for", (it) => {
-  it.effect("once the goods are there, and as long as the window is open", () =>
+withMarketplace({ returnWindowDays: 10 })("a return is asked for", (it) => {
+  it.effect("a return is requested once the goods are there, and as long as the window is open", () =>
     Effect.gen(function*() {
       for (const status of ["pending", "confirmed", "shipped", "cancelled"] as const) {
         refused(yield* ask(yield* aSale({ status })), 422, "VALIDATION_FAILED", status)
@@ -24,7 +21,7 @@ layer(testAppLayer({ plugins: [marketplace({ returnWindowDays: 10 })] }), {
       assert.strictEqual((yield* ask(yield* aSale({ deliveredDaysAgo: 9.99 }))).status, 201)
     }))
 
-  it.effect("of everything that is left, where no lines are named", () =>
+  it.effect("a return is requested of everything that is left, where no lines are named", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ vendorLines: 2, lines: [{ quantity: 2 }, { quantity: 3 }, { quantity: 1 }] })
       const [one, two] = sale.lines
@@ -37,7 +34,7 @@ layer(testAppLayer({ plugins: [marketplace({ returnWindowDays: 10 })] }), {
       refused(yield* ask(sale), 422, "VALIDATION_FAILED")
     }))
 
-  it.effect("for units of the sub-order only, and no more of them than are left", () =>
+  it.effect("a return is requested for units of the sub-order only, and no more of them than are left", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ vendorLines: 1, lines: [{ quantity: 3 }, { quantity: 1 }] })
       const [line] = sale.lines
@@ -58,18 +55,17 @@ layer(testAppLayer({ plugins: [marketplace({ returnWindowDays: 10 })] }), {
       assert.strictEqual((yield* ask(sale, [{ entityId, quantity: 1 }])).status, 201)
     }))
 
-  it.effect("for units that a return asked for that came to nothing", () =>
+  it.effect("a return is requested for units that a return asked for that came to nothing", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ lines: [{ quantity: 1 }] })
       yield* aReturn(sale, "vendor_rejected")
       assert.strictEqual((yield* ask(sale)).status, 201)
     }))
 
-  it.effect("once for the same units, of eight requests at once", () =>
+  it.effect("a return is requested once for the same units, of eight requests at once", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ lines: [{ quantity: 2 }] })
       const lines = [{ entityId: sale.lines[0]?.entityId, quantity: 2 }]
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => ask(sale, lines)), { concurrency: 8 })
-      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 422)])
+      yield* assertOnce(ask(sale, lines))
     }))
 })

@@ -1,9 +1,9 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { type Answer, api, asAdmin, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { type Answer, api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { aReturn, aSale, refundsOf, type Sale } from "../SaleBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
 const returns = "/api/marketplace/returns"
 const portal = "/api/marketplace/vendor/me/returns"
@@ -27,11 +27,8 @@ const steps = {
 const recorded = (answer: Answer) => [answer.status, answer.at("data.status") ?? answer.at("error.code")]
 const amounts = (sale: Sale) => Effect.map(refundsOf(sale), (all) => all.map(({ amount }) => amount))
 
-layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }), {
-  excludeTestServices: true,
-  timeout: "60 seconds"
-})("a return", (it) => {
-  it.effect("goes its way from the request to the money, and the goods into stock", () =>
+withMarketplace({ vendorReturnResponseDays: 4 })("a return", (it) => {
+  it.effect("a return goes its way from the request to the money, and the goods into stock", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }] })
       const [line] = sale.lines
@@ -55,7 +52,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       assert.deepInclude(record.at("data.0"), { kind: "return", reason: `return ${id}: defective` })
     }))
 
-  it.effect("takes only the steps of its machine", () =>
+  it.effect("a return takes only the steps of its machine", () =>
     Effect.gen(function*() {
       const found: Array<string> = []
       for (const from of states) {
@@ -114,7 +111,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       assert.deepStrictEqual(yield* amounts(free), [])
     }))
 
-  it.effect("is refused for goods that were given back otherwise meanwhile", () =>
+  it.effect("a return is refused for goods that were given back otherwise meanwhile", () =>
     Effect.gen(function*() {
       const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
       const id = yield* aReturn(sale, "received")
@@ -126,7 +123,7 @@ layer(testAppLayer({ plugins: [marketplace({ vendorReturnResponseDays: 4 })] }),
       assert.deepStrictEqual(yield* amounts(sale), [1_000])
     }))
 
-  it.effect("is listed for those whom it is about, and in the portal for its vendor", () =>
+  it.effect("a return is listed for those whom it is about, and in the portal for its vendor", () =>
     Effect.gen(function*() {
       const one = yield* aSale()
       const own = yield* aSale({ vendorId: one.vendorId })

@@ -4,7 +4,7 @@ import { elsewhere, onDatabase, openElsewhere, refused } from "../../../../../te
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { api, asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, entriesOf, owedTo, subOrderOf } from "../MarketBuilder.ts"
-import { withMarketplace } from "../VendorShop.ts"
+import { assertOnce, withMarketplace } from "../VendorShop.ts"
 
 const withMarket = withMarketplace()
 
@@ -28,7 +28,7 @@ const refundsOf = (orderId: string) =>
   onDatabase((sql) => sql`select amount from refunds where order_id = ${orderId}::uuid`)
 
 withMarket("a vendor", (it) => {
-  it.effect("takes its part of an order all the way, and its money is free days after it arrived", () =>
+  it.effect("a vendor takes its part of an order all the way, and its money is free days after it arrived", () =>
     Effect.gen(function*() {
       const sale = yield* aSale(1000, 3)
       const confirmed = yield* act(sale, "confirm")
@@ -57,7 +57,7 @@ withMarket("a vendor", (it) => {
       assert.deepStrictEqual(recorded, [{ tracking: "T2" }])
     }))
 
-  it.effect("goes no step that the table of its part does not know", () =>
+  it.effect("a vendor cannot make transitions that the state table does not allow", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
       for (const [action, body] of [["process", {}], ["ship", { trackingNumber: "T" }], ["deliver", {}]] as const) {
@@ -75,19 +75,13 @@ withMarket("a vendor", (it) => {
   it.effect("moves once when eight ask at once", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => act(sale, "confirm")), {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 422)])
+      yield* assertOnce(act(sale, "confirm"))
     }))
 
   it.effect("cancels, and the customer gets the money of its lines back once, however many ask", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
-      const answers = yield* Effect.all(Array.from({ length: 8 }, () => act(sale, "cancel", { reason: "broken" })), {
-        concurrency: "unbounded"
-      })
-      assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 422)])
+      yield* assertOnce(act(sale, "cancel", { reason: "broken" }))
       assert.deepStrictEqual(yield* refundsOf(sale.orderId), [{ amount: 2000n }])
       const order = yield* api("GET", `/api/orders/${sale.orderId}`, { as: asAdmin })
       assert.deepInclude(order.at("data"), { refundedTotal: 2000, grandTotal: 2300 })

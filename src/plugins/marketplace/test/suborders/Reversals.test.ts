@@ -1,17 +1,14 @@
-import { assert, layer } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../../../../../test/support/OrderBuilder.ts"
-import { api, asAdmin, asStaff, testAppLayer } from "../../../../../test/support/TestApp.ts"
-import { marketplace } from "../../index.ts"
+import { api, asAdmin, asStaff } from "../../../../../test/support/TestApp.ts"
 import { flaky, mood } from "../FlakyPayments.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, giveTo, owedTo, subOrderOf, subOrdersOf } from "../MarketBuilder.ts"
+import { withMarketplace } from "../VendorShop.ts"
 
-const withMarket = layer(
-  testAppLayer({ plugins: [marketplace()], payments: { adapters: [flaky], capture: "manual" } }),
-  { excludeTestServices: true, timeout: "60 seconds" }
-)
+const withMarket = withMarketplace({}, { payments: { adapters: [flaky], capture: "manual" } })
 
 /** An order of one vendor, two units at 10.00, authorized and not captured. */
 const aSale = Effect.gen(function*() {
@@ -29,7 +26,7 @@ const balance = (vendor: string) =>
   Effect.map(owedTo(vendor), ({ balance, exact }) => (exact ? balance : "not the sum of its entries"))
 
 withMarket("what a vendor is owed", (it) => {
-  it.effect("is nothing before the payment is captured, and its share of a part of it", () =>
+  it.effect("what a vendor is owed is nothing before the payment is captured, and its share of a part of it", () =>
     Effect.gen(function*() {
       const sale = yield* aSale
       assert.deepInclude(yield* owedTo(sale.vendor), { entries: 0 })
@@ -43,7 +40,7 @@ withMarket("what a vendor is owed", (it) => {
       assert.strictEqual(yield* balance(sale.vendor), 0)
     }))
 
-  it.effect("comes back with a refund that is undone", () =>
+  it.effect("what a vendor is owed comes back with a refund that is undone", () =>
     Effect.gen(function*() {
       const { orderId, vendor } = yield* aSale
       yield* capture(orderId)
@@ -56,7 +53,7 @@ withMarket("what a vendor is owed", (it) => {
       assert.deepInclude((yield* subOrderOf(orderId, vendor)).at("data"), { refundedAmount: 0, payoutAmount: 1800 })
     }))
 
-  it.effect("comes back with a refund that its provider refuses", () =>
+  it.effect("what a vendor is owed comes back with a refund that its provider refuses", () =>
     Effect.gen(function*() {
       const { orderId, vendor } = yield* aSale
       yield* capture(orderId)
@@ -67,7 +64,7 @@ withMarket("what a vendor is owed", (it) => {
       assert.strictEqual(yield* balance(vendor), 1800)
     }))
 
-  it.effect("stays nothing for a sub-order that is cancelled, also when its refund is refused", () =>
+  it.effect("what a vendor is owed stays nothing for a sub-order that is cancelled, also when its refund is refused", () =>
     Effect.gen(function*() {
       const sale = yield* aSale
       yield* capture(sale.orderId)
@@ -79,7 +76,7 @@ withMarket("what a vendor is owed", (it) => {
       assert.strictEqual(yield* balance(sale.vendor), 0)
     }))
 
-  it.effect("is nothing of an order that is cancelled before it is captured", () =>
+  it.effect("what a vendor is owed is nothing of an order that is cancelled before it is captured", () =>
     Effect.gen(function*() {
       const { orderId, vendor } = yield* aSale
       yield* api("PATCH", `/api/orders/${orderId}/status`, { as: asAdmin, body: { status: "cancelled" } })
@@ -87,7 +84,7 @@ withMarket("what a vendor is owed", (it) => {
       assert.deepInclude(yield* owedTo(vendor), { entries: 0 })
     }))
 
-  it.effect("is nothing of orders that were sold in another system", () =>
+  it.effect("what a vendor is owed is nothing of orders that were sold in another system", () =>
     Effect.gen(function*() {
       const vendor = yield* aVendor()
       const order = yield* onDatabase((sql) =>

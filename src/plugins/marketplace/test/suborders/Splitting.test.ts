@@ -25,7 +25,7 @@ const amountsOf = (answer: { readonly at: (path: string) => unknown }) =>
   ["subtotal", "refundedAmount", "commissionAmount", "payoutAmount"].map((name) => answer.at(`data.${name}`))
 
 withMarket("an order of several vendors", (it) => {
-  it.effect("has a sub-order for each of them, and none for what is the store's own", () =>
+  it.effect("an order of several vendors has a sub-order for each of them, and none for what is the store's own", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* aVendor(), yield* aVendor({ commissionRateBps: 2500 })]
       const [a, b, own] = [
@@ -65,7 +65,7 @@ withMarket("an order of several vendors", (it) => {
       assert.deepStrictEqual(yield* entriesOf(vendor), [["sale", 5005], ["commission", -500]])
     }))
 
-  it.effect("takes back of the vendor what its lines gave back, and of the commission the same part", () =>
+  it.effect("an order of several vendors takes back of the vendor what its lines gave back, and of the commission the same part", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* aVendor(), yield* aVendor()]
       const [a, b] = [yield* aProductOf(one, { price: 1000 }), yield* aProductOf(two, { price: 500 })]
@@ -102,7 +102,7 @@ withMarket("an order of several vendors", (it) => {
       assert.deepInclude(yield* owedTo(two), { balance: 0, exact: true })
     }))
 
-  it.effect("that is cancelled takes its sub-orders along, and everything that was owed for them", () =>
+  it.effect("an order of several vendors that is cancelled takes its sub-orders along, and everything that was owed for them", () =>
     Effect.gen(function*() {
       const vendor = yield* aVendor()
       const orderId = yield* anOrderOf([[yield* aProductOf(vendor, { price: 990 })]])
@@ -164,7 +164,7 @@ withMarket("an order of several vendors", (it) => {
       assert.deepInclude(yield* owedTo(late), { entries: 0 })
     }))
 
-  it.effect("is not fulfilled before every vendor has delivered or is out of it", () =>
+  it.effect("an order of several vendors is not fulfilled before every vendor has delivered or is out of it", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* aVendor(), yield* aVendor()]
       const orderId = yield* anOrderOf([

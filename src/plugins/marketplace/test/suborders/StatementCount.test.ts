@@ -35,7 +35,7 @@ const sentBy = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never
 })
 
 layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("the statements about sub-orders", (it) => {
-  it.effect("are as many for an order of 24 lines and 8 vendors as for one line", () =>
+  it.effect("the statements about sub-orders are as many for an order of 24 lines and 8 vendors as for one line", () =>
     Effect.gen(function*() {
       const vendors = yield* Effect.forEach(Array.from({ length: 8 }), () => aVendor())
       const things = yield* Effect.forEach(

@@ -32,13 +32,13 @@ const order = (rest: Partial<SoldOrder>): SoldOrder => ({
 const sharesOf = (sold: SoldOrder) => [...lineShares(sold).values()].map(({ charged, refunded }) => [charged, refunded])
 
 describe("what a line was charged", () => {
-  it("is its price after discounts, without tax", () => {
+  it("what a line was charged is its price after discounts, without tax", () => {
     const lines = [line("a", 1000, { discountAmount: 100, taxAmount: 190 })]
     assert.deepStrictEqual(sharesOf(order({ lines })), [[900, 0]])
     assert.deepStrictEqual(sharesOf(order({ lines, taxIncluded: true })), [[710, 0]])
   })
 
-  it("is its part of a payment that was captured in part", () => {
+  it("what a line was charged is its part of a payment that was captured in part", () => {
     const lines = [line("a", 1000), line("b", 500)]
     assert.deepStrictEqual(sharesOf(order({ lines, captured: 750 })), [[500, 0], [250, 0]])
     assert.deepStrictEqual(sharesOf(order({ lines, captured: 0 })), [[0, 0], [0, 0]])
@@ -46,12 +46,12 @@ describe("what a line was charged", () => {
 })
 
 describe("what of a line went back", () => {
-  it("is what refunds name of it, without the tax in that", () => {
+  it("what of a line went back is what refunds name of it, without the tax in that", () => {
     const lines = [line("a", 1000, { taxAmount: 200, givenBack: 600 }), line("b", 400)]
     assert.deepStrictEqual(sharesOf(order({ lines, captured: 1600, givenBack: 600 })), [[1000, 500], [400, 0]])
   })
 
-  it("is its part of amounts that name nothing, beside shipping", () => {
+  it("what of a line went back is its part of amounts that name nothing, beside shipping", () => {
     const lines = [line("a", 1000), line("b", 500)]
     const sold = order({ lines, shippingTotal: 500, captured: 2000, givenBack: 200 })
     assert.deepStrictEqual(sharesOf(sold), [[1000, 100], [500, 50]])
@@ -101,7 +101,7 @@ describe("what a vendor is owed", () => {
     }
   })
 
-  it("is posted once, only when something was captured, and never for an order that was cancelled before", () => {
+  it("what a vendor is owed is posted once, only when something was captured, and never for an order that was cancelled before", () => {
     const owed = owedOf([owedLine({ charged: 1000, refunded: 0 }, terms, false)])
     assert.deepStrictEqual(dueEntries(owed, nothingPosted, { ...state, isCaptured: false }), nothingPosted)
     const first = dueEntries(owed, nothingPosted, state)
@@ -119,12 +119,12 @@ describe("what a vendor is owed", () => {
 })
 
 describe("a commission", () => {
-  it("is rounded half to even", () => {
+  it("a commission is rounded half to even", () => {
     assert.deepStrictEqual([5, 15, 25, 35].map((amount) => shareOf(amount, 1, 10)), [0, 2, 2, 4])
     assert.deepStrictEqual([4, 6, 14, 16].map((amount) => shareOf(amount, 1, 10)), [0, 1, 1, 2])
   })
 
-  it("has a fee on top and bounds, and is never more than the line", () => {
+  it("a commission has a fee on top and bounds, and is never more than the line", () => {
     const fees = { ...plainTerms(1000), fixedFeeCents: 30, minFeeCents: 50, maxFeeCents: 200 }
     assert.deepStrictEqual([0, 40, 100, 1000, 5000].map((charged) => commissionOf(charged, fees)), [
       0,

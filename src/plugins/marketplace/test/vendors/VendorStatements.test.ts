@@ -61,7 +61,7 @@ shop("vendors", (it) => {
       assert.strictEqual(yield* asked(checkOut(cart)), ofOne)
     }))
 
-  it.effect("are listed with as many statements as any page, searched or not", () =>
+  it.effect("vendors are listed with as many statements as any page, searched or not", () =>
     Effect.gen(function*() {
       yield* Effect.all([anApprovedVendor(), anApprovedVendor(), anApprovedVendor()])
       assert.strictEqual(yield* asked(admin("GET", "?limit=1")), 2)
