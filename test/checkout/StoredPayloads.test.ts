@@ -50,9 +50,9 @@ const read = <A>(schema: Schema.Codec<A, unknown>, text: string) =>
 
 /** Names of the durable processes in the code. */
 const workflows = () =>
-  readdirSync("src/workflows", { recursive: true, encoding: "utf8" })
+  readdirSync("src", { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))
-    .flatMap((path) => [...readFileSync(join("src/workflows", path), "utf8").matchAll(/Workflow\.make\("(\w+)"/g)])
+    .flatMap((path) => [...readFileSync(join("src", path), "utf8").matchAll(/Workflow\.make\("(\w+)"/g)])
     .map(([, name]) => name)
 
 describe("a payload that version 1 stored", () => {
