@@ -12,7 +12,6 @@ const app = (options: Partial<MarketplaceSettings> = {}) => withMarketplace(opti
 const of = (vendorId: string) => `/api/marketplace/vendors/${vendorId}/reviews`
 const write = ({ buyer, orderId, vendorId }: Sale, rest: object = {}) =>
   api("POST", of(vendorId), { as: buyer, body: { rating: 4, orderId, ...rest } })
-const seven = (status: number) => Array.from({ length: 7 }, () => status)
 const unnamed = { orderId: undefined }
 
 app()("a review", (it) => {
