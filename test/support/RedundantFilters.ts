@@ -18,8 +18,6 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/import-export/ImportRepo.ts#10",
     "src/domain/fulfillment/ShipmentStatementRepo.ts#0",
     "src/domain/payments/RefundRetryRepo.ts#1",
-    "src/domain/pricing/PriceModifierRepo.ts#0",
-    "src/domain/promotions/PromotionRepo.ts#0",
     "src/domain/modules/RecordRepo.ts#2",
     "src/domain/staff/StaffRepo.ts#4"
   ],

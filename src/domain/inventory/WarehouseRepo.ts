@@ -1,33 +1,15 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { defaultWarehouse, type NewWarehouse, type Warehouse } from "./Warehouse.ts"
+import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { defaultWarehouse, type NewWarehouse, Warehouse } from "./Warehouse.ts"
 
-interface WarehouseRow {
-  readonly id: string
-  readonly organization_id: string
-  readonly name: string
-  readonly code: string
-  readonly address: Warehouse["address"]
-  readonly is_active: boolean
-  readonly priority: number
-  readonly metadata: Warehouse["metadata"]
-}
-
-const toWarehouse = (row: WarehouseRow): Warehouse => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  code: row.code,
-  address: row.address,
-  isActive: row.is_active,
-  priority: row.priority,
-  metadata: row.metadata
-})
+const columns = columnsOf(Warehouse.fields)
 
 /** Warehouses of the organization. */
 export class WarehouseRepo extends Context.Service<WarehouseRepo, {
@@ -45,8 +27,7 @@ const made = {
   type: "warehouses.create",
   entityType: "warehouse",
   entityId: "x.id::text",
-  payload: `jsonb_build_object('id', x.id, 'organizationId', x.organization_id, 'name', x.name, 'code', x.code,
-    'address', x.address, 'isActive', x.is_active, 'priority', x.priority, 'metadata', x.metadata)`,
+  payload: jsonOf(Warehouse.fields, "x"),
   from: "made x"
 } as const
 
@@ -55,29 +36,22 @@ const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
     function*(warehouse: NewWarehouse) {
       const actor = yield* CurrentActor
       const { address = null, code, isActive = true, metadata = {}, name, priority = 0 } = warehouse
-      const rows = yield* sql<WarehouseRow>`with made as (insert into warehouses
+      const rows = yield* sql<Warehouse>`with made as (insert into warehouses
             (id, organization_id, name, code, address, is_active, priority, metadata)
           values (${newId()}::uuid, ${actor.organizationId}, ${name}, ${code},
             ${address === null ? null : JSON.stringify(address)}::jsonb, ${isActive}, ${priority},
             ${JSON.stringify(metadata)}::jsonb)
           on conflict (organization_id, code) do nothing returning *),
         entry as (${changeLogRows(sql, actor, made)})
-        select * from made`
+        select ${sql.literal(columns)} from made`
       const [row] = rows
-      return row === undefined
-        ? yield* Conflict.of(`A warehouse with code '${code}' exists already.`)
-        : toWarehouse(row)
+      return row ?? (yield* Conflict.of(`A warehouse with code '${code}' exists already.`))
     },
     Effect.catchTag("SqlError", Effect.die)
   )
-  const list = Effect.fn("WarehouseRepo.list")(function*(page: PageRequest) {
-    const organization = yield* currentOrganization
-    const counts = yield* sql<{ total: bigint }>`select count(*) as total from warehouses
-      where organization_id = ${organization}`
-    const rows = yield* sql<WarehouseRow>`select * from warehouses where organization_id = ${organization}
-      order by priority, id limit ${page.limit} offset ${offsetOf(page)}`
-    return { ...page, items: rows.map(toWarehouse), total: Number(counts[0]?.total ?? 0n) }
-  }, Effect.orDie)
+  const list = Effect.fn("WarehouseRepo.list")((page: PageRequest) =>
+    Effect.orDie(ownPage<Warehouse>(sql, { table: "warehouses", columns, order: "priority, id" }, page))
+  )
   const ensureDefault = Effect.gen(function*() {
     const actor = yield* CurrentActor
     yield* sql`with made as (insert into warehouses (id, organization_id, name, code)

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
@@ -13,6 +13,8 @@ import {
   type PriceModifierFilter
 } from "./PriceModifier.ts"
 import { PriceModifierRepo } from "./PriceModifierRepo.ts"
+
+const unknownModifier = NotFound.of("Price modifier not found.")
 
 /** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the complete store. */
 export class PriceModifiers extends Context.Service<PriceModifiers, {
@@ -48,7 +50,8 @@ export class PriceModifiers extends Context.Service<PriceModifiers, {
 
       const change = Effect.fn("PriceModifiers.change")(function*(id: string, input: PriceModifierChange) {
         const now = yield* clock
-        const modifier = yield* repo.change(id, (before) => changedModifier(before, input, now))
+        const modifier = yield* repo.change(id, (before) => Effect.fromResult(changedModifier(before, input, now)))
+        if (modifier === undefined) return yield* unknownModifier
         yield* hooks.after("pricing.afterUpdate", modifier)
         return modifier
       })
@@ -57,7 +60,11 @@ export class PriceModifiers extends Context.Service<PriceModifiers, {
         return yield* repo.list(filter, yield* clock, page)
       })
 
-      return { create, change, remove: repo.remove, list }
+      const remove = Effect.fn("PriceModifiers.remove")(function*(id: string) {
+        if (!(yield* repo.remove(id))) return yield* unknownModifier
+      })
+
+      return { create, change, remove, list }
     })
   )
 }

@@ -1,12 +1,14 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import type { Price, PriceFilter } from "./Price.ts"
+import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { Price, type PriceFilter } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
-import { type PriceModifierRow, type PriceRecordRow, toModifier, toPrice } from "./PriceRows.ts"
+import { modifierColumns } from "./PriceModifierRepo.ts"
 import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
 
 /** A stored price, and whether it is new or replaced the one with the same natural key. */
@@ -29,6 +31,15 @@ export class PriceRepo extends Context.Service<PriceRepo, {
     filter: PriceFilter
   ) => Effect.Effect<ReadonlyArray<PriceModifier>, never, CurrentActor>
 }>()("stoa/domain/pricing/PriceRepo") {}
+
+const source = {
+  table: "prices",
+  columns: columnsOf(Price.fields, undefined, {
+    amount: "amount::float8",
+    compareAtAmount: "compare_at_amount::float8"
+  }),
+  order: "created_at desc, id desc"
+}
 
 type SetRow = TargetRow & {
   readonly id: string | null
@@ -72,15 +83,15 @@ const overwritten = (sql: SqlClient.SqlClient, price: Price) =>
     and valid_from is not distinct from ${price.validFrom}::timestamptz
     and valid_until is not distinct from ${price.validUntil}::timestamptz for no key update`
 
-/** A price as the API shows it: an SQL text over a row of `prices`. */
+const times = ["validFrom", "validUntil", "createdAt", "updatedAt"]
+
+/** A price as the API shows it: SQL over a row of `prices`. */
 const priceJson = (row: string) =>
-  `jsonb_build_object('id', ${row}.id, 'organizationId', ${row}.organization_id, 'entityId', ${row}.entity_id,
-    'variantId', ${row}.variant_id, 'currency', ${row}.currency, 'amount', ${row}.amount,
-    'compareAtAmount', ${row}.compare_at_amount, 'customerGroupId', ${row}.customer_group_id,
-    'minQuantity', ${row}.min_quantity, 'maxQuantity', ${row}.max_quantity,
-    'validFrom', ${isoTime(`${row}.valid_from`)}, 'validUntil', ${isoTime(`${row}.valid_until`)},
-    'metadata', ${row}.metadata, 'createdAt', ${isoTime(`${row}.created_at`)},
-    'updatedAt', ${isoTime(`${row}.updated_at`)})`
+  jsonOf(
+    Price.fields,
+    row,
+    Object.fromEntries(times.map((field) => [field, isoTime(`${row}.${String.camelToSnake(field)}`)]))
+  )
 
 /** Only the statement itself learns which row it wrote and whether that is new. */
 const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor) =>
@@ -93,14 +104,12 @@ const eventOfWritten = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "written x"
   })
 
-const matching = (sql: SqlClient.SqlClient, organization: string, filter: PriceFilter) =>
-  sql.and([
-    sql`organization_id = ${organization}`,
-    ...(filter.entityId === undefined ? [] : [sql`entity_id = ${filter.entityId}::uuid`]),
-    ...(filter.variantId === undefined ? [] : [sql`variant_id = ${filter.variantId}::uuid`]),
-    ...(filter.currency === undefined ? [] : [sql`currency = ${filter.currency}`]),
-    ...(filter.customerGroupId === undefined ? [] : [sql`customer_group_id = ${filter.customerGroupId}`])
-  ])
+const matching = (sql: SqlClient.SqlClient, filter: PriceFilter) => [
+  ...(filter.entityId === undefined ? [] : [sql`entity_id = ${filter.entityId}::uuid`]),
+  ...(filter.variantId === undefined ? [] : [sql`variant_id = ${filter.variantId}::uuid`]),
+  ...(filter.currency === undefined ? [] : [sql`currency = ${filter.currency}`]),
+  ...(filter.customerGroupId === undefined ? [] : [sql`customer_group_id = ${filter.customerGroupId}`])
+]
 
 /** Modifiers of what the filter names and those of everything. */
 const touching = (sql: SqlClient.SqlClient, organization: string, filter: PriceFilter) => {
@@ -144,20 +153,13 @@ export const priceRepoLayer = Layer.effect(
       Effect.catchTag("SqlError", (error) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error))
     )
 
-    const list = Effect.fn("PriceRepo.list")(function*(filter: PriceFilter, page: PageRequest) {
-      const where = matching(sql, yield* currentOrganization, filter)
-      const [rows, counted] = yield* Effect.all([
-        sql<PriceRecordRow>`select * from prices where ${where} order by created_at desc, id desc
-          limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from prices where ${where}`
-      ], { concurrency: "unbounded" })
-      return { items: rows.map(toPrice), ...page, total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
+    const list = Effect.fn("PriceRepo.list")((filter: PriceFilter, page: PageRequest) =>
+      Effect.orDie(ownPage<Price>(sql, source, page, matching(sql, filter)))
+    )
 
     const modifiersFor = Effect.fn("PriceRepo.modifiersFor")(function*(filter: PriceFilter) {
-      const rows = yield* sql<PriceModifierRow>`select * from price_modifiers
+      return yield* sql<PriceModifier>`select ${sql.literal(modifierColumns)} from price_modifiers
         where ${touching(sql, yield* currentOrganization, filter)} order by priority, id limit 100`
-      return rows.map(toModifier)
     }, Effect.orDie)
 
     return PriceRepo.of({ set, list, modifiersFor })

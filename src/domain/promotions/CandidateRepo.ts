@@ -2,9 +2,9 @@ import { DateTime, Effect } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
+import { columnsOf } from "../modules/RecordColumns.ts"
 import { buyerKeys } from "./BuyerKey.ts"
-import type { Promotion } from "./Promotion.ts"
-import { type PromotionRecordRow, toPromotion } from "./PromotionRows.ts"
+import { Promotion } from "./Promotion.ts"
 import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
 
 /** A promotion that may apply to an order, with its total usage and that of this customer. */
@@ -22,9 +22,14 @@ interface Question {
   readonly now: Date
 }
 
-const toCandidate = (row: PromotionRecordRow & { readonly by_customer: number }): PromotionCandidate => ({
-  promotion: toPromotion(row),
-  usage: { total: row.used_count, byCustomer: row.by_customer }
+const columns = columnsOf(Promotion.fields, "p", { value: "p.value::float8" })
+
+/** A candidate of the checkout of this number. */
+type CandidateRow = Promotion & { readonly n: number; readonly byCustomer: number }
+
+const toCandidate = ({ byCustomer, n: _, ...promotion }: CandidateRow): PromotionCandidate => ({
+  promotion,
+  usage: { total: promotion.usedCount, byCustomer }
 })
 
 /** Finds the promotions of a checkout, in one statement for all concurrent checkouts. */
@@ -34,9 +39,9 @@ export const findCandidates = Effect.gen(function*() {
   const findAll = (questions: ReadonlyArray<Question>) =>
     Effect.map(
       // Two arms, each with a separate index; a promotion that is both named and automatic comes from the first.
-      lookup<PromotionRecordRow & { readonly n: number; readonly by_customer: number }>`select i.n, p.*,
+      lookup<CandidateRow>`select i.n, ${lookup.literal(columns)},
           coalesce((select max(u.used_count) from promotion_buyer_usages u
-            where u.organization_id = i.organization and u.promotion_id = p.id and u.buyer = any(b.keys)), 0) as by_customer
+            where u.organization_id = i.organization and u.promotion_id = p.id and u.buyer = any(b.keys)), 0) as "byCustomer"
         from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
           as i(n int, organization text, named text[], customer uuid, email text, now timestamptz)
         cross join lateral (select ${lookup.literal(buyerKeys("i.customer", "i.email"))} as keys) b

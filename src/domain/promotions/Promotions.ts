@@ -1,6 +1,6 @@
-import { Context, DateTime, Effect, Layer, Result } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import type { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
@@ -8,6 +8,8 @@ import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { NewPromotion, Promotion, PromotionChange, PromotionStatus } from "./Promotion.ts"
 import { changedPromotion, promotionOf } from "./PromotionDraft.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
+
+const unknownPromotion = NotFound.of("Promotion not found.")
 
 export type PromotionChangeError = NotFound | Conflict | ValidationFailed
 
@@ -41,28 +43,33 @@ export class Promotions extends Context.Service<Promotions, {
       const create = Effect.fn("Promotions.create")(function*(input: NewPromotion) {
         const { organizationId } = yield* CurrentActor
         const record = { id: newId(), organizationId, now: yield* clock, defaultCurrency }
-        const promotion = yield* repo.insert(yield* Effect.fromResult(promotionOf(input, record)))
+        const promotion = yield* Effect.fromResult(promotionOf(input, record))
+        yield* repo.insert(promotion)
         yield* hooks.after("promotions.afterCreate", promotion)
         return promotion
       })
 
       const change = Effect.fn("Promotions.change")(function*(id: string, input: PromotionChange) {
         const now = yield* clock
-        const { promotion } = yield* repo.change(
+        const promotion = yield* repo.change(
           id,
-          (before) => changedPromotion(before, input, { now, defaultCurrency })
+          (before) => Effect.fromResult(changedPromotion(before, input, { now, defaultCurrency }))
         )
+        if (promotion === undefined) return yield* unknownPromotion
         yield* hooks.after("promotions.afterUpdate", promotion)
         return promotion
       })
 
       const deactivate = Effect.fn("Promotions.deactivate")(function*(id: string) {
         const now = yield* clock
-        const { changed, promotion } = yield* repo.change(
-          id,
-          (before) => Result.succeed(before.isActive ? { ...before, isActive: false, updatedAt: now } : before)
-        )
-        if (changed) yield* hooks.after("promotions.afterUpdate", promotion)
+        let wasActive = false
+        const promotion = yield* repo.change(id, (before) =>
+          Effect.sync(() => {
+            wasActive = before.isActive
+            return { ...before, isActive: false, updatedAt: now }
+          }))
+        if (promotion === undefined) return yield* unknownPromotion
+        if (wasActive) yield* hooks.after("promotions.afterUpdate", promotion)
         return promotion
       })
 
