@@ -5,6 +5,7 @@ import { fetched } from "../media/MediaCalls.ts"
 import { aPage, aPicture } from "../media/Pictures.ts"
 import { arriving, withShelf } from "../media/Shelf.ts"
 import { eventually } from "../support/Eventually.ts"
+import { anOrganization } from "../support/Organizations.ts"
 import { pictureHost } from "../support/PictureHost.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 import { atRest, failures, jobs, kept, shopifyFile, shownBy } from "./ForeignPictureCalls.ts"
@@ -15,14 +16,14 @@ const shopify = { query: "format=shopify" }
 const reachable = { webhooks: { keyring: undefined, allowPrivate: true } }
 
 withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250 } } }, reachable)(
-  "pictures that lie with another shop",
+  "pictures of another shop",
   (it) => {
-    it.effect("are fetched after the import and attached in their order, once however often the file comes", () =>
+    it.effect("are fetched after the import and attached in their order, once for any number of imports", () =>
       Effect.gen(function*() {
         const host = yield* pictureHost
         const [front, back] = [yield* aPicture("png", 40, 30, 1), yield* aPicture("webp", 40, 30, 2)]
         host.put("/files/front%20view.png?v=1", { bytes: front })
-        // As a CDN does that chooses the format by itself: the name and the type that is told are another one's.
+        // Like a CDN that chooses the format: its name and declared type differ from the content.
         host.put("/files/back.jpg", { bytes: back, type: "image/jpeg" })
         const file = shopifyFile(
           "tee",
@@ -54,7 +55,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         assert.deepStrictEqual(yield* kept, { waiting: 0, attached: 2, refused: 0, assets: 2, links: 2 })
       }))
 
-    it.effect("that staff has deleted are not fetched anew, and its own primary picture stays the primary one", () =>
+    it.effect("that staff deleted are not fetched again, and the primary picture of the product stays", () =>
       Effect.gen(function*() {
         const host = yield* pictureHost
         host.put("/a.png", { bytes: yield* aPicture("png", 40, 30, 3) })
@@ -68,7 +69,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         assert.deepStrictEqual(yield* kept, { waiting: 0, attached: 3, refused: 0, assets: 2, links: 2 })
       }))
 
-    it.effect("are attached once also by two workers who have fetched them both", () =>
+    it.effect("are attached once by two workers that fetched them both", () =>
       Effect.gen(function*() {
         const host = yield* pictureHost
         const letGo = host.hold()
@@ -89,7 +90,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         assert.strictEqual(after?.assets, (before?.assets ?? 0) + 1)
       }))
 
-    it.effect("stay addresses where there is no picture, with a reason that an operator sees", () =>
+    it.effect("stay addresses where there is no picture, with a reason for the operator", () =>
       Effect.gen(function*() {
         const host = yield* pictureHost
         host.put("/page.jpg", { bytes: aPage, type: "image/jpeg" })
@@ -122,7 +123,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         assert.deepStrictEqual(yield* arriving, [])
         const { body } = yield* api("GET", "/api/metrics", { headers: { "x-api-key": "dev-admin-key" } })
         assert.match(String(body), /stoa_picture_fetches_total\{outcome="refused"\} 8/)
-        // What was refused is tried again with the next import, or when somebody tries its job again.
+        // A refused picture is tried again with the next import, or with a retry of its job.
         host.put("/gone.png", { bytes: yield* aPicture("png", 40, 30, 5) })
         yield* imported(shopifyFile("bag", ...pictures), shopify)
         yield* atRest
@@ -152,7 +153,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
         assert.deepStrictEqual((yield* shownBy("hat")).map(([role]) => role), ["primary", "gallery", "gallery"])
       }), 40_000)
 
-    it.effect("are left where they are when the import is to, is tried only, or its sender may not upload", () =>
+    it.effect("are not fetched when the import says so, is a rehearsal, or its sender may not upload", () =>
       Effect.gen(function*() {
         const host = yield* pictureHost
         const file = shopifyFile("sock", [`${host.url}/sock.png`])
@@ -174,7 +175,7 @@ withShelf({ media: { maxUploadSize: 20_000 }, jobs: { autorun: { intervalMs: 250
 const keeping = ["catalog:create", "catalog:update", "pricing:create", "inventory:adjust"]
 
 withShelf()("pictures on internal addresses", (it) => {
-  it.effect("are refused before anybody is asked", () =>
+  it.effect("are refused before any request", () =>
     Effect.gen(function*() {
       const host = yield* pictureHost
       host.put("/a.png", { bytes: yield* aPicture() })
@@ -189,5 +190,47 @@ withShelf()("pictures on internal addresses", (it) => {
         (yield* api("GET", "/api/catalog/entities/tee", { as })).list("data.metadata.images").length,
         3
       )
+    }))
+})
+
+withShelf({ jobs: { autorun: { intervalMs: 250 } } }, reachable)("pictures of two tenants", (it) => {
+  it.effect("belong to one tenant, also where two have the same product and address", () =>
+    Effect.gen(function*() {
+      const [host, other] = [yield* pictureHost, yield* anOrganization]
+      for (const name of ["a", "b"]) host.put(`/${name}.png`, { bytes: yield* aPicture() })
+      const file = shopifyFile("tee", [`${host.url}/a.png`])
+      yield* imported(file, shopify)
+      // A file of WooCommerce has all pictures in one cell.
+      const woo = `Type,Name,Published,Images\nsimple,Tee,1,"${host.url}/a.png, ${host.url}/b.png"\n`
+      yield* imported(woo, { query: "format=woocommerce", as: other })
+      yield* atRest
+      assert.deepStrictEqual(yield* shownBy("tee"), [["primary", 0, null]])
+      assert.deepStrictEqual(yield* kept, { waiting: 0, attached: 3, refused: 0, assets: 3, links: 3 })
+      const owners = yield* onDatabase((sql) =>
+        sql<
+          { ok: boolean }
+        >`select e.organization_id = a.organization_id and a.organization_id = l.organization_id as ok
+          from entity_media l join media_assets a on a.id = l.media_asset_id join catalog_entities e on e.id = l.entity_id`
+      )
+      assert.deepStrictEqual(owners.map(({ ok }) => ok), [true, true, true])
+    }))
+
+  it.effect("are not fetched by a job of another tenant", () =>
+    Effect.gen(function*() {
+      const [host, other] = [yield* pictureHost, yield* anOrganization]
+      yield* imported(shopifyFile("cap", [`${host.url}/gone.png`]), shopify)
+      yield* atRest
+      const asked = host.asked.length
+      yield* onDatabase((sql) =>
+        sql`insert into commerce_jobs (id, organization_id, queue, task_slug, input)
+          select gen_random_uuid(), ${other.organizationId ?? ""}, queue, task_slug, input from commerce_jobs
+          where task_slug = 'media/fetch-picture' and status = 'failed'`
+      )
+      yield* atRest
+      const outputs = yield* onDatabase((sql) =>
+        sql<{ output: unknown }>`select output from commerce_jobs where organization_id = ${other.organizationId ?? ""}
+          and task_slug = 'media/fetch-picture'`
+      )
+      assert.deepStrictEqual([outputs, host.asked.length], [[{ output: { state: "gone" } }], asked])
     }))
 })

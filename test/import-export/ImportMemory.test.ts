@@ -1,9 +1,10 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
+import { fileRows, textOf } from "../../src/workflows/import-export/FileRows.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
 import { ImportUploads } from "../../src/workflows/import-export/ImportUploads.ts"
 import { testAppLayer } from "../support/TestApp.ts"
@@ -13,7 +14,7 @@ const mebibyte = 1_048_576
 setFlagsFromString("--expose-gc")
 const collect: unknown = runInNewContext("gc")
 
-/** What is really held, without what nobody holds any more: bytes. */
+/** Bytes of memory that are reachable. */
 const held = (): number => {
   if (typeof collect === "function") {
     collect()
@@ -23,10 +24,10 @@ const held = (): number => {
   return heapUsed + external
 }
 
-/** Of a record; in the metadata, where it costs the index of search no time. */
+/** In the metadata of each record, where the search index does not read it. */
 const note = "a word and another ".repeat(180)
 
-/** A file of so many products that is made while it is sent, 3.4 KB each. */
+/** A file of so many products, 3.4 KB each, generated while it is sent. */
 async function* fileOf(products: number, seen: () => void) {
   for (let n = 0; n < products; n++) {
     if (n % 1_000 === 0) seen()
@@ -47,7 +48,7 @@ const options: ImportOptions = {
 
 const asService = Effect.provideService(CurrentActor, systemActor("org_default"))
 
-/** Sends a file, works on it to its end, and gives what was held meanwhile at most. */
+/** Imports a file and returns the peak of memory. */
 const peakOf = Effect.fnUntraced(function*(products: number) {
   const uploads = yield* ImportUploads
   const runs = yield* ImportRuns
@@ -72,9 +73,9 @@ layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), {
   excludeTestServices: true,
   timeout: "60 seconds"
 })("an import", (it) => {
-  it.effect("of a large file holds no more memory than one of a small file", () =>
+  it.effect("of a large file takes no more memory than one of a small file", () =>
     Effect.gen(function*() {
-      // What is loaded at its first use is no part of it.
+      // Modules that load at their first use do not count.
       yield* peakOf(500)
       const small = yield* peakOf(2_000)
       const large = yield* peakOf(8_000)
@@ -86,3 +87,40 @@ layer(testAppLayer({ jobs: { autorun: { enabled: false } } }), {
       )
     }), 60_000)
 })
+
+/** A file of so many bytes, generated while it is read. */
+async function* bytesOf(size: number, head: string, line: (n: number) => string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(head)
+  for (let [sent, n] = [0, 0]; sent < size;) {
+    let piece = ""
+    while (piece.length < 65_536) piece += line(n++)
+    sent += piece.length
+    yield Buffer.from(piece)
+  }
+}
+
+const countRows = async (bytes: AsyncIterable<Uint8Array>, format: "csv" | "jsonl") => {
+  const text = textOf(bytes, { bytes: 0 }, 1_000 * mebibyte)
+  let [count, peak] = [0, 0]
+  for await (const { problem } of fileRows(text, { ...options, format })) {
+    if (problem !== null) throw new Error(problem)
+    count++
+    if (count % 10_000 === 0) peak = Math.max(peak, held())
+  }
+  return { count, peak }
+}
+
+it("reading a file takes no more memory for a large one", async () => {
+  const description = "x".repeat(500)
+  for (const format of ["csv", "jsonl"] as const) {
+    const before = held()
+    const { count, peak } = await countRows(
+      format === "csv"
+        ? bytesOf(48 * mebibyte, "slug,type,description\n", (n) => `p-${n},product,"${description}"\n`)
+        : bytesOf(48 * mebibyte, "", (n) => `{"slug":"p-${n}","type":"product","d":"${description}"}\n`),
+      format
+    )
+    assert.isAbove(count, 75_000)
+    assert.isBelow((peak - before) / mebibyte, 16, format)
+  }
+}, 60_000)

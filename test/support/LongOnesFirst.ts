@@ -8,7 +8,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 const long = [
   // They collect garbage again and again: of processes that have no other files behind them, which is a fraction of the work.
   "import-export/ImportMemory",
-  "import-export/FileReading",
   "scenarios/Crashes",
   "scenarios/JobKills",
   "checkout/CheckoutRepeats",
