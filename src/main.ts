@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 
 /*
  * What was compiled at one start is read at the next: most of a short command's time is the compiler's otherwise. Under
- * `node_modules`, which nobody else may write to, because whoever can write there decides what runs; where this process
+ * `node_modules`, which only the owner may write to, because code there runs; where this process
  * may not write either, it starts without. NODE_COMPILE_CACHE names another directory.
  */
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/stoa", import.meta.url)))

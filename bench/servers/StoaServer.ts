@@ -28,7 +28,7 @@ export const startStoa = async (
       STOA_DEV_API_KEY: "dev-admin-key",
       PORT: String(port),
       STOA_RUNNER_PORT: "0",
-      // All the load comes from one address. It is counted and told as ever, and never refused.
+      // All the load comes from one address. It is counted and reported as always, and never refused.
       STOA_RATE_LIMIT_FACTOR: "1000",
       STOA_LOG_LEVEL: "none"
     },

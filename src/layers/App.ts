@@ -139,13 +139,13 @@ const over = <A, E, R>(work: Layer.Layer<A, E, R>, settings: AppSettings) =>
   )
 
 /**
- * Everything in one process: HTTP, actors, workflows and sweeps. HTTP stands on the actors, so that at the end the
+ * Everything in one process: HTTP, actors, workflows and scheduled jobs. HTTP depends on the actors, so that at the end the
  * requests that are being answered still find them.
  */
 export const wholeApp = (settings: AppSettings) => over(Layer.provideMerge(answering, working), settings)
 
 /**
- * The process of a role: `api` answers HTTP, `runner` runs actors, workflows and sweeps and tells its operator how it
+ * The process of a role: `api` answers HTTP, `runner` runs actors, workflows and scheduled jobs and reports how it
  * is, `all` does both.
  */
 export const processApp = (settings: AppSettings) => {

@@ -139,7 +139,7 @@ const org = Flag.String("org").pipe(
 
 const lines = (text: ReadonlyArray<string>) => Console.log(text.join("\n"))
 
-const keyName = Flag.String("name").pipe(Flag.withDescription("What the key is for, for whoever sees the list"))
+const keyName = Flag.String("name").pipe(Flag.withDescription("Purpose of the key, shown in the list"))
 const keyRole = Flag.String("role").pipe(
   Flag.withDescription("Role whose permissions the key has, such as staff"),
   Flag.optional

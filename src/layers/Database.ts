@@ -57,14 +57,14 @@ export const databaseLayer = Layer.effect(
 export const keepAlive = "30 seconds"
 
 /**
- * Statements are prepared once and keep one plan: planning a statement of several parts anew costs more than running
+ * Statements are prepared once and keep one plan: planning a statement of several parts again costs more than running
  * it. `Statistics` has them planned again while their tables are young.
  */
 const onePlan = { plan_cache_mode: "force_generic_plan" } as const
 
 /**
  * Connections for short lookups, pipelined: statements of many requests share them. Read-only and with a short time
- * limit, since whatever is slow on such a connection holds up the statements behind it.
+ * limit, since a slow statement on such a connection holds up the statements behind it.
  */
 export const lookupLayer = Layer.effect(
   LookupSql,
@@ -100,7 +100,7 @@ export const sqlLayer = Layer.unwrap(
 )
 
 /**
- * Connections for analytics, closed while nobody asks: read-only, with the time limit of its queries, and with room to
+ * Connections for analytics, closed while idle: read-only, with the time limit of its queries, with memory to
  * sort and to join in memory. Its statements are planned for the values they come with; compiling them would take longer
  * than most of them run.
  */
@@ -125,8 +125,8 @@ export const analyticsSqlLayer = Layer.effect(
 ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * Connections for search, closed while nobody asks: read-only, and planned for the words and filters that are asked for,
- * since a rare word and a frequent one are found by different ways. Room to sort, as for analytics.
+ * Connections for search, closed while idle: read-only, and planned for the words and filters that are asked for,
+ * since a rare word and a frequent one are found by different ways. Memory to sort, as for analytics.
  */
 export const searchSqlLayer = Layer.effect(
   SearchSql,
@@ -139,7 +139,7 @@ export const searchSqlLayer = Layer.effect(
       applicationName: "stoa-search",
       startupParameters: {
         plan_cache_mode: "force_custom_plan",
-        // What is searched lies in memory: reading an index in its own order costs no more than reading the table.
+        // What is searched lies in memory: reading an index in index order costs no more than reading the table.
         random_page_cost: "1.1",
         statement_timeout: "5000",
         default_transaction_read_only: "on",

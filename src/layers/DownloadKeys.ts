@@ -5,8 +5,8 @@ import type { SecretsKey } from "../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "./config/AppConfig.ts"
 
 /**
- * The keys of download links, derived from the deployment's secrets key: whoever learned one of them could not open what
- * is sealed with the other. None in production without `STOA_SECRETS_KEY`, which the start warns of.
+ * The keys of download links, derived from the deployment's secrets key: one that leaks does not open what
+ * is encrypted with the other. None in production without `STOA_SECRETS_KEY`, which the start warns of.
  */
 export const downloadKeys = ({ webhooks: { keyring } }: AppSettings) => {
   const sealing: ReadonlyArray<SecretsKey> = keyring === undefined ? [] : keyring

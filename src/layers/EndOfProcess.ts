@@ -30,14 +30,14 @@ const write = (text: string): void => {
   }
 }
 
-/** Says it in a line of its own on standard error, once. */
+/** Writes one line to standard error. */
 export const say = (words: string): void => {
   const line = `stoa: ${redactText(words)}\n`
   if (!said.has(line)) write(line)
   said.add(line)
 }
 
-/** What an error says, and what the first one behind it says: of a migration what the database told. */
+/** What an error says, and what the first one behind it says: for a migration the message of the database. */
 const recorded = (error: Failure): string => {
   const words = error.message || error._tag
   let first = error.cause
@@ -54,7 +54,7 @@ const listed = (error: Failure): string => {
   return lines.length === 1 ? words : [`${lines.length} things to mend`, ...lines].join("\n  ")
 }
 
-/** A defect, with where it came from: whoever has to find it has nothing else. */
+/** A defect with its origin: nothing else helps to find it. */
 const defect = (reason: unknown): string =>
   `ended by a defect of the program: ${reason instanceof Error ? reason.stack ?? reason.message : String(reason)}`
 
@@ -76,12 +76,12 @@ export const watchEnd = (): { readonly teardown: Runtime.Teardown } => {
   }
   process.once("SIGINT", ask).once("SIGTERM", ask)
   process.on("uncaughtException", (error: unknown, origin) => {
-    say(`${origin === "unhandledRejection" ? "a promise that nobody waits for failed; " : ""}${defect(error)}`)
+    say(`${origin === "unhandledRejection" ? "a promise without a handler failed; " : ""}${defect(error)}`)
     process.exit(1)
   })
   const teardown = <A, E>(exit: Exit.Exit<A, E>, onExit: (code: number) => void): void => {
     const interrupted = exit._tag === "Failure" && Cause.hasInterruptsOnly(exit.cause)
-    // Being told to stop is how a service ends well: only then the interruption is not an error to the supervisor.
+    // A signal is how a service ends well: only then the interruption is not an error to the supervisor.
     if (interrupted && asked) return onExit(0)
     if (interrupted) say("interrupted, and not by a signal")
     return Runtime.defaultTeardown(exit, onExit)

@@ -9,7 +9,7 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * A port of this machine that nobody listens on, for what was told to pick one itself. It lies below the ports that
+ * A free port of this machine, for a service without a fixed one. It is below the ports that
  * systems give to outgoing connections (from 32,768 on): one of those could be taken by any connection, of this process
  * too, between this answer and the moment when somebody listens.
  */

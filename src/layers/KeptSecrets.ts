@@ -17,7 +17,7 @@ const isThere = (error: unknown): boolean =>
 /** Characters of 32 random bytes, without padding. */
 const shortest = 43
 
-/** It gets its name when it is whole: nobody reads half of it. */
+/** The file gets its name when it is complete, so that no process reads half of it. */
 const readOrMake = async (dataDir: string, name: string, encoding: "base64" | "base64url"): Promise<string> => {
   const file = join(resolve(dataDir), name)
   // An empty file, as a full disk leaves it, would be a secret that everybody knows.

@@ -36,7 +36,7 @@ const isUpToDate = Effect.fnUntraced(function*(list: ReadonlyArray<readonly [str
 })
 
 /**
- * Brings the tables of every module up to date, each with its own ledger (`<owner>_migrations`). Safe when several
+ * Brings the tables of every module up to date, with a ledger for each (`<owner>_migrations`). Safe when several
  * processes start at once: one advisory lock lets them through one by one, and what the first did the next one finds
  * done. Gives the names of the migrations that were run.
  */
@@ -45,7 +45,7 @@ export const migrateEach = (list: ReadonlyArray<readonly [string, Migrations]>) 
     const sql = yield* SqlClient.SqlClient
     if (yield* isUpToDate(list)) return []
     return yield* sql.withTransaction(Effect.gen(function*() {
-      // The limits of requests: building a large index anew takes minutes, and so does waiting for another process that does.
+      // The limits of requests: rebuilding a large index takes minutes, and so does waiting for another process that does.
       yield* sql`select set_config(name, '0', true)
         from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) name`
       yield* sql`select pg_advisory_xact_lock(${migrationLock})`

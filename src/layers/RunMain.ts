@@ -2,15 +2,15 @@ import { Effect, Layer, Runtime } from "effect"
 import { Draining, type Farewell } from "../http/server/Draining.ts"
 import { say } from "./EndOfProcess.ts"
 
-/** A process that was told to stop ends within 15 s whatever it waits for: a little less, for slow machines. */
+/** A stopping process ends within 15 s: a little less, for slow machines. */
 const longestMs = 13_000
 
-/** What a service says and for how long it still answers once it was told to stop; other commands end at once. */
+/** How long a stopping service continues to answer; other commands end at once. */
 interface Service {
   readonly farewell: Farewell
   /**
    * So long proxies may still send what they have, until they have noticed that it is not ready any more. Nothing before
-   * it was ready: a start that is told to stop goes no further.
+   * it was ready: a start that is interrupted goes no further.
    */
   graceMs: number
 }
@@ -24,7 +24,7 @@ export const farewellLayer = Layer.unwrap(Effect.sync(() => {
   return Layer.succeed(Draining, farewell)
 }))
 
-/** The service is ready: from now on it has a grace when it is told to stop. */
+/** The service is ready: from now on it continues to answer for a time when it stops. */
 export const answersOn = (graceMs: number) =>
   Effect.sync(() => {
     if (service !== undefined) service.graceMs = graceMs
@@ -63,8 +63,8 @@ const giveUp = (signal: Reported) =>
 
 /**
  * Runs a command as this process, and ends the process with it. SIGTERM and SIGINT end it well: a service fails its probes
- * at once, answers for its grace, and then ends what it has begun. A second signal ends the grace. Whatever the command
- * waits for after that, and whatever it meets on its way, the process is gone within 15 s. A service's exit code is 0 then:
+ * at once, answers for its grace, and then ends what it has begun. A second signal ends the grace. The
+ * process ends within 15 s in any case. A service's exit code is 0 then:
  * all that it had in hand is written down, and others take it over. Any other command was cut off, and its code says so.
  */
 export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
@@ -76,7 +76,7 @@ export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     Effect.runFork(Effect.delay(giveUp(signal), longestMs))
     if (service === undefined) return end()
     service.farewell.begun = true
-    // Whoever presses Ctrl-C is no orchestrator with proxies.
+    // Ctrl-C comes from a terminal, where no proxies have to notice it.
     Effect.runFork(Effect.delay(Effect.sync(end), signal === "SIGTERM" ? service.graceMs : 0))
   }
   fiber.addObserver((exit) => {

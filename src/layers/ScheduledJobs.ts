@@ -8,27 +8,27 @@ import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSet
 import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
 
-/** A failed sweep, whatever it failed with, is told and tried again at its next turn; it never ends the others. */
+/** Runs a job at an interval. A failure or defect is logged, the next run happens all the same, and other jobs go on. */
 export const everySafely =
-  (name: string, interval: "1 second" | "30 seconds") => <E, R>(sweep: Effect.Effect<number, E, R>) =>
-    sweep.pipe(
-      Effect.tap((count) => count > 0 ? Effect.logDebug(`sweep ${name}: ${count}`) : Effect.void),
-      Effect.catchCause((cause) => Effect.logWarning(`sweep ${name} failed`, cause)),
+  (name: string, interval: "1 second" | "30 seconds") => <E, R>(job: Effect.Effect<number, E, R>) =>
+    job.pipe(
+      Effect.tap((count) => count > 0 ? Effect.logDebug(`scheduled job ${name}: ${count}`) : Effect.void),
+      Effect.catchCause((cause) => Effect.logWarning(`scheduled job ${name} failed`, cause)),
       Effect.repeat(Schedule.spaced(interval)),
       Effect.asVoid
     )
 
-/** A sweep that stopped at its limit goes on at once: a thousand holds may run out in the same second. */
-const whileFull = <R>(sweep: Effect.Effect<number, never, R>, limit: number) =>
-  Effect.repeat(sweep, { while: (count) => count >= limit })
+/** Repeats a job that stopped at its limit at once: a thousand holds may run out in the same second. */
+const whileFull = <R>(job: Effect.Effect<number, never, R>, limit: number) =>
+  Effect.repeat(job, { while: (count) => count >= limit })
 
-/** Between the starts of two sweeps, in ms. */
+/** Between the first runs of two jobs, in ms. */
 const betweenStarts = 20
 
 /**
- * What must not wait for a turn in a queue: stock held for nobody goes back within a second of its time, orders that
- * nobody pays for end, abandoned refunds and captures are taken up. One process of the deployment does it, another one when it dies.
- * What must not grow for ever has scheduled tasks (`RetentionTasks.ts`).
+ * Work that must not wait in a queue: expired stock holds are released within a second, unpaid orders are cancelled, and
+ * abandoned refunds and captures resumed. One process of the deployment runs it, another one if that dies. Retention is in
+ * scheduled tasks (`RetentionTasks.ts`).
  */
 const scheduledJobs = Effect.gen(function*() {
   const captures = yield* Captures
@@ -48,10 +48,10 @@ const scheduledJobs = Effect.gen(function*() {
     whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds"))
   ]
   // Begun one after the other: the first statements of all at once would open a connection for each.
-  yield* Effect.forEach(all, (sweep, index) => Effect.delay(sweep, index * betweenStarts), {
+  yield* Effect.forEach(all, (job, index) => Effect.delay(job, index * betweenStarts), {
     concurrency: "unbounded",
     discard: true
   })
 })
 
-export const scheduledJobsLayer = Singleton.make("sweeps", scheduledJobs)
+export const scheduledJobsLayer = Singleton.make("scheduled jobs", scheduledJobs)

@@ -91,14 +91,14 @@ const trustedOrigins = Layer.effect(
 const gate = Layer.merge(RateLimiting.layer, trustedOrigins)
 
 /**
- * Node's server. Whoever sends slowly may not hold a connection for long: it looks once a second for requests whose
+ * Node's server. A slow client must not hold a connection for long: once a second the server looks for requests whose
  * headers or whose whole took longer than they may.
  */
 const nodeServer = ({ headersMs, requestMs }: Deployment["server"]["requestTimes"]) => () =>
   createServer({
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
-    // Longer than proxies keep theirs (60 s, 75 s): whoever may send the next request on a connection must be who closes it.
+    // Longer than proxies keep theirs (60 s, 75 s): the side that may send the next request has to close the connection.
     keepAliveTimeout: 90_000,
     connectionsCheckingInterval: Math.min(1_000, headersMs)
   }).on("clientError", answerBrokenRequest).on("request", limitWaiting())
@@ -159,7 +159,7 @@ const served = (router: typeof coreApplication, methodsOf: ReturnType<typeof rou
     Layer.provideMerge(rpcSockets)
   )
 
-/** Streams and sockets never end of themselves: they are told before the server waits for what is being answered. */
+/** Streams and sockets never end of themselves: the server ends them before it waits for requests in progress. */
 const endStreams = Layer.effectDiscard(Effect.gen(function*() {
   const tailer = yield* EventTailer
   const sockets = yield* RpcSockets

@@ -96,7 +96,7 @@ const coreServices = Effect.gen(function*() {
 })
 
 /**
- * Hands the services of all modules to their own hooks, and ends the time in which hooks are added: whatever adds some
+ * Hands the services of all modules to their own hooks, and ends the time in which hooks are added: a layer that adds some
  * belongs to the layers below this one.
  */
 export const serviceRegistryLayer = Layer.effectDiscard(Effect.gen(function*() {

@@ -6,8 +6,8 @@ const fewRows = 500
 
 /**
  * Keeps the planner's picture of young tables true. Statements are prepared once, so a plan made while a table was
- * empty would serve it when it is full, with whatever index cost the same on nothing. Autovacuum looks once a minute; a
- * new store under load has written a hundred thousand rows by then. New statistics make every connection plan anew.
+ * empty would serve it when it is full, with any index that cost the same on nothing. Autovacuum looks once a minute; a
+ * new store under load has written a hundred thousand rows by then. New statistics make every connection plan again.
  */
 export class Statistics extends Context.Service<Statistics, {
   /** Analyzes tables that have more than doubled since they were last looked at; gives how many. */

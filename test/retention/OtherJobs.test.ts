@@ -17,7 +17,7 @@ const oldId = Effect.map(
   (now) => String(Snowflake.make({ machineId: MachineId.make(0), sequence: 0, timestamp: now - 100 * 86_400_000 }))
 )
 
-/** What waits for a sweep, one row each, and enough messages that one sweep of the cluster stops at its limit. */
+/** What waits for a scheduled job, one row each, and enough messages that one purge of the cluster stops at its limit. */
 const leaveBehind = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const first = yield* oldId

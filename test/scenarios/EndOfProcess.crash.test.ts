@@ -27,7 +27,7 @@ describe("a start says why it ended", () => {
       ["exception", /^stoa: ended by a defect of the program: TypeError: broken for the test\n +at /m],
       [
         "rejection",
-        /^stoa: a promise that nobody waits for failed; ended by a defect of the program: TypeError: broken for the/m
+        /^stoa: a promise without a handler failed; ended by a defect of the program: TypeError: broken for the/m
       ]
     ] as const
   ) {

@@ -7,13 +7,13 @@ import { waitFor } from "../support/waitFor.ts"
 
 const stray = new URL("../support/unhandledRejection.ts", import.meta.url).href
 
-it.live("a promise that nobody waits for fails, and the process tells it and serves on", () =>
+it.live("a process logs the failure of a promise without a handler, and serves on", () =>
   Effect.gen(function*() {
     const { url: databaseUrl } = yield* freshDatabase
     const service = yield* startService({ databaseUrl, fromSources: ["--import", stray] })
     service.kill("SIGUSR2")
     const isReported = () =>
-      !service.running() || /nobody waits for.*failed[^]*left alone by a hook/.test(service.output())
+      !service.running() || /promise without a handler failed[^]*left alone by a hook/.test(service.output())
     yield* Effect.promise(() => waitFor("the failure in the log", isReported))
     const health = yield* Effect.provide(api("GET", "/api/health"), talkingTo(service, databaseUrl))
     assert.strictEqual(health.status, 200)

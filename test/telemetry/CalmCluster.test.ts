@@ -17,7 +17,7 @@ const late = Cause.fail(new ClusterError.PersistenceError({ cause: new Error("th
 it.effect("what the cluster says of a database that answers late is one line with its reason", () =>
   Effect.gen(function*() {
     assert.deepStrictEqual(yield* reportedFrom(Effect.logError("Shard lock storage is unhealthy", late)), [
-      "The shards of this process are in doubt; they are taken anew once the database answers: the connection ended"
+      "The shards of this process are in doubt; they are acquired again once the database answers: the connection ended"
     ])
   }))
 

@@ -40,7 +40,7 @@ const processSettings = (environment: Setting.Environment, apiPort: number) =>
         environment !== "production"),
       "STOA_DEV_API_KEY"
     ),
-    /** Key that reads only the metrics; one that can be guessed would show strangers how much the store sells. */
+    /** Key that reads only the metrics; one that can be guessed would publish how much the store sells. */
     metricsKey: Setting.optional(
       Setting.secret("at least 16 characters", (key) =>
         key.length >= 16),

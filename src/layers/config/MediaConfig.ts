@@ -90,7 +90,7 @@ const s3Of = (storage: Storage, problems: Setting.Problems) => {
   }
 }
 
-/** Several processes share no disk by themselves, so that only one that runs alone stores files on its own by default. */
+/** Several processes need not share a disk, so that the default stores files locally for a single process only. */
 export const mediaOf = (
   media: Media,
   storage: Storage,

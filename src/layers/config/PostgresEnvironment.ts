@@ -1,4 +1,4 @@
-/** The variables of the environment that the launcher looks at: its own three, and those that say where things lie. */
+/** Environment variables of the launcher: three for it alone, and those that name directories. */
 export type LauncherVariable =
   | "EMBEDDED_PG_BIN"
   | "EMBEDDED_PG_USER"

@@ -17,7 +17,7 @@ import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
 import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
 
-/** Orders after their placement: reading them, and the one way their status changes. */
+/** Orders after checkout: reading them, and the one way their status changes. */
 export const orders = defineModule({
   id: "orders",
   requires: ["customers", "inventory"],

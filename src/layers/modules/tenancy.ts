@@ -21,7 +21,7 @@ const organizations = Organizations.layer.pipe(
   Layer.provideMerge(Layer.merge(OrganizationRepo.layer, CacheInvalidation.layer))
 )
 
-/** Organizations, the kernel of idempotency keys, and what operators ask. */
+/** Organizations, idempotency keys, health and readiness. */
 export const tenancy = defineModule({
   id: "tenancy",
   permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],

@@ -65,7 +65,7 @@ const urlOf = ({ password, user }: Credentials, port: number) =>
 /**
  * Where the development database lies: named by major version, since another version cannot read it. Root's is
  * under /var/lib because the server's account often cannot enter the project. An existing one of another version is
- * preferred to a new empty one, so that a change of version is told and not taken for a loss of data.
+ * preferred to a new empty one, so that a change of version is reported and not taken for a loss of data.
  */
 export const defaultDirectory = async (major: number): Promise<string> => {
   const parent = isRoot() ? "/var/lib/stoa/postgres" : resolve(".data")
@@ -112,13 +112,13 @@ const startOwn = async (
     binaries,
     account,
     port: options.port,
-    remembered: credentials.port,
+    previousPort: credentials.port,
     throwaway,
     settings: options.settings ?? {},
     timeoutMs
   })
   if (credentials.port !== port) {
-    // The port is only a convenience: a start does not fail because it cannot be remembered.
+    // The port is only a convenience: a start does not fail because it cannot be stored.
     await writeCredentials(directory, { ...credentials, port }).catch(() => undefined)
   }
   return {
@@ -139,7 +139,7 @@ const startOwn = async (
 
 /**
  * Starts the embedded PostgreSQL, or joins the one that already runs on the directory. It listens on 127.0.0.1 only,
- * with a random password, and ends with this process in whatever way that ends. Nothing in an existing directory is
+ * with a random password, and ends with this process however that ends. Nothing in an existing directory is
  * ever deleted. Rejects with EmbeddedPgError.
  */
 export const startPostgres = async (options: EmbeddedPostgresOptions = {}): Promise<EmbeddedPostgresServer> => {

@@ -91,7 +91,7 @@ export const readCredentials = async (directory: string): Promise<Credentials> =
   }
   throw new EmbeddedPgError(
     "Corrupt",
-    `${file} is missing or damaged, so nobody can log in to the cluster beside it. Nothing was changed. Restore the ` +
+    `${file} is missing or damaged, so that no login to the cluster beside it is possible. Nothing was changed. Restore the ` +
       `file ({ "user": …, "password": … }) or choose another directory.`
   )
 }
@@ -135,7 +135,7 @@ const clearLeftovers = async (directory: string): Promise<void> => {
 
 /**
  * Makes the cluster beside its final place and renames it when it is complete, so that an initdb that is killed
- * leaves nothing half made; what an earlier one left is cleared first. Each try has names of its own, because an
+ * leaves nothing half made; what an earlier one left is cleared first. Each try uses other names, because an
  * initdb whose launcher was killed goes on for a while. Fails with InitFailed.
  */
 export const initCluster = async (options: InitOptions): Promise<void> => {

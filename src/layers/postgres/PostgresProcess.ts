@@ -8,8 +8,8 @@ import { readPostmaster } from "./PostmasterPid.ts"
 
 /**
  * The life-line. A process beside the server waits for the end of a pipe whose other end the parent holds; however
- * the parent ends, the pipe ends with it and the server is told to shut down fast. The subshell around the waiting
- * process makes it no child of the server, which would take it for one of its own. It stays in the server's process
+ * the parent ends, the pipe ends with it and the server gets the signal for a fast shutdown. The subshell around the waiting
+ * process makes it no child of the server, which would take it for a backend. It stays in the server's process
  * group, so the id in `$$` cannot be given to another program as long as it waits.
  */
 const lifeLine = "( { read -r _ <&3; kill -INT $$; } >/dev/null 2>&1 & ); exec \"$@\" 3<&-"
@@ -50,7 +50,7 @@ const within = async (promise: Promise<void>, ms: number): Promise<boolean> => {
   return done
 }
 
-/** Fast shutdown first; a server that does not answer is told to stop at once (its WAL repairs that), then ended. */
+/** Fast shutdown first; a server that does not answer then gets the signal for an immediate one (its WAL repairs that), then ended. */
 const shutDown = async (child: ChildProcess, line: Writable | undefined, exited: Promise<void>): Promise<void> => {
   const pid = child.pid
   if (pid === undefined) return
@@ -72,7 +72,7 @@ const spawnServer = (file: string, args: ReadonlyArray<string>, account: Account
       cwd: "/",
       env: childEnvironment(),
       stdio: ["ignore", log, log, "pipe"],
-      // A process group of its own: Ctrl-C reaches the application first, which then stops the server in order.
+      // A separate process group: Ctrl-C reaches the application first, which then stops the server in order.
       detached: true
     })
 

@@ -24,7 +24,7 @@ export interface StartOptions {
   readonly binaries: PostgresBinaries
   readonly account: Account | undefined
   readonly port: number | undefined
-  readonly remembered: number | undefined
+  readonly previousPort: number | undefined
   readonly throwaway: boolean
   readonly settings: PostgresSettings
   readonly timeoutMs: number
@@ -66,15 +66,15 @@ const tryPort = async (options: StartOptions, port: number, deadline: number) =>
 }
 
 /**
- * Starts the server on a port: the fixed one, else the remembered one, else a free one. A free choice that is taken
+ * Starts the server on a port: the fixed one, else the previous one, else a free one. A free choice that is taken
  * in the meantime is made again (5 tries); a fixed one fails with PortInUse. Right after the server was killed its
  * last backends may still hold the shared memory; that start is repeated until they are gone.
  */
 export const startOnPort = async (options: StartOptions): Promise<{ server: ServerProcess; port: number }> => {
   const deadline = Date.now() + options.timeoutMs
-  let remembered = options.remembered
+  let previousPort = options.previousPort
   for (let attempt = 1;;) {
-    const port = options.port ?? remembered ?? await freePort()
+    const port = options.port ?? previousPort ?? await freePort()
     const result = await tryPort(options, port, deadline)
     if (typeof result !== "string") return { server: result, port }
     if (memoryInUse.test(result) && Date.now() < deadline) {
@@ -85,7 +85,7 @@ export const startOnPort = async (options: StartOptions): Promise<{ server: Serv
     if (options.port !== undefined || attempt === 5) {
       throw new EmbeddedPgError("PortInUse", `Port ${port} of 127.0.0.1 is used by another program.`, result)
     }
-    remembered = undefined
+    previousPort = undefined
     attempt++
   }
 }

@@ -21,7 +21,7 @@ export const readPostmaster = async (data: string): Promise<Postmaster | undefin
   return { pid, startedAt: Number(lines[2] ?? 0), port: Number(lines[3] ?? 0), status: lines[7] ?? "" }
 }
 
-/** Whether a process with that id exists, whoever owns it. */
+/** Whether a process with that id exists, of any user. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)

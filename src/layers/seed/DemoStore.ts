@@ -17,6 +17,6 @@ export const seedDemoStore = Effect.gen(function*() {
   yield* Effect.logInfo(
     seeded
       ? `demo store: ${rows.catalog_entities.length} products, ${rows.variants.length} variants, promotion WELCOME10`
-      : "demo store: not needed, the store has a catalog of its own"
+      : "demo store: not needed, the store has a catalog"
   )
 })

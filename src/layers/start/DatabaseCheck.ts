@@ -27,7 +27,7 @@ const placeOf = (url: Redacted.Redacted<string>) => {
   return { host: host === "" ? "localhost" : host, database: pathname.slice(1), user: decodeURIComponent(username) }
 }
 
-/** Why the database cannot be used, in the words of whoever set `DATABASE_URL`. */
+/** Why the database cannot be used, in terms of `DATABASE_URL`. */
 export const explained = (url: Redacted.Redacted<string>, error: SqlError.SqlError): Finding => {
   const { database, host, user } = placeOf(url)
   const { code, words } = firstOf(error)

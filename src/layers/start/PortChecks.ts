@@ -18,7 +18,7 @@ interface Port {
   readonly port: number
 }
 
-/** The system's word for why nobody can listen there; undefined where one can. */
+/** The system's error code of listening there; undefined if it works. */
 const obstacle = ({ host, port }: Port) =>
   Effect.callback<string | undefined>((resume) => {
     const server = createServer()
@@ -51,7 +51,7 @@ const free = ({ host, port, portName }: Port): string =>
 
 const Alive = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
 
-/** The version of the Stoa that answers there; undefined where something else or nobody does. */
+/** The version of the Stoa that answers there; undefined if nothing or another program does. */
 const versionOfRunning = ({ host, port }: Port) => {
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : isIPv6(host) ? `[${host}]` : host
   return HttpClient.get(`http://${reached}:${port}/health/live`).pipe(

@@ -1,13 +1,13 @@
 import { Cause, Logger } from "effect"
 
-/** What the cluster says when the database answers late or not at all: each is looked after, and told again if it lasts. */
+/** What the cluster says when the database answers late or not at all: each is handled, and logged again if it lasts. */
 const expected: ReadonlyMap<unknown, string> = new Map([
   [
     "Shard lock storage is unhealthy",
-    "The shards of this process are in doubt; they are taken anew once the database answers"
+    "The shards of this process are in doubt; they are acquired again once the database answers"
   ],
   ["Shard lock storage is still unhealthy", "The shards of this process are still in doubt"],
-  ["Shard lock storage has recovered", "The database answers; the shards of this process are taken anew"],
+  ["Shard lock storage has recovered", "The database answers; the shards of this process are acquired again"],
   ["Could not acquire/release shards", "The shards of this process could not be taken or given back; trying again"],
   ["Could not release shards, retrying", "The shards of this process could not be given back; trying again"],
   ["No healthy runners available", "No runner was heard of for a while; this one goes on"]

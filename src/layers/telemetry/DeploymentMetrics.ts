@@ -23,7 +23,7 @@ const setReadiness = Effect.fnUntraced(function*({ checks, healthChecks }: Asses
   const now = yield* Clock.currentTimeMillis
   const found = Option.getOrUndefined(healthChecks)
   const waited = found?.waitingSince === undefined ? 0 : Math.max(0, now - found.waitingSince) / 1_000
-  // A value that nobody knows is no zero: an alarm on it would stay silent.
+  // An unknown value is no zero: an alarm on it would stay silent.
   yield* Metric.update(runners, found?.runners.length ?? NaN)
   yield* Metric.update(shards, found?.shards.length ?? NaN)
   yield* Metric.update(owned, found?.owned.size ?? NaN)

@@ -6,7 +6,7 @@ import { redactValue } from "./Redaction.ts"
 
 type Fibre = Fiber.Fiber<unknown, unknown>
 
-/** Headers whose values are secrets of whoever sent them. */
+/** Headers whose values are secrets of the client. */
 const secretHeaders = ["authorization", "cookie", "x-api-key", "x-cart-secret", "x-test-actor", "x-payment-signature"]
 
 /** A short value may stand in a line for other reasons, and is no secret worth the name. */

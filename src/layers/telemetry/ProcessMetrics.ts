@@ -38,7 +38,7 @@ const memory = (read: (usage: NodeJS.MemoryUsage) => number) => () => read(proce
 
 /**
  * Processor, memory and event loop of this process, under the names that other Node.js services give them, so that
- * ready-made dashboards show them. After they were read, `startAnew` begins a new measurement of the loop's delay.
+ * ready-made dashboards show them. After they were read, `restart` begins a new measurement of the loop's delay.
  */
 export const processMetrics = Effect.gen(function*() {
   const histogram = yield* Effect.acquireRelease(

@@ -1,7 +1,7 @@
 /** What stands in place of a secret. */
 const gone = "<redacted>"
 
-/** What the names of fields and headers hold whose values are nobody's business. */
+/** Parts of names of fields and headers with secret values. */
 const secretWord = "(?:authorization|cookie|secret|passw(?:or)?d|token|api[_-]?key|signature|credential)"
 
 const isSecret = new RegExp(secretWord, "i")
@@ -10,7 +10,7 @@ const isSecret = new RegExp(secretWord, "i")
 const secretName = String.raw`(?<![\w-])(?=[\w-]*${secretWord})[\w-]+`
 
 /**
- * Each pattern keeps its first group, which says what was there. Strangers choose what they are matched against (a path,
+ * Each pattern keeps its first group, which says what was there. Clients choose what they are matched against (a path,
  * a header), so each takes a time that grows with the text and not with its square.
  */
 const patterns: ReadonlyArray<RegExp> = [
@@ -28,7 +28,7 @@ const patterns: ReadonlyArray<RegExp> = [
   /(Failing row contains \()[^)]*/g
 ]
 
-/** A text without the secrets that can be told by their looks, or that are known (`known`) to be some. */
+/** A text without the secrets that can be recognized, or that are known (`known`) to be some. */
 export const redactText = (text: string, known: ReadonlyArray<string> = []): string => {
   let clean = text
   for (const secret of known) clean = clean.replaceAll(secret, gone)
@@ -36,7 +36,7 @@ export const redactText = (text: string, known: ReadonlyArray<string> = []): str
   return clean
 }
 
-/** Deeper than this nobody reads a line, and what refers to itself has no end. */
+/** Deeper values are not readable in a line, and what refers to itself has no end. */
 const deepest = 12
 
 /** What JSON has no form for, in one that it has; undefined for what it can write. */
@@ -48,7 +48,7 @@ const written = (value: unknown): string | undefined => {
 
 /**
  * The same for every text of a value, and for everything under a name that promises a secret. What comes out can be
- * written as JSON whatever went in.
+ * written as JSON in any case.
  */
 export const redactValue = (value: unknown, known: ReadonlyArray<string> = [], depth = 0): unknown => {
   const text = written(value)

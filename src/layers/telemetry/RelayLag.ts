@@ -15,7 +15,7 @@ export const relayLag = HealthContributors.add(
     name: "change-log",
     metrics: Effect.gen(function*() {
       const lag = yield* repo.relayLag
-      // A value that nobody knows is no zero: an alarm on it would stay silent.
+      // An unknown value is no zero: an alarm on it would stay silent.
       yield* Metric.update(waiting, lag?.waiting ?? NaN)
       yield* Metric.update(oldest, lag?.seconds ?? NaN)
     }).pipe(Effect.withTracerEnabled(false))

@@ -3,7 +3,7 @@ import { StockAuditRepo } from "../../domain/inventory/StockAuditRepo.ts"
 import { HealthContributors } from "../health/HealthContributors.ts"
 
 const oversold = Metric.gauge("stoa_stock_oversold_levels", {
-  description: "Stock levels with more reserved than on hand where nobody allowed it; anything but 0 is a fault"
+  description: "Stock levels with more reserved than on hand without permission to oversell; anything but 0 is a fault"
 })
 const unbacked = Metric.gauge("stoa_stock_unbacked_levels", {
   description: "Stock levels with less reserved than the newest holds hold of them; anything but 0 is a fault"
@@ -14,7 +14,7 @@ export const stockAudit = HealthContributors.add(
   Effect.map(StockAuditRepo, (repo) => ({
     name: "stock",
     metrics: Effect.gen(function*() {
-      // A value that nobody knows is no zero: an alarm on it would stay silent.
+      // An unknown value is no zero: an alarm on it would stay silent.
       yield* Effect.all([Metric.update(oversold, NaN), Metric.update(unbacked, NaN)])
       const found = yield* repo.audit
       yield* Effect.all([Metric.update(oversold, found.oversold), Metric.update(unbacked, found.unbacked)])

@@ -16,7 +16,7 @@ const serialization = Layer.succeed(OtlpSerialization.OtlpSerialization, {
 const isIncoming = ({ kind, parent }: Parameters<Tracer.Tracer["span"]>[0]): boolean =>
   kind === "server" && parent._tag === "Some" && parent.value._tag === "ExternalSpan"
 
-/** Whether a client's trace is sampled is a stranger's word: by it he could keep what he does out of the traces. */
+/** A client decides whether its trace is sampled, and so could keep its requests out of the traces. */
 const sampledBy = ({ sampler }: NonNullable<AppSettings["tracing"]>) => (tracer: Tracer.Tracer): Tracer.Tracer =>
   sampler === "parentbased_always_on"
     ? tracer

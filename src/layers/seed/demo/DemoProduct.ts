@@ -18,7 +18,7 @@ export interface DemoOption {
   readonly values: ReadonlyArray<string>
 }
 
-/** A product of the demo store. With options, every combination is a variant with `stock` units of its own. */
+/** A product of the demo store. With options, every combination is a variant with `stock` units. */
 export interface DemoProduct {
   readonly slug: string
   readonly sku: string
