@@ -4,7 +4,7 @@ import { parseArgs } from "node:util"
 export interface Options {
   /** Programs to run, in order. */
   readonly names: ReadonlyArray<string>
-  /** Shoppers at once, each with one connection of its own; each sends its next request when the last is answered. */
+  /** Concurrent shoppers, each with one connection; each sends its next request when the last is answered. */
   readonly users: number | undefined
   /** Length of one measured window. */
   readonly seconds: number | undefined

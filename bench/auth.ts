@@ -9,7 +9,7 @@ import { onDatabase } from "./servers/BenchPostgres.ts"
 import type { Stage } from "./servers/Stage.ts"
 import { benchAuthSecret } from "./servers/StoaServer.ts"
 
-/** The least share of the anonymous rate that a credential may leave: it is looked up once and then remembered. */
+/** The least share of the anonymous rate that a credential may leave: it is looked up once and then cached. */
 const leastShare = 0.8
 
 const token = "BenchSessionTokenOf32Characters1"
@@ -61,7 +61,7 @@ export const runAuth = async (stage: Stage, options: Options): Promise<void> => 
       firstCart: 0,
       headers
     })
-  // A server that has just started is slow to whoever comes first.
+  // The first requests to a new server are slow.
   await windowOf({}, 5)
   const windows = new Map<string, Array<Window>>(Object.keys(callers).map((caller) => [caller, []]))
   for (let round = 0; round < options.windows; round++) {

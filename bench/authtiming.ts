@@ -78,7 +78,7 @@ const ask = async (origin: string, question: Question, count: number): Promise<T
   const lane = async () => {
     for (let n = next++; n < count + warmUps; n = next++) {
       const known = () => timed(question.known(n, count + warmUps), times.known, n >= warmUps)
-      const unknown = () => timed(`nobody-${crypto.randomUUID()}@example.com`, times.unknown, n >= warmUps)
+      const unknown = () => timed(`unknown-${crypto.randomUUID()}@example.com`, times.unknown, n >= warmUps)
       for (const one of Math.random() < 0.5 ? [known, unknown] : [unknown, known]) await one()
     }
   }

@@ -11,7 +11,7 @@ const firstOfAll = 1_000_000
 
 /**
  * Adding a line to a cart that holds 1, 100 or 1,000 lines: the slowest hundredth may differ by a factor of two. Each
- * shopper has his own cart and takes the line out again, so that the carts keep their size.
+ * shopper has one cart and takes the line out again, so that the carts keep their size.
  */
 export const runCartLines = async (stage: Stage, options: Options): Promise<void> => {
   const users = options.users ?? 8

@@ -74,7 +74,7 @@ const measure = async (postgres: BenchPostgres, job: DriverJob) => {
     )
     left = rows[0]?.left ?? 0
   }
-  if (message._tag !== "report") throw new Error("The process of a driver told nothing.")
+  if (message._tag !== "report") throw new Error("The process of a driver reported nothing.")
   const report: DriverReport = message.report
   return {
     rate: job.flows / report.seconds,

@@ -46,7 +46,7 @@ const audit = async (stage: Stage, options: Options, users: number) => {
   exactly("units sold beyond the stock", Math.max(0, sold - units), 0)
   exactly("units left unsold while buyers were refused", Math.max(0, units - sold), 0)
   exactly(
-    "orders clients were told of less orders in the table",
+    "orders in answers less orders in the table",
     window.load.orders - (after.orders - before.orders),
     0
   )

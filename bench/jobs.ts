@@ -13,7 +13,7 @@ import { type BenchPostgres, onDatabase, startBenchPostgres } from "./servers/Be
 const openProcess = async (queue: QueueName, url: string) => {
   const child = fork(new URL("jobs/main.ts", import.meta.url), { stdio: "inherit" })
   const left = once(child, "exit").then(() => Promise.reject(new Error(`The process of ${queue} ended early.`)))
-  // Whoever waits for an answer sees it; at the end nobody waits.
+  // A caller that waits for an answer sees it; at the end no one waits.
   left.catch(() => undefined)
   const ask = async (message: ToQueue) => {
     child.send(message)
@@ -33,7 +33,7 @@ const openProcess = async (queue: QueueName, url: string) => {
 
 let databases = 0
 
-/** Each measurement has a fresh database: no queue sweeps what another left, nor its own past. */
+/** Each measurement has a fresh database: no queue cleans up what another queue or measurement left. */
 const withQueue = async <A>(
   postgres: BenchPostgres,
   queue: QueueName,
@@ -111,7 +111,7 @@ const underSnapshot = (postgres: BenchPostgres, queue: QueueName, seconds: numbe
   })
 
 /**
- * The job queue beside graphile-worker and pg-boss, each in a process of its own on the same PostgreSQL, one after the
+ * The job queue beside graphile-worker and pg-boss, each in a separate process on the same PostgreSQL, one after the
  * other: no-op jobs a second with the record kept, bulk enqueue, pick-up when idle, claims by depth, and what a long
  * transaction costs.
  */

@@ -106,7 +106,7 @@ const endAll = () => endChildren().then(stopPostgres)
 let ending: Promise<void> | undefined
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // Signals may come twice, from the terminal and from whoever started this; the second must not cut the first short.
+  // Signals may come twice, from the terminal and from the parent process; the second must not cut the first short.
   process.on(signal, () => {
     ending ??= endAll().finally(() => process.exit(130))
   })

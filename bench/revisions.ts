@@ -31,7 +31,7 @@ const changeAll = async (origin: string, ids: ReadonlyArray<string>, round: numb
 }
 
 /**
- * What revisions cost whoever writes the catalog: changes one by one and files of products, with the trigger that keeps
+ * What revisions cost writers of the catalog: changes one by one and files of products, with the trigger that keeps
  * revisions and without it, in turn.
  */
 export const runRevisions = async (options: Options): Promise<void> => {

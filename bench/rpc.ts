@@ -29,7 +29,7 @@ const seedKey = (url: string) =>
 
 const run = promisify(execFile)
 
-/** The callers are a process of their own, so that their work is nobody else's. */
+/** The callers are a separate process, so that their work is measured apart. */
 const calling =
   (client: "rpc" | "typedrpc", callers: number, seconds: number) =>
   async (origin: string, shownKey: string, warmup: number) => {
@@ -51,8 +51,8 @@ const startBareRpc = async () => {
 const ways = ["stoa", "stoa, typed client", "bare"] as const
 
 /**
- * A call that asks for nothing, by a key: everything that stands before any call, beside an RPC server without it. Whoever
- * calls sends a frame for each call and has no client, which any language can do; and the client that services import.
+ * A call without an effect, by a key, beside an RPC server without access and limits: once with plain frames, as any
+ * language can send them, and once with the client that services import.
  */
 export const runRpc = async (stage: Stage, options: Options): Promise<void> => {
   const callers = options.users ?? 64

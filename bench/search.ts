@@ -29,7 +29,7 @@ const word = (n: number): string =>
     .map((digit) => letters[1][letters[0].indexOf(digit)]).join("")
 
 /** An id that follows from a text and is a UUID as answers have them. */
-const id = (text: string): string => `overlay(overlay(md5(${text}) placing '4' from 13) placing '8' from 17)::uuid`
+const id = (text: string): string => `regexp_replace(md5(${text}), '^(.{12}).(...).', '\\14\\28')::uuid`
 
 const each = (count: number) => `from generate_series(1, ${count}) n`
 
@@ -89,7 +89,7 @@ const drawn = (from: number, to: number) => from + Math.floor(Math.random() * (t
 
 const swapped = (text: string) => `${text[0]}${text[2]}${text[1]}${text.slice(3)}`
 
-/** What shoppers ask, from the rare word to the whole shop; each request draws its words anew. */
+/** What shoppers ask, from the rare word to the whole shop; each request draws other words. */
 type Question = readonly [name: string, query: () => SearchQuery]
 
 const questions: readonly [Question, ...ReadonlyArray<Question>] = [
@@ -187,7 +187,7 @@ const writing = async (client: Client, rounds: number) => {
 
 /**
  * Search among 100,000 products, asked over HTTP one at a time, and beside each the same statement sent by the raw driver
- * with the same settings: the difference is what the service adds. Then what the index costs whoever writes.
+ * with the same settings: the difference is what the service adds. Then what the index costs a writer.
  */
 export const runSearch = async (options: Options): Promise<void> => {
   const [products, rounds] = [options.flows ?? 100_000, 200]

@@ -84,7 +84,7 @@ export const createOrder = `with
         as "lineItems",
       'pi_bare_ok_usd_' || o.id || '_secret' as "paymentClientSecret" from placed o) x`
 
-/** $1 token of a session, $2 page size: whose it is, how many orders he has, and the last of them with their lines. */
+/** $1 token of a session, $2 page size: its user, how many orders the user has, and the last of them with their lines. */
 export const lastOrders = `with asking as (select customer_id from sessions where token = $1 and expires_at > now())
   select (select count(*) from orders o, asking where o.customer_id = asking.customer_id) as total,
     json_agg(x order by "placedAt" desc, id desc)::text as body

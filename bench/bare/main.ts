@@ -45,7 +45,7 @@ const data = (response: ServerResponse, status: number, row: Body | undefined) =
 const bodyOf = async (request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> => {
   let text = ""
   for await (const chunk of request.setEncoding("utf8")) text += chunk
-  // Whoever sends something else gets a 500: bare validates nothing.
+  // Any other request gets a 500: bare validates nothing.
   return JSON.parse(text) as Readonly<Record<string, unknown>>
 }
 

@@ -22,14 +22,14 @@ const insertLine = `insert into cart_lines (id, cart_id, entity_id, variant_id, 
     added_at)
   values ($1::uuid, $2::uuid, $3::uuid, $4::uuid, $5::int, $6::bigint, $7, $8::timestamptz) returning *`
 
-/** A statement with its parameters; `name` is for drivers that are told what to keep. */
+/** A statement with its parameters; `name` is for drivers that prepare statements by name. */
 export interface Step {
   readonly name: string
   readonly text: string
   readonly values: ReadonlyArray<unknown>
 }
 
-/** The three statements of a cart with two adds, each its own transaction as in three requests. */
+/** The three statements of a cart with two adds, each in a transaction, as in three requests. */
 export const steps = (): ReadonlyArray<Step> => {
   const [cart, now] = [v7(), new Date()]
   const hash = cart.replaceAll("-", "").repeat(2)

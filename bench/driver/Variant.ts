@@ -4,7 +4,7 @@ export interface Variant {
   readonly driver: "pg" | "sql-pg"
   /** Connections of the pool. */
   readonly connections: number
-  /** Named statements, parsed once per connection. `pg` parses each time unless told otherwise. */
+  /** Named statements, parsed once per connection. `pg` parses each time by default. */
   readonly prepare: boolean
   /** Several fibers' statements on one connection at once; sql-pg only. */
   readonly multiplex: boolean

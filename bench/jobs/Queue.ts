@@ -1,4 +1,4 @@
-/** A job queue under test, in a process of its own. Its jobs do nothing; each tells `ran` when it starts. */
+/** A job queue under test, in a separate process. Its jobs do nothing; each calls `ran` when it starts. */
 export interface Queue {
   /** Makes its tables in an empty database. */
   readonly prepare: () => Promise<void>

@@ -89,7 +89,7 @@ const steady = async (queue: Queue, { already, pending, seconds }: Extract<ToQue
   return perSecond
 }
 
-/** From the first handler's start to the last record, whatever the queue's own start takes. */
+/** From the first handler's start to the last record, without the start of the queue. */
 const drain = async (queue: Queue, client: Client, count: number) => {
   let ran = 0
   let began = 0

@@ -10,7 +10,7 @@ export type FlowName =
   | "cartlines"
   | "orders"
 
-/** What a load process is to do. Every shopper has one connection of its own and no pause between requests. */
+/** What a load process is to do. Every shopper has one connection and makes no pause between requests. */
 export interface LoadJob {
   readonly origin: string
   readonly flow: FlowName
@@ -52,7 +52,7 @@ export interface LoadReport {
   readonly cpuMs: number
   /** From the start of the window to its last answer, seconds. */
   readonly seconds: number
-  /** Orders that clients were told of, over all of the job, warm-up included. */
+  /** Orders in answers, over all of the job, warm-up included. */
   readonly orders: number
 }
 

@@ -18,7 +18,7 @@ export class Recorder {
   #times: Array<number> = []
   #failed = new Map<string, number>()
   #steps = new Map<string, Array<number>>()
-  /** Orders clients were told of; survives `begin`, since an audit counts the warm-up's too. */
+  /** Orders in answers; survives `begin`, since an audit counts the warm-up's too. */
   orders = 0
 
   begin(): void {

@@ -5,7 +5,7 @@ import { Recorder } from "./Recorder.ts"
 import { Shopper } from "./Shopper.ts"
 
 /*
- * The load process: closed loop, one process for all shoppers, apart from the benchmark so that its CPU can be told
+ * The load process: closed loop, one process for all shoppers, apart from the benchmark so that its CPU can be separated
  * from the servers'. It warms up, lets every shopper finish, waits for `go`, and measures until the window is over and
  * every shopper has finished again; so what the database counts meanwhile belongs to whole flows.
  */

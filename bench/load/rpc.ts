@@ -1,7 +1,7 @@
 import { percentile } from "../measure/Figures.ts"
 
 /*
- * Calls over one WebSocket: so many callers, each of whom calls again when he is answered. Without a typed client, whose own
+ * Calls over one WebSocket: so many callers, each of which calls again when it is answered. Without a typed client, whose own
  * work would be a part of the figure. Prints what it measured as JSON.
  */
 const [url = "", key = "", callers = "64", warmup = "2", seconds = "4"] = process.argv.slice(2)

@@ -3,7 +3,7 @@ import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
 import { percentile } from "../measure/Figures.ts"
 
 /*
- * The same calls as `rpc.ts` makes, by the typed client that services import, so its own work is a part of the figure. Prints
+ * The same calls as `rpc.ts` makes, by the typed client that services import, so the work of the client is part of the figure. Prints
  * what it measured as JSON.
  */
 const [url = "", apiKey = "", callers = "64", warmup = "2", seconds = "4"] = process.argv.slice(2)

@@ -30,7 +30,7 @@ const marks = async (client: Client): Promise<Marks> => {
 
 /**
  * Starts a window over a database and gives what ends it. Write transactions come from the counter of transaction ids,
- * which is exact at once, where `pg_stat_database` is told up to ten seconds later; it counts the whole cluster, so
+ * which is exact at once, where `pg_stat_database` is up to ten seconds late; it counts the whole cluster, so
  * nothing else may write meanwhile.
  */
 export const databaseWindow = async (client: Client, database: string): Promise<() => Promise<DatabaseUse>> => {

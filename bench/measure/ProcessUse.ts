@@ -12,7 +12,7 @@ export interface ProcessTotals {
   readonly waits: ReadonlyMap<number, number>
 }
 
-/** The kernel counts CPU in ticks of 10 ms on every Linux that Node runs on. */
+/** Linux counts CPU in ticks of 10 ms. */
 const tickMs = 10
 
 const read = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "")

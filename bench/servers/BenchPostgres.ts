@@ -22,7 +22,7 @@ const running = new Set<() => Promise<void>>()
 /** Stops what is still running and removes its directory, for a benchmark that fails or is interrupted. */
 export const stopPostgres = () => Promise.all([...running].map((stop) => stop())).then(() => undefined)
 
-/** Makes and starts a server in a directory of its own under the system's temporary one; `stop` removes it. */
+/** Makes and starts a server in a new directory under the system's temporary one; `stop` removes it. */
 export const startBenchPostgres = async (
   settings: Readonly<Record<string, string>> = {}
 ): Promise<BenchPostgres> => {

@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
-/** A server that runs as a process of its own and answers. */
+/** A server that runs as a child process and answers. */
 export interface ChildServer {
   readonly origin: string
   readonly pid: number

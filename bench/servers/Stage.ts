@@ -8,7 +8,7 @@ import { type BenchPostgres, onDatabase, startBenchPostgres } from "./BenchPostg
 import { seedOrders, seedStoa } from "./StoaSeed.ts"
 import { startStoa } from "./StoaServer.ts"
 
-/** The servers of a run, each with a filled database of its own on one durable PostgreSQL. */
+/** The servers of a run, each with a filled database on one durable PostgreSQL. */
 export interface Stage {
   readonly postgres: BenchPostgres
   readonly stoa: Target

@@ -20,7 +20,7 @@ export const seedStoa = async (client: Client, products: number): Promise<void> 
   await client.query(
     `insert into entity_attributes (id, organization_id, entity_id, locale, title, description)
      select ${product}, '${org}', ${product}, 'en', 'Product number ' || n,
-       'A thing worth having, for the kitchen, the desk or the garden. It comes in a box. Number ' || n ${each}`
+       'A thing worth having, for the kitchen, the office or the garden. It comes in a box. Number ' || n ${each}`
   )
   await client.query(
     `insert into prices (id, organization_id, entity_id, currency, amount)
@@ -98,7 +98,7 @@ export const seedCarts = async (client: Client, first: number, carts: number, li
   await client.query("analyze carts, cart_lines")
 }
 
-/** What is left of one product's stock, told by every table that counts it. */
+/** What is left of one product's stock, by every table that counts it. */
 export interface StockAudit {
   readonly orders: number
   readonly sold: number

@@ -11,7 +11,7 @@ const nodeFlags = (process.env["BENCH_NODE_ARGS"] ?? "").split(" ").filter((flag
 export const benchAuthSecret = "a secret for measurements, known to everybody"
 
 /**
- * Stoa as its own process, as `npm start` runs it, without log lines. Outside production, because the payment method
+ * Stoa as a separate process, as `npm start` runs it, without log lines. Outside production, because the payment method
  * `test` exists only there. Either on a database, or on a data directory with the embedded server.
  */
 export const startStoa = async (

@@ -49,6 +49,9 @@ const replaced: Readonly<Record<string, string>> = {
 
 const phrases: Readonly<Record<string, string>> = { "its own": "a separate, or leave it out", "is told": "receives" }
 
+/** Names of the outside world that contain such a word: an operating system's account, a route group, demo products. */
+const permitted = /`nobody`|"nobody"|orderDesk|desk-calendar|Desk Calendar/g
+
 const capitalized = (word: string) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
 const listed = Object.keys(replaced)
 const pattern = new RegExp(
@@ -59,7 +62,10 @@ const pattern = new RegExp(
 
 /** Where a text uses a replaced word: in names as well (`JournalRepo`, `isTold`, `journal_entries`). */
 export const oldWordsIn = (text: string): ReadonlyArray<{ readonly word: string; readonly index: number }> =>
-  Array.from(text.matchAll(pattern), ({ 0: word, index }) => ({ word, index }))
+  Array.from(
+    text.replace(permitted, ({ length }) => " ".repeat(length)).matchAll(pattern),
+    ({ 0: word, index }) => ({ word, index })
+  )
 
 const advice = (word: string): string => {
   const found = word.toLowerCase()

@@ -80,8 +80,8 @@ export const lookupLayer = Layer.effect(
 ).pipe(Layer.provide(Reactivity.layer))
 
 /**
- * The pool of requests and actors: ten connections, each busy with one statement at a time so that a slow one holds up
- * nobody else. The statement time limit keeps a request from waiting behind a lock for ever.
+ * The pool of requests and actors: ten connections, each with one statement at a time, so that a slow one delays no
+ * other. The statement time limit keeps a request from waiting behind a lock for ever.
  */
 export const sqlLayer = Layer.unwrap(
   Effect.map(Database, ({ url }) =>

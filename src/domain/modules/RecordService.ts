@@ -23,7 +23,7 @@ export interface NewRecord {
   readonly updatedAt: Date
 }
 
-/** The record with the sent fields over its own: an absent field stays. */
+/** The record with the sent fields over the stored ones: an absent field stays. */
 export const withSent = <A extends object>(
   before: A,
   sent: { readonly [Field in keyof A]?: A[Field] | undefined }

@@ -27,7 +27,7 @@ export const defaultRates = {
   promotionTrial: 10,
   /** Files of media (`/api/media/files`), by address; a page shows many, and they count only here. Default 3000. */
   media: 3_000,
-  /** All requests of an API key without its own limit. Default 6000. */
+  /** All requests of an API key that has no limit. Default 6000. */
   apiOfKey: 6_000,
   /** Checkouts of such a key. Default 300. */
   checkoutOfKey: 300

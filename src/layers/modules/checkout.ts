@@ -12,7 +12,7 @@ import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
 
-/** From a cart to a placed and paid order (contract §3). It has no tables of its own. */
+/** From a cart to a placed and paid order (contract §3). The module has no tables. */
 export const checkout = defineModule({
   id: "checkout",
   requires: ["carts", "pricing", "promotions", "shipping", "tax", "inventory", "orders", "fulfillment", "payments"],
