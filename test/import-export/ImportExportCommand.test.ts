@@ -39,14 +39,14 @@ it.live(
       const refused = yield* stoa(["import", file], { DATABASE_URL: to.url })
       assert.strictEqual(refused.code, 1)
       assert.include(refused.output, "line 2 (bad): type: is required for a new record")
-      const nowhere = yield* stoa(["import", file, "--org", "nobody"], { DATABASE_URL: to.url })
-      assert.deepStrictEqual([nowhere.code, nowhere.output.includes("no organization \"nobody\"")], [1, true])
+      const nowhere = yield* stoa(["import", file, "--org", "missing"], { DATABASE_URL: to.url })
+      assert.deepStrictEqual([nowhere.code, nowhere.output.includes("no organization \"missing\"")], [1, true])
     }).pipe(Effect.scoped),
   180_000
 )
 
 it.live(
-  "stoa import and export move orders, which come out as they went in",
+  "stoa import and export move orders without a change",
   () =>
     Effect.gen(function*() {
       const database = { DATABASE_URL: (yield* freshDatabase).url }
@@ -68,7 +68,7 @@ it.live(
 )
 
 it.live(
-  "stoa import says that a file is not there, and begins no import for it",
+  "stoa import reports a missing file, and creates no import for it",
   () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase
@@ -85,7 +85,7 @@ it.live(
 )
 
 it.live(
-  "a command that there is not is told with those that there are, and nothing behind it",
+  "an unknown command is answered with an error and nothing else",
   () =>
     Effect.gen(function*() {
       const refused = yield* stoa(["inport"], {})
@@ -121,7 +121,7 @@ const half: Import = {
   completedAt: null
 }
 
-it("shows a bar on a terminal, and a line for each tenth elsewhere", () => {
+it("the progress of an import is a bar on a terminal, and a line for each tenth elsewhere", () => {
   assert.include(barOf(half), "50%  1,000 of 2,000  900 created, 50 updated, 25 unchanged, 25 refused")
   const [terminal, log]: [Array<string>, Array<string>] = [[], []]
   const onTerminal = progressOn({ isTTY: true, write: (text) => terminal.push(text) })

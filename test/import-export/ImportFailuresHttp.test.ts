@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { beforeHook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
@@ -10,7 +10,7 @@ const small = testAppLayer({
   importExport: { maxFileBytes: 2_000_000, batchRows: 3 },
   hooks: [
     beforeHook("catalog.beforeCreate", ({ data }) => {
-      if (data.slug === "unwanted") throw new HookRefusal("Nobody wants this.")
+      if (data.slug === "refused") throw new HookRefusal("The hook refuses this.")
       return data
     })
   ]
@@ -24,7 +24,7 @@ const codeOf = (answer: { readonly status: number; readonly at: (path: string) =
   answer.at("error.message")
 ]
 
-/** Bytes that are no text. */
+/** Sends bytes that are not text. */
 const sendBytes = Effect.fnUntraced(function*(bytes: Uint8Array, query = "") {
   const { url } = yield* TestApp
   return yield* Effect.promise(async () => {
@@ -39,7 +39,7 @@ const sendBytes = Effect.fnUntraced(function*(bytes: Uint8Array, query = "") {
 })
 
 withSmallApp("a file that cannot be imported", (it) => {
-  it.effect("is answered with what is wrong, and nothing of it stays", () =>
+  it.effect("is answered with its problem, and leaves nothing behind", () =>
     Effect.gen(function*() {
       const sent = [
         yield* upload("slug\nx\n", { type: "application/octet-stream" }),
@@ -91,7 +91,7 @@ withSmallApp("a file that cannot be imported", (it) => {
       assert.lengthOf(left, 0)
     }))
 
-  it.effect("is nobody's who may not write such records, and nobody's in another store", () =>
+  it.effect("needs the permissions of its records, and does not exist for another tenant", () =>
     Effect.gen(function*() {
       const refused = [
         yield* upload("slug\nx\n", { as: asCustomer("shopper") }),
@@ -121,7 +121,7 @@ withSmallApp("a file that cannot be imported", (it) => {
       assert.strictEqual(yield* exported("catalog", "jsonl", elsewhere), "")
     }))
 
-  it.effect("is taken once under one key, and its key is for no other file", () =>
+  it.effect("is imported once for a key, and another file cannot use its key", () =>
     Effect.gen(function*() {
       const headers = { "idempotency-key": "once-and-for-all" }
       const [one, two] = yield* Effect.all([
@@ -140,76 +140,74 @@ withSmallApp("a file that cannot be imported", (it) => {
     }))
 })
 
-withSmallApp("rows of a file", (it) => {
-  describe("are read", () => {
-    it.effect("with a byte order mark, CRLF, quotes and cells that look like formulas, and written so again", () =>
-      Effect.gen(function*() {
-        const file = "\ufeffslug,type,title,description,categories\r\n" +
-          "\"a, b\",product,'=1+1,\"two\r\nlines, \"\"quoted\"\"\",one|two\r\n" +
-          "plain,product,5\" pipe,' kept,\"[\"\"a|b\"\"]\"\r\n"
-        assert.deepStrictEqual(counts(yield* imported(file)), [2, 0, 0, 0])
-        const lines = (yield* exported("catalog", "jsonl")).trim().split("\n")
-        assert.include(lines.join(), "\"title\":\"=1+1\"")
-        assert.include(lines.join(), "5\\\" pipe")
-        assert.include(lines.join(), "[\"a|b\"]")
-        const csv = yield* exported("catalog")
-        assert.include(csv, "'=1+1")
-        const again = yield* imported(csv)
-        assert.deepStrictEqual([again.number("data.updated"), again.number("data.created")], [0, 0])
-      }))
+withSmallApp("rows", (it) => {
+  it.effect("keep byte order marks out, and CRLF, quotes and cells that look like formulas as they are", () =>
+    Effect.gen(function*() {
+      const file = "\ufeffslug,type,title,description,categories\r\n" +
+        "\"a, b\",product,'=1+1,\"two\r\nlines, \"\"quoted\"\"\",one|two\r\n" +
+        "plain,product,5\" pipe,' kept,\"[\"\"a|b\"\"]\"\r\n"
+      assert.deepStrictEqual(counts(yield* imported(file)), [2, 0, 0, 0])
+      const lines = (yield* exported("catalog", "jsonl")).trim().split("\n")
+      assert.include(lines.join(), "\"title\":\"=1+1\"")
+      assert.include(lines.join(), "5\\\" pipe")
+      assert.include(lines.join(), "[\"a|b\"]")
+      const csv = yield* exported("catalog")
+      assert.include(csv, "'=1+1")
+      const again = yield* imported(csv)
+      assert.deepStrictEqual([again.number("data.updated"), again.number("data.created")], [0, 0])
+    }))
 
-    it.effect("and refused one by one: NUL, hooks, what the database does not take, and lines with too many cells", () =>
-      Effect.gen(function*() {
-        yield* onDatabase((sql) =>
-          sql`create function poison() returns trigger language plpgsql as $$
+  it.effect("are refused one by one for NUL, by hooks and by the database", () =>
+    Effect.gen(function*() {
+      yield* onDatabase((sql) =>
+        sql`create function poison() returns trigger language plpgsql as $$
             begin raise exception 'poison'; end $$`.pipe(
-            Effect.andThen(sql`create trigger poison before insert on catalog_entities for each row
+          Effect.andThen(sql`create trigger poison before insert on catalog_entities for each row
               when (new.slug = 'poison') execute function poison()`)
-          )
         )
-        const done = yield* imported(
-          jsonl({ slug: "n1", type: "a\0b" }, { slug: "n2", type: "p" }, { slug: "poison", type: "p" }, {
-            slug: "unwanted",
-            type: "p"
-          }, { slug: "n3", type: "p" }),
-          { query: "format=jsonl" }
-        )
-        assert.deepStrictEqual(counts(done), [2, 0, 0, 3])
-        assert.deepStrictEqual(yield* reasons(done.text("data.id")), [
-          "1:  It holds text that cannot be stored: NUL, broken Unicode, or too many levels.",
-          "3:  The record could not be written.",
-          "4:  Nobody wants this."
-        ])
-        const report = yield* api("GET", `/api/imports/${done.text("data.id")}/refusals.csv`, { as: asAdmin })
-        assert.deepStrictEqual(String(report.body).split("\n").slice(0, 1), ["row,line,key,reason"])
-        assert.include(String(report.body), "4,4,unwanted,Nobody wants this.")
-      }))
+      )
+      const done = yield* imported(
+        jsonl({ slug: "n1", type: "a\0b" }, { slug: "n2", type: "p" }, { slug: "poison", type: "p" }, {
+          slug: "refused",
+          type: "p"
+        }, { slug: "n3", type: "p" }),
+        { query: "format=jsonl" }
+      )
+      assert.deepStrictEqual(counts(done), [2, 0, 0, 3])
+      assert.deepStrictEqual(yield* reasons(done.text("data.id")), [
+        "1:  It holds text that cannot be stored: NUL, broken Unicode, or too many levels.",
+        "3:  The record could not be written.",
+        "4:  The hook refuses this."
+      ])
+      const report = yield* api("GET", `/api/imports/${done.text("data.id")}/refusals.csv`, { as: asAdmin })
+      assert.deepStrictEqual(String(report.body).split("\n").slice(0, 1), ["row,line,key,reason"])
+      assert.include(String(report.body), "4,4,refused,The hook refuses this.")
+    }))
 
-    it.effect("in their order, so that the last one of a file stands", () =>
-      Effect.gen(function*() {
-        const done = yield* imported("slug,type,title\ntwice,product,One\ntwice,,Two\ntwice2,product,x\ntwice,,Three\n")
-        // Two lines with one slug that follow each other are one record.
-        assert.deepStrictEqual(counts(done), [2, 1, 0, 0])
-        const found = yield* api("GET", "/api/catalog/entities/twice?include=attributes", { as: asAdmin })
-        assert.strictEqual(found.at("data.attributes.0.title"), "Three")
-      }))
+  it.effect("are processed in their order, so that the last one of a file wins", () =>
+    Effect.gen(function*() {
+      const done = yield* imported("slug,type,title\ntwice,product,One\ntwice,,Two\ntwice2,product,x\ntwice,,Three\n")
+      // Two lines with one slug that follow each other are one record.
+      assert.deepStrictEqual(counts(done), [2, 1, 0, 0])
+      const found = yield* api("GET", "/api/catalog/entities/twice?include=attributes", { as: asAdmin })
+      assert.strictEqual(found.at("data.attributes.0.title"), "Three")
+    }))
 
-    it.effect("and only told of in a rehearsal", () =>
-      Effect.gen(function*() {
-        const file = jsonl({ slug: "dry", type: "product", categories: ["dry"] }, { slug: "dry2" })
-        const done = yield* imported(file, { query: "format=jsonl&dryRun=true" })
-        assert.deepStrictEqual([done.text("data.state"), ...counts(done)], ["completed", 1, 0, 0, 1])
-        assert.strictEqual((yield* api("GET", "/api/catalog/entities/dry", { as: asAdmin })).status, 404)
-        const categories = yield* api("GET", "/api/catalog/categories", { as: asAdmin })
-        assert.notInclude(JSON.stringify(categories.body), "\"dry\"")
-        const recorded = yield* onDatabase((sql) =>
-          sql`select 1 from outbox_events where payload->>'slug' in ('dry', 'dry2')`
-        )
-        assert.lengthOf(recorded, 0)
-      }))
-  })
+  it.effect("are only counted in a rehearsal", () =>
+    Effect.gen(function*() {
+      const file = jsonl({ slug: "dry", type: "product", categories: ["dry"] }, { slug: "dry2" })
+      const done = yield* imported(file, { query: "format=jsonl&dryRun=true" })
+      assert.deepStrictEqual([done.text("data.state"), ...counts(done)], ["completed", 1, 0, 0, 1])
+      assert.strictEqual((yield* api("GET", "/api/catalog/entities/dry", { as: asAdmin })).status, 404)
+      const categories = yield* api("GET", "/api/catalog/categories", { as: asAdmin })
+      assert.notInclude(JSON.stringify(categories.body), "\"dry\"")
+      const recorded = yield* onDatabase((sql) =>
+        sql`select 1 from outbox_events where payload->>'slug' in ('dry', 'dry2')`
+      )
+      assert.lengthOf(recorded, 0)
+    }))
 
-  it.effect("of the same file at once come in once, whoever is first", () =>
+  it.effect("of the same file in several imports at once are created once", () =>
     Effect.gen(function*() {
       const file = jsonl(...Array.from({ length: 40 }, (_, n) => ({
         slug: `p${n}`,

@@ -26,7 +26,7 @@ const each = `from generate_series(1, ${many}) n`
 
 const owner = "case n % 2 when 0 then 'org_default' else 'org_other' end"
 
-/** Two stores with 10,000 of everything each, written past the index of search. */
+/** Two organizations with 10,000 of everything each, without search triggers. */
 const seedMany = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`insert into organizations (id, slug, name) values ('org_other', 'other', 'Other')`
@@ -95,7 +95,7 @@ const seedMany = Effect.gen(function*() {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n * 2 + 2)
 
-/** No table of records may be read from one end to the other; those of a handful of rows may. */
+/** No table of records may be scanned; those of a handful of rows may. */
 const expectIndexes = Effect.fnUntraced(function*<A, E, R>(name: string, effect: Effect.Effect<A, E, R>) {
   for (const plan of yield* plansOf(effect)) {
     assert.notMatch(

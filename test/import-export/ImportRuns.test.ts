@@ -27,7 +27,7 @@ const jobsOf = (id: string) =>
   ).pipe(Effect.map(([row]) => row?.n))
 
 withRestingApp("an import", (it) => {
-  it.effect("that two workers have at once is done once", () =>
+  it.effect("processed by several workers at once is processed once", () =>
     Effect.gen(function*() {
       const id = yield* sent(31, "shared")
       const runs = yield* ImportRuns
@@ -41,7 +41,7 @@ withRestingApp("an import", (it) => {
       assert.strictEqual(recorded?.n, 31)
     }))
 
-  it.effect("that is cancelled stops behind the batch that is being worked on", () =>
+  it.effect("that is cancelled stops after the current batch", () =>
     Effect.gen(function*() {
       const id = yield* sent(9, "stopped")
       const runs = yield* ImportRuns
@@ -53,7 +53,7 @@ withRestingApp("an import", (it) => {
       assert.isUndefined(yield* asService(runs.run(crypto.randomUUID())))
     }))
 
-  it.effect("whose job was lost gets another one, and one that is over goes after its time", () =>
+  it.effect("whose job was lost gets another one, and an ended one is deleted after its retention", () =>
     Effect.gen(function*() {
       const id = yield* sent(3, "lost")
       yield* onDatabase((sql) => sql`delete from commerce_jobs where input->>'importId' = ${id}`)
@@ -90,7 +90,7 @@ withRestingApp("an import", (it) => {
       assert.lengthOf(left, 0)
     }))
 
-  it.effect("that cannot go on is given up at its last try, and what was done stays done", () =>
+  it.effect("that cannot continue fails at its last try, and finished batches stay", () =>
     Effect.gen(function*() {
       const id = yield* sent(5, "given-up")
       yield* onDatabase((sql) =>

@@ -27,7 +27,7 @@ const mediaOf = (slug: string) =>
   )
 
 withShelf()("media in files of the catalog", (it) => {
-  it.effect("are attached to entities and their variants, in the place of those that are there", () =>
+  it.effect("replace the attachments of entities and their variants", () =>
     Effect.gen(function*() {
       const [front, back, small] = [yield* aMedium(), yield* aMedium(), yield* aMedium()]
       const media = [
@@ -59,7 +59,7 @@ withShelf()("media in files of the catalog", (it) => {
       )
     }))
 
-  it.effect("come out as they went in", () =>
+  it.effect("are exported as they were imported", () =>
     Effect.gen(function*() {
       const before = yield* exported("catalog", "jsonl")
       assert.match(before, /"media":\[\{"id":"[^"]+","role":"primary","sortOrder":0\},\{[^}]+"sku":"S"\}\]/)
@@ -73,7 +73,7 @@ withShelf()("media in files of the catalog", (it) => {
       assert.strictEqual(yield* exported("catalog", "jsonl"), before)
     }))
 
-  it.effect("are refused where they are not there, another store's, named twice, or not the sender's to attach", () =>
+  it.effect("are refused if they are missing, another tenant's, named twice, or the sender may not attach media", () =>
     Effect.gen(function*() {
       const [own, foreign] = [yield* aMedium(), yield* aMedium({ as: yield* anOrganization })]
       const unowned = newId()
