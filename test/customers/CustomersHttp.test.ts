@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { newId } from "../../src/domain/ids/Id.ts"
 import { holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import type { Entry } from "../events/ChangeLog.ts"
 import {
@@ -8,6 +9,7 @@ import {
   asCustomer,
   asStaff,
   inOrganization,
+  TestApp,
   theOrganization,
   withSharedApp
 } from "../support/TestApp.ts"
@@ -72,6 +74,26 @@ withSharedApp("profiles", (it) => {
         const elsewhere = inOrganization("org_other", asCustomer("zoe"))
         yield* openElsewhere
         assert.notStrictEqual((yield* profile(elsewhere)).text("data.id"), id)
+      }))
+
+    it.effect("the profile of the caller is the one that a concurrent request commits first", () =>
+      Effect.gen(function*() {
+        const [app, id] = [yield* TestApp, newId()]
+        const requests = Effect.all([profile(asCustomer("yan")), profile(asCustomer("yan"))], { concurrency: 2 })
+        const waiting = yield* onDatabase((sql, organizationId) =>
+          sql.withTransaction(Effect.gen(function*() {
+            yield* sql`insert into customers (id, organization_id, user_id) values (${id}, ${organizationId}, 'yan')`
+            const fiber = yield* Effect.forkDetach(Effect.provideService(requests, TestApp, app))
+            yield* Effect.repeat(
+              sql`select pid from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`,
+              { until: (blocked) => blocked.length === 2 }
+            )
+            return fiber
+          }))
+        )
+        const answers = yield* Fiber.join(waiting)
+        assert.deepStrictEqual(answers.map((answer) => answer.text("data.id")), [id, id])
+        assert.isEmpty(yield* entriesOf(id))
       }))
 
     it.effect("the profile of the caller changes the sent fields: null clears, metadata is replaced, the e-mail address stays", () =>
