@@ -1,72 +1,66 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { type Actor, CurrentActor, refusalOf } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
-import { Forbidden, type Unauthorized, type Unavailable, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { Forbidden, type Unauthorized } from "../errors/ApiErrors.ts"
 import { type AnalyticsModel, membersOf } from "./AnalyticsModel.ts"
 import { AnalyticsModels } from "./AnalyticsModels.ts"
-import type { AnalyticsMeta, AnalyticsQuery, AnalyticsResult } from "./AnalyticsQuery.ts"
+import type { AnalyticsMeta, AnalyticsQuery } from "./AnalyticsQuery.ts"
 import { AnalyticsRepo } from "./AnalyticsRepo.ts"
 import { readsAll, rulesFor, type Scope, scopeOf } from "./AnalyticsScope.ts"
 import { planOf } from "./QueryPlan.ts"
 
 /** Analytics of a store: counts, sums and averages by groups (spec §4 Analytics; contract, platform §11). */
-export class Analytics extends Context.Service<Analytics, {
-  /**
-   * The models in the caller's scope, with their members. 401 without credentials, 403 for a caller without a scope.
-   */
-  readonly meta: Effect.Effect<AnalyticsMeta, Unauthorized | Forbidden, CurrentActor>
-  /**
-   * The rows of a query, limited to the caller's organization and scope. 422 lists every unknown name with the valid
-   * ones; 403 for a model outside of the scope; 503 for a timeout. Amounts are in minor units.
-   */
-  readonly query: (
-    query: AnalyticsQuery
-  ) => Effect.Effect<AnalyticsResult, Unauthorized | Forbidden | ValidationFailed | Unavailable, CurrentActor>
-}>()("stoa/domain/analytics/Analytics") {
-  static readonly layer = Layer.effect(
-    Analytics,
-    Effect.gen(function*() {
-      const models = yield* AnalyticsModels
-      const customers = yield* Customers
-      const repo = yield* AnalyticsRepo
-      const visibleIn = (scope: Scope) => models.filter(({ model }) => rulesFor(model, scope) !== undefined)
+export class Analytics extends Context.Service<Analytics>()("stoa/domain/analytics/Analytics", {
+  make: Effect.gen(function*() {
+    const models = yield* AnalyticsModels
+    const customers = yield* Customers
+    const repo = yield* AnalyticsRepo
+    const visibleIn = (scope: Scope) => models.filter(({ model }) => rulesFor(model, scope) !== undefined)
 
-      const meta = Effect.map(Effect.flatMap(CurrentActor, scopeFor), (scope): AnalyticsMeta => {
-        const recorded = visibleIn(scope).map(({ model, source }) => ({
-          name: model.name,
-          source,
-          measures: membersOf(model, model.measures),
-          dimensions: membersOf(model, model.dimensions),
-          segments: membersOf(model, model.segments ?? {})
-        }))
-        return {
-          models: recorded,
-          measures: recorded.flatMap(({ measures }) => measures),
-          dimensions: recorded.flatMap(({ dimensions }) => dimensions),
-          segments: recorded.flatMap(({ segments }) => segments)
-        }
-      })
-
-      const query = Effect.fn("Analytics.query")(function*(asked: AnalyticsQuery) {
-        const actor = yield* CurrentActor
-        const scope = yield* scopeFor(actor)
-        const visible = visibleIn(scope).map(({ model }) => model)
-        yield* mustSee(models.map(({ model }) => model), visible, asked.measures)
-        const plan = yield* Effect.fromResult(planOf(asked, visible, DateTime.toDateUtc(yield* DateTime.now)))
-        // Filter by profile, not login: orders reference the profile. A login without a profile has no rows.
-        const profile = scope._tag === "Customer" ? yield* customers.existingProfile : null
-        const rows = yield* repo.rows(plan, {
-          organizationId: actor.organizationId,
-          rules: rulesFor(plan.model, scope) ?? [],
-          vendorId: scope._tag === "Vendor" ? scope.vendorId : null,
-          customerId: profile?.id ?? null
-        })
-        return { query: asked, rows, source: plan.model.name }
-      })
-
-      return { meta, query }
+    /**
+     * The models in the caller's scope, with their members. 401 without credentials, 403 for a caller without a scope.
+     */
+    const meta = Effect.map(Effect.flatMap(CurrentActor, scopeFor), (scope): AnalyticsMeta => {
+      const recorded = visibleIn(scope).map(({ model, source }) => ({
+        name: model.name,
+        source,
+        measures: membersOf(model, model.measures),
+        dimensions: membersOf(model, model.dimensions),
+        segments: membersOf(model, model.segments ?? {})
+      }))
+      return {
+        models: recorded,
+        measures: recorded.flatMap(({ measures }) => measures),
+        dimensions: recorded.flatMap(({ dimensions }) => dimensions),
+        segments: recorded.flatMap(({ segments }) => segments)
+      }
     })
-  )
+
+    /**
+     * The rows of a query, limited to the caller's organization and scope. 422 lists every unknown name with the valid
+     * ones; 403 for a model outside of the scope; 503 for a timeout. Amounts are in minor units.
+     */
+    const query = Effect.fn("Analytics.query")(function*(asked: AnalyticsQuery) {
+      const actor = yield* CurrentActor
+      const scope = yield* scopeFor(actor)
+      const visible = visibleIn(scope).map(({ model }) => model)
+      yield* mustSee(models.map(({ model }) => model), visible, asked.measures)
+      const plan = yield* Effect.fromResult(planOf(asked, visible, DateTime.toDateUtc(yield* DateTime.now)))
+      // Filter by profile, not login: orders reference the profile. A login without a profile has no rows.
+      const profile = scope._tag === "Customer" ? yield* customers.existingProfile : null
+      const rows = yield* repo.rows(plan, {
+        organizationId: actor.organizationId,
+        rules: rulesFor(plan.model, scope) ?? [],
+        vendorId: scope._tag === "Vendor" ? scope.vendorId : null,
+        customerId: profile?.id ?? null
+      })
+      return { query: asked, rows, source: plan.model.name }
+    })
+
+    return { meta, query }
+  })
+}) {
+  static readonly layer = Layer.effect(Analytics, Analytics.make)
 }
 
 const scopeFor = (actor: Actor): Effect.Effect<Scope, Unauthorized | Forbidden> => {

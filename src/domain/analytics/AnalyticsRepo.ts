@@ -1,7 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { AnalyticsRow } from "./AnalyticsQuery.ts"
 import { AnalyticsSettings } from "./AnalyticsSettings.ts"
 import { type Reach, statementOf } from "./AnalyticsStatementRepo.ts"
 import type { QueryPlan } from "./QueryPlan.ts"
@@ -13,15 +12,6 @@ import type { QueryPlan } from "./QueryPlan.ts"
 export class AnalyticsSql
   extends Context.Service<AnalyticsSql, SqlClient.SqlClient>()("stoa/domain/analytics/AnalyticsSql")
 {}
-
-/** Reads the rows of queries. */
-export class AnalyticsRepo extends Context.Service<AnalyticsRepo, {
-  /** One statement. 503 at the deployment's time limit, 422 when a sum exceeds exact integers. */
-  readonly rows: (
-    plan: QueryPlan,
-    reach: Reach
-  ) => Effect.Effect<ReadonlyArray<AnalyticsRow>, Unavailable | ValidationFailed>
-}>()("stoa/domain/analytics/AnalyticsRepo") {}
 
 const tooSlow = Unavailable.of("The query takes too long. Ask for a shorter time or for fewer groups.")
 
@@ -53,14 +43,14 @@ const rowOf = Effect.fnUntraced(function*({ groups, measures }: QueryPlan, row: 
   return out
 })
 
-/** `AnalyticsRepo` over the client for queries, or the default client without one. */
-export const analyticsRepoLayer = Layer.effect(
-  AnalyticsRepo,
-  Effect.gen(function*() {
+/** Reads the rows of queries. */
+export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain/analytics/AnalyticsRepo", {
+  make: Effect.gen(function*() {
     const { timeoutMs } = yield* AnalyticsSettings
     const sql = Option.getOrElse(yield* Effect.serviceOption(AnalyticsSql), () => undefined) ??
       (yield* SqlClient.SqlClient)
 
+    /** One statement. 503 at the deployment's time limit, 422 when a sum exceeds exact integers. */
     const rows = Effect.fn("AnalyticsRepo.rows")(function*(plan: QueryPlan, reach: Reach) {
       // Not prepared: nearly every text is different, and each is planned for its values.
       const found = yield* statementOf(sql, plan, reach).unprepared.pipe(
@@ -71,6 +61,9 @@ export const analyticsRepoLayer = Layer.effect(
       return yield* Effect.forEach(found, (row) => rowOf(plan, row))
     })
 
-    return AnalyticsRepo.of({ rows })
+    return { rows }
   })
-)
+}) {}
+
+/** `AnalyticsRepo` over the client for queries, or the default client without one. */
+export const analyticsRepoLayer = Layer.effect(AnalyticsRepo, AnalyticsRepo.make)

@@ -31,25 +31,10 @@ export interface AttributesQuery {
 }
 
 /** Localized attributes of entities: one row per entity and locale. */
-export class AttributesRepo extends Context.Service<AttributesRepo, {
-  /** Undefined when there is no such entity. */
-  readonly find: (
-    entityId: string,
-    query: AttributesQuery
-  ) => Effect.Effect<AttributesRead | undefined, never, CurrentActor>
-  /** Deletes the attributes of all other locales. */
-  readonly keepOnly: (
-    entityId: string,
-    locales: ReadonlyArray<string>
-  ) => Effect.Effect<void, never, CurrentActor>
-  /** Inserts or merges. The first write of a locale needs a title; a write without a change emits no event. */
-  readonly put: (
-    entityId: string,
-    locale: string,
-    change: AttributesChange
-  ) => Effect.Effect<AttributesWrite, never, CurrentActor>
-}>()("stoa/domain/catalog/AttributesRepo") {
-  static readonly layer = Layer.effect(AttributesRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class AttributesRepo extends Context.Service<AttributesRepo>()("stoa/domain/catalog/AttributesRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(AttributesRepo, AttributesRepo.make)
 }
 
 /** The CTE that writes the attributes of the entity in the CTE `made`; writes no row without attributes. */
@@ -114,7 +99,8 @@ const emptyAttributes = {
   seoDescription: null
 }
 
-const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** Undefined when there is no such entity. */
   const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, query: AttributesQuery) {
     const organization = yield* currentOrganization
     // An entity without attributes in these locales still returns a row with its visibility.
@@ -131,7 +117,9 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
     return row === undefined ? undefined : { entity: row.entity, attributes: attributesOf(entityId, row) }
   }, Effect.orDie)
 
-  /*
+  /**
+   * Inserts or merges. The first write of a locale needs a title; a write without a change emits no event.
+   *
    * The conflict branch merges into the newest version of the row and writes only the given fields, so that parallel
    * writes of different fields keep each other's values. PostgreSQL checks NOT NULL before the conflict, so the proposed
    * row borrows the existing title.
@@ -185,6 +173,7 @@ const make = (sql: SqlClient.SqlClient): AttributesRepo["Service"] => {
   return { find, keepOnly: makeKeepOnly(sql), put }
 }
 
+/** Deletes the attributes of all other locales. */
 const makeKeepOnly = (sql: SqlClient.SqlClient) =>
   Effect.fn("AttributesRepo.keepOnly")(
     function*(entityId: string, locales: ReadonlyArray<string>) {

@@ -3,15 +3,13 @@ import { CurrentActor, holds, isSignedIn } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid } from "../ids/Id.ts"
-import type { PageOf } from "../paging/Paging.ts"
-import type { Attributes } from "./Attributes.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
 import { isVisibleTo, seesAllPrices, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
 import { EntityListRepo } from "./EntityListRepo.ts"
 import type { EntityQuery } from "./EntityQuery.ts"
 import { EntityRepo } from "./EntityRepo.ts"
-import type { EntityRead, EntityView, Include } from "./Expansion.ts"
+import type { EntityRead, Include } from "./Expansion.ts"
 import type { ExpansionView } from "./ExpansionRepo.ts"
 import { localeChain } from "./locales/LocaleChain.ts"
 
@@ -25,94 +23,81 @@ export interface AttributesOptions {
  * Reads of the catalog (contract §1.2). What an actor may not see is 404 and left out of lists. A read takes one statement
  * with all its expansions; a list one, plus one with a category or brand filter.
  */
-export class CatalogReads extends Context.Service<CatalogReads, {
-  /** With a `locale`, attributes are those of the first locale of its chain that has any (docs/catalog.md). */
-  readonly get: (
-    idOrSlug: string,
-    include: ReadonlyArray<Include>,
-    locale?: string
-  ) => Effect.Effect<EntityView, NotFound | ValidationFailed, CurrentActor>
-  /** 422 for an unknown category or brand. */
-  readonly list: (query: EntityQuery) => Effect.Effect<PageOf<EntityView>, ValidationFailed, CurrentActor>
-  /** Catalog staff get the draft if there is one, unless they ask for the approved text. */
-  readonly attributes: (
-    id: string,
-    locale: string,
-    options?: AttributesOptions
-  ) => Effect.Effect<Attributes, NotFound, CurrentActor>
-}>()("stoa/domain/catalog/CatalogReads") {
-  static readonly layer = Layer.effect(
-    CatalogReads,
-    Effect.gen(function*() {
-      const repo = yield* EntityRepo
-      const lists = yield* EntityListRepo
-      const attributesRepo = yield* AttributesRepo
-      const hooks = yield* Hooks
-      const settings = yield* CatalogSettings
+export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/catalog/CatalogReads", {
+  make: Effect.gen(function*() {
+    const repo = yield* EntityRepo
+    const lists = yield* EntityListRepo
+    const attributesRepo = yield* AttributesRepo
+    const hooks = yield* Hooks
+    const settings = yield* CatalogSettings
 
-      /** A slug may look like an id, so it is tried when no entity has that id. */
-      const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
-        const view = yield* viewFor(options.locale, settings)
-        if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, view)
-        const found = id === undefined ? undefined : yield* repo.findById(id, options.include, view)
-        return found ?? (yield* repo.findBySlug(id ?? "", options.include, view))
-      })
-
-      // No span here and in `EntityRepo.findById`: on this hot path two spans took a fifth of the time.
-      const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
-        const options = locale === undefined ? { include } : { include, locale }
-        const request: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
-        const read = yield* hooks.before("catalog.beforeRead", request)
-        const entity = yield* find(read)
-        const actor = yield* CurrentActor
-        if (entity === undefined || !isVisibleTo(actor, entity)) return yield* unknownEntity
-        // The read determines the type, so hooks of a type can refuse but no longer change the request.
-        yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
-        yield* hooks.after("catalog.afterRead", entity, read)
-        yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read)
-        return shownTo(actor, entity)
-      })
-
-      const filterOf = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...rest }: EntityQuery) {
-        const view = yield* viewFor(locale, settings)
-        const query = { ...rest, view, publicOnly: !view.drafts }
-        if (category === undefined && brand === undefined) {
-          return { ...query, categoryIds: null, brandId: null }
-        }
-        const isDeep = category !== undefined && descendants === true
-        const ids = yield* lists.resolve({ category, brand, descendants: isDeep })
-        if (category !== undefined && ids.category === null) return yield* unknownCategory
-        if (brand !== undefined && ids.brand === null) return yield* unknownBrand
-        const categoryIds = ids.category === null ? null : ids.descendants ?? [ids.category]
-        return { ...query, categoryIds, brandId: ids.brand }
-      })
-
-      const list = Effect.fn("CatalogReads.list")(function*(request: EntityQuery) {
-        const general = yield* hooks.before("catalog.beforeList", request)
-        const query = general.type === undefined
-          ? general
-          : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
-        const page = yield* lists.page(yield* filterOf(query))
-        yield* hooks.after("catalog.afterList", page, query)
-        if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
-        const actor = yield* CurrentActor
-        return { ...page, items: page.items.map((view) => shownTo(actor, view)) }
-      })
-
-      const attributes = Effect.fn("CatalogReads.attributes")(
-        function*(id: string, locale: string, options: AttributesOptions = {}) {
-          const actor = yield* CurrentActor
-          const locales = options.fallback === true ? localeChain(locale, settings) : [locale]
-          const drafts = seesUnpublished(actor) && options.approvedOnly !== true
-          const found = yield* attributesRepo.find(id, { locales, drafts })
-          if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* unknownEntity
-          return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
-        }
-      )
-
-      return { get, list, attributes }
+    /** A slug may look like an id, so it is tried when no entity has that id. */
+    const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
+      const view = yield* viewFor(options.locale, settings)
+      if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, view)
+      const found = id === undefined ? undefined : yield* repo.findById(id, options.include, view)
+      return found ?? (yield* repo.findBySlug(id ?? "", options.include, view))
     })
-  )
+
+    // No span here and in `EntityRepo.findById`: on this hot path two spans took a fifth of the time.
+    /** With a `locale`, attributes are those of the first locale of its chain that has any (docs/catalog.md). */
+    const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
+      const options = locale === undefined ? { include } : { include, locale }
+      const request: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
+      const read = yield* hooks.before("catalog.beforeRead", request)
+      const entity = yield* find(read)
+      const actor = yield* CurrentActor
+      if (entity === undefined || !isVisibleTo(actor, entity)) return yield* unknownEntity
+      // The read determines the type, so hooks of a type can refuse but no longer change the request.
+      yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
+      yield* hooks.after("catalog.afterRead", entity, read)
+      yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read)
+      return shownTo(actor, entity)
+    })
+
+    const filterOf = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...rest }: EntityQuery) {
+      const view = yield* viewFor(locale, settings)
+      const query = { ...rest, view, publicOnly: !view.drafts }
+      if (category === undefined && brand === undefined) {
+        return { ...query, categoryIds: null, brandId: null }
+      }
+      const isDeep = category !== undefined && descendants === true
+      const ids = yield* lists.resolve({ category, brand, descendants: isDeep })
+      if (category !== undefined && ids.category === null) return yield* unknownCategory
+      if (brand !== undefined && ids.brand === null) return yield* unknownBrand
+      const categoryIds = ids.category === null ? null : ids.descendants ?? [ids.category]
+      return { ...query, categoryIds, brandId: ids.brand }
+    })
+
+    /** 422 for an unknown category or brand. */
+    const list = Effect.fn("CatalogReads.list")(function*(request: EntityQuery) {
+      const general = yield* hooks.before("catalog.beforeList", request)
+      const query = general.type === undefined
+        ? general
+        : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
+      const page = yield* lists.page(yield* filterOf(query))
+      yield* hooks.after("catalog.afterList", page, query)
+      if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
+      const actor = yield* CurrentActor
+      return { ...page, items: page.items.map((view) => shownTo(actor, view)) }
+    })
+
+    /** Catalog staff get the draft if there is one, unless they ask for the approved text. */
+    const attributes = Effect.fn("CatalogReads.attributes")(
+      function*(id: string, locale: string, options: AttributesOptions = {}) {
+        const actor = yield* CurrentActor
+        const locales = options.fallback === true ? localeChain(locale, settings) : [locale]
+        const drafts = seesUnpublished(actor) && options.approvedOnly !== true
+        const found = yield* attributesRepo.find(id, { locales, drafts })
+        if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* unknownEntity
+        return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
+      }
+    )
+
+    return { get, list, attributes }
+  })
+}) {
+  static readonly layer = Layer.effect(CatalogReads, CatalogReads.make)
 }
 
 /** What the actor may see of attributes, prices and stock. */

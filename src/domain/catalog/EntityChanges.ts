@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
-import { type Conflict, Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { Extra } from "../hooks/HookRun.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { ApprovalStatus, AttributesChange } from "./Attributes.ts"
-import { AttributesRepo, type AttributesWrite } from "./AttributesRepo.ts"
+import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
 import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
 import type { CatalogEntity, EntityChange } from "./Entity.ts"
@@ -22,96 +22,70 @@ export interface PreparedChange {
  * The steps of every change of an entity: by a request, a restored revision or a schedule. Before-hooks run before the
  * first write, after-hooks after the last.
  */
-export class EntityChanges extends Context.Service<EntityChanges, {
-  /** Runs the before-hooks; 422 when one refuses. */
-  readonly beforeUpdate: (
-    id: string,
-    sent: EntityChange
-  ) => Effect.Effect<PreparedChange, NotFound | ValidationFailed, CurrentActor>
-  /** Runs the after-hooks. */
-  readonly afterUpdate: (
-    entity: CatalogEntity,
-    old?: CatalogEntity,
-    extra?: Extra
-  ) => Effect.Effect<void, never, CurrentActor>
-  /** Writes the entity and validates its custom fields if they are written. */
-  readonly write: (
-    id: string,
-    change: EntityWrite
-  ) => Effect.Effect<CatalogEntity, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Writes approved attributes; 404, and 422 for the first write of a locale without title. */
-  readonly writeAttributes: (
-    id: string,
-    locale: string,
-    change: AttributesChange
-  ) => Effect.Effect<AttributesWrite, NotFound | ValidationFailed, CurrentActor>
-  readonly saveDraft: (
-    id: string,
-    locale: string,
-    change: AttributesChange
-  ) => Effect.Effect<void, NotFound | ValidationFailed, CurrentActor>
-  /** The status of attributes that the actor writes; 403 when they request an approval that they may not give. */
-  readonly approvalStatus: (
-    requested: ApprovalStatus | undefined
-  ) => Effect.Effect<ApprovalStatus, Forbidden, CurrentActor>
-}>()("stoa/domain/catalog/EntityChanges") {
-  static readonly layer = Layer.effect(
-    EntityChanges,
-    Effect.gen(function*() {
-      const repo = yield* EntityRepo
-      const attributes = yield* AttributesRepo
-      const drafts = yield* DraftRepo
-      const fields = yield* EntityFields
-      const transaction = yield* CatalogTransactionRepo
-      const settings = yield* CatalogSettings
-      const hooks = yield* Hooks
+export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain/catalog/EntityChanges", {
+  make: Effect.gen(function*() {
+    const repo = yield* EntityRepo
+    const attributes = yield* AttributesRepo
+    const drafts = yield* DraftRepo
+    const fields = yield* EntityFields
+    const transaction = yield* CatalogTransactionRepo
+    const settings = yield* CatalogSettings
+    const hooks = yield* Hooks
 
-      /** Hooks of a type need the entity, which costs a statement only if there are such hooks. */
-      const beforeUpdate = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
-        const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })
-        if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
-        const old = (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
-        const change = yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general, { entityId: id })
-        return { change, old }
-      })
-
-      const afterUpdate = Effect.fnUntraced(function*(entity: CatalogEntity, old?: CatalogEntity, extra?: Extra) {
-        yield* hooks.after("catalog.afterUpdate", entity, old, extra)
-        yield* hooks.after(`catalog.${entity.type}.afterUpdate`, entity, old, extra)
-      })
-
-      const withFields = Effect.fnUntraced(function*(id: string, change: EntityWrite, sent: object) {
-        return yield* repo.update(id, change, yield* fields.ofExisting(id, { ...sent }, change.replacesFields === true))
-      })
-
-      const write = Effect.fnUntraced(function*(id: string, change: EntityWrite) {
-        const written = change.customFields === undefined
-          ? repo.update(id, change)
-          : transaction.run(withFields(id, change, change.customFields))
-        return (yield* written) ?? (yield* unknownEntity)
-      })
-
-      const writeAttributes = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
-        const written = yield* attributes.put(id, locale, change)
-        if (written._tag === "NoEntity") return yield* unknownEntity
-        return written._tag === "NoTitle" ? yield* titleMissing : written
-      })
-
-      const saveDraft = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
-        const saved = yield* drafts.save(id, locale, change)
-        if (saved === "NoEntity") return yield* unknownEntity
-        if (saved === "NoTitle") return yield* titleMissing
-      })
-
-      const approvalStatus = Effect.fnUntraced(function*(requested: ApprovalStatus | undefined) {
-        const mayApprove = !settings.approveLocales || holds(yield* CurrentActor, "catalog:approve")
-        if (requested === "approved" && !mayApprove) return yield* notApprover
-        return requested ?? (mayApprove ? "approved" : "draft")
-      })
-
-      return { beforeUpdate, afterUpdate, write, writeAttributes, saveDraft, approvalStatus }
+    /**
+     * Runs the before-hooks; 422 when one refuses. Hooks of a type need the entity, which costs a statement only if
+     * there are such hooks.
+     */
+    const beforeUpdate = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
+      const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })
+      if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
+      const old = (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
+      const change = yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general, { entityId: id })
+      return { change, old }
     })
-  )
+
+    /** Runs the after-hooks. */
+    const afterUpdate = Effect.fnUntraced(function*(entity: CatalogEntity, old?: CatalogEntity, extra?: Extra) {
+      yield* hooks.after("catalog.afterUpdate", entity, old, extra)
+      yield* hooks.after(`catalog.${entity.type}.afterUpdate`, entity, old, extra)
+    })
+
+    const withFields = Effect.fnUntraced(function*(id: string, change: EntityWrite, sent: object) {
+      return yield* repo.update(id, change, yield* fields.ofExisting(id, { ...sent }, change.replacesFields === true))
+    })
+
+    /** Writes the entity and validates its custom fields if they are written. */
+    const write = Effect.fnUntraced(function*(id: string, change: EntityWrite) {
+      const written = change.customFields === undefined
+        ? repo.update(id, change)
+        : transaction.run(withFields(id, change, change.customFields))
+      return (yield* written) ?? (yield* unknownEntity)
+    })
+
+    /** Writes approved attributes; 404, and 422 for the first write of a locale without title. */
+    const writeAttributes = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
+      const written = yield* attributes.put(id, locale, change)
+      if (written._tag === "NoEntity") return yield* unknownEntity
+      return written._tag === "NoTitle" ? yield* titleMissing : written
+    })
+
+    const saveDraft = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
+      const saved = yield* drafts.save(id, locale, change)
+      if (saved === "NoEntity") return yield* unknownEntity
+      if (saved === "NoTitle") return yield* titleMissing
+    })
+
+    /** The status of attributes that the actor writes; 403 when they request an approval that they may not give. */
+    const approvalStatus = Effect.fnUntraced(function*(requested: ApprovalStatus | undefined) {
+      const mayApprove = !settings.approveLocales || holds(yield* CurrentActor, "catalog:approve")
+      if (requested === "approved" && !mayApprove) return yield* notApprover
+      return requested ?? (mayApprove ? "approved" : "draft")
+    })
+
+    return { beforeUpdate, afterUpdate, write, writeAttributes, saveDraft, approvalStatus }
+  })
+}) {
+  static readonly layer = Layer.effect(EntityChanges, EntityChanges.make)
 }
 
 /** Hooks that need the previous entity: those of its type, and those that compare. */

@@ -13,21 +13,10 @@ export interface LinkEnds {
 }
 
 /** Links of entities to categories and brands. Linking never creates an end (contract §12.3, 24). */
-export class EntityLinkRepo extends Context.Service<EntityLinkRepo, {
-  /** Idempotent; links nothing unless both ends exist. */
-  readonly link: (
-    target: LinkTarget,
-    entityId: string,
-    targetId: string
-  ) => Effect.Effect<LinkEnds, never, CurrentActor>
-  /** False when they were not linked. */
-  readonly unlink: (
-    target: LinkTarget,
-    entityId: string,
-    targetId: string
-  ) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/catalog/EntityLinkRepo") {
-  static readonly layer = Layer.effect(EntityLinkRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class EntityLinkRepo extends Context.Service<EntityLinkRepo>()("stoa/domain/catalog/EntityLinkRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(EntityLinkRepo, EntityLinkRepo.make)
 }
 
 const tables = {
@@ -38,6 +27,7 @@ const tables = {
 /** Change log entries of links belong to the history of the entity. */
 const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
   const { column, field, targets } = tables[target]
+  /** Idempotent; links nothing unless both ends exist. */
   const link = `jsonb_build_object('entityId', x.entity_id, '${field}', x.${column})`
   return changeLogRows(sql, actor, {
     type: `${targets}.${what}`,
@@ -49,7 +39,7 @@ const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what:
   })
 }
 
-const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
   const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: string, targetId: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
@@ -68,6 +58,7 @@ const make = (sql: SqlClient.SqlClient): EntityLinkRepo["Service"] => {
     return rows[0] ?? { entity: false, target: false }
   }, Effect.orDie)
 
+  /** False when they were not linked. */
   const unlink = Effect.fn("EntityLinkRepo.unlink")(function*(target: LinkTarget, entityId: string, targetId: string) {
     const actor = yield* CurrentActor
     const { column, links } = tables[target]

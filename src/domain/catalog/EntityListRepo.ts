@@ -1,13 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { isUuid } from "../ids/Id.ts"
 import { MediaAddress } from "../media/MediaSettings.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { offsetOf, type PageOf } from "../paging/Paging.ts"
+import { offsetOf } from "../paging/Paging.ts"
 import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
 import { entityColumns, type EntityViewRow, toView } from "./EntityRowsRepo.ts"
-import type { EntityView } from "./Expansion.ts"
 import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
 /** The ids of a category and a brand; null when the organization has no such record. */
@@ -35,15 +34,10 @@ export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "
 }
 
 /** Pages of entities. */
-export class EntityListRepo extends Context.Service<EntityListRepo, {
-  readonly resolve: (names: FilterNames) => Effect.Effect<FilterIds, never, CurrentActor>
-  /** The page with its total and the requested expansions, in one statement. */
-  readonly page: (filter: EntityFilter) => Effect.Effect<PageOf<EntityView>, never, CurrentActor>
-}>()("stoa/domain/catalog/EntityListRepo") {
-  static readonly layer = Layer.effect(
-    EntityListRepo,
-    Effect.map(Effect.all([lookupSql, MediaAddress]), ([sql, address]) => make(sql, address))
-  )
+export class EntityListRepo extends Context.Service<EntityListRepo>()("stoa/domain/catalog/EntityListRepo", {
+  make: Effect.map(Effect.all([lookupSql, MediaAddress]), ([sql, address]) => make(sql, address))
+}) {
+  static readonly layer = Layer.effect(EntityListRepo, EntityListRepo.make)
 }
 
 const columns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
@@ -55,7 +49,7 @@ const orderBy = (sort: EntitySort): string => {
   return `order by ${sort.field === "slug" ? column : `${column}, e.id ${direction}`}`
 }
 
-const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient, address: string) => {
   const resolve = Effect.fn("EntityListRepo.resolve")(function*({ brand, category, descendants }: FilterNames) {
     const organization = yield* currentOrganization
     const idOf = (table: string, text: string | undefined) =>
@@ -109,6 +103,7 @@ const make = (sql: SqlClient.SqlClient, address: string): EntityListRepo["Servic
       ? sql`limit ${sql.literal(String(filter.limit))}`
       : sql`limit ${sql.literal(String(filter.limit))} offset ${offsetOf(filter)}`
 
+  /** The page with its total and the requested expansions, in one statement. */
   const page = Effect.fn("EntityListRepo.page")(function*(filter: EntityFilter) {
     const organization = yield* currentOrganization
     const order = sql.literal(orderBy(filter.sort))

@@ -1,14 +1,13 @@
 import { Context, Effect, Equal, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { Conflict } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import { MediaAddress } from "../media/MediaSettings.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
 import { entityColumns, entityEvent, type EntityViewRow, toView } from "./EntityRowsRepo.ts"
-import type { EntityView, Include } from "./Expansion.ts"
+import type { Include } from "./Expansion.ts"
 import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
 import { conflictOn } from "./UniqueRepo.ts"
@@ -27,35 +26,13 @@ export type Removal =
   | { readonly _tag: "Used" }
 
 /** Entities by id or slug. Every write emits its event in the same statement. */
-export class EntityRepo extends Context.Service<EntityRepo, {
-  /** `fields`: the custom fields to write (`EntityFields`). */
-  readonly create: (input: NewEntity, fields?: FieldWrite) => Effect.Effect<CatalogEntity, Conflict, CurrentActor>
-  readonly findById: (
-    id: string,
-    include: ReadonlyArray<Include>,
-    view?: ExpansionView
-  ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
-  readonly findBySlug: (
-    slug: string,
-    include: ReadonlyArray<Include>,
-    view?: ExpansionView
-  ) => Effect.Effect<EntityView | undefined, never, CurrentActor>
-  /** The row after the change; undefined when there is no such entity. */
-  readonly update: (
-    id: string,
-    change: EntityWrite,
-    fields?: FieldWrite
-  ) => Effect.Effect<CatalogEntity | undefined, Conflict, CurrentActor>
-  /** Deletes the entity and its parts unless something outside the catalog refers to it. */
-  readonly remove: (id: string) => Effect.Effect<Removal, never, CurrentActor>
-}>()("stoa/domain/catalog/EntityRepo") {
-  static readonly layer = Layer.effect(
-    EntityRepo,
-    Effect.map(
-      Effect.all([SqlClient.SqlClient, lookupSql, MediaAddress]),
-      ([sql, lookup, address]) => make(sql, lookup, address)
-    )
+export class EntityRepo extends Context.Service<EntityRepo>()("stoa/domain/catalog/EntityRepo", {
+  make: Effect.map(
+    Effect.all([SqlClient.SqlClient, lookupSql, MediaAddress]),
+    ([sql, lookup, address]) => make(sql, lookup, address)
   )
+}) {
+  static readonly layer = Layer.effect(EntityRepo, EntityRepo.make)
 }
 
 const all: ExpansionView = { drafts: false, locales: undefined, warehouses: true, prices: "all" }
@@ -86,7 +63,8 @@ const make = (
   sql: SqlClient.SqlClient,
   lookup: SqlClient.SqlClient,
   address: string
-): EntityRepo["Service"] => {
+) => {
+  /** `fields`: the custom fields to write (`EntityFields`). */
   const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
@@ -117,11 +95,12 @@ const make = (
     },
     Effect.orDie
   )
-  const findById: EntityRepo["Service"]["findById"] = (id, include, view) =>
+  const findById = (id: string, include: ReadonlyArray<Include>, view?: ExpansionView) =>
     findWhere(sql`e.id = ${id}::uuid`, include, view)
-  const findBySlug: EntityRepo["Service"]["findBySlug"] = (slug, include, view) =>
+  const findBySlug = (slug: string, include: ReadonlyArray<Include>, view?: ExpansionView) =>
     findWhere(sql`e.slug = ${slug}`, include, view)
 
+  /** The row after the change; undefined when there is no such entity. */
   const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const rows = yield* sql<CatalogEntity>`with old as materialized (select * from catalog_entities
@@ -144,6 +123,7 @@ const make = (
   return { create, findById, findBySlug, update, remove: makeRemove(sql) }
 }
 
+/** Deletes the entity and its parts unless something outside the catalog refers to it. */
 const makeRemove = (sql: SqlClient.SqlClient) =>
   Effect.fn("EntityRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor

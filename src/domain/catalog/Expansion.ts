@@ -71,7 +71,7 @@ const LinkedPrice = Schema.Struct({
 }).annotate({
   identifier: "LinkedPrice",
   description:
-    "Callers without a permission to read prices or `catalog:update` get the prices that hold now for everybody and for their "
+    "Callers without a permission to read prices or `catalog:update` get the prices that hold now for all customers and for their "
     + "own customer groups."
 })
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 
 /** An entity with the options of its variants. */
 export interface NamedEntity {
@@ -22,34 +22,28 @@ export interface NamedItems {
 }
 
 /** Looks up sellable items by slug and SKU. */
-export class SellableRepo extends Context.Service<SellableRepo, {
-  readonly named: (
-    slugs: ReadonlyArray<string>,
-    skus: ReadonlyArray<string>
-  ) => Effect.Effect<NamedItems, never, CurrentActor>
-}>()("stoa/domain/catalog/SellableRepo") {
-  static readonly layer = Layer.effect(
-    SellableRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({
-      named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
-        const organization = yield* currentOrganization
-        const entities = yield* sql<NamedEntity>`select e.id, e.slug,
+export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/catalog/SellableRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
+      const organization = yield* currentOrganization
+      const entities = yield* sql<NamedEntity>`select e.id, e.slug,
             (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'options',
                 (select coalesce(jsonb_object_agg(t.name, w.value), '{}') from variant_option_values o
                   join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
                   where o.variant_id = v.id))), '[]')
               from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
-          .unprepared
-        const variants = yield* sql<NamedVariant & { readonly sku: string }>`
+        .unprepared
+      const variants = yield* sql<NamedVariant & { readonly sku: string }>`
           select v.sku, v.id as "variantId", v.entity_id as "entityId",
             (select e.slug from catalog_entities e where e.id = v.entity_id) as slug
           from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`.unprepared
-        return {
-          entities: new Map(entities.map((entity) => [entity.slug, entity])),
-          variants: new Map(variants.map(({ sku, ...variant }) => [sku, variant]))
-        }
-      }, Effect.orDie)
-    }))
-  )
+      return {
+        entities: new Map(entities.map((entity) => [entity.slug, entity])),
+        variants: new Map(variants.map(({ sku, ...variant }) => [sku, variant]))
+      }
+    }, Effect.orDie)
+  }))
+}) {
+  static readonly layer = Layer.effect(SellableRepo, SellableRepo.make)
 }

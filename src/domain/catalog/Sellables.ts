@@ -1,5 +1,4 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
 import { keyText } from "../text/Storable.ts"
 import { Slug } from "./FieldText.ts"
 import { type NamedEntity, SellableRepo } from "./SellableRepo.ts"
@@ -38,34 +37,29 @@ export const sellableKey = ({ options, sku, slug }: SellableName): string =>
   ].join(" ")
 
 /** Resolves the sellable items that files name. */
-export class Sellables extends Context.Service<Sellables, {
-  /** In the order of the names, in two statements; a string is the error of that name. */
-  readonly find: (
-    names: ReadonlyArray<SellableName>
-  ) => Effect.Effect<ReadonlyArray<Sellable | string>, never, CurrentActor>
-}>()("stoa/domain/catalog/Sellables") {
-  static readonly layer = Layer.effect(
-    Sellables,
-    Effect.map(SellableRepo, (repo) => ({
-      find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
-        const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
-        return names.map((name): Sellable | string => {
-          if (typeof name.sku === "string") {
-            const found = variants.get(name.sku)
-            if (found === undefined) return `There is no variant with the SKU '${name.sku}'.`
-            if (typeof name.slug === "string" && found.slug !== name.slug) {
-              return `The SKU '${name.sku}' belongs to '${found.slug}'.`
-            }
-            return found
+export class Sellables extends Context.Service<Sellables>()("stoa/domain/catalog/Sellables", {
+  make: Effect.map(SellableRepo, (repo) => ({
+    /** In the order of the names, in two statements; a string is the error of that name. */
+    find: Effect.fn("Sellables.find")(function*(names: ReadonlyArray<SellableName>) {
+      const { entities, variants } = yield* repo.named(texts(names, "slug"), texts(names, "sku"))
+      return names.map((name): Sellable | string => {
+        if (typeof name.sku === "string") {
+          const found = variants.get(name.sku)
+          if (found === undefined) return `There is no variant with the SKU '${name.sku}'.`
+          if (typeof name.slug === "string" && found.slug !== name.slug) {
+            return `The SKU '${name.sku}' belongs to '${found.slug}'.`
           }
-          const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
-          if (typeof name.slug !== "string") return "A slug or a SKU is needed."
-          if (entity === undefined) return `There is no entity with the slug '${name.slug}'.`
-          return byOptions(entity, name.options ?? {})
-        })
+          return found
+        }
+        const entity = typeof name.slug === "string" ? entities.get(name.slug) : undefined
+        if (typeof name.slug !== "string") return "A slug or a SKU is needed."
+        if (entity === undefined) return `There is no entity with the slug '${name.slug}'.`
+        return byOptions(entity, name.options ?? {})
       })
-    }))
-  )
+    })
+  }))
+}) {
+  static readonly layer = Layer.effect(Sellables, Sellables.make)
 }
 
 const texts = (names: ReadonlyArray<SellableName>, field: "slug" | "sku"): ReadonlyArray<string> => [

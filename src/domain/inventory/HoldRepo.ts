@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { fulfilStatement } from "./FulfilStatementRepo.ts"
 import { lockingHolds, unitsBySellable } from "./LockedHoldsRepo.ts"
 import { releaseStock } from "./ReleaseStockRepo.ts"
@@ -36,45 +36,10 @@ interface LineRow {
  * Ends holds and returns or deducts their stock. Every method moves the versions of the sellables, so stock entities
  * notice, and takes locks in the order of all stock writers: holds, versions by key, levels.
  */
-export class HoldRepo extends Context.Service<HoldRepo, {
-  /**
-   * Ends the hold of a failed checkout and leaves a marker, so that a reservation still on its way is refused. Does
-   * nothing for a hold that is sold or ended. True if stock was returned.
-   */
-  readonly release: (holder: string) => Effect.Effect<boolean, never, CurrentActor>
-  /**
-   * Ends expired holds of all organizations, at most 500 per call; returns the count. Safe to run in any process at any
-   * time.
-   */
-  readonly expireDue: Effect.Effect<number>
-  /**
-   * Releases everything a cancelled order still holds, from its checkout or reserved by hand; returns the number of
-   * units.
-   */
-  readonly releaseSold: (orderId: string) => Effect.Effect<number, never, CurrentActor>
-  /**
-   * Deducts shipped stock: on hand and reserved go down in the reserved warehouses. Without `lines` everything the
-   * order still holds; with them at most what it holds. Returns what was deducted.
-   */
-  readonly fulfilSold: (
-    orderId: string,
-    lines?: ReadonlyArray<StockDemand>
-  ) => Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
-  /** Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order. */
-  readonly returnToHold: (
-    orderId: string,
-    units: ReadonlyArray<StockAllocation>
-  ) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * Deletes holds that ended longer ago than this, released or fully handed over, with their lines and pinned pricing,
-   * at most 1,000 per call; returns the count. The order and the stock movements stay.
-   */
-  readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
-}>()("stoa/domain/inventory/HoldRepo") {
-  static readonly layer = Layer.effect(
-    HoldRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql) }))
-  )
+export class HoldRepo extends Context.Service<HoldRepo>()("stoa/domain/inventory/HoldRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql) }))
+}) {
+  static readonly layer = Layer.effect(HoldRepo, HoldRepo.make)
 }
 
 /**
@@ -104,6 +69,10 @@ const eachAlone = Effect.fnUntraced(function*(
 })
 
 const makeReleases = (sql: SqlClient.SqlClient) => {
+  /**
+   * Ends the hold of a failed checkout and leaves a marker, so that a reservation still on its way is refused. Does
+   * nothing for a hold that is sold or ended. True if stock was returned.
+   */
   const release = Effect.fn("HoldRepo.release")(function*(holder: string) {
     const organization = yield* currentOrganization
     for (let tries = 0; tries < releaseTries; tries++) {
@@ -142,6 +111,10 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         update holds set state = 'expired', updated_at = now()
         where organization_id = ${organization} and holder = any(array(select holder from mine)))
       select count(*)::int4 as ended from mine`
+  /**
+   * Ends expired holds of all organizations, at most 500 per call; returns the count. Safe to run in any process at any
+   * time.
+   */
   const expireDue = Effect.gen(function*() {
     const due = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
       from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
@@ -160,6 +133,10 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         delete from hold_lines where organization_id = ${organization} and holder = any(array(select holder from old)))
       delete from holds where organization_id = ${organization} and holder = any(array(select holder from old))
       returning 1`
+  /**
+   * Deletes holds that ended longer ago than this, released or fully handed over, with their lines and pinned pricing,
+   * at most 1,000 per call; returns the count. The order and the stock movements stay.
+   */
   const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
     const ended = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
       from (select organization_id, holder from holds where state in ('released', 'expired', 'fulfilled')
@@ -176,6 +153,10 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
 
 const makeSold = (sql: SqlClient.SqlClient) => {
   const locking = lockingHolds(sql)
+  /**
+   * Releases everything a cancelled order still holds, from its checkout or reserved by hand; returns the number of
+   * units.
+   */
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
     const rows = yield* locking(orderId, (organization, holders) =>
       sql<{ units: bigint }>`with mine as materialized (
@@ -194,6 +175,10 @@ const makeSold = (sql: SqlClient.SqlClient) => {
         select coalesce(sum(quantity), 0)::int8 as units from lines`)
     return Number(rows[0]?.units ?? 0n)
   }, Effect.orDie)
+  /**
+   * Deducts shipped stock: on hand and reserved go down in the reserved warehouses. Without `lines` everything the
+   * order still holds; with them at most what it holds. Returns what was deducted.
+   */
   const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: string, lines?: ReadonlyArray<StockDemand>) {
     const shipped = lines === undefined ? undefined : unitsBySellable(lines)
     const rows = yield* locking(
@@ -202,6 +187,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
     )
     return rows.map((row) => ({ sellable: row.sellable_id, warehouseId: row.warehouse_id, quantity: row.quantity }))
   }, Effect.orDie)
+  /** Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order. */
   const returnToHold = Effect.fn("HoldRepo.returnToHold")(
     function*(orderId: string, units: ReadonlyArray<StockAllocation>) {
       if (units.length === 0) return

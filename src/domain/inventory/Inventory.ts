@@ -16,54 +16,44 @@ import { WarehouseRepo } from "./WarehouseRepo.ts"
 /** Adjustments decided on what was read before they wait for a lock: two writers seldom meet twice. */
 const optimisticTries = 2
 
-type AdjustError = NotFound | ValidationFailed
-
 /** Corrections of stock and reservations by hand (spec 4, contract 6). Checkouts reserve at the stock entity instead. */
-export class Inventory extends Context.Service<Inventory, {
-  /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved. */
-  readonly adjust: (body: AdjustStock) => Effect.Effect<AdjustedLevel, AdjustError, CurrentActor>
-  /** Reserves for an order until it is released, cancelled or shipped; 404 without a level, 422 when short. */
-  readonly reserve: (body: ManualStock) => Effect.Effect<void, AdjustError, CurrentActor>
-  /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
-  readonly release: (body: ManualStock) => Effect.Effect<void, NotFound, CurrentActor>
-  readonly available: StockRepo["Service"]["available"]
-  readonly levels: StockRepo["Service"]["levels"]
-  readonly createWarehouse: WarehouseRepo["Service"]["create"]
-  readonly warehouses: WarehouseRepo["Service"]["list"]
-}>()("stoa/domain/inventory/Inventory") {
-  static readonly layer = Layer.effect(
-    Inventory,
-    Effect.gen(function*() {
-      const hooks = yield* Hooks
-      const stock = yield* StockRepo
-      const places = yield* WarehouseRepo
-      const adjust = makeAdjust(stock, yield* ReservationRepo, places)
-      const holds = yield* ManualHoldRepo
-      return {
-        adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
-          // The hook runs inside the transaction (contract §0.5); this costs extra round trips only if a hook is
-          // registered.
-          const listened = Effect.tap(adjust(body), ({ level }) => hooks.after("inventory.afterAdjust", level))
-          const { level, ...change } = yield* hooks.has("inventory.afterAdjust")
-            ? stock.together(listened)
-            : adjust(body)
-          return { ...level, ...change }
-        }),
-        reserve: Effect.fn("Inventory.reserve")((body: ManualStock) =>
-          holds.reserve(toHold(body), (levels) => allocate(body, levels)).pipe(
-            Effect.tap(countReservations("granted", 1)),
-            Effect.tapError(() => countReservations("refused", 1))
-          )
-        ),
-        release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
-        // An empty list needs no query.
-        available: (entityIds) => entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
-        levels: stock.levels,
-        createWarehouse: places.create,
-        warehouses: places.list
-      }
-    })
-  )
+export class Inventory extends Context.Service<Inventory>()("stoa/domain/inventory/Inventory", {
+  make: Effect.gen(function*() {
+    const hooks = yield* Hooks
+    const stock = yield* StockRepo
+    const places = yield* WarehouseRepo
+    /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved. */
+    const adjust = makeAdjust(stock, yield* ReservationRepo, places)
+    const holds = yield* ManualHoldRepo
+    return {
+      adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
+        // The hook runs inside the transaction (contract §0.5); this costs extra round trips only if a hook is
+        // registered.
+        const listened = Effect.tap(adjust(body), ({ level }) => hooks.after("inventory.afterAdjust", level))
+        const { level, ...change } = yield* hooks.has("inventory.afterAdjust")
+          ? stock.together(listened)
+          : adjust(body)
+        return { ...level, ...change }
+      }),
+      /** Reserves for an order until it is released, cancelled or shipped; 404 without a level, 422 when short. */
+      reserve: Effect.fn("Inventory.reserve")((body: ManualStock) =>
+        holds.reserve(toHold(body), (levels) => allocate(body, levels)).pipe(
+          Effect.tap(countReservations("granted", 1)),
+          Effect.tapError(() => countReservations("refused", 1))
+        )
+      ),
+      /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
+      release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
+      // An empty list needs no query.
+      available: (entityIds: ReadonlyArray<string>) =>
+        entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
+      levels: stock.levels,
+      createWarehouse: places.create,
+      warehouses: places.list
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Inventory, Inventory.make)
 }
 
 const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouseId }: ManualStock) => ({

@@ -32,22 +32,10 @@ export type Allocate = (
 ) => Result.Result<ReadonlyArray<StockAllocation>, ValidationFailed>
 
 /** Manual reservations: one hold per order, which never expires and can grow and shrink. */
-export class ManualHoldRepo extends Context.Service<ManualHoldRepo, {
-  /**
-   * Adds to what the order holds. 404 if the entity's sellable has no level there; a refusal by `allocate` changes
-   * nothing.
-   */
-  readonly reserve: (
-    hold: ManualHold,
-    allocate: Allocate
-  ) => Effect.Effect<void, NotFound | ValidationFailed, CurrentActor>
-  /** Gives back at most what the order holds of the sellable. 404 when it never held any. Gives how many units. */
-  readonly release: (hold: ManualHold) => Effect.Effect<number, NotFound, CurrentActor>
-}>()("stoa/domain/inventory/ManualHoldRepo") {
-  static readonly layer = Layer.effect(
-    ManualHoldRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({ reserve: makeReserve(sql), release: makeRelease(sql) }))
-  )
+export class ManualHoldRepo extends Context.Service<ManualHoldRepo>()("stoa/domain/inventory/ManualHoldRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ reserve: makeReserve(sql), release: makeRelease(sql) }))
+}) {
+  static readonly layer = Layer.effect(ManualHoldRepo, ManualHoldRepo.make)
 }
 
 /** A statement after the locks reads the levels, so they cannot change between read and write. */
@@ -86,6 +74,10 @@ const take = Effect.fnUntraced(
   }
 )
 
+/**
+ * Adds to what the order holds. 404 if the entity's sellable has no level there; a refusal by `allocate` changes
+ * nothing.
+ */
 const makeReserve = (sql: SqlClient.SqlClient) =>
   Effect.fn("ManualHoldRepo.reserve")(
     function*(hold: ManualHold, allocate: Allocate) {
@@ -103,6 +95,7 @@ const makeReserve = (sql: SqlClient.SqlClient) =>
     Effect.catchTag("SqlError", Effect.die)
   )
 
+/** Gives back at most what the order holds of the sellable; returns the units. 404 when it never held any. */
 const makeRelease = (sql: SqlClient.SqlClient) =>
   Effect.fn("ManualHoldRepo.release")(
     function*(hold: ManualHold) {

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { lockingHolds, unitsBySellable } from "./LockedHoldsRepo.ts"
 import { deductedFromHolds, movedVersions, openUnits, requestedUnits } from "./OpenAllocationsRepo.ts"
 import { releaseStock } from "./ReleaseStockRepo.ts"
@@ -18,25 +18,18 @@ const toAllocation = (row: MovedRow): StockAllocation => ({
   quantity: row.quantity
 })
 
-type Moved = Effect.Effect<ReadonlyArray<StockAllocation>, never, CurrentActor>
-
 /**
  * The statements behind `RefundedStock`. They take locks in the order of all stock writers (holds, versions by key,
  * levels) and move every version they touch, so that stock entities notice.
  */
-export class RefundedStockRepo extends Context.Service<RefundedStockRepo, {
-  readonly release: (orderId: string, units: ReadonlyArray<StockDemand>) => Moved
-  readonly holdAgain: (orderId: string, released: ReadonlyArray<StockAllocation>) => Moved
-  readonly restoreHold: (orderId: string, units: ReadonlyArray<StockDemand>) => Moved
-}>()("stoa/domain/inventory/RefundedStockRepo") {
-  static readonly layer = Layer.effect(
-    RefundedStockRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({
-      release: makeRelease(sql),
-      holdAgain: makeHoldAgain(sql),
-      restoreHold: makeRestoreHold(sql)
-    }))
-  )
+export class RefundedStockRepo extends Context.Service<RefundedStockRepo>()("stoa/domain/inventory/RefundedStockRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    release: makeRelease(sql),
+    holdAgain: makeHoldAgain(sql),
+    restoreHold: makeRestoreHold(sql)
+  }))
+}) {
+  static readonly layer = Layer.effect(RefundedStockRepo, RefundedStockRepo.make)
 }
 
 const makeRelease = (sql: SqlClient.SqlClient) => {

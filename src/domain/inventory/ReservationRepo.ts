@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
-import type { HoldState, PinnedHold, Reservation, ReservationOutcome, StockSnapshot } from "./Reservation.ts"
+import type { HoldState, PinnedHold, Reservation, StockSnapshot } from "./Reservation.ts"
 import { reserveStatement } from "./ReservationStatementRepo.ts"
 import type { WarehouseStock } from "./StockRules.ts"
 
@@ -38,29 +38,10 @@ const toSnapshots = (rows: ReadonlyArray<LevelRow>): ReadonlyMap<string, StockSn
  * Database access of the stock entity: what it reads, and the single statement that writes a batch of checkouts. The
  * number of statements does not grow with the checkouts or lines.
  */
-export class ReservationRepo extends Context.Service<ReservationRepo, {
-  /** Stock of sellables with their versions, read in one snapshot; a sellable without stock records has no entry. */
-  readonly load: (
-    sellables: ReadonlyArray<string>
-  ) => Effect.Effect<ReadonlyMap<string, StockSnapshot>, never, CurrentActor>
-  /** The holds of these holders, in any state. */
-  readonly holds: (holders: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<PinnedHold>, never, CurrentActor>
-  /**
-   * Writes reservations decided on these versions, all or nothing: one outdated version refuses the batch and names the
-   * sellable. A holder with a hold keeps it unchanged.
-   */
-  readonly reserve: (
-    fences: ReadonlyArray<StockSnapshot>,
-    reservations: ReadonlyArray<Reservation>
-  ) => Effect.Effect<ReservationOutcome, never, CurrentActor>
-  /** Runs `body` in a transaction that locks out every other writer of these holders and sellables. */
-  readonly alone: <A, R>(
-    holders: ReadonlyArray<string>,
-    sellables: ReadonlyArray<string>,
-    body: Effect.Effect<A, never, R>
-  ) => Effect.Effect<A, never, R | CurrentActor>
-}>()("stoa/domain/inventory/ReservationRepo") {
-  static readonly layer = Layer.effect(ReservationRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class ReservationRepo extends Context.Service<ReservationRepo>()("stoa/domain/inventory/ReservationRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(ReservationRepo, ReservationRepo.make)
 }
 
 interface OutcomeRow {
@@ -71,7 +52,8 @@ interface OutcomeRow {
 
 const nothing: OutcomeRow = { stale: [], fresh: [], had: [] }
 
-const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** Stock of sellables with their versions, read in one snapshot; a sellable without stock records has no entry. */
   const load = Effect.fn("ReservationRepo.load")(function*(sellables: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     return toSnapshots(
@@ -84,12 +66,17 @@ const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
         where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
     )
   }, Effect.orDie)
+  /** The holds of these holders, in any state. */
   const holds = Effect.fn("ReservationRepo.holds")(function*(holders: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     const rows = yield* sql<HoldRow>`select holder, state, pricing::text as pricing from holds
       where organization_id = ${organization} and holder = any(${holders}::text[])`
     return rows.map(toHold)
   }, Effect.orDie)
+  /**
+   * Writes reservations decided on these versions, all or nothing: one outdated version refuses the batch and names the
+   * sellable. A holder with a hold keeps it unchanged.
+   */
   const reserve = Effect.fn("ReservationRepo.reserve")(
     function*(fences: ReadonlyArray<StockSnapshot>, reservations: ReadonlyArray<Reservation>) {
       const organization = yield* currentOrganization
@@ -100,6 +87,7 @@ const make = (sql: SqlClient.SqlClient): ReservationRepo["Service"] => {
     },
     Effect.orDie
   )
+  /** Runs `body` in a transaction that locks out every other writer of these holders and sellables. */
   const alone = <A, R>(
     holders: ReadonlyArray<string>,
     sellables: ReadonlyArray<string>,

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 
 /** Result of an audit of all organizations' stock; both counts are 0 unless something is wrong. */
@@ -17,13 +17,13 @@ const sampleSize = 200
  * Checks for oversold stock, for the metrics. The first count reads an index that is normally empty; the second reads
  * only the newest live holds and their levels. A run takes about a millisecond for any size of store.
  */
-export class StockAuditRepo extends Context.Service<StockAuditRepo, {
-  readonly audit: Effect.Effect<StockAudit, SqlError.SqlError>
-}>()("stoa/domain/inventory/StockAuditRepo") {
-  static readonly layer = Layer.effect(StockAuditRepo, Effect.map(lookupSql, (sql) => make(sql)))
+export class StockAuditRepo extends Context.Service<StockAuditRepo>()("stoa/domain/inventory/StockAuditRepo", {
+  make: Effect.map(lookupSql, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(StockAuditRepo, StockAuditRepo.make)
 }
 
-const make = (sql: SqlClient.SqlClient): StockAuditRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
   // Unprepared, at most once a second, so that no plan made on an empty table stays. A single statement sees one state
   // of the tables: a reservation being written is in both sums or in neither.
   const rows = sql<StockAudit>`select

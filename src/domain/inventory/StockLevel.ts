@@ -20,7 +20,7 @@ const fields = {
   reorderThreshold: Schema.NullOr(Schema.Int),
   reorderQuantity: Schema.NullOr(Schema.Int),
   allowNegative: Schema.Boolean.annotate({
-    description: "The level lies below what is reserved because an adjustment was allowed to take it there."
+    description: "The level is below what is reserved because an adjustment was allowed to take it there."
   }),
   version: Schema.Int.annotate({ description: "Counts the changes to the stock of this variant, else entity." }),
   lastRestockedAt: Schema.NullOr(Time),

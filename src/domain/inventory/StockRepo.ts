@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import type { StockLevel } from "./StockLevel.ts"
 import { type LevelRow, toLevel } from "./StockLevelRows.ts"
 import type { AdjustmentMovement } from "./StockRules.ts"
@@ -45,41 +45,28 @@ export interface LevelFilter {
 }
 
 /** Levels of stock: what there is, and corrections of it. */
-export class StockRepo extends Context.Service<StockRepo, {
-  /** Units that can be sold of each entity, over all its variants and all active warehouses; 0 for unknown ones. */
-  readonly available: (
-    entityIds: ReadonlyArray<string>
-  ) => Effect.Effect<Readonly<Record<string, number>>, never, CurrentActor>
-  readonly levels: (filter: LevelFilter, page: PageRequest) => Effect.Effect<PageOf<StockLevel>, never, CurrentActor>
-  /** What an adjustment starts from, in one statement. */
-  readonly adjustable: (target: StockTarget) => Effect.Effect<AdjustableStock, never, CurrentActor>
-  /**
-   * Writes level, movement and the event inventory.afterAdjust in one statement, for the version they were decided on.
-   * False, with nothing written, if another writer came first.
-   */
-  readonly adjust: (
-    from: AdjustableStock,
-    level: StockLevel,
-    movement: StockMovement
-  ) => Effect.Effect<boolean, never, CurrentActor>
-  /** Runs an adjustment and what belongs to it in one transaction; a failure undoes all of it. */
-  readonly together: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-}>()("stoa/domain/inventory/StockRepo") {
-  static readonly layer = Layer.effect(
-    StockRepo,
-    Effect.map(
-      SqlClient.SqlClient,
-      (sql) => ({
-        ...makeReads(sql),
-        adjustable: makeAdjustable(sql),
-        adjust: makeAdjust(sql),
-        together: makeTogether(sql)
-      })
-    )
+export class StockRepo extends Context.Service<StockRepo>()("stoa/domain/inventory/StockRepo", {
+  make: Effect.map(
+    SqlClient.SqlClient,
+    (sql) => ({
+      ...makeReads(sql),
+      /** What an adjustment starts from, in one statement. */
+      adjustable: makeAdjustable(sql),
+      /**
+       * Writes level, movement and the event inventory.afterAdjust in one statement, for the version they were decided on.
+       * False, with nothing written, if another writer came first.
+       */
+      adjust: makeAdjust(sql),
+      /** Runs an adjustment and what belongs to it in one transaction; a failure undoes all of it. */
+      together: makeTogether(sql)
+    })
   )
+}) {
+  static readonly layer = Layer.effect(StockRepo, StockRepo.make)
 }
 
 const makeReads = (sql: SqlClient.SqlClient) => {
+  /** Units that can be sold of each entity, over all its variants and all active warehouses; 0 for unknown ones. */
   const available = Effect.fn("StockRepo.available")(function*(entityIds: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ entity_id: string; units: bigint }>`
@@ -105,13 +92,12 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   return { available, levels }
 }
 
-const makeTogether =
-  (sql: SqlClient.SqlClient): StockRepo["Service"]["together"] => <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
-    sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
-      Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error)),
-      Effect.withSpan("StockRepo.together")
-    )
+const makeTogether = (sql: SqlClient.SqlClient) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
+  sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
+    Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error)),
+    Effect.withSpan("StockRepo.together")
+  )
 
 /** Why a transaction is given up. */
 class Undone<E> {

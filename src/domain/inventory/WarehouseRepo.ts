@@ -6,21 +6,16 @@ import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { defaultWarehouse, type NewWarehouse, Warehouse } from "./Warehouse.ts"
 
 const columns = columnsOf(Warehouse.fields)
 
 /** Warehouses of the organization. */
-export class WarehouseRepo extends Context.Service<WarehouseRepo, {
-  /** 409 if the code is in use. */
-  readonly create: (warehouse: NewWarehouse) => Effect.Effect<Warehouse, Conflict, CurrentActor>
-  /** By priority, inactive ones included. */
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<Warehouse>, never, CurrentActor>
-  /** Creates the default warehouse when there is none at all. Safe at any time and from several processes. */
-  readonly ensureDefault: Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/inventory/WarehouseRepo") {
-  static readonly layer = Layer.effect(WarehouseRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class WarehouseRepo extends Context.Service<WarehouseRepo>()("stoa/domain/inventory/WarehouseRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(WarehouseRepo, WarehouseRepo.make)
 }
 
 const made = {
@@ -31,7 +26,8 @@ const made = {
   from: "made x"
 } as const
 
-const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** 409 if the code is in use. */
   const create = Effect.fn("WarehouseRepo.create")(
     function*(warehouse: NewWarehouse) {
       const actor = yield* CurrentActor
@@ -49,9 +45,11 @@ const make = (sql: SqlClient.SqlClient): WarehouseRepo["Service"] => {
     },
     Effect.catchTag("SqlError", Effect.die)
   )
+  /** By priority, inactive ones included. */
   const list = Effect.fn("WarehouseRepo.list")((page: PageRequest) =>
     Effect.orDie(ownPage<Warehouse>(sql, { table: "warehouses", columns, order: "priority, id" }, page))
   )
+  /** Creates the default warehouse when there is none at all. Safe at any time and from several processes. */
   const ensureDefault = Effect.gen(function*() {
     const actor = yield* CurrentActor
     yield* sql`with made as (insert into warehouses (id, organization_id, name, code)

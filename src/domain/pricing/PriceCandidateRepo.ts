@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
@@ -27,19 +27,6 @@ export interface PricedEntity {
   readonly basePrice: number | null
 }
 
-/** Finds the rows of price resolution (contract §7.3). */
-export class PriceCandidateRepo extends Context.Service<PriceCandidateRepo, {
-  /**
-   * Prices, modifiers and base prices for all sellables, without those that ended before `now`. One statement, batched
-   * with concurrent callers.
-   */
-  readonly candidates: (
-    things: ReadonlyArray<PricedThing>,
-    currency: PricedIn,
-    now: Date
-  ) => Effect.Effect<PriceCandidates, never, CurrentActor>
-}>()("stoa/domain/pricing/PriceCandidateRepo") {}
-
 /** Times inside aggregated JSON are text. */
 type Timed<Row, Keys extends keyof Row> = Omit<Row, Keys> & { readonly [Key in Keys]: string | null }
 
@@ -60,15 +47,15 @@ interface Question {
 
 const timeOf = (text: string | null): Date | null => text === null ? null : new Date(text)
 
-/** `PriceCandidateRepo` over the database of the process. */
-export const priceCandidateRepoLayer = Layer.effect(
-  PriceCandidateRepo,
-  Effect.gen(function*() {
-    const sql = yield* lookupSql
+/** Finds the rows of price resolution (contract §7.3). */
+export class PriceCandidateRepo
+  extends Context.Service<PriceCandidateRepo>()("stoa/domain/pricing/PriceCandidateRepo", {
+    make: Effect.gen(function*() {
+      const sql = yield* lookupSql
 
-    const findAll = (questions: ReadonlyArray<Question>) =>
-      Effect.map(
-        sql<CandidateRow & { readonly n: number }>`with asked as materialized (
+      const findAll = (questions: ReadonlyArray<Question>) =>
+        Effect.map(
+          sql<CandidateRow & { readonly n: number }>`with asked as materialized (
             select i.*, coalesce(i.named, (select c.currency from carts c
               where c.id = i.cart and c.organization_id = i.organization)) as currency
             from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
@@ -93,34 +80,42 @@ export const priceCandidateRepoLayer = Layer.effect(
           cross join lateral (select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug,
               'basePrice', e.metadata->'basePrice')) as found
             from catalog_entities e where e.organization_id = i.organization and e.id = any(i.ids)) e`,
-        (rows) => {
-          const found = new Map(rows.map((row) => [row.n, row]))
-          return questions.map((_, n) => toCandidates(found.get(n)))
-        }
+          (rows) => {
+            const found = new Map(rows.map((row) => [row.n, row]))
+            return questions.map((_, n) => toCandidates(found.get(n)))
+          }
+        )
+
+      const finding = yield* GroupCommit.make<Question, PriceCandidates>({
+        name: "prices.candidates",
+        together: findAll,
+        alone: (question) => Effect.map(findAll([question]), ([candidates]) => candidates ?? toCandidates(undefined))
+      })
+
+      /**
+       * Prices, modifiers and base prices for all sellables, without those that ended before `now`. One statement, batched
+       * with concurrent callers.
+       */
+      const candidates = Effect.fn("PriceCandidateRepo.candidates")(
+        function*(things: ReadonlyArray<PricedThing>, currency: PricedIn, now: Date) {
+          if (things.length === 0) return toCandidates(undefined)
+          return yield* finding({
+            organization: yield* currentOrganization,
+            ids: [...new Set(things.map((thing) => thing.entityId))],
+            ...(typeof currency === "string" ? { named: currency } : { cart: currency.cartId }),
+            now
+          })
+        },
+        Effect.orDie
       )
 
-    const finding = yield* GroupCommit.make<Question, PriceCandidates>({
-      name: "prices.candidates",
-      together: findAll,
-      alone: (question) => Effect.map(findAll([question]), ([candidates]) => candidates ?? toCandidates(undefined))
+      return { candidates }
     })
-
-    const candidates = Effect.fn("PriceCandidateRepo.candidates")(
-      function*(things: ReadonlyArray<PricedThing>, currency: PricedIn, now: Date) {
-        if (things.length === 0) return toCandidates(undefined)
-        return yield* finding({
-          organization: yield* currentOrganization,
-          ids: [...new Set(things.map((thing) => thing.entityId))],
-          ...(typeof currency === "string" ? { named: currency } : { cart: currency.cartId }),
-          now
-        })
-      },
-      Effect.orDie
-    )
-
-    return PriceCandidateRepo.of({ candidates })
   })
-)
+{}
+
+/** `PriceCandidateRepo` over the database of the process. */
+export const priceCandidateRepoLayer = Layer.effect(PriceCandidateRepo, PriceCandidateRepo.make)
 
 const toCandidates = (row: CandidateRow | undefined): PriceCandidates => ({
   prices: (row?.prices ?? []).map((price) => ({

@@ -1,14 +1,13 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import {
   changedModifier,
   modifierOf,
   type NewPriceModifier,
-  type PriceModifier,
   type PriceModifierChange,
   type PriceModifierFilter
 } from "./PriceModifier.ts"
@@ -17,54 +16,42 @@ import { PriceModifierRepo } from "./PriceModifierRepo.ts"
 const unknownModifier = NotFound.of("Price modifier not found.")
 
 /** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the complete store. */
-export class PriceModifiers extends Context.Service<PriceModifiers, {
-  /** A new modifier; runs `pricing.afterCreate`. */
-  readonly create: (input: NewPriceModifier) => Effect.Effect<PriceModifier, ValidationFailed, CurrentActor>
-  /** Changes the sent fields only; runs `pricing.afterUpdate`. */
-  readonly change: (
-    id: string,
-    input: PriceModifierChange
-  ) => Effect.Effect<PriceModifier, NotFound | ValidationFailed, CurrentActor>
-  readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** A page in order of application; `active` means within its window now. */
-  readonly list: (
-    filter: PriceModifierFilter,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<PriceModifier>, never, CurrentActor>
-}>()("stoa/domain/pricing/PriceModifiers") {
-  static readonly layer = Layer.effect(
-    PriceModifiers,
-    Effect.gen(function*() {
-      const repo = yield* PriceModifierRepo
-      const hooks = yield* Hooks
-      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/domain/pricing/PriceModifiers", {
+  make: Effect.gen(function*() {
+    const repo = yield* PriceModifierRepo
+    const hooks = yield* Hooks
+    const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-      const create = Effect.fn("PriceModifiers.create")(function*(input: NewPriceModifier) {
-        const { organizationId } = yield* CurrentActor
-        const now = yield* clock
-        const modifier = yield* Effect.fromResult(modifierOf(input, { id: newId(), organizationId, now }))
-        yield* repo.insert(modifier)
-        yield* hooks.after("pricing.afterCreate", modifier)
-        return modifier
-      })
-
-      const change = Effect.fn("PriceModifiers.change")(function*(id: string, input: PriceModifierChange) {
-        const now = yield* clock
-        const modifier = yield* repo.change(id, (before) => Effect.fromResult(changedModifier(before, input, now)))
-        if (modifier === undefined) return yield* unknownModifier
-        yield* hooks.after("pricing.afterUpdate", modifier)
-        return modifier
-      })
-
-      const list = Effect.fn("PriceModifiers.list")(function*(filter: PriceModifierFilter, page: PageRequest) {
-        return yield* repo.list(filter, yield* clock, page)
-      })
-
-      const remove = Effect.fn("PriceModifiers.remove")(function*(id: string) {
-        if (!(yield* repo.remove(id))) return yield* unknownModifier
-      })
-
-      return { create, change, remove, list }
+    /** A new modifier; runs `pricing.afterCreate`. */
+    const create = Effect.fn("PriceModifiers.create")(function*(input: NewPriceModifier) {
+      const { organizationId } = yield* CurrentActor
+      const now = yield* clock
+      const modifier = yield* Effect.fromResult(modifierOf(input, { id: newId(), organizationId, now }))
+      yield* repo.insert(modifier)
+      yield* hooks.after("pricing.afterCreate", modifier)
+      return modifier
     })
-  )
+
+    /** Changes the sent fields only; runs `pricing.afterUpdate`. */
+    const change = Effect.fn("PriceModifiers.change")(function*(id: string, input: PriceModifierChange) {
+      const now = yield* clock
+      const modifier = yield* repo.change(id, (before) => Effect.fromResult(changedModifier(before, input, now)))
+      if (modifier === undefined) return yield* unknownModifier
+      yield* hooks.after("pricing.afterUpdate", modifier)
+      return modifier
+    })
+
+    /** A page in order of application; `active` means within its window now. */
+    const list = Effect.fn("PriceModifiers.list")(function*(filter: PriceModifierFilter, page: PageRequest) {
+      return yield* repo.list(filter, yield* clock, page)
+    })
+
+    const remove = Effect.fn("PriceModifiers.remove")(function*(id: string) {
+      if (!(yield* repo.remove(id))) return yield* unknownModifier
+    })
+
+    return { create, change, remove, list }
+  })
+}) {
+  static readonly layer = Layer.effect(PriceModifiers, PriceModifiers.make)
 }

@@ -5,7 +5,7 @@ import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { Price, type PriceFilter } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
 import { modifierColumns } from "./PriceModifierRepo.ts"
@@ -16,21 +16,6 @@ export interface PriceWritten {
   readonly price: Price
   readonly created: boolean
 }
-
-/** All SQL of prices. */
-export class PriceRepo extends Context.Service<PriceRepo, {
-  /**
-   * Writes a price over the one of the same natural key, with the event `pricing.create` or `pricing.update`, in one
-   * statement. 404 when the organization has no such entity, 422 when the variant is not one of the entity's.
-   */
-  readonly set: (price: Price) => Effect.Effect<PriceWritten, NotFound | ValidationFailed, CurrentActor>
-  /** A page of prices, newest first. */
-  readonly list: (filter: PriceFilter, page: PageRequest) => Effect.Effect<PageOf<Price>, never, CurrentActor>
-  /** The first 100 modifiers, in order of application, that may touch the prices a filter shows. */
-  readonly modifiersFor: (
-    filter: PriceFilter
-  ) => Effect.Effect<ReadonlyArray<PriceModifier>, never, CurrentActor>
-}>()("stoa/domain/pricing/PriceRepo") {}
 
 const source = {
   table: "prices",
@@ -124,12 +109,15 @@ const touching = (sql: SqlClient.SqlClient, organization: string, filter: PriceF
   ])
 }
 
-/** `PriceRepo` over the database of the process. */
-export const priceRepoLayer = Layer.effect(
-  PriceRepo,
-  Effect.gen(function*() {
+/** All SQL of prices. */
+export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing/PriceRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /**
+     * Writes a price over the one of the same natural key, with the event `pricing.create` or `pricing.update`, in one
+     * statement. 404 when the organization has no such entity, 422 when the variant is not one of the entity's.
+     */
     const set = Effect.fn("PriceRepo.set")(
       function*(price: Price) {
         const actor = yield* CurrentActor
@@ -153,15 +141,20 @@ export const priceRepoLayer = Layer.effect(
       Effect.catchTag("SqlError", (error) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error))
     )
 
+    /** A page of prices, newest first. */
     const list = Effect.fn("PriceRepo.list")((filter: PriceFilter, page: PageRequest) =>
       Effect.orDie(ownPage<Price>(sql, source, page, matching(sql, filter)))
     )
 
+    /** The first 100 modifiers, in order of application, that may touch the prices a filter shows. */
     const modifiersFor = Effect.fn("PriceRepo.modifiersFor")(function*(filter: PriceFilter) {
       return yield* sql<PriceModifier>`select ${sql.literal(modifierColumns)} from price_modifiers
         where ${touching(sql, yield* currentOrganization, filter)} order by priority, id limit 100`
     }, Effect.orDie)
 
-    return PriceRepo.of({ set, list, modifiersFor })
+    return { set, list, modifiersFor }
   })
-)
+}) {}
+
+/** `PriceRepo` over the database of the process. */
+export const priceRepoLayer = Layer.effect(PriceRepo, PriceRepo.make)

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
@@ -8,7 +8,7 @@ import { type Price, type PriceFilter, priceOf, type SetPrice } from "./Price.ts
 import { PriceCandidateRepo, type PriceCandidates, type PricedThing } from "./PriceCandidateRepo.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
 import { PriceRepo } from "./PriceRepo.ts"
-import { type ResolvedPrice, resolvePrice } from "./PriceResolution.ts"
+import { resolvePrice } from "./PriceResolution.ts"
 
 /** A quantity of a sellable to be priced. */
 export interface PricedLine extends PricedThing {
@@ -22,92 +22,72 @@ export interface PriceList {
 }
 
 /** Prices: setting, listing and resolving them (spec §4 Pricing, contract §7). Amounts in minor units. */
-export class Prices extends Context.Service<Prices, {
-  /** Sets a price; the same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
-  readonly set: (input: SetPrice) => Effect.Effect<Price, NotFound | ValidationFailed, CurrentActor>
-  readonly list: (filter: PriceFilter, page: PageRequest) => Effect.Effect<PriceList, never, CurrentActor>
-  /** The unit price of a line for a buyer of these groups, explained. 404 if the store has none (contract §7.3). */
-  readonly resolve: (
-    line: PricedLine,
-    currency: string,
-    groups: ReadonlyArray<string>,
-    now: Date
-  ) => Effect.Effect<ResolvedPrice, NotFound, CurrentActor>
-  /** Unit prices of many lines, in their order, explained, in one statement; null if the store has none. */
-  readonly resolveLines: (
-    lines: ReadonlyArray<PricedLine>,
-    currency: string,
-    groups: ReadonlyArray<string>,
-    now: Date
-  ) => Effect.Effect<ReadonlyArray<ResolvedPrice | null>, never, CurrentActor>
-  /**
-   * Looks up what a line can cost in a cart, without loading the cart first: the result gives the unit price once
-   * currency and buyer's groups are known, undefined if the store has none.
-   */
-  readonly offerIn: (
-    cartId: string,
-    line: PricedLine
-  ) => Effect.Effect<(currency: string, groups: ReadonlyArray<string>) => number | undefined, never, CurrentActor>
-}>()("stoa/domain/pricing/Prices") {
-  static readonly layer = Layer.effect(
-    Prices,
-    Effect.gen(function*() {
-      const repo = yield* PriceRepo
-      const rows = yield* PriceCandidateRepo
-      const hooks = yield* Hooks
+export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Prices", {
+  make: Effect.gen(function*() {
+    const repo = yield* PriceRepo
+    const rows = yield* PriceCandidateRepo
+    const hooks = yield* Hooks
 
-      const set = Effect.fn("Prices.set")(function*(input: SetPrice) {
-        const { organizationId } = yield* CurrentActor
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        const price = yield* Effect.fromResult(priceOf(input, { id: newId(), organizationId, now }))
-        const written = yield* repo.set(price)
-        yield* hooks.after(written.created ? "pricing.afterCreate" : "pricing.afterUpdate", written.price)
-        return written.price
-      })
-
-      const list = Effect.fn("Prices.list")(function*(filter: PriceFilter, page: PageRequest) {
-        return yield* Effect.all({ prices: repo.list(filter, page), modifiers: repo.modifiersFor(filter) }, {
-          concurrency: "unbounded"
-        })
-      })
-
-      const resolve = Effect.fn("Prices.resolve")(
-        function*(line: PricedLine, currency: string, groups: ReadonlyArray<string>, now: Date) {
-          const candidates = yield* rows.candidates([line], currency, now)
-          const entity = candidates.entities.get(line.entityId.toLowerCase())
-          if (entity === undefined) return yield* NotFound.of("Catalog entity not found.")
-          return yield* Effect.fromResult(Result.mapError(
-            resolved(line, candidates, { currency, groups, now }),
-            () => NotFound.of(`No base price configured for ${entity.slug} (${currency}).`)
-          ))
-        }
-      )
-
-      const resolveLines = Effect.fn("Prices.resolveLines")(
-        function*(lines: ReadonlyArray<PricedLine>, currency: string, groups: ReadonlyArray<string>, now: Date) {
-          const candidates = yield* rows.candidates(lines, currency, now)
-          return lines.map((line) =>
-            Result.match(resolved(line, candidates, { currency, groups, now }), {
-              onFailure: () => null,
-              onSuccess: (price) => price
-            })
-          )
-        }
-      )
-
-      const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: string, line: PricedLine) {
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        const candidates = yield* rows.candidates([line], { cartId }, now)
-        return (currency: string, groups: ReadonlyArray<string>) =>
-          Result.match(resolved(line, candidates, { currency, groups, now }), {
-            onFailure: () => undefined,
-            onSuccess: (price) => price.finalAmount
-          })
-      })
-
-      return { set, list, resolve, resolveLines, offerIn }
+    /** Sets a price; the same natural key overwrites. Runs `pricing.afterCreate` or `pricing.afterUpdate`. */
+    const set = Effect.fn("Prices.set")(function*(input: SetPrice) {
+      const { organizationId } = yield* CurrentActor
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const price = yield* Effect.fromResult(priceOf(input, { id: newId(), organizationId, now }))
+      const written = yield* repo.set(price)
+      yield* hooks.after(written.created ? "pricing.afterCreate" : "pricing.afterUpdate", written.price)
+      return written.price
     })
-  )
+
+    const list = Effect.fn("Prices.list")(function*(filter: PriceFilter, page: PageRequest) {
+      return yield* Effect.all({ prices: repo.list(filter, page), modifiers: repo.modifiersFor(filter) }, {
+        concurrency: "unbounded"
+      })
+    })
+
+    /** The unit price of a line for a buyer of these groups, explained. 404 if the store has none (contract §7.3). */
+    const resolve = Effect.fn("Prices.resolve")(
+      function*(line: PricedLine, currency: string, groups: ReadonlyArray<string>, now: Date) {
+        const candidates = yield* rows.candidates([line], currency, now)
+        const entity = candidates.entities.get(line.entityId.toLowerCase())
+        if (entity === undefined) return yield* NotFound.of("Catalog entity not found.")
+        return yield* Effect.fromResult(Result.mapError(
+          resolved(line, candidates, { currency, groups, now }),
+          () => NotFound.of(`No base price configured for ${entity.slug} (${currency}).`)
+        ))
+      }
+    )
+
+    /** Unit prices of many lines, in their order, explained, in one statement; null if the store has none. */
+    const resolveLines = Effect.fn("Prices.resolveLines")(
+      function*(lines: ReadonlyArray<PricedLine>, currency: string, groups: ReadonlyArray<string>, now: Date) {
+        const candidates = yield* rows.candidates(lines, currency, now)
+        return lines.map((line) =>
+          Result.match(resolved(line, candidates, { currency, groups, now }), {
+            onFailure: () => null,
+            onSuccess: (price) => price
+          })
+        )
+      }
+    )
+
+    /**
+     * Looks up what a line can cost in a cart, without loading the cart first: the result gives the unit price once
+     * currency and buyer's groups are known, undefined if the store has none.
+     */
+    const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: string, line: PricedLine) {
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const candidates = yield* rows.candidates([line], { cartId }, now)
+      return (currency: string, groups: ReadonlyArray<string>) =>
+        Result.match(resolved(line, candidates, { currency, groups, now }), {
+          onFailure: () => undefined,
+          onSuccess: (price) => price.finalAmount
+        })
+    })
+
+    return { set, list, resolve, resolveLines, offerIn }
+  })
+}) {
+  static readonly layer = Layer.effect(Prices, Prices.make)
 }
 
 const resolved = (

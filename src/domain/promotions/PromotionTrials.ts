@@ -11,66 +11,61 @@ import { PromotionRepo } from "./PromotionRepo.ts"
 import { evaluatePromotion, normalizeCodes, type PromotionGain, promotionReasons } from "./PromotionRules.ts"
 
 /** Tries promotion codes on an order that is not placed (contract §8, validate). Nothing is used up. */
-export class PromotionTrials extends Context.Service<PromotionTrials, {
-  /** The effect of a code on this order; 404 for an unknown code, 422 with the reason if it does not apply. */
-  readonly validate: (
-    trial: PromotionTrial
-  ) => Effect.Effect<PromotionQuote, NotFound | ValidationFailed, CurrentActor>
-}>()("stoa/domain/promotions/PromotionTrials") {
-  static readonly layer = Layer.effect(
-    PromotionTrials,
-    Effect.gen(function*() {
-      const repo = yield* PromotionRepo
-      const customers = yield* Customers
-      const history = yield* CustomerOrders
+export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/domain/promotions/PromotionTrials", {
+  make: Effect.gen(function*() {
+    const repo = yield* PromotionRepo
+    const customers = yield* Customers
+    const history = yield* CustomerOrders
 
-      const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
-        // Shoppers must not choose groups, or they could use every group's promotion.
-        if (!mayNameCustomers(yield* CurrentActor)) {
-          const own = yield* customers.existingProfile
-          return { id: own?.id ?? null, groupIds: own?.groupIds ?? [] }
-        }
-        const id = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
-        return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
-      })
-
-      /** The lines with their categories, looked up only if the promotion needs them. */
-      const linesFor = Effect.fnUntraced(function*({ conditions }: Promotion, { lineItems }: PromotionTrial) {
-        const slugs = conditions.categories === undefined || conditions.categories.length === 0
-          ? undefined
-          : yield* repo.categorySlugs(lineItems.map((line) => line.entityId))
-        return lineItems.map((line) => ({ ...line, categorySlugs: slugs?.get(line.entityId.toLowerCase()) ?? [] }))
-      })
-
-      const validate = Effect.fn("PromotionTrials.validate")(function*(trial: PromotionTrial) {
-        const code = normalizeCodes([trial.code])[0]
-        const buyer = yield* buyerOf(trial)
-        const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id, null)
-        const candidate = candidates.find(({ promotion }) => promotion.code === code)
-        if (candidate === undefined) return yield* NotFound.of(promotionReasons.unknownCode)
-        const { promotion, usage } = candidate
-        const gain = evaluatePromotion(promotion, {
-          lines: yield* linesFor(promotion, trial),
-          subtotal: trial.subtotal,
-          currency: trial.currency,
-          customer: {
-            groupIds: buyer.groupIds,
-            // Only the code's effect matters here; checkout identifies the buyer.
-            isKnown: true,
-            orderCount: promotion.conditions.firstOrderOnly === true ? yield* history.countOf(buyer.id) : 0
-          },
-          usage: new Map([[promotion.id, usage]]),
-          now: DateTime.toDateUtc(yield* DateTime.now)
-        })
-        return yield* Effect.fromResult(Result.mapBoth(gain, {
-          onFailure: (reason) => ValidationFailed.of("code", reason, "not_eligible"),
-          onSuccess: (gain) => quoteOf(promotion, gain)
-        }))
-      })
-
-      return { validate }
+    const buyerOf = Effect.fnUntraced(function*({ customerGroupIds, customerId }: PromotionTrial) {
+      // Shoppers must not choose groups, or they could use every group's promotion.
+      if (!mayNameCustomers(yield* CurrentActor)) {
+        const own = yield* customers.existingProfile
+        return { id: own?.id ?? null, groupIds: own?.groupIds ?? [] }
+      }
+      const id = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
+      return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
     })
-  )
+
+    /** The lines with their categories, looked up only if the promotion needs them. */
+    const linesFor = Effect.fnUntraced(function*({ conditions }: Promotion, { lineItems }: PromotionTrial) {
+      const slugs = conditions.categories === undefined || conditions.categories.length === 0
+        ? undefined
+        : yield* repo.categorySlugs(lineItems.map((line) => line.entityId))
+      return lineItems.map((line) => ({ ...line, categorySlugs: slugs?.get(line.entityId.toLowerCase()) ?? [] }))
+    })
+
+    /** The effect of a code on this order; 404 for an unknown code, 422 with the reason if it does not apply. */
+    const validate = Effect.fn("PromotionTrials.validate")(function*(trial: PromotionTrial) {
+      const code = normalizeCodes([trial.code])[0]
+      const buyer = yield* buyerOf(trial)
+      const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id, null)
+      const candidate = candidates.find(({ promotion }) => promotion.code === code)
+      if (candidate === undefined) return yield* NotFound.of(promotionReasons.unknownCode)
+      const { promotion, usage } = candidate
+      const gain = evaluatePromotion(promotion, {
+        lines: yield* linesFor(promotion, trial),
+        subtotal: trial.subtotal,
+        currency: trial.currency,
+        customer: {
+          groupIds: buyer.groupIds,
+          // Only the code's effect matters here; checkout identifies the buyer.
+          isKnown: true,
+          orderCount: promotion.conditions.firstOrderOnly === true ? yield* history.countOf(buyer.id) : 0
+        },
+        usage: new Map([[promotion.id, usage]]),
+        now: DateTime.toDateUtc(yield* DateTime.now)
+      })
+      return yield* Effect.fromResult(Result.mapBoth(gain, {
+        onFailure: (reason) => ValidationFailed.of("code", reason, "not_eligible"),
+        onSuccess: (gain) => quoteOf(promotion, gain)
+      }))
+    })
+
+    return { validate }
+  })
+}) {
+  static readonly layer = Layer.effect(PromotionTrials, PromotionTrials.make)
 }
 
 const quoteOf = (promotion: Promotion, { discountAmount, freeShipping }: PromotionGain): PromotionQuote => ({

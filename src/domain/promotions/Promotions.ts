@@ -3,9 +3,9 @@ import { CurrentActor } from "../access/Actor.ts"
 import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import type { NewPromotion, Promotion, PromotionChange, PromotionStatus } from "./Promotion.ts"
+import type { NewPromotion, PromotionChange, PromotionStatus } from "./Promotion.ts"
 import { changedPromotion, promotionOf } from "./PromotionDraft.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
 
@@ -14,70 +14,63 @@ const unknownPromotion = NotFound.of("Promotion not found.")
 export type PromotionChangeError = NotFound | Conflict | ValidationFailed
 
 /** Management of promotions (spec §4 Promotions, contract §8). */
-export class Promotions extends Context.Service<Promotions, {
-  /** Creates a promotion; 409 if its code is in use. Runs `promotions.afterCreate`. */
-  readonly create: (input: NewPromotion) => Effect.Effect<Promotion, Conflict | ValidationFailed, CurrentActor>
-  /** Changes the sent fields only; runs `promotions.afterUpdate`. */
-  readonly change: (
-    id: string,
-    input: PromotionChange
-  ) => Effect.Effect<Promotion, PromotionChangeError, CurrentActor>
-  /** Switches a promotion off; repeating it does nothing. */
-  readonly deactivate: (id: string) => Effect.Effect<Promotion, PromotionChangeError, CurrentActor>
-  /** A page by priority; `active` is the default of the route. */
-  readonly list: (
-    status: PromotionStatus,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<Promotion>, never, CurrentActor>
-  /** The candidates of a checkout: the promotions of its codes and the automatic ones, in one statement. */
-  readonly candidates: PromotionRepo["Service"]["candidates"]
-}>()("stoa/domain/promotions/Promotions") {
-  static readonly layer = Layer.effect(
-    Promotions,
-    Effect.gen(function*() {
-      const repo = yield* PromotionRepo
-      const hooks = yield* Hooks
-      const { defaultCurrency } = yield* StoreSettings
-      const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+export class Promotions extends Context.Service<Promotions>()("stoa/domain/promotions/Promotions", {
+  make: Effect.gen(function*() {
+    const repo = yield* PromotionRepo
+    const hooks = yield* Hooks
+    const { defaultCurrency } = yield* StoreSettings
+    const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-      const create = Effect.fn("Promotions.create")(function*(input: NewPromotion) {
-        const { organizationId } = yield* CurrentActor
-        const record = { id: newId(), organizationId, now: yield* clock, defaultCurrency }
-        const promotion = yield* Effect.fromResult(promotionOf(input, record))
-        yield* repo.insert(promotion)
-        yield* hooks.after("promotions.afterCreate", promotion)
-        return promotion
-      })
-
-      const change = Effect.fn("Promotions.change")(function*(id: string, input: PromotionChange) {
-        const now = yield* clock
-        const promotion = yield* repo.change(
-          id,
-          (before) => Effect.fromResult(changedPromotion(before, input, { now, defaultCurrency }))
-        )
-        if (promotion === undefined) return yield* unknownPromotion
-        yield* hooks.after("promotions.afterUpdate", promotion)
-        return promotion
-      })
-
-      const deactivate = Effect.fn("Promotions.deactivate")(function*(id: string) {
-        const now = yield* clock
-        let wasActive = false
-        const promotion = yield* repo.change(id, (before) =>
-          Effect.sync(() => {
-            wasActive = before.isActive
-            return { ...before, isActive: false, updatedAt: now }
-          }))
-        if (promotion === undefined) return yield* unknownPromotion
-        if (wasActive) yield* hooks.after("promotions.afterUpdate", promotion)
-        return promotion
-      })
-
-      const list = Effect.fn("Promotions.list")(function*(status: PromotionStatus, page: PageRequest) {
-        return yield* repo.list(status, yield* clock, page)
-      })
-
-      return { create, change, deactivate, list, candidates: repo.candidates }
+    /** Creates a promotion; 409 if its code is in use. Runs `promotions.afterCreate`. */
+    const create = Effect.fn("Promotions.create")(function*(input: NewPromotion) {
+      const { organizationId } = yield* CurrentActor
+      const record = { id: newId(), organizationId, now: yield* clock, defaultCurrency }
+      const promotion = yield* Effect.fromResult(promotionOf(input, record))
+      yield* repo.insert(promotion)
+      yield* hooks.after("promotions.afterCreate", promotion)
+      return promotion
     })
-  )
+
+    /** Changes the sent fields only; runs `promotions.afterUpdate`. */
+    const change = Effect.fn("Promotions.change")(function*(id: string, input: PromotionChange) {
+      const now = yield* clock
+      const promotion = yield* repo.change(
+        id,
+        (before) => Effect.fromResult(changedPromotion(before, input, { now, defaultCurrency }))
+      )
+      if (promotion === undefined) return yield* unknownPromotion
+      yield* hooks.after("promotions.afterUpdate", promotion)
+      return promotion
+    })
+
+    /** Switches a promotion off; repeating it does nothing. */
+    const deactivate = Effect.fn("Promotions.deactivate")(function*(id: string) {
+      const now = yield* clock
+      let wasActive = false
+      const promotion = yield* repo.change(id, (before) =>
+        Effect.sync(() => {
+          wasActive = before.isActive
+          return { ...before, isActive: false, updatedAt: now }
+        }))
+      if (promotion === undefined) return yield* unknownPromotion
+      if (wasActive) yield* hooks.after("promotions.afterUpdate", promotion)
+      return promotion
+    })
+
+    /** A page by priority; `active` is the default of the route. */
+    const list = Effect.fn("Promotions.list")(function*(status: PromotionStatus, page: PageRequest) {
+      return yield* repo.list(status, yield* clock, page)
+    })
+
+    return {
+      create,
+      change,
+      deactivate,
+      list,
+      /** The candidates of a checkout: the promotions of its codes and the automatic ones, in one statement. */
+      candidates: repo.candidates
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Promotions, Promotions.make)
 }

@@ -3,7 +3,6 @@ import { CurrentActor } from "../access/Actor.ts"
 import { CatalogSettings } from "../catalog/CatalogSettings.ts"
 import { seesUnpublished, withoutFile } from "../catalog/CatalogVisibility.ts"
 import { localeChain } from "../catalog/locales/LocaleChain.ts"
-import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import type { SearchHit, SearchPage } from "./SearchDocument.ts"
 import { SearchEngine } from "./SearchEngine.ts"
@@ -38,60 +37,55 @@ const given = (text: string | undefined) => (text === "" ? undefined : text)
  * Catalog search (contract §9). Shoppers find only what the catalog shows them, even if they request another status. A
  * failure of the engine is an error, never an empty result.
  */
-export class Search extends Context.Service<Search, {
-  /** 422 for an attribute or facet with an invalid name. */
-  readonly search: (sent: SentSearch) => Effect.Effect<SearchPage, ValidationFailed, CurrentActor>
-  /** Titles; none for a prefix of less than two characters. */
-  readonly suggest: (sent: SentPrefix) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
-}>()("stoa/domain/search/Search") {
-  static readonly layer = Layer.effect(
-    Search,
-    Effect.gen(function*() {
-      const engine = yield* SearchEngine
-      const { defaultFacets } = yield* SearchSettings
-      const languages = yield* CatalogSettings
-      const localesOf = (locale: string | undefined) =>
-        locale === undefined ? undefined : localeChain(locale, languages)
+export class Search extends Context.Service<Search>()("stoa/domain/search/Search", {
+  make: Effect.gen(function*() {
+    const engine = yield* SearchEngine
+    const { defaultFacets } = yield* SearchSettings
+    const languages = yield* CatalogSettings
+    const localesOf = (locale: string | undefined) => locale === undefined ? undefined : localeChain(locale, languages)
 
-      const queryOf = Effect.fnUntraced(function*(sent: SentSearch) {
-        const query: SearchQuery = {
-          q: cutText(sent.q),
-          type: given(sent.type),
-          category: given(sent.category),
-          brand: given(sent.brand),
-          status: given(sent.status),
-          locales: localesOf(sent.locale),
-          page: sent.page,
-          limit: sent.limit,
-          attributes: yield* attributesOf(sent.parameters),
-          facets: yield* facetsOf(sent.facets, defaultFacets)
-        }
-        return query
-      })
-
-      const search = Effect.fn("Search.search")(function*(sent: SentSearch) {
-        const query = yield* queryOf(sent)
-        const { facets, limit, page } = query
-        if (!asksForSomething(query)) return pageOfHits([], { total: 0, page, limit, facets: noneOf(facets) })
-        const showsAll = seesUnpublished(yield* CurrentActor)
-        const found = yield* engine.search(query, !showsAll)
-        const hits = showsAll ? found.hits : found.hits.map(withoutItsFile)
-        return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })
-      })
-
-      const suggest = Effect.fn("Search.suggest")(function*({ limit, locale, prefix, type }: SentPrefix) {
-        const begins = prefixOf(prefix)
-        if (begins === undefined) return []
-        const publicOnly = !seesUnpublished(yield* CurrentActor)
-        return yield* engine.suggest(
-          { prefix: begins, type: given(type), locales: localesOf(locale), limit },
-          publicOnly
-        )
-      })
-
-      return { search, suggest }
+    const queryOf = Effect.fnUntraced(function*(sent: SentSearch) {
+      const query: SearchQuery = {
+        q: cutText(sent.q),
+        type: given(sent.type),
+        category: given(sent.category),
+        brand: given(sent.brand),
+        status: given(sent.status),
+        locales: localesOf(sent.locale),
+        page: sent.page,
+        limit: sent.limit,
+        attributes: yield* attributesOf(sent.parameters),
+        facets: yield* facetsOf(sent.facets, defaultFacets)
+      }
+      return query
     })
-  )
+
+    /** 422 for an attribute or facet with an invalid name. */
+    const search = Effect.fn("Search.search")(function*(sent: SentSearch) {
+      const query = yield* queryOf(sent)
+      const { facets, limit, page } = query
+      if (!asksForSomething(query)) return pageOfHits([], { total: 0, page, limit, facets: noneOf(facets) })
+      const showsAll = seesUnpublished(yield* CurrentActor)
+      const found = yield* engine.search(query, !showsAll)
+      const hits = showsAll ? found.hits : found.hits.map(withoutItsFile)
+      return pageOfHits(hits, { total: found.total, page, limit, facets: found.facets })
+    })
+
+    /** Titles; none for a prefix of less than two characters. */
+    const suggest = Effect.fn("Search.suggest")(function*({ limit, locale, prefix, type }: SentPrefix) {
+      const begins = prefixOf(prefix)
+      if (begins === undefined) return []
+      const publicOnly = !seesUnpublished(yield* CurrentActor)
+      return yield* engine.suggest(
+        { prefix: begins, type: given(type), locales: localesOf(locale), limit },
+        publicOnly
+      )
+    })
+
+    return { search, suggest }
+  })
+}) {
+  static readonly layer = Layer.effect(Search, Search.make)
 }
 
 const pageOfHits = (data: ReadonlyArray<SearchHit>, meta: SearchPage["meta"]): SearchPage => ({ data, meta })

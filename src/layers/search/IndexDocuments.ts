@@ -48,7 +48,7 @@ const attributeIndexes: ReadonlyArray<string> = [
 const normalized = (plain: string, source: string) =>
   `case when octet_length(${source}) = length(${source}) then ${plain} else search_normalize(${source}) end`
 
-/** The words of an entity in all locales; `en` comes first, and its title stands for the entity. */
+/** The words of an entity in all locales; `en` comes first, and its title is the entity's title. */
 const wordsOf = `select (array_agg(w.title order by w.place))[1] as title,
     string_agg(${normalized("w.plain_title", "w.short_title")}, ' ' order by w.place) as title_text,
     string_agg(${normalized("w.plain_body", "w.body")}, ' ') as body_text,

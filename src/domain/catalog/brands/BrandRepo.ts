@@ -1,26 +1,19 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
-import type { Conflict } from "../../errors/ApiErrors.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../../paging/Paging.ts"
+import type { PageRequest } from "../../paging/Paging.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import { Brand, type BrandChange, type NewBrand } from "./Brand.ts"
 
 /** The brands of an organization. */
-export class BrandRepo extends Context.Service<BrandRepo, {
-  /** By display name; all brands when no page is given. */
-  readonly list: (page: PageRequest | undefined) => Effect.Effect<PageOf<Brand>, never, CurrentActor>
-  readonly create: (input: NewBrand) => Effect.Effect<Brand, Conflict, CurrentActor>
-  /** Undefined when there is no such brand. */
-  readonly update: (id: string, change: BrandChange) => Effect.Effect<Brand | undefined, Conflict, CurrentActor>
-  /** Detaches the entities of the brand. False when there is no such brand. */
-  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/catalog/brands/BrandRepo") {
-  static readonly layer = Layer.effect(BrandRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class BrandRepo extends Context.Service<BrandRepo>()("stoa/domain/catalog/brands/BrandRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(BrandRepo, BrandRepo.make)
 }
 
 const columns = columnsOf(Brand.fields)
@@ -44,7 +37,8 @@ const noted = (
 
 const slugTaken = conflictOn({ brands_organization_id_slug_key: "A brand with this slug already exists." })
 
-const make = (sql: SqlClient.SqlClient): BrandRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** By display name; all brands when no page is given. */
   const list = Effect.fn("BrandRepo.list")((page: PageRequest | undefined) =>
     Effect.orDie(ownPage<Brand>(sql, { table: "brands", columns, order: "display_name, slug" }, page))
   )
@@ -61,6 +55,7 @@ const make = (sql: SqlClient.SqlClient): BrandRepo["Service"] => {
     return rows[0] as Brand
   })
 
+  /** Undefined when there is no such brand. */
   const update = Effect.fn("BrandRepo.update")(function*(id: string, change: BrandChange) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
@@ -76,6 +71,7 @@ const make = (sql: SqlClient.SqlClient): BrandRepo["Service"] => {
     return rows[0]
   })
 
+  /** Detaches the entities of the brand. False when there is no such brand. */
   const remove = Effect.fn("BrandRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with written as (

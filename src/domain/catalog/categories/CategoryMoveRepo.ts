@@ -9,10 +9,12 @@ import type { CategoryMove } from "./CategoryTree.ts"
 export type MoveResult = "Moved" | "Missing" | "NoParent" | "Circle" | "NoSibling"
 
 /** Moves categories among siblings and renumbers the siblings from 0. */
-export class CategoryMoveRepo extends Context.Service<CategoryMoveRepo, {
-  readonly move: (id: string, move: CategoryMove) => Effect.Effect<MoveResult, never, CurrentActor>
-}>()("stoa/domain/catalog/categories/CategoryMoveRepo") {
-  static readonly layer = Layer.effect(CategoryMoveRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class CategoryMoveRepo
+  extends Context.Service<CategoryMoveRepo>()("stoa/domain/catalog/categories/CategoryMoveRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+  })
+{
+  static readonly layer = Layer.effect(CategoryMoveRepo, CategoryMoveRepo.make)
 }
 
 /** The siblings in their new order; undefined when `before` or `after` is none of them. */
@@ -24,7 +26,7 @@ const reordered = (siblings: ReadonlyArray<string>, id: string, { after, before 
   return at < 0 ? undefined : others.toSpliced(before === undefined ? at + 1 : at, 0, id)
 }
 
-const make = (sql: SqlClient.SqlClient): CategoryMoveRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
   interface Row {
     readonly id: string
     readonly parent_id: string | null

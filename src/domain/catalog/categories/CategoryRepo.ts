@@ -1,36 +1,20 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
-import { type Conflict, ValidationFailed } from "../../errors/ApiErrors.ts"
+import { ValidationFailed } from "../../errors/ApiErrors.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../../paging/Paging.ts"
+import type { PageRequest } from "../../paging/Paging.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import type { Category, CategoryChange, NewCategory } from "./Category.ts"
 import { ancestors, categoryColumns, categoryJson, noted, treeLock } from "./CategoryRowsRepo.ts"
 
 /** The category tree of an organization. */
-export class CategoryRepo extends Context.Service<CategoryRepo, {
-  /** By position, then slug; the complete tree when no page is given. */
-  readonly list: (
-    includeArchived: boolean,
-    page: PageRequest | undefined
-  ) => Effect.Effect<PageOf<Category>, never, CurrentActor>
-  readonly create: (input: NewCategory) => Effect.Effect<Category, Conflict | ValidationFailed, CurrentActor>
-  /** Undefined when there is no such category; 422 when it would become an ancestor of itself. */
-  readonly update: (
-    id: string,
-    change: CategoryChange
-  ) => Effect.Effect<Category | undefined, Conflict | ValidationFailed, CurrentActor>
-  readonly setStatus: (
-    id: string,
-    status: Category["status"]
-  ) => Effect.Effect<Category | undefined, never, CurrentActor>
-  /** Children become roots, entities are detached. False when there is no such category. */
-  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/catalog/categories/CategoryRepo") {
-  static readonly layer = Layer.effect(CategoryRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/catalog/categories/CategoryRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(CategoryRepo, CategoryRepo.make)
 }
 
 /** Reads and locks the row before a change. */
@@ -42,7 +26,8 @@ const slugTaken = conflictOn({ categories_organization_id_slug_key: "A category 
 const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
 const cycle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
 
-const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** By position, then slug; the complete tree when no page is given. */
   const list = Effect.fn("CategoryRepo.list")((includeArchived: boolean, page: PageRequest | undefined) =>
     Effect.orDie(ownPage<Category>(
       sql,
@@ -100,6 +85,7 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
     return yield* write(actor, id, change)
   })
 
+  /** Undefined when there is no such category; 422 when it would become an ancestor of itself. */
   const update = Effect.fn("CategoryRepo.update")(function*(id: string, change: CategoryChange) {
     return typeof change.parentId === "string"
       ? yield* sql.withTransaction(move(id, change.parentId, change)).pipe(
@@ -111,6 +97,7 @@ const make = (sql: SqlClient.SqlClient): CategoryRepo["Service"] => {
   return { list, create, update, setStatus: makeSetStatus(sql), remove: makeRemove(sql) }
 }
 
+/** Children become roots, entities are detached. False when there is no such category. */
 const makeRemove = (sql: SqlClient.SqlClient) =>
   Effect.fn("CategoryRepo.remove")((id: string) => sql.withTransaction(removal(sql, id)), Effect.orDie)
 

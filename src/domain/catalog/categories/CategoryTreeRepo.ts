@@ -1,22 +1,18 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
+import { currentOrganization } from "../../access/Actor.ts"
 import { isUuid } from "../../ids/Id.ts"
 import { columnsOf } from "../../modules/RecordColumns.ts"
 import { Category } from "./Category.ts"
 import type { PlacedCategory, SubtreeQuery } from "./CategoryTree.ts"
 
 /** Reads categories with their position. Each read is one statement that follows an index from parent to child. */
-export class CategoryTreeRepo extends Context.Service<CategoryTreeRepo, {
-  /** By id or slug; undefined when there is no such category. */
-  readonly find: (idOrSlug: string) => Effect.Effect<PlacedCategory | undefined, never, CurrentActor>
-  /** The category and all below it, each parent before its children, siblings in order. Empty when there is none. */
-  readonly subtree: (
-    idOrSlug: string,
-    query: SubtreeQuery
-  ) => Effect.Effect<ReadonlyArray<PlacedCategory>, never, CurrentActor>
-}>()("stoa/domain/catalog/categories/CategoryTreeRepo") {
-  static readonly layer = Layer.effect(CategoryTreeRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class CategoryTreeRepo
+  extends Context.Service<CategoryTreeRepo>()("stoa/domain/catalog/categories/CategoryTreeRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+  })
+{
+  static readonly layer = Layer.effect(CategoryTreeRepo, CategoryTreeRepo.make)
 }
 
 /** A category with its path; the number of ancestors follows from it. */
@@ -34,7 +30,7 @@ const step = (row: string) => `jsonb_build_object('id', ${row}.id, 'slug', ${row
 const childCount = `(select count(*)::int4 from categories k
   where k.organization_id = d.organization_id and k.parent_id = d.id and k.status = 'active') as "childCount"`
 
-const make = (sql: SqlClient.SqlClient): CategoryTreeRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
   const named = (organization: string, idOrSlug: string) =>
     sql`select c.* from categories c where c.organization_id = ${organization} and ${
       isUuid(idOrSlug)
@@ -55,6 +51,7 @@ const make = (sql: SqlClient.SqlClient): CategoryTreeRepo["Service"] => {
           where l.up < ${sql.literal(String(maxDepth))}),
       way as (select jsonb_agg(${sql.literal(step("l"))} order by l.up desc) as path from line l)`
 
+  /** By id or slug; undefined when there is no such category. */
   const find = Effect.fn("CategoryTreeRepo.find")(function*(idOrSlug: string) {
     const organization = yield* currentOrganization
     const rows = yield* sql<TreeRow>`with recursive ${above(organization, idOrSlug)}
@@ -62,6 +59,7 @@ const make = (sql: SqlClient.SqlClient): CategoryTreeRepo["Service"] => {
     return rows[0] === undefined ? undefined : toPlaced(rows[0])
   }, Effect.orDie)
 
+  /** The category and all below it, each parent before its children, siblings in order. Empty when there is none. */
   const subtree = Effect.fn("CategoryTreeRepo.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
     const organization = yield* currentOrganization
     const levels = Math.min(query.depth ?? maxDepth, maxDepth)

@@ -21,26 +21,10 @@ export interface FieldWrite {
 }
 
 /** Reads and locks for writers of custom fields, inside their transaction. */
-export class EntityFieldRepo extends Context.Service<EntityFieldRepo, {
-  /** Whether entities of this type have any fields. Call it before the transaction starts. */
-  readonly hasFields: (entityType: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Locks the entity; undefined when there is no such entity. */
-  readonly lockEntity: (id: string) => Effect.Effect<LockedEntity | undefined, never, CurrentActor>
-  /** The active fields of a type, locked until the transaction ends. */
-  readonly definitionsFor: (
-    entityType: string
-  ) => Effect.Effect<ReadonlyArray<FieldDefinition>, never, CurrentActor>
-  /** The same for several types in two statements; types without fields are left out. */
-  readonly definitionsOf: (
-    entityTypes: ReadonlyArray<string>
-  ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<FieldDefinition>>, never, CurrentActor>
-  /** Types of the entities that the organization has, by id; locked until the transaction ends. */
-  readonly typesOf: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, never, CurrentActor>
-}>()("stoa/domain/catalog/fields/EntityFieldRepo") {
-  static readonly layer = Layer.effect(
-    EntityFieldRepo,
-    Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => make(sql, lookup))
-  )
+export class EntityFieldRepo extends Context.Service<EntityFieldRepo>()("stoa/domain/catalog/fields/EntityFieldRepo", {
+  make: Effect.map(Effect.all([SqlClient.SqlClient, lookupSql]), ([sql, lookup]) => make(sql, lookup))
+}) {
+  static readonly layer = Layer.effect(EntityFieldRepo, EntityFieldRepo.make)
 }
 
 /** CTEs that write the values of the entity in the CTE `entity`: values that are not in `after` are deleted. */
@@ -66,7 +50,8 @@ export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity:
       returning 1)`
 }
 
-const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFieldRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
+  /** Whether entities of this type have any fields. Call it before the transaction starts. */
   const hasFields = Effect.fn("EntityFieldRepo.hasFields")(function*(entityType: string) {
     const organization = yield* currentOrganization
     const rows = yield* lookup`select 1 from entity_field_schemas
@@ -74,6 +59,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
     return rows.length > 0
   }, Effect.orDie)
 
+  /** Locks the entity; undefined when there is no such entity. */
   const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: string) {
     const organization = yield* currentOrganization
     const [entity] = yield* sql<{ readonly type: string }>`select type from catalog_entities
@@ -86,6 +72,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
     return { type: entity.type, fields: values?.fields ?? {} }
   }, Effect.orDie)
 
+  /** The active fields of a type, locked until the transaction ends. */
   const definitionsFor = Effect.fn("EntityFieldRepo.definitionsFor")(function*(entityType: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from entity_field_schemas
@@ -95,6 +82,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
       order by sort_order, name`
   }, Effect.orDie)
 
+  /** Types of the entities that the organization has, by id; locked until the transaction ends. */
   const typesOf = Effect.fn("EntityFieldRepo.typesOf")(function*(ids: ReadonlyArray<string>) {
     const actor = yield* CurrentActor
     if (ids.length === 0) return new Map<string, string>()
@@ -103,6 +91,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient): EntityFiel
     return new Map(rows.map(({ id, type }) => [id, type]))
   }, Effect.orDie)
 
+  /** The same for several types in two statements; types without fields are left out. */
   const definitionsOf = Effect.fn("EntityFieldRepo.definitionsOf")(function*(entityTypes: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     // Two statements: one that waited for a lock would not see what was written meanwhile.

@@ -1,12 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import type { Conflict } from "../../errors/ApiErrors.ts"
 import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../../paging/Paging.ts"
+import type { PageRequest } from "../../paging/Paging.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import { FieldDefinition } from "./FieldDefinition.ts"
 
@@ -24,34 +23,12 @@ export type DefinitionChange =
   | "entityFields.restore"
 
 /** Definitions of custom fields and the values that their changes depend on. Writes need a transaction. */
-export class FieldDefinitionRepo extends Context.Service<FieldDefinitionRepo, {
-  readonly page: (
-    entityType: string | undefined,
-    includeArchived: boolean,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<FieldDefinition>, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<FieldDefinition | undefined, never, CurrentActor>
-  /** Waits for writers of values of the type and blocks new ones until the transaction ends. */
-  readonly lockType: (entityType: string) => Effect.Effect<void, never, CurrentActor>
-  readonly create: (draft: DefinitionDraft) => Effect.Effect<FieldDefinition, Conflict, CurrentActor>
-  readonly write: (
-    before: FieldDefinition,
-    after: FieldDefinition,
-    type: DefinitionChange
-  ) => Effect.Effect<FieldDefinition, never, CurrentActor>
-  /** The number of entities of the type that have no value of the field. */
-  readonly lacking: (definition: FieldDefinition) => Effect.Effect<number, never, CurrentActor>
-  /** Gives those entities the default. */
-  readonly fill: (definition: FieldDefinition) => Effect.Effect<void, never, CurrentActor>
-  /** A page of values in the order of their entities, after this entity. */
-  readonly values: (
-    id: string,
-    after: string
-  ) => Effect.Effect<ReadonlyArray<{ readonly entityId: string; readonly value: unknown }>, never, CurrentActor>
-  /** Adds or removes the unique keys of the values; 409 when two values are the same. */
-  readonly setKeys: (definition: FieldDefinition) => Effect.Effect<void, Conflict, CurrentActor>
-}>()("stoa/domain/catalog/fields/FieldDefinitionRepo") {
-  static readonly layer = Layer.effect(FieldDefinitionRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class FieldDefinitionRepo
+  extends Context.Service<FieldDefinitionRepo>()("stoa/domain/catalog/fields/FieldDefinitionRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+  })
+{
+  static readonly layer = Layer.effect(FieldDefinitionRepo, FieldDefinitionRepo.make)
 }
 
 /** Page size of `values`. */
@@ -84,8 +61,8 @@ const notUnique = conflictOn({
 
 const asJson = (value: unknown) => value === null || value === undefined ? null : JSON.stringify(value)
 
-const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
-  const page: FieldDefinitionRepo["Service"]["page"] = (entityType, includeArchived, request) =>
+const make = (sql: SqlClient.SqlClient) => {
+  const page = (entityType: string | undefined, includeArchived: boolean, request: PageRequest) =>
     ownPage<FieldDefinition>(
       sql,
       { table: "entity_field_definitions", columns: definitionColumns, order: "entity_type, sort_order, name" },
@@ -103,6 +80,7 @@ const make = (sql: SqlClient.SqlClient): FieldDefinitionRepo["Service"] => {
     return rows[0]
   }, Effect.orDie)
 
+  /** Waits for writers of values of the type and blocks new ones until the transaction ends. */
   const lockType = Effect.fn("FieldDefinitionRepo.lockType")(function*(entityType: string) {
     const organization = yield* currentOrganization
     yield* sql`insert into entity_field_schemas as s (organization_id, entity_type) values (${organization}, ${entityType})
@@ -151,6 +129,7 @@ const makeValues = (sql: SqlClient.SqlClient) => {
     sql`from catalog_entities e where e.organization_id = ${organization} and e.type = ${entityType}
       and not exists (select 1 from entity_field_values v where v.entity_id = e.id and v.definition_id = ${id}::uuid)`
 
+  /** The number of entities of the type that have no value of the field. */
   const lacking = Effect.fn("FieldDefinitionRepo.lacking")(function*(definition: FieldDefinition) {
     const organization = yield* currentOrganization
     const [row] = yield* sql<{ readonly n: number }>`select count(*)::int4 as n ${
@@ -159,6 +138,7 @@ const makeValues = (sql: SqlClient.SqlClient) => {
     return row?.n ?? 0
   }, Effect.orDie)
 
+  /** Gives those entities the default. */
   const fill = Effect.fn("FieldDefinitionRepo.fill")(function*(definition: FieldDefinition) {
     const organization = yield* currentOrganization
     yield* sql`insert into entity_field_values (organization_id, entity_id, definition_id, value)
@@ -166,6 +146,7 @@ const makeValues = (sql: SqlClient.SqlClient) => {
       ${lackingRows(organization, definition)} on conflict do nothing`
   }, Effect.orDie)
 
+  /** A page of values in the order of their entities, after this entity. */
   const values = Effect.fn("FieldDefinitionRepo.values")(function*(id: string, after: string) {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ readonly entity_id: string; readonly value: unknown }>`select entity_id, value
@@ -174,6 +155,7 @@ const makeValues = (sql: SqlClient.SqlClient) => {
     return rows.map(({ entity_id, value }) => ({ entityId: entity_id, value }))
   }, Effect.orDie)
 
+  /** Adds or removes the unique keys of the values; 409 when two values are the same. */
   const setKeys = Effect.fn("FieldDefinitionRepo.setKeys")(function*({ id, isUnique, kind }: FieldDefinition) {
     const organization = yield* currentOrganization
     yield* sql`update entity_field_values

@@ -1,5 +1,4 @@
 import { Context, Effect, Equal, Layer, Result } from "effect"
-import type { CurrentActor } from "../../access/Actor.ts"
 import { Conflict, NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
 import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
 import type { FieldDefinition, FieldDefinitionChange, NewFieldDefinition } from "./FieldDefinition.ts"
@@ -11,27 +10,13 @@ import {
 } from "./FieldDefinitionRepo.ts"
 import { checkValue, definitionIssues } from "./FieldRules.ts"
 
-type Refused = NotFound | Conflict | ValidationFailed
-
 /**
  * Custom fields of entities by type (docs/catalog.md). A change fails while existing values violate it. A field that
  * becomes required gives its default to entities without a value.
  */
-export class FieldDefinitions extends Context.Service<FieldDefinitions, {
-  readonly list: FieldDefinitionRepo["Service"]["page"]
-  readonly get: (id: string) => Effect.Effect<FieldDefinition, NotFound, CurrentActor>
-  /** 409 when the name exists, and for a required field without default while entities of the type exist. */
-  readonly create: (input: NewFieldDefinition) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-  /** 409 while existing values violate the change or are not unique. */
-  readonly update: (id: string, change: FieldDefinitionChange) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-  /** Keeps the values but no longer shows, searches or validates them. */
-  readonly archive: (id: string) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-  /** Shows the field with its values again. 409 as for a change. */
-  readonly restore: (id: string) => Effect.Effect<FieldDefinition, Refused, CurrentActor>
-}>()("stoa/domain/catalog/fields/FieldDefinitions") {
-  static readonly layer = Layer.effect(
-    FieldDefinitions,
-    Effect.gen(function*() {
+export class FieldDefinitions
+  extends Context.Service<FieldDefinitions>()("stoa/domain/catalog/fields/FieldDefinitions", {
+    make: Effect.gen(function*() {
       const repo = yield* FieldDefinitionRepo
       const transaction = yield* CatalogTransactionRepo
 
@@ -41,6 +26,7 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
 
       const { allowed, required, sameReferences } = valueRules(repo)
 
+      /** 409 when the name exists, and for a required field without default while entities of the type exist. */
       const create = Effect.fn("FieldDefinitions.create")(function*(input: NewFieldDefinition) {
         const draft = draftOf(input)
         const issues = definitionIssues(draft)
@@ -83,13 +69,18 @@ export class FieldDefinitions extends Context.Service<FieldDefinitions, {
         list: repo.page,
         get,
         create,
+        /** 409 while existing values violate the change or are not unique. */
         update: (id: string, change: FieldDefinitionChange) =>
           transaction.run(changed(id, "entityFields.update", changedBy(change))),
+        /** Keeps the values but no longer shows, searches or validates them. */
         archive: (id: string) => setStatus(id, "archived"),
+        /** Shows the field with its values again. 409 as for a change. */
         restore: (id: string) => setStatus(id, "active")
       }
     })
-  )
+  })
+{
+  static readonly layer = Layer.effect(FieldDefinitions, FieldDefinitions.make)
 }
 
 /** Checks of a definition against existing values. */

@@ -4,31 +4,17 @@ import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf } from "../../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
 import { AttributesChange, AttributesDraft } from "../Attributes.ts"
 
 /** The result of saving a draft. `NoTitle`: the first text of a locale needs a title. */
 export type DraftWrite = "Saved" | "NoEntity" | "NoTitle"
 
 /** Drafts of attributes, at most one per entity and locale. */
-export class DraftRepo extends Context.Service<DraftRepo, {
-  /** Merges the fields into the existing draft. */
-  readonly save: (
-    entityId: string,
-    locale: string,
-    change: AttributesChange
-  ) => Effect.Effect<DraftWrite, never, CurrentActor>
-  /** Inside a transaction: locks the entity and deletes the draft. Undefined when there is none. */
-  readonly remove: (
-    entityId: string,
-    locale: string
-  ) => Effect.Effect<AttributesChange | undefined, never, CurrentActor>
-  /** Deletes the draft. False when there is none. */
-  readonly reject: (entityId: string, locale: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Oldest first. */
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<AttributesDraft>, never, CurrentActor>
-}>()("stoa/domain/catalog/locales/DraftRepo") {
-  static readonly layer = Layer.effect(DraftRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class DraftRepo extends Context.Service<DraftRepo>()("stoa/domain/catalog/locales/DraftRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(DraftRepo, DraftRepo.make)
 }
 
 const decodeChange = Schema.decodeUnknownEffect(AttributesChange)
@@ -39,7 +25,8 @@ const draftJson = (row: string, changes = `${row}.changes`) =>
 
 const nothing = "'{}'::jsonb"
 
-const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** Merges the fields into the existing draft. */
   const save = Effect.fn("DraftRepo.save")(function*(entityId: string, locale: string, change: AttributesChange) {
     const actor = yield* CurrentActor
     const { status: _, ...changes } = change
@@ -74,6 +61,7 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
     return row === undefined ? "NoEntity" as const : row.saved ? "Saved" as const : "NoTitle" as const
   }, Effect.orDie)
 
+  /** Inside a transaction: locks the entity and deletes the draft. Undefined when there is none. */
   const remove = Effect.fn("DraftRepo.remove")(function*(entityId: string, locale: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from catalog_entities
@@ -83,6 +71,7 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
     return row === undefined ? undefined : yield* decodeChange(row.changes)
   }, Effect.orDie)
 
+  /** Deletes the draft. False when there is none. */
   const reject = Effect.fn("DraftRepo.reject")(function*(entityId: string, locale: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with deleted as (delete from entity_attribute_drafts
@@ -107,6 +96,7 @@ const make = (sql: SqlClient.SqlClient): DraftRepo["Service"] => {
 
 const draftColumns = columnsOf(AttributesDraft.fields, "d", { slug: "e.slug" })
 
+/** Oldest first. */
 const makeList = (sql: SqlClient.SqlClient) =>
   Effect.fn("DraftRepo.list")(function*(page: PageRequest) {
     const organization = yield* currentOrganization

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../../access/Actor.ts"
+import { currentOrganization } from "../../access/Actor.ts"
 import { columnsOf } from "../../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
 import { Revision, type Snapshot } from "./Revision.ts"
 
 /** A revision and the snapshot before it; `earlier` is null for the oldest stored revision. */
@@ -12,24 +12,16 @@ export interface RevisionPair {
 }
 
 /** Revisions of entities. A trigger on the change log writes them (`RevisionTablesRepo`). */
-export class RevisionRepo extends Context.Service<RevisionRepo, {
-  /** Newest first; undefined when there is no such entity. */
-  readonly page: (
-    entityId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<RevisionPair> | undefined, never, CurrentActor>
-  readonly find: (entityId: string, number: number) => Effect.Effect<Revision | undefined, never, CurrentActor>
-  /** Records on the revision of this transaction, if there is one, which revision it restored. */
-  readonly markRestored: (entityId: string, number: number) => Effect.Effect<void, never, CurrentActor>
-  /** Deletes revisions superseded more than `days` ago; returns their number. */
-  readonly purge: (limit: number, days: number) => Effect.Effect<number>
-}>()("stoa/domain/catalog/revisions/RevisionRepo") {
-  static readonly layer = Layer.effect(RevisionRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/catalog/revisions/RevisionRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(RevisionRepo, RevisionRepo.make)
 }
 
 const columns = columnsOf(Revision.fields, "r")
 
-const make = (sql: SqlClient.SqlClient): RevisionRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** Newest first; undefined when there is no such entity. */
   const page = Effect.fn("RevisionRepo.page")(function*(entityId: string, request: PageRequest) {
     const organization = yield* currentOrganization
     interface Row extends Revision {
@@ -61,6 +53,7 @@ const make = (sql: SqlClient.SqlClient): RevisionRepo["Service"] => {
     return rows[0]
   }, Effect.orDie)
 
+  /** Records on the revision of this transaction, if there is one, which revision it restored. */
   const markRestored = Effect.fn("RevisionRepo.markRestored")(function*(entityId: string, number: number) {
     const organization = yield* currentOrganization
     yield* sql`update entity_revisions set restored_from = ${number}::int4
@@ -68,6 +61,7 @@ const make = (sql: SqlClient.SqlClient): RevisionRepo["Service"] => {
         and transaction_id = pg_current_xact_id()`
   }, Effect.orDie)
 
+  /** Deletes revisions superseded more than `days` ago; returns their number. */
   const purge = Effect.fn("RevisionRepo.purge")(function*(limit: number, days: number) {
     // Of every organization.
     const rows = yield* sql`delete from entity_revisions d using (select entity_id, number from entity_revisions

@@ -1,90 +1,75 @@
 import { Context, Effect, Equal, Layer } from "effect"
-import type { CurrentActor } from "../../access/Actor.ts"
-import { type Conflict, type Forbidden, NotFound, type ValidationFailed } from "../../errors/ApiErrors.ts"
-import type { PageOf, PageRequest } from "../../paging/Paging.ts"
+import { NotFound } from "../../errors/ApiErrors.ts"
+import type { PageRequest } from "../../paging/Paging.ts"
 import { AttributesRepo } from "../AttributesRepo.ts"
 import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
-import type { CatalogEntity } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
-import type { Comparison, Difference, Revision, RevisionEntry, Snapshot } from "./Revision.ts"
+import type { Difference, RevisionEntry, Snapshot } from "./Revision.ts"
 import { RevisionRepo } from "./RevisionRepo.ts"
 
 /** The history of an entity: one revision per change (docs/catalog.md, revisions). */
-export class Revisions extends Context.Service<Revisions, {
-  /** Newest first. 404 for an unknown entity. */
-  readonly list: (id: string, page: PageRequest) => Effect.Effect<PageOf<RevisionEntry>, NotFound, CurrentActor>
-  readonly get: (id: string, number: number) => Effect.Effect<Revision, NotFound, CurrentActor>
-  /** Compares a revision with `from`, by default the one before it. */
-  readonly compare: (
-    id: string,
-    number: number,
-    from: number | undefined
-  ) => Effect.Effect<Comparison, NotFound, CurrentActor>
-  /**
-   * Restores slug, tax class, metadata, custom fields and attributes as a new revision, validated by current rules.
-   * Keeps the status and visibility. 404, 409 when another entity has the slug now, 422 for custom fields that are no
-   * longer valid.
-   */
-  readonly restore: (
-    id: string,
-    number: number
-  ) => Effect.Effect<CatalogEntity, NotFound | Conflict | Forbidden | ValidationFailed, CurrentActor>
-}>()("stoa/domain/catalog/revisions/Revisions") {
-  static readonly layer = Layer.effect(
-    Revisions,
-    Effect.gen(function*() {
-      const repo = yield* RevisionRepo
-      const attributes = yield* AttributesRepo
-      const changes = yield* EntityChanges
-      const transaction = yield* CatalogTransactionRepo
+export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog/revisions/Revisions", {
+  make: Effect.gen(function*() {
+    const repo = yield* RevisionRepo
+    const attributes = yield* AttributesRepo
+    const changes = yield* EntityChanges
+    const transaction = yield* CatalogTransactionRepo
 
-      const list = Effect.fn("Revisions.list")(function*(id: string, request: PageRequest) {
-        const page = yield* repo.page(id, request)
-        if (page === undefined) return yield* NotFound.of("Catalog entity not found.")
-        const items = page.items.map(({ earlier, revision: { snapshot, ...entry } }): RevisionEntry => ({
-          ...entry,
-          changedFields: differences(earlier ?? {}, snapshot).map(({ path }) => path)
-        }))
-        return { ...page, items }
-      })
-
-      const get = Effect.fn("Revisions.get")(function*(id: string, number: number) {
-        return (yield* repo.find(id, number)) ?? (yield* unknownRevision(number))
-      })
-
-      const compare = Effect.fn("Revisions.compare")(function*(id: string, number: number, from = number - 1) {
-        const current = yield* get(id, number)
-        const previous = yield* get(id, from)
-        return { from, to: number, differences: differences(previous.snapshot, current.snapshot) }
-      })
-
-      const restoreAttributes = Effect.fnUntraced(function*(id: string, locales: Snapshot["attributes"]) {
-        if ((yield* changes.approvalStatus(undefined)) === "draft") {
-          // Without the permission to approve, propose the old texts and keep what shoppers see.
-          yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.saveDraft(id, locale, text))
-          return
-        }
-        yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.writeAttributes(id, locale, text))
-        yield* attributes.keepOnly(id, Object.keys(locales))
-      })
-
-      const restore = Effect.fn("Revisions.restore")(function*(id: string, number: number) {
-        const { snapshot } = yield* get(id, number)
-        const { customFields, metadata, slug, taxClass } = snapshot
-        const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, metadata, customFields })
-        const entity = yield* transaction.run(Effect.gen(function*() {
-          const written = yield* changes.write(id, { ...change, replacesFields: true })
-          yield* restoreAttributes(id, snapshot.attributes)
-          yield* repo.markRestored(id, number)
-          return written
-        }))
-        yield* changes.afterUpdate(entity, old)
-        return entity
-      })
-
-      return { list, get, compare, restore }
+    /** Newest first. 404 for an unknown entity. */
+    const list = Effect.fn("Revisions.list")(function*(id: string, request: PageRequest) {
+      const page = yield* repo.page(id, request)
+      if (page === undefined) return yield* NotFound.of("Catalog entity not found.")
+      const items = page.items.map(({ earlier, revision: { snapshot, ...entry } }): RevisionEntry => ({
+        ...entry,
+        changedFields: differences(earlier ?? {}, snapshot).map(({ path }) => path)
+      }))
+      return { ...page, items }
     })
-  )
+
+    const get = Effect.fn("Revisions.get")(function*(id: string, number: number) {
+      return (yield* repo.find(id, number)) ?? (yield* unknownRevision(number))
+    })
+
+    /** Compares a revision with `from`, by default the one before it. */
+    const compare = Effect.fn("Revisions.compare")(function*(id: string, number: number, from = number - 1) {
+      const current = yield* get(id, number)
+      const previous = yield* get(id, from)
+      return { from, to: number, differences: differences(previous.snapshot, current.snapshot) }
+    })
+
+    const restoreAttributes = Effect.fnUntraced(function*(id: string, locales: Snapshot["attributes"]) {
+      if ((yield* changes.approvalStatus(undefined)) === "draft") {
+        // Without the permission to approve, propose the old texts and keep what shoppers see.
+        yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.saveDraft(id, locale, text))
+        return
+      }
+      yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.writeAttributes(id, locale, text))
+      yield* attributes.keepOnly(id, Object.keys(locales))
+    })
+
+    /**
+     * Restores slug, tax class, metadata, custom fields and attributes as a new revision, validated by current rules.
+     * Keeps the status and visibility. 404, 409 when another entity has the slug now, 422 for custom fields that are no
+     * longer valid.
+     */
+    const restore = Effect.fn("Revisions.restore")(function*(id: string, number: number) {
+      const { snapshot } = yield* get(id, number)
+      const { customFields, metadata, slug, taxClass } = snapshot
+      const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, metadata, customFields })
+      const entity = yield* transaction.run(Effect.gen(function*() {
+        const written = yield* changes.write(id, { ...change, replacesFields: true })
+        yield* restoreAttributes(id, snapshot.attributes)
+        yield* repo.markRestored(id, number)
+        return written
+      }))
+      yield* changes.afterUpdate(entity, old)
+      return entity
+    })
+
+    return { list, get, compare, restore }
+  })
+}) {
+  static readonly layer = Layer.effect(Revisions, Revisions.make)
 }
 
 const unknownRevision = (number: number) => NotFound.of(`The entity has no revision ${number}.`)

@@ -12,22 +12,10 @@ export interface Moments {
 }
 
 /** Schedules of entities, at most one each. Lock order: the entity, then its schedule. */
-export class ScheduleRepo extends Context.Service<ScheduleRepo, {
-  /** Undefined when there is no such entity; null times when nothing is scheduled. */
-  readonly find: (entityId: string) => Effect.Effect<PublishingSchedule | undefined, never, CurrentActor>
-  /** Replaces the schedule; undefined when there is no such entity. */
-  readonly set: (
-    entityId: string,
-    moments: Moments
-  ) => Effect.Effect<PublishingSchedule | undefined, never, CurrentActor>
-  /** Due changes of every organization, oldest first. */
-  readonly due: (now: Date, limit: number) => Effect.Effect<ReadonlyArray<DueChange>>
-  /** Inside a transaction: locks the entity and clears the time. False when the time has changed or is done. */
-  readonly claim: (due: DueChange) => Effect.Effect<boolean, never, CurrentActor>
-  /** Clears the time and stores why the change was refused. */
-  readonly refuse: (due: DueChange, refusal: string) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/catalog/schedules/ScheduleRepo") {
-  static readonly layer = Layer.effect(ScheduleRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class ScheduleRepo extends Context.Service<ScheduleRepo>()("stoa/domain/catalog/schedules/ScheduleRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(ScheduleRepo, ScheduleRepo.make)
 }
 
 const columnList = columnsOf(PublishingSchedule.fields, "s", { entityId: "e.id" })
@@ -38,7 +26,8 @@ const scheduleJson = (row: string, named = row) =>
 
 const columns = { publish: "publish_at", unpublish: "unpublish_at" } as const
 
-const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** Undefined when there is no such entity; null times when nothing is scheduled. */
   const find = Effect.fn("ScheduleRepo.find")(function*(entityId: string) {
     const organization = yield* currentOrganization
     const [schedule] = yield* sql<PublishingSchedule>`select ${sql.literal(columnList)}
@@ -48,6 +37,7 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
     return schedule
   }, Effect.orDie)
 
+  /** Replaces the schedule; undefined when there is no such entity. */
   const set = Effect.fn("ScheduleRepo.set")(function*(entityId: string, { publishAt, unpublishAt }: Moments) {
     const actor = yield* CurrentActor
     // An empty schedule needs no row; an existing row stays and records who emptied it.
@@ -89,6 +79,7 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
       returning 1`
   }
 
+  /** Inside a transaction: locks the entity and clears the time. False when the time has changed or is done. */
   const claim = Effect.fn("ScheduleRepo.claim")(function*(change: DueChange) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from catalog_entities
@@ -96,6 +87,7 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
     return (yield* clear(organization, change, null)).length === 1
   }, Effect.orDie)
 
+  /** Clears the time and stores why the change was refused. */
   const refuse = Effect.fn("ScheduleRepo.refuse")(function*(change: DueChange, refusal: string) {
     yield* clear(yield* currentOrganization, change, refusal)
   }, Effect.orDie)
@@ -103,6 +95,7 @@ const make = (sql: SqlClient.SqlClient): ScheduleRepo["Service"] => {
   return { find, set, due: makeDue(sql), claim, refuse }
 }
 
+/** Due changes of every organization, oldest first. */
 const makeDue = (sql: SqlClient.SqlClient) =>
   Effect.fn("ScheduleRepo.due")(function*(now: Date, limit: number) {
     // Of every organization: one task of the deployment runs what is due.

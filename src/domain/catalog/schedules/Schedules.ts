@@ -4,77 +4,69 @@ import { type Conflict, type Issue, NotFound, ValidationFailed } from "../../err
 import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
 import type { EntityChange } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
-import type { DueChange, PublishingSchedule, ScheduleBody } from "./Schedule.ts"
+import type { DueChange, ScheduleBody } from "./Schedule.ts"
 import { type Moments, ScheduleRepo } from "./ScheduleRepo.ts"
 
 /** Publishes and archives entities at scheduled times (docs/catalog.md). */
-export class Schedules extends Context.Service<Schedules, {
-  /** Null times when nothing is scheduled. 404 for an unknown entity. */
-  readonly get: (id: string) => Effect.Effect<PublishingSchedule, NotFound, CurrentActor>
-  /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
-  readonly set: (
-    id: string,
-    body: ScheduleBody
-  ) => Effect.Effect<PublishingSchedule, NotFound | ValidationFailed, CurrentActor>
-  /** Makes the due changes of every organization in the order of their times; returns their number. */
-  readonly runDue: Effect.Effect<number>
-}>()("stoa/domain/catalog/schedules/Schedules") {
-  static readonly layer = Layer.effect(
-    Schedules,
-    Effect.gen(function*() {
-      const repo = yield* ScheduleRepo
-      const changes = yield* EntityChanges
-      const transaction = yield* CatalogTransactionRepo
+export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog/schedules/Schedules", {
+  make: Effect.gen(function*() {
+    const repo = yield* ScheduleRepo
+    const changes = yield* EntityChanges
+    const transaction = yield* CatalogTransactionRepo
 
-      const get = Effect.fn("Schedules.get")(function*(id: string) {
-        return (yield* repo.find(id)) ?? (yield* unknownEntity)
-      })
-
-      const set = Effect.fn("Schedules.set")(function*(id: string, body: ScheduleBody) {
-        const moments = { publishAt: body.publishAt ?? null, unpublishAt: body.unpublishAt ?? null }
-        const issues = scheduleIssues(moments, new Date(yield* Clock.currentTimeMillis))
-        if (issues.length > 0) return yield* ValidationFailed.issues(issues)
-        return (yield* repo.set(id, moments)) ?? (yield* unknownEntity)
-      })
-
-      // Claims the time in the transaction that changes the entity: one process makes the change, once, also after a crash.
-      const changed = Effect.fnUntraced(function*(due: DueChange, change: EntityChange) {
-        if (!(yield* repo.claim(due))) return undefined
-        return yield* changes.write(due.entityId, { ...change, publish: due.change === "publish" })
-      })
-
-      const run = Effect.fnUntraced(function*(due: DueChange) {
-        const { change, old } = yield* changes.beforeUpdate(due.entityId, statuses[due.change])
-        const entity = yield* transaction.run(changed(due, change))
-        if (entity === undefined) return 0
-        yield* changes.afterUpdate(entity, old)
-        return 1
-      })
-
-      const refused = (due: DueChange) => (refusal: NotFound | Conflict | ValidationFailed) =>
-        Effect.as(repo.refuse(due, refusal.error.message), 0)
-
-      const runAsSystem = (due: DueChange) =>
-        run(due).pipe(
-          Effect.catch(refused(due)),
-          Effect.provideService(CurrentActor, systemActor(due.organizationId, "system:schedule"))
-        )
-
-      const runDue = Effect.gen(function*() {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        let done = 0
-        for (let found = batchSize; found === batchSize;) {
-          const due = yield* repo.due(now, batchSize)
-          found = due.length
-          // In order: an entity whose end is also due is published first.
-          for (const one of due) done += yield* runAsSystem(one)
-        }
-        return done
-      }).pipe(Effect.withSpan("Schedules.runDue"))
-
-      return { get, set, runDue }
+    /** Null times when nothing is scheduled. 404 for an unknown entity. */
+    const get = Effect.fn("Schedules.get")(function*(id: string) {
+      return (yield* repo.find(id)) ?? (yield* unknownEntity)
     })
-  )
+
+    /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
+    const set = Effect.fn("Schedules.set")(function*(id: string, body: ScheduleBody) {
+      const moments = { publishAt: body.publishAt ?? null, unpublishAt: body.unpublishAt ?? null }
+      const issues = scheduleIssues(moments, new Date(yield* Clock.currentTimeMillis))
+      if (issues.length > 0) return yield* ValidationFailed.issues(issues)
+      return (yield* repo.set(id, moments)) ?? (yield* unknownEntity)
+    })
+
+    // Claims the time in the transaction that changes the entity: one process makes the change, once, also after a crash.
+    const changed = Effect.fnUntraced(function*(due: DueChange, change: EntityChange) {
+      if (!(yield* repo.claim(due))) return undefined
+      return yield* changes.write(due.entityId, { ...change, publish: due.change === "publish" })
+    })
+
+    const run = Effect.fnUntraced(function*(due: DueChange) {
+      const { change, old } = yield* changes.beforeUpdate(due.entityId, statuses[due.change])
+      const entity = yield* transaction.run(changed(due, change))
+      if (entity === undefined) return 0
+      yield* changes.afterUpdate(entity, old)
+      return 1
+    })
+
+    const refused = (due: DueChange) => (refusal: NotFound | Conflict | ValidationFailed) =>
+      Effect.as(repo.refuse(due, refusal.error.message), 0)
+
+    const runAsSystem = (due: DueChange) =>
+      run(due).pipe(
+        Effect.catch(refused(due)),
+        Effect.provideService(CurrentActor, systemActor(due.organizationId, "system:schedule"))
+      )
+
+    /** Makes the due changes of every organization in the order of their times; returns their number. */
+    const runDue = Effect.gen(function*() {
+      const now = new Date(yield* Clock.currentTimeMillis)
+      let done = 0
+      for (let found = batchSize; found === batchSize;) {
+        const due = yield* repo.due(now, batchSize)
+        found = due.length
+        // In order: an entity whose end is also due is published first.
+        for (const one of due) done += yield* runAsSystem(one)
+      }
+      return done
+    }).pipe(Effect.withSpan("Schedules.runDue"))
+
+    return { get, set, runDue }
+  })
+}) {
+  static readonly layer = Layer.effect(Schedules, Schedules.make)
 }
 
 /** Changes per query; the next query follows at once. */

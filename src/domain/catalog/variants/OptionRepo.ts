@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import type { Conflict } from "../../errors/ApiErrors.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
@@ -10,21 +9,10 @@ import type { Axis } from "./CombinationRules.ts"
 import { type NewOptionType, OptionType, OptionValue } from "./Option.ts"
 
 /** Option types of entities and their values. */
-export class OptionRepo extends Context.Service<OptionRepo, {
-  /** The option types of an entity with their values, in their order; undefined when there is no such entity. */
-  readonly axes: (entityId: string) => Effect.Effect<ReadonlyArray<Axis> | undefined, never, CurrentActor>
-  /** The new type, last of the entity, with its first values; undefined when there is no such entity. */
-  readonly createType: (
-    entityId: string,
-    input: NewOptionType
-  ) => Effect.Effect<OptionType | undefined, Conflict, CurrentActor>
-  /** The new value, last of its type; undefined when there is no such type. */
-  readonly createValue: (
-    optionTypeId: string,
-    value: string
-  ) => Effect.Effect<OptionValue | undefined, Conflict, CurrentActor>
-}>()("stoa/domain/catalog/variants/OptionRepo") {
-  static readonly layer = Layer.effect(OptionRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class OptionRepo extends Context.Service<OptionRepo>()("stoa/domain/catalog/variants/OptionRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(OptionRepo, OptionRepo.make)
 }
 
 const typeColumns = columnsOf(OptionType.fields)
@@ -55,7 +43,8 @@ const orConflict = conflictOn({
   option_values_option_type_id_value_key: "This option already has this value."
 })
 
-const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** The option types of an entity with their values, in their order; undefined when there is no such entity. */
   const axes = Effect.fn("OptionRepo.axes")(function*(entityId: string) {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ readonly axes: ReadonlyArray<Axis> }>`select coalesce((
@@ -67,6 +56,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
     return rows[0]?.axes
   }, Effect.orDie)
 
+  /** The new type, last of the entity, with its first values; undefined when there is no such entity. */
   const createType = Effect.fn("OptionRepo.createType")(function*(entityId: string, input: NewOptionType) {
     const actor = yield* CurrentActor
     const values = JSON.stringify((input.values ?? []).map((value) => ({ id: newId(), value })))
@@ -86,6 +76,7 @@ const make = (sql: SqlClient.SqlClient): OptionRepo["Service"] => {
     return rows[0]
   })
 
+  /** The new value, last of its type; undefined when there is no such type. */
   const createValue = Effect.fn("OptionRepo.createValue")(function*(optionTypeId: string, value: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql<OptionValue>`with made as (

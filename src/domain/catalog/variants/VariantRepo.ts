@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor } from "../../access/Actor.ts"
-import type { Conflict } from "../../errors/ApiErrors.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
 import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
@@ -10,21 +9,10 @@ import { type Combination, combinationKey } from "./CombinationRules.ts"
 import { type NewVariant, Variant } from "./Variant.ts"
 
 /** Variants of entities; an entity has each combination once. */
-export class VariantRepo extends Context.Service<VariantRepo, {
-  /** Adds a variant as the last; 409 when its SKU or combination exists. Undefined when there is no such entity. */
-  readonly create: (
-    entityId: string,
-    combination: Combination,
-    input: NewVariant
-  ) => Effect.Effect<Variant | undefined, Conflict, CurrentActor>
-  /** Creates the missing combinations in one statement, in the given order. Undefined when there is no such entity. */
-  readonly createMissing: (
-    entityId: string,
-    combinations: ReadonlyArray<Combination>,
-    mode: string
-  ) => Effect.Effect<ReadonlyArray<Variant> | undefined, never, CurrentActor>
-}>()("stoa/domain/catalog/variants/VariantRepo") {
-  static readonly layer = Layer.effect(VariantRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
+export class VariantRepo extends Context.Service<VariantRepo>()("stoa/domain/catalog/variants/VariantRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+}) {
+  static readonly layer = Layer.effect(VariantRepo, VariantRepo.make)
 }
 
 const { optionValueIds: _, ...storedFields } = Variant.fields
@@ -54,7 +42,8 @@ interface MissingRow extends Omit<StoredVariant, "id"> {
   readonly combination: string
 }
 
-const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
+const make = (sql: SqlClient.SqlClient) => {
+  /** Adds a variant as the last; 409 when its SKU or combination exists. Undefined when there is no such entity. */
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: string, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
@@ -78,6 +67,7 @@ const make = (sql: SqlClient.SqlClient): VariantRepo["Service"] => {
     }
   )
 
+  /** Creates the missing combinations in one statement, in the given order. Undefined when there is no such entity. */
   const createMissing = Effect.fn("VariantRepo.createMissing")(
     function*(entityId: string, combinations: ReadonlyArray<Combination>, mode: string) {
       const actor = yield* CurrentActor
