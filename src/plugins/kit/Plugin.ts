@@ -82,7 +82,7 @@ export interface Plugin {
   readonly events: ReadonlyArray<string>
   /** Its routes as the document shows them, without building anything. */
   readonly describe: (context: PluginContext) => ReadonlyArray<Described>
-  /** Builds its services, for as long as the scope lasts, and what stands on them. */
+  /** Builds its services, for as long as the scope lasts, and what depends on them. */
   readonly install: (installation: Installation) => Effect.Effect<InstalledPlugin, never, Scope.Scope>
 }
 

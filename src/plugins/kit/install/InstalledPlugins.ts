@@ -12,15 +12,10 @@ import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
-import type { BuiltRoute, PluginTools } from "../routes/PluginRoute.ts"
+import type { PluginTools } from "../routes/PluginRoute.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { routeFlaws } from "./PluginRules.ts"
-
-/** What the plugins of this deployment brought for processes that answer HTTP. */
-export class InstalledPlugins extends Context.Service<InstalledPlugins, {
-  readonly routes: ReadonlyArray<BuiltRoute>
-}>()("stoa/plugins/kit/install/InstalledPlugins") {}
 
 /** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
 const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginTools => ({
@@ -63,9 +58,9 @@ const contextOf = (
  * belongs below the layer that ends the time in which hooks are added. Fails with a sentence when the routes of two of
  * them, or of one and the core, cannot stand beside each other.
  */
-export const pluginsLayer = Layer.effect(
-  InstalledPlugins,
-  Effect.gen(function*() {
+/** What the plugins of this deployment brought for processes that answer HTTP. */
+export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/plugins/kit/install/InstalledPlugins", {
+  make: Effect.gen(function*() {
     const settings = yield* AppConfig
     const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
     const projections = yield* OrderProjections
@@ -107,4 +102,6 @@ export const pluginsLayer = Layer.effect(
     if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
     return { routes: routes.map(({ route }) => route) }
   })
-)
+}) {}
+
+export const pluginsLayer = Layer.effect(InstalledPlugins, InstalledPlugins.make)

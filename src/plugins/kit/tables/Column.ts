@@ -59,7 +59,7 @@ export class Column<A, E, Given extends boolean = true> {
     return new Column(this.schema, { ...this.facts, fallback: "now()" })
   }
 
-  /** One value stands in one row only: of the organization, or of the whole service. A second one is 409. */
+  /** A value is unique in the organization, or in the complete service. A second one is 409. */
   unique(uniqueness: Uniqueness = "organization"): Column<A, E, Given> {
     return new Column(this.schema, { ...this.facts, uniqueness })
   }

@@ -223,7 +223,7 @@ const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Rows[num
   }
 }
 
-/** Rows of a table; `plugin` stands before the names of their changes. */
+/** Rows of a table; `plugin` is the prefix of the types of their changes. */
 export const tableHandle = <T extends Table>(sql: SqlClient.SqlClient, plugin: string, table: T): TableHandle<T> => {
   const context: Context = { sql, table, subject: `${plugin}/${table.name}` }
   // The columns of a row are those that its type was made of.

@@ -41,7 +41,7 @@ export interface PluginTestApp {
     readonly services: CoreServices
     /** Enqueues a job in the default organization; gives its id. */
     readonly enqueue: (task: string, input: Readonly<Record<string, unknown>>) => Promise<string>
-    /** Runs an effect as the service itself, or as somebody else. */
+    /** Runs an effect as the service itself, or as another actor. */
     readonly run: <A, E>(effect: Effect.Effect<A, E, CurrentActor>, as?: Actor) => Promise<A>
   }
   /** Statements of the test's own, with `$1` parameters. */

@@ -1,16 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import {
-  type Conflict,
-  CurrentActor,
-  Forbidden,
-  type InvalidTransition,
-  type NotFound,
-  type PageOf,
-  type PageRequest,
-  PluginDatabase,
-  type RowOf,
-  type ValidationFailed
-} from "stoa/plugin"
+import { CurrentActor, Forbidden, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
 import { whenOverdue } from "../deadlines/Deadlines.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { Parties } from "../parties/Parties.ts"
@@ -21,98 +10,86 @@ import { disputes, type disputeStatuses } from "./DisputeTables.ts"
 
 export type Dispute = RowOf<typeof disputes>
 type Filter = { readonly status?: typeof disputeStatuses[number] | undefined; readonly subOrderId?: string | undefined }
-type Refused = NotFound | Forbidden | Conflict | ValidationFailed
 
 /**
- * Quarrels between buyers and vendors until somebody decides them (contract, plugins §1.2, §1.9). While one is open
+ * Disputes between buyers and vendors until they are decided (contract, plugins §1.2, §1.9). While one is open
  * nothing of its sub-order is paid out. A dispute's row is locked before the order, the sub-order and the accounts that
  * follow from it; no holder of such a lock waits for a dispute.
  */
-export class Disputes extends Context.Service<Disputes, {
-  /** Opens one for the buyer; 409 when the sub-order has an open one. */
-  readonly open: (sent: typeof NewDispute.Type) => Effect.Effect<Dispute, Refused, CurrentActor>
-  /** Those that the actor may see. */
-  readonly page: (filter: Filter, page: PageRequest) => Effect.Effect<PageOf<Dispute>, never, CurrentActor>
-  /** One of them; 404. */
-  readonly get: (id: string) => Effect.Effect<Dispute, NotFound, CurrentActor>
-  /** Adds an answer; the vendor's first one hands the dispute to the operators. */
-  readonly answer: (
-    id: string,
-    sent: typeof DisputeAnswer.Type
-  ) => Effect.Effect<Dispute, Refused | InvalidTransition, CurrentActor>
-  /** Escalates one that is not resolved. */
-  readonly escalate: (id: string) => Effect.Effect<Dispute, Refused | InvalidTransition, CurrentActor>
-  /** Escalates those of all organizations that their vendor left unanswered until the deadline; gives how many. */
-  readonly escalateOverdue: Effect.Effect<number>
-}>()("stoa/plugins/marketplace/disputes/Disputes") {
-  static readonly layer = Layer.effect(
-    Disputes,
-    Effect.gen(function*() {
-      const db = yield* PluginDatabase
-      const parties = yield* Parties
-      const { vendorResponseDeadlineDays } = yield* MarketplaceOptions
-      const rows = db.table(disputes)
+export class Disputes extends Context.Service<Disputes>()("stoa/plugins/marketplace/disputes/Disputes", {
+  make: Effect.gen(function*() {
+    const db = yield* PluginDatabase
+    const parties = yield* Parties
+    const { vendorResponseDeadlineDays } = yield* MarketplaceOptions
+    const rows = db.table(disputes)
 
-      const open = Effect.fn("Disputes.open")(function*({ description, reason, subOrderId }: typeof NewDispute.Type) {
-        yield* parties.buyerOf(subOrderId)
-        const { userId } = yield* CurrentActor
-        const deadline = DateTime.add(yield* DateTime.now, { days: vendorResponseDeadlineDays })
-        // The unique index lets one open dispute of a sub-order through, of however many requests at once.
-        const made = yield* rows.insert({
-          subOrderId,
-          reason,
-          description: description ?? null,
-          openedBy: userId ?? "",
-          deadlineAt: DateTime.toDateUtc(deadline)
-        })
-        yield* db.table(subOrders).update(subOrderId, { onHold: true })
-        return made
-      }, db.transaction)
-
-      const get = Effect.fn("Disputes.get")(function*(id: string) {
-        const dispute = yield* rows.get(id)
-        yield* parties.of(dispute.subOrderId)
-        return dispute
+    /** Opens one for the buyer; 409 when the sub-order has an open one. */
+    const open = Effect.fn("Disputes.open")(function*({ description, reason, subOrderId }: typeof NewDispute.Type) {
+      yield* parties.buyerOf(subOrderId)
+      const { userId } = yield* CurrentActor
+      const deadline = DateTime.add(yield* DateTime.now, { days: vendorResponseDeadlineDays })
+      // The unique index lets one open dispute of a sub-order through, of however many requests at once.
+      const made = yield* rows.insert({
+        subOrderId,
+        reason,
+        description: description ?? null,
+        openedBy: userId ?? "",
+        deadlineAt: DateTime.toDateUtc(deadline)
       })
+      yield* db.table(subOrders).update(subOrderId, { onHold: true })
+      return made
+    }, db.transaction)
 
-      const answer = Effect.fn("Disputes.answer")(function*(id: string, { note, url }: typeof DisputeAnswer.Type) {
-        const dispute = yield* rows.lock(id)
-        const { isAdmin, party, sells } = yield* parties.of(dispute.subOrderId)
-        if (party === "vendor" && !sells && !isAdmin) {
-          return yield* Forbidden.of("Your role for this vendor may only read.")
-        }
-        if (party === "platform" && !isAdmin) return yield* Forbidden.of("Only the parties and operators may answer.")
-        const status = yield* Effect.fromResult(statusAfter(dispute, party))
-        const at = DateTime.formatIso(yield* DateTime.now)
-        const evidence = [...dispute.evidence, { party, type: "response", note, url, at }]
-        return yield* rows.update(id, { status, evidence })
-      }, db.transaction)
-
-      const escalate = Effect.fn("Disputes.escalate")(function*(id: string) {
-        const { status } = yield* rows.lock(id)
-        yield* Effect.fromResult(mayBecome(status, "escalated"))
-        return yield* rows.update(id, { status: "escalated" })
-      }, db.transaction)
-
-      const page = Effect.fn("Disputes.page")((filter: Filter, page: PageRequest) =>
-        parties.visible(
-          {
-            name: "marketplace_disputes",
-            page: (where, page) => rows.page(where, page),
-            byIds: (ids) => rows.list({ id: { in: ids } })
-          },
-          filter,
-          page
-        )
-      )
-
-      const escalateOverdue = whenOverdue(
-        db,
-        "marketplace_disputes",
-        (id) => rows.update(id, { status: "escalated" }, { status: "vendor_response_pending" })
-      )
-
-      return { open, page, get, answer, escalate, escalateOverdue }
+    /** One of them; 404. */
+    const get = Effect.fn("Disputes.get")(function*(id: string) {
+      const dispute = yield* rows.get(id)
+      yield* parties.of(dispute.subOrderId)
+      return dispute
     })
-  )
+
+    /** Adds an answer; the vendor's first one hands the dispute to the operators. */
+    const answer = Effect.fn("Disputes.answer")(function*(id: string, { note, url }: typeof DisputeAnswer.Type) {
+      const dispute = yield* rows.lock(id)
+      const { isAdmin, party, sells } = yield* parties.of(dispute.subOrderId)
+      if (party === "vendor" && !sells && !isAdmin) {
+        return yield* Forbidden.of("Your role for this vendor may only read.")
+      }
+      if (party === "platform" && !isAdmin) return yield* Forbidden.of("Only the parties and operators may answer.")
+      const status = yield* Effect.fromResult(statusAfter(dispute, party))
+      const at = DateTime.formatIso(yield* DateTime.now)
+      const evidence = [...dispute.evidence, { party, type: "response", note, url, at }]
+      return yield* rows.update(id, { status, evidence })
+    }, db.transaction)
+
+    /** Escalates one that is not resolved. */
+    const escalate = Effect.fn("Disputes.escalate")(function*(id: string) {
+      const { status } = yield* rows.lock(id)
+      yield* Effect.fromResult(mayBecome(status, "escalated"))
+      return yield* rows.update(id, { status: "escalated" })
+    }, db.transaction)
+
+    /** Those that the actor may see. */
+    const page = Effect.fn("Disputes.page")((filter: Filter, page: PageRequest) =>
+      parties.visible(
+        {
+          name: "marketplace_disputes",
+          page: (where, page) => rows.page(where, page),
+          byIds: (ids) => rows.list({ id: { in: ids } })
+        },
+        filter,
+        page
+      )
+    )
+
+    /** Escalates those of all organizations that their vendor left unanswered until the deadline; gives how many. */
+    const escalateOverdue = whenOverdue(
+      db,
+      "marketplace_disputes",
+      (id) => rows.update(id, { status: "escalated" }, { status: "vendor_response_pending" })
+    )
+
+    return { open, page, get, answer, escalate, escalateOverdue }
+  })
+}) {
+  static readonly layer = Layer.effect(Disputes, Disputes.make)
 }

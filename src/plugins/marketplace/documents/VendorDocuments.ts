@@ -1,15 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import {
-  type Conflict,
-  type CurrentActor,
-  InvalidTransition,
-  NotFound,
-  type PageOf,
-  type PageRequest,
-  PluginDatabase,
-  type RowOf,
-  type ValidationFailed
-} from "stoa/plugin"
+import { InvalidTransition, NotFound, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { announceApproval } from "../vendors/Vendors.ts"
 import { vendors } from "../vendors/VendorTables.ts"
@@ -17,7 +7,6 @@ import { vendorDocuments } from "./DocumentTables.ts"
 import { missingDocuments } from "./RequiredDocuments.ts"
 
 type Document = RowOf<typeof vendorDocuments>
-type Refused = NotFound | Conflict | ValidationFailed
 
 /** What a vendor hands in. */
 export interface HandedIn {
@@ -32,34 +21,23 @@ export interface Judgement {
 }
 
 /** Papers that vendors hand in and the store judges (contract, plugins §1.2). */
-export class VendorDocuments extends Context.Service<VendorDocuments, {
-  /** Newest first; 404 for an unknown vendor. */
-  readonly list: (
-    vendorId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<Document>, NotFound, CurrentActor>
-  /** A rejected vendor becomes pending with it. */
-  readonly handIn: (vendorId: string, document: HandedIn) => Effect.Effect<Document, Refused, CurrentActor>
-  /**
-   * 404 for a document that is not this vendor's, 422 for one that was judged before. With the last one that the store
-   * asks for the vendor is verified, and approved where the store approves by itself.
-   */
-  readonly judge: (
-    vendorId: string,
-    documentId: string,
-    judgement: Judgement
-  ) => Effect.Effect<Document, Refused | InvalidTransition, CurrentActor>
-}>()("stoa/plugins/marketplace/documents/VendorDocuments") {
-  static readonly layer = Layer.effect(VendorDocuments, Effect.suspend(() => make))
+export class VendorDocuments
+  extends Context.Service<VendorDocuments>()("stoa/plugins/marketplace/documents/VendorDocuments", {
+    make: Effect.suspend(() => make)
+  })
+{
+  static readonly layer = Layer.effect(VendorDocuments, VendorDocuments.make)
 }
 
 const make = Effect.gen(function*() {
   const db = yield* PluginDatabase
   const { requiredDocuments, vendorApprovalMode } = yield* MarketplaceOptions
 
+  /** Newest first; 404 for an unknown vendor. */
   const list = (vendorId: string, page: PageRequest) =>
     Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorDocuments).page({ vendorId }, page))
 
+  /** A rejected vendor becomes pending with it. */
   const handIn = Effect.fn("VendorDocuments.handIn")(function*(vendorId: string, document: HandedIn) {
     const vendor = yield* db.table(vendors).lock(vendorId)
     const made = yield* db.table(vendorDocuments).insert({ ...document, vendorId })
@@ -88,6 +66,10 @@ const make = Effect.gen(function*() {
     )
   })
 
+  /**
+   * 404 for a document that is not this vendor's, 422 for one that was judged before. With the last one that the store
+   * asks for the vendor is verified, and approved where the store approves by itself.
+   */
   const judge = Effect.fn("VendorDocuments.judge")(
     function*(vendorId: string, documentId: string, judgement: Judgement) {
       // The vendor first: what is missing is looked at by one judge at a time, so the last of two sees that nothing is.
@@ -106,5 +88,5 @@ const make = Effect.gen(function*() {
     (work) => db.transaction(work)
   )
 
-  return VendorDocuments.of({ list, handIn, judge })
+  return { list, handIn, judge }
 })

@@ -8,7 +8,7 @@ const g = group("Marketplace vendors", "/marketplace")
 const own = group("Marketplace vendor portal", "/marketplace")
 const permission = "marketplace:admin"
 
-/** Body of a document: of which kind it is and where its file lies. */
+/** Body of a document: its kind and the address of its file. */
 const NewDocument = Schema.Struct({ type: Schema.Literals(documentTypes), fileUrl: WebAddress })
 
 /** What a judge may add; a request without a body is one without notes. */

@@ -1,15 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import {
-  type Conflict,
-  type CurrentActor,
-  NotFound,
-  type PageOf,
-  type PageRequest,
-  PluginDatabase,
-  PluginHost,
-  type RowOf,
-  ValidationFailed
-} from "stoa/plugin"
+import { NotFound, type PageRequest, PluginDatabase, PluginHost, type RowOf, ValidationFailed } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 import { vendorMembers } from "./MemberTables.ts"
 
@@ -23,22 +13,10 @@ export interface NewMember {
 }
 
 /** People who act for vendors (contract, plugins §1.9): their sessions carry the vendor's id, `actor.vendorId`, and their role. */
-export class VendorMembers extends Context.Service<VendorMembers, {
-  readonly list: (vendorId: string, page: PageRequest) => Effect.Effect<PageOf<Member>, NotFound, CurrentActor>
-  /** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
-  readonly add: (
-    vendorId: string,
-    member: NewMember
-  ) => Effect.Effect<Member, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** Changes a person's role; their sessions have it at once. 404. */
-  readonly change: (
-    vendorId: string,
-    memberId: string,
-    role: Member["role"]
-  ) => Effect.Effect<Member, NotFound | Conflict | ValidationFailed, CurrentActor>
-  readonly remove: (vendorId: string, memberId: string) => Effect.Effect<Member, NotFound | Conflict, CurrentActor>
-}>()("stoa/plugins/marketplace/members/VendorMembers") {
-  static readonly layer = Layer.effect(VendorMembers, Effect.suspend(() => make))
+export class VendorMembers extends Context.Service<VendorMembers>()("stoa/plugins/marketplace/members/VendorMembers", {
+  make: Effect.suspend(() => make)
+}) {
+  static readonly layer = Layer.effect(VendorMembers, VendorMembers.make)
 }
 
 const make = Effect.gen(function*() {
@@ -48,6 +26,7 @@ const make = Effect.gen(function*() {
   const list = (vendorId: string, page: PageRequest) =>
     Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorMembers).page({ vendorId }, page))
 
+  /** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
   const add = Effect.fn("VendorMembers.add")(function*(vendorId: string, { email, role = "staff", userId }: NewMember) {
     if ((userId === undefined) === (email === undefined)) {
       return yield* ValidationFailed.of("userId", "name a person by either userId or email")
@@ -64,6 +43,7 @@ const make = Effect.gen(function*() {
     )
   })
 
+  /** Changes a person's role; their sessions have it at once. 404. */
   const change = Effect.fn("VendorMembers.change")(function*(vendorId: string, memberId: string, role: Member["role"]) {
     const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
     if (member === undefined) return yield* NotFound.of()
@@ -77,5 +57,5 @@ const make = Effect.gen(function*() {
     return yield* host.services.users.endActing(member.userId, vendorId, db.table(vendorMembers).delete(memberId))
   })
 
-  return VendorMembers.of({ list, add, change, remove })
+  return { list, add, change, remove }
 })

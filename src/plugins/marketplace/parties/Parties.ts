@@ -34,80 +34,67 @@ interface Rows<Row> {
   readonly byIds: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Row>, never, CurrentActor>
 }
 
-type Paged = <Row>(
-  rows: Rows<Row>,
-  filter: OwnFilter,
-  page: PageRequest
-) => Effect.Effect<PageOf<Row>, never, CurrentActor>
-
-/** Whether somebody sees what everybody sells and quarrels about. */
+/** Whether the actor sees all sales and disputes. */
 const readsAll = (actor: Actor): boolean => holds(actor, "marketplace:admin") || holds(actor, "marketplace:read")
 
 /**
- * Who may see and do what with a sub-order (contract, plugins §1.9): the buyer, the vendor, and those who
- * runs the marketplace. For everybody else it does not exist: 404. Never decided by anything that a request says.
+ * Who may see and do what with a sub-order (contract, plugins §1.9): the buyer, the vendor and
+ * operators. For all others it does not exist: 404. Never decided by anything that a request says.
  */
-export class Parties extends Context.Service<Parties, {
-  /** What the actor is to a sub-order; 404 for an actor without a relation to it. */
-  readonly of: (subOrderId: string) => Effect.Effect<Standing, NotFound, CurrentActor>
-  /** The same for the buyer alone; 403 for the others who see it. */
-  readonly buyerOf: (subOrderId: string) => Effect.Effect<Standing, NotFound | Forbidden, CurrentActor>
-  /** The same for vendor and operators; 403 for the buyer. */
-  readonly sellerOf: (subOrderId: string) => Effect.Effect<Standing, NotFound | Forbidden, CurrentActor>
-  /** A page of the rows that the actor may see, newest first. */
-  readonly visible: Paged
-  /** Of these only what the actor's vendor sells, even where the actor may see more. */
-  readonly sold: Paged
-}>()("stoa/plugins/marketplace/parties/Parties") {
-  static readonly layer = Layer.effect(
-    Parties,
-    Effect.gen(function*() {
-      const repo = partyRepo(yield* PluginDatabase)
+export class Parties extends Context.Service<Parties>()("stoa/plugins/marketplace/parties/Parties", {
+  make: Effect.gen(function*() {
+    const repo = partyRepo(yield* PluginDatabase)
 
-      const of = Effect.fn("Parties.of")(function*(subOrderId: string) {
-        const actor = yield* CurrentActor
-        const owners = yield* repo.ownership(actor.organizationId, subOrderId)
-        const standing = owners === undefined ? undefined : standingOf(actor, owners)
-        const { isBuyer, isVendor } = standing ?? { isBuyer: false, isVendor: false }
-        if (standing === undefined || !(isBuyer || isVendor || readsAll(actor))) return yield* NotFound.of()
-        return standing
-      })
-
-      const buyerOf = Effect.fn("Parties.buyerOf")(function*(subOrderId: string) {
-        const standing = yield* of(subOrderId)
-        return standing.isBuyer ? standing : yield* Forbidden.of("Only who bought it may do this.")
-      })
-
-      const sellerOf = Effect.fn("Parties.sellerOf")(function*(subOrderId: string) {
-        const standing = yield* of(subOrderId)
-        if (standing.sells || standing.isAdmin) return standing
-        return yield* Forbidden.of("Only its vendor or an operator may do this.")
-      })
-
-      /** Rows of one's own are found by their owners first, and then read as the handle gives them. */
-      const pageAs = Effect.fnUntraced(
-        function*<Row>(as: "seller" | "party", rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
-          const { ids, total } = yield* repo.own(yield* CurrentActor, as, rows.name, filter, page)
-          const items = ids.length === 0 ? [] : yield* rows.byIds(ids)
-          return { ...page, items, total }
-        }
-      )
-      const sold = Effect.fn("Parties.sold")(<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) =>
-        pageAs("seller", rows, filter, page)
-      )
-      const visible = Effect.fn("Parties.visible")(
-        function*<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
-          // A query has its page beside the filter.
-          const { status, subOrderId } = filter
-          return yield* readsAll(yield* CurrentActor)
-            ? rows.page({ status, subOrderId }, page)
-            : pageAs("party", rows, { status, subOrderId }, page)
-        }
-      )
-
-      return { of, buyerOf, sellerOf, visible, sold }
+    /** What the actor is to a sub-order; 404 for an actor without a relation to it. */
+    const of = Effect.fn("Parties.of")(function*(subOrderId: string) {
+      const actor = yield* CurrentActor
+      const owners = yield* repo.ownership(actor.organizationId, subOrderId)
+      const standing = owners === undefined ? undefined : standingOf(actor, owners)
+      const { isBuyer, isVendor } = standing ?? { isBuyer: false, isVendor: false }
+      if (standing === undefined || !(isBuyer || isVendor || readsAll(actor))) return yield* NotFound.of()
+      return standing
     })
-  )
+
+    /** The same for the buyer alone; 403 for the others who see it. */
+    const buyerOf = Effect.fn("Parties.buyerOf")(function*(subOrderId: string) {
+      const standing = yield* of(subOrderId)
+      return standing.isBuyer ? standing : yield* Forbidden.of("Only who bought it may do this.")
+    })
+
+    /** The same for vendor and operators; 403 for the buyer. */
+    const sellerOf = Effect.fn("Parties.sellerOf")(function*(subOrderId: string) {
+      const standing = yield* of(subOrderId)
+      if (standing.sells || standing.isAdmin) return standing
+      return yield* Forbidden.of("Only its vendor or an operator may do this.")
+    })
+
+    /** Rows of one's own are found by their owners first, and then read as the handle gives them. */
+    const pageAs = Effect.fnUntraced(
+      function*<Row>(as: "seller" | "party", rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
+        const { ids, total } = yield* repo.own(yield* CurrentActor, as, rows.name, filter, page)
+        const items = ids.length === 0 ? [] : yield* rows.byIds(ids)
+        return { ...page, items, total }
+      }
+    )
+    /** Of these only what the actor's vendor sells, even where the actor may see more. */
+    const sold = Effect.fn("Parties.sold")(<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) =>
+      pageAs("seller", rows, filter, page)
+    )
+    /** A page of the rows that the actor may see, newest first. */
+    const visible = Effect.fn("Parties.visible")(
+      function*<Row>(rows: Rows<Row>, filter: OwnFilter, page: PageRequest) {
+        // A query has its page beside the filter.
+        const { status, subOrderId } = filter
+        return yield* readsAll(yield* CurrentActor)
+          ? rows.page({ status, subOrderId }, page)
+          : pageAs("party", rows, { status, subOrderId }, page)
+      }
+    )
+
+    return { of, buyerOf, sellerOf, visible, sold }
+  })
+}) {
+  static readonly layer = Layer.effect(Parties, Parties.make)
 }
 
 const standingOf = (actor: Actor, owners: Ownership): Standing => {

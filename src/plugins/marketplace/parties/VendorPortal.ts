@@ -1,6 +1,6 @@
 import { type Actor, isUuid } from "stoa/plugin"
 
-/** What somebody is among the people of a vendor. */
+/** The role of a member of a vendor. */
 export const vendorRoles = ["owner", "manager", "staff", "viewer"] as const
 export type VendorRole = typeof vendorRoles[number]
 

@@ -1,20 +1,10 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import {
-  Conflict,
-  type CurrentActor,
-  InvalidTransition,
-  type NotFound,
-  PluginDatabase,
-  type RowOf,
-  type ValidationFailed
-} from "stoa/plugin"
+import { Conflict, InvalidTransition, PluginDatabase, type RowOf } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { TransferOutcome } from "./PayoutAdapter.ts"
 import { payouts } from "./PayoutTables.ts"
 
 export type Payout = RowOf<typeof payouts>
-
-type Refused = NotFound | Conflict | InvalidTransition | ValidationFailed
 
 const isOver = (payout: Payout, to: string) => InvalidTransition.of(`A ${payout.status} payout cannot become ${to}.`)
 
@@ -72,13 +62,18 @@ const make = Effect.gen(function*() {
     return rows.update(payout.id, { askedUntil: null, externalReference: reference })
   }
 
+  /** The money has arrived; 422 unless it is on its way, 409 while the adapter is being asked. */
   const complete = (id: string, reference: string) =>
     db.transaction(Effect.andThen(onItsWay(id, "completed", true), completed(id, reference)))
 
+  /** The money came back or never left: the vendor's balance has it again. Refused as `complete` is. */
   const fail = (id: string, reason: string) =>
     db.transaction(Effect.flatMap(onItsWay(id, "failed", true), (payout) => failed(payout, reason)))
 
-  /** An answer to a try that is over changes nothing: that money may have gone out twice is for a person to look at. */
+  /**
+   * Records the adapter's outcome of one attempt. A late outcome of an earlier attempt changes nothing and is logged: a
+   * person has to check whether the money went out twice.
+   */
   const record = Effect.fn("PayoutEnds.record")(
     function*(id: string, retryCount: number, outcome: TransferOutcome) {
       const payout = yield* onItsWay(id, outcome.status, false)
@@ -98,17 +93,8 @@ const make = Effect.gen(function*() {
 })
 
 /** How payouts end (contract, plugins §1.5): by what the adapter says, or by what an operator says. */
-export class PayoutEnds extends Context.Service<PayoutEnds, {
-  /** The money has arrived; 422 unless it is on its way, 409 while the adapter is being asked. */
-  readonly complete: (id: string, reference: string) => Effect.Effect<Payout, Refused, CurrentActor>
-  /** It came back or never left: the vendor's balance has it again. Refused as `complete` is. */
-  readonly fail: (id: string, reason: string) => Effect.Effect<Payout, Refused, CurrentActor>
-  /** What the adapter says to one try of a payout; an answer that comes too late is logged. */
-  readonly record: (
-    id: string,
-    retryCount: number,
-    outcome: TransferOutcome
-  ) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/plugins/marketplace/payouts/PayoutEnds") {
-  static readonly layer = Layer.effect(PayoutEnds, make)
+export class PayoutEnds extends Context.Service<PayoutEnds>()("stoa/plugins/marketplace/payouts/PayoutEnds", {
+  make
+}) {
+  static readonly layer = Layer.effect(PayoutEnds, PayoutEnds.make)
 }

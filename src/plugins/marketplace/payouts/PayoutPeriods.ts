@@ -11,7 +11,7 @@ const since = (origin: number, length: number, at: number): Date =>
   new Date(origin + Math.floor((at - origin) / length) * length)
 
 /**
- * The first moment (UTC) of the period that a moment lies in: days, weeks from Monday, fortnights, months. A vendor is paid
+ * The first moment (UTC) of the period that contains a moment: days, weeks from Monday, fortnights, months. A vendor is paid
  * once in each, at the first run that falls into it, so a day without a run skips no payout. `manual` has none.
  */
 export const periodStart = (schedule: Schedule, at: Date): Date | undefined => {

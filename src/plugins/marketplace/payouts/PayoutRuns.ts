@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { type Conflict, type CurrentActor, newId, NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { newId, NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { vendors } from "../vendors/VendorTables.ts"
@@ -70,6 +70,10 @@ const make = Effect.gen(function*() {
     }
   })
 
+  /**
+   * Pays out what is due, an account at a time, and starts the transfers. Runs may be concurrent or repeated after a
+   * crash: an entry of the ledger goes out once. 404 for an unknown vendor, 422 for one that is not approved.
+   */
   const run = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: RunRequest) {
     if (vendorIds !== undefined) yield* payable(vendorIds)
     const accounts = yield* repo.accounts(vendorIds, force)
@@ -82,14 +86,8 @@ const make = Effect.gen(function*() {
 })
 
 /** Runs of payouts (contract, plugins §1.5); the organization is the actor's. */
-export class PayoutRuns extends Context.Service<PayoutRuns, {
-  /**
-   * Pays out what is due, an account at a time, and asks for the transfers. Run as often as one likes, at once or again
-   * after a crash: an entry of the ledger goes out once. 404 for a vendor that there is not, 422 for one not approved.
-   */
-  readonly run: (
-    request: RunRequest
-  ) => Effect.Effect<ReadonlyArray<MadePayout>, NotFound | Conflict | ValidationFailed, CurrentActor>
-}>()("stoa/plugins/marketplace/payouts/PayoutRuns") {
-  static readonly layer = Layer.effect(PayoutRuns, make)
+export class PayoutRuns extends Context.Service<PayoutRuns>()("stoa/plugins/marketplace/payouts/PayoutRuns", {
+  make
+}) {
+  static readonly layer = Layer.effect(PayoutRuns, PayoutRuns.make)
 }

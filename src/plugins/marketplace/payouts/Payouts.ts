@@ -1,18 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import {
-  Conflict,
-  type CurrentActor,
-  InvalidTransition,
-  type NotFound,
-  type PageOf,
-  type PageRequest,
-  PluginDatabase,
-  type ValidationFailed,
-  type Where
-} from "stoa/plugin"
+import { Conflict, InvalidTransition, type PageRequest, PluginDatabase, type Where } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import { departure } from "./PayoutDeparture.ts"
-import type { Payout } from "./PayoutEnds.ts"
 import { payoutRunRepo } from "./PayoutRunRepo.ts"
 import { payouts } from "./PayoutTables.ts"
 import { Transfers } from "./Transfers.ts"
@@ -50,6 +39,7 @@ const make = Effect.gen(function*() {
     yield* leave({ vendorId, currency }, id, netAmount)
   })
 
+  /** Sends a failed payout again; 422 unless it has failed, 409 when its money is gone. */
   const retry = Effect.fn("Payouts.retry")(function*(id: string) {
     yield* db.transaction(again(id))
     yield* transfers.promptly([id])
@@ -64,13 +54,8 @@ const make = Effect.gen(function*() {
 })
 
 /** Payouts that have been made (contract, plugins §1.6); the organization is the actor's. */
-export class Payouts extends Context.Service<Payouts, {
-  /** Sends a failed payout again; 422 unless it has failed, 409 when its money is gone. */
-  readonly retry: (
-    id: string
-  ) => Effect.Effect<Payout, NotFound | Conflict | InvalidTransition | ValidationFailed, CurrentActor>
-  readonly get: (id: string) => Effect.Effect<Payout, NotFound, CurrentActor>
-  readonly list: (where: Where<typeof payouts>, page: PageRequest) => Effect.Effect<PageOf<Payout>, never, CurrentActor>
-}>()("stoa/plugins/marketplace/payouts/Payouts") {
-  static readonly layer = Layer.effect(Payouts, make)
+export class Payouts extends Context.Service<Payouts>()("stoa/plugins/marketplace/payouts/Payouts", {
+  make
+}) {
+  static readonly layer = Layer.effect(Payouts, Payouts.make)
 }

@@ -24,6 +24,7 @@ const make = Effect.gen(function*() {
     return made.length
   })
 
+  /** Pays vendors of all organizations that are due; returns the number of payouts. For the scheduler. */
   const runDue = Effect.gen(function*() {
     const now = yield* DateTime.nowAsDate
     let count = 0
@@ -37,9 +38,10 @@ const make = Effect.gen(function*() {
 })
 
 /** Payouts by the schedule of each vendor (contract, plugins §1.8). */
-export class ScheduledPayouts extends Context.Service<ScheduledPayouts, {
-  /** Pays vendors of all organizations that are due; gives how many payouts were made. For the scheduler. */
-  readonly runDue: Effect.Effect<number>
-}>()("stoa/plugins/marketplace/payouts/ScheduledPayouts") {
-  static readonly layer = Layer.effect(ScheduledPayouts, make)
+export class ScheduledPayouts
+  extends Context.Service<ScheduledPayouts>()("stoa/plugins/marketplace/payouts/ScheduledPayouts", {
+    make
+  })
+{
+  static readonly layer = Layer.effect(ScheduledPayouts, ScheduledPayouts.make)
 }

@@ -34,7 +34,7 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
     function*(limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
       const { organizationId } = yield* CurrentActor
       const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
-      // Who has just made them must not leave them to the task because somebody looks at one at this moment.
+      // The run that created them must not leave them to the task because a reader locks one at this moment.
       const past = sql.literal(ids === undefined ? "skip locked" : "")
       const rows = yield* sql<DueRow>`with due as materialized (
           select p.id from marketplace_vendor_payouts p

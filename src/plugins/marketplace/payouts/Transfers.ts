@@ -49,66 +49,62 @@ const ask = ({ payoutAdapter = manualPayouts, payoutTimeLimitMs }: MarketplaceSe
  * Asks the adapter for payouts on their way and records the outcome (contract, plugins §1.5). A crash, a timeout or an
  * unclear reply leaves the payout on its way, and it is asked for again under the same key.
  */
-export class Transfers extends Context.Service<Transfers, {
-  /**
-   * Asks for these payouts, if they are due, and does not wait for a slow adapter: the task `marketplace/settle-payouts`
-   * asks it again.
-   */
-  readonly promptly: (payoutIds: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
-  /** Asks for all that are due in all organizations, the longest waiting first; gives how many. For the scheduler. */
-  readonly settleDue: Effect.Effect<number>
-}>()("stoa/plugins/marketplace/payouts/Transfers") {
-  static readonly layer = Layer.effect(
-    Transfers,
-    Effect.gen(function*() {
-      const repo = transferRepo(yield* PluginDatabase)
-      const settings = yield* MarketplaceOptions
-      const ends = yield* PayoutEnds
-      const asked = ask(settings)
-      const lease = settings.payoutTimeLimitMs + writing
+export class Transfers extends Context.Service<Transfers>()("stoa/plugins/marketplace/payouts/Transfers", {
+  make: Effect.gen(function*() {
+    const repo = transferRepo(yield* PluginDatabase)
+    const settings = yield* MarketplaceOptions
+    const ends = yield* PayoutEnds
+    const asked = ask(settings)
+    const lease = settings.payoutTimeLimitMs + writing
 
-      const one = Effect.fn("Transfers.one")(function*(transfer: DueTransfer) {
-        const outcome = Option.getOrUndefined(yield* asked(transfer))
-        if (outcome === undefined) return
-        yield* ends.record(transfer.payoutId, transfer.retryCount, outcome)
-      })
-      const all = (due: ReadonlyArray<DueTransfer>) =>
-        // One that cannot be written down must not cost the others their turn.
-        Effect.forEach(due, (transfer) =>
-          Effect.catchCause(one(transfer), (cause) =>
-            Effect.logError(`payout ${transfer.payoutId} could not be settled`, cause)), {
-          concurrency: together,
-          discard: true
-        })
-
-      const promptly = (payoutIds: ReadonlyArray<string>) =>
-        payoutIds.length === 0
-          ? Effect.void
-          : repo.claim(payoutIds.length, lease, payoutIds).pipe(
-            Effect.flatMap(all),
-            Effect.timeoutOption(timeout),
-            Effect.asVoid
-          )
-
-      const ofOrganization = Effect.fn("Transfers.ofOrganization")(function*() {
-        let count = 0
-        for (;;) {
-          const due = yield* repo.claim(atOnce, lease)
-          yield* all(due)
-          count += due.length
-          if (due.length < atOnce) return count
-        }
-      })
-
-      const settleDue = Effect.gen(function*() {
-        let count = 0
-        for (const organizationId of yield* repo.organizations) {
-          count += yield* Effect.provideService(ofOrganization(), CurrentActor, systemActor(organizationId))
-        }
-        return count
-      })
-
-      return { promptly, settleDue }
+    const one = Effect.fn("Transfers.one")(function*(transfer: DueTransfer) {
+      const outcome = Option.getOrUndefined(yield* asked(transfer))
+      if (outcome === undefined) return
+      yield* ends.record(transfer.payoutId, transfer.retryCount, outcome)
     })
-  )
+    const all = (due: ReadonlyArray<DueTransfer>) =>
+      // One that cannot be written down must not cost the others their turn.
+      Effect.forEach(due, (transfer) =>
+        Effect.catchCause(one(transfer), (cause) =>
+          Effect.logError(`payout ${transfer.payoutId} could not be settled`, cause)), {
+        concurrency: together,
+        discard: true
+      })
+
+    /**
+     * Asks for these payouts, if they are due, and does not wait for a slow adapter: the task `marketplace/settle-payouts`
+     * asks it again.
+     */
+    const promptly = (payoutIds: ReadonlyArray<string>) =>
+      payoutIds.length === 0
+        ? Effect.void
+        : repo.claim(payoutIds.length, lease, payoutIds).pipe(
+          Effect.flatMap(all),
+          Effect.timeoutOption(timeout),
+          Effect.asVoid
+        )
+
+    const ofOrganization = Effect.fn("Transfers.ofOrganization")(function*() {
+      let count = 0
+      for (;;) {
+        const due = yield* repo.claim(atOnce, lease)
+        yield* all(due)
+        count += due.length
+        if (due.length < atOnce) return count
+      }
+    })
+
+    /** Asks for all that are due in all organizations, the longest waiting first; gives how many. For the scheduler. */
+    const settleDue = Effect.gen(function*() {
+      let count = 0
+      for (const organizationId of yield* repo.organizations) {
+        count += yield* Effect.provideService(ofOrganization(), CurrentActor, systemActor(organizationId))
+      }
+      return count
+    })
+
+    return { promptly, settleDue }
+  })
+}) {
+  static readonly layer = Layer.effect(Transfers, Transfers.make)
 }

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type CurrentActor, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { PluginDatabase, ValidationFailed } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
 
@@ -8,18 +8,9 @@ import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
  * without a list everywhere. Products without a category are allowed. Shortening the list, or moving a category, leaves
  * products where they are.
  */
-export class ApprovedCategories extends Context.Service<ApprovedCategories, {
-  /** 422 that names those of these categories, given by their slugs, in which the vendor may not sell. */
-  readonly admit: (
-    vendorId: string,
-    categories: ReadonlyArray<string>
-  ) => Effect.Effect<void, ValidationFailed, CurrentActor>
-  /** The same for all in which an entity lies. */
-  readonly admitEntity: (vendorId: string, entityId: string) => Effect.Effect<void, ValidationFailed, CurrentActor>
-}>()("stoa/plugins/marketplace/products/ApprovedCategories") {
-  static readonly layer = Layer.effect(
-    ApprovedCategories,
-    Effect.map(PluginDatabase, (db) => {
+export class ApprovedCategories
+  extends Context.Service<ApprovedCategories>()("stoa/plugins/marketplace/products/ApprovedCategories", {
+    make: Effect.map(PluginDatabase, (db) => {
       const limits = Effect.fnUntraced(function*(vendorId: string) {
         const vendor = yield* db.table(vendors).first({ id: vendorId })
         const approved = vendor?.approvedCategories ?? []
@@ -42,11 +33,13 @@ export class ApprovedCategories extends Context.Service<ApprovedCategories, {
         }
       )
 
+      /** 422 that names those of these categories, given by their slugs, in which the vendor may not sell. */
       const admit = Effect.fn("ApprovedCategories.admit")(function*(vendorId: string, of: ReadonlyArray<string>) {
         const limit = yield* limits(vendorId)
         if (limit !== undefined) yield* within(limit, of)
       })
 
+      /** The same for all categories of an entity. */
       const admitEntity = Effect.fn("ApprovedCategories.admitEntity")(function*(vendorId: string, entityId: string) {
         const limit = yield* limits(vendorId)
         if (limit !== undefined) yield* within(limit, yield* categoriesOf(db.sql, entityId))
@@ -54,5 +47,7 @@ export class ApprovedCategories extends Context.Service<ApprovedCategories, {
 
       return { admit, admitEntity }
     })
-  )
+  })
+{
+  static readonly layer = Layer.effect(ApprovedCategories, ApprovedCategories.make)
 }

@@ -24,7 +24,7 @@ export const outsideOf = Effect.fn("ApprovedCategoryRepo.outsideOf")(
   Effect.orDie
 )
 
-/** Slugs of the categories that an entity lies in. */
+/** Slugs of the categories of an entity. */
 export const categoriesOf = Effect.fn("ApprovedCategoryRepo.categoriesOf")(function*(sql: Database, entityId: string) {
   const organization = yield* currentOrganization
   const rows = yield* sql<{ readonly slug: string }>`select c.slug from entity_categories l

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Time, Uuid } from "stoa/plugin"
 import type { VendorRow } from "../vendors/Vendor.ts"
 
-/** What of a vendor stands beside its things in the catalog (contract, plugins §1.3). */
+/** Fields of the vendor that the catalog shows with its entities (contract, plugins §1.3). */
 export type ShownVendor = Pick<VendorRow, "id" | "name" | "slug" | "status" | "tier" | "logoUrl">
 
 /** A thing of a vendor's: the link, and what the catalog says of it; null when it is gone from there. */

@@ -52,7 +52,7 @@ const unitsFor = ({ amount, orderLineId, quantity }: LeftLine, asked: number): U
 
 /**
  * An amount, on as few lines as it takes: a refund that names none would be split over the lines of all vendors. The units
- * it stands on count as given back. 422 for more than is left.
+ * it is on count as given back. 422 for more than is left.
  */
 export const choosePart = (left: Left, amount: number): Choice => {
   const most = Math.min(worthOf(left), left.cap)

@@ -1,15 +1,5 @@
 import { Context, Effect, Layer, type Result } from "effect"
-import {
-  type Actor,
-  type Conflict,
-  CurrentActor,
-  type Forbidden,
-  type NotFound,
-  PluginDatabase,
-  PluginHost,
-  type Unauthorized,
-  type ValidationFailed
-} from "stoa/plugin"
+import { type Actor, CurrentActor, PluginDatabase, PluginHost } from "stoa/plugin"
 import { subOrderLines } from "../suborders/SubOrderTables.ts"
 import { lockOrder } from "./OrderLockRepo.ts"
 import type { Chosen, Left } from "./RefundChoice.ts"
@@ -28,33 +18,17 @@ export interface Written {
   readonly settled: boolean
 }
 
-type Refused = NotFound | Conflict | ValidationFailed | Unauthorized | Forbidden
-
 /**
  * Money of a sub-order that goes back to the customer, by the core's refund engine. It is written in the transaction of
  * the decision that it follows from, which happens once; so does the refund.
  */
-export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
-  /** What of a sub-order can still be given back. */
-  readonly left: (of: OfOrder) => Effect.Effect<Left, NotFound, CurrentActor>
-  /**
-   * Writes the refund that `choose` makes of what is left, with the order locked; inside of the caller's transaction.
-   * The actor needs no permission for orders: the caller has checked the right to decide.
-   */
-  readonly write: <E>(
-    of: OfOrder,
-    reason: string,
-    choose: (left: Left) => Result.Result<Chosen, E>
-  ) => Effect.Effect<Written, Refused | E, CurrentActor>
-  /** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
-  readonly settle: (written: Written | null) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/plugins/marketplace/refunds/SubOrderRefunds") {
-  static readonly layer = Layer.effect(
-    SubOrderRefunds,
-    Effect.gen(function*() {
+export class SubOrderRefunds
+  extends Context.Service<SubOrderRefunds>()("stoa/plugins/marketplace/refunds/SubOrderRefunds", {
+    make: Effect.gen(function*() {
       const db = yield* PluginDatabase
       const host = yield* PluginHost
 
+      /** What of a sub-order can still be given back. */
       const left = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
         const { cap, lines } = yield* host.services.refunds.cap(orderId)
         const own = new Map(
@@ -71,6 +45,10 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
         }
       })
 
+      /**
+       * Writes the refund that `choose` makes of what is left, with the order locked; inside of the caller's transaction.
+       * The actor needs no permission for orders: the caller has checked the right to decide.
+       */
       const write = Effect.fn("SubOrderRefunds.write")(
         function*<E>(of: OfOrder, reason: string, choose: (left: Left) => Result.Result<Chosen, E>) {
           yield* lockOrder(db, of.orderId)
@@ -85,6 +63,7 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
         }
       )
 
+      /** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
       const settle = Effect.fn("SubOrderRefunds.settle")(function*(written: Written | null) {
         if (written === null || written.settled) return
         const { organizationId } = yield* CurrentActor
@@ -93,7 +72,9 @@ export class SubOrderRefunds extends Context.Service<SubOrderRefunds, {
 
       return { left, write, settle }
     })
-  )
+  })
+{
+  static readonly layer = Layer.effect(SubOrderRefunds, SubOrderRefunds.make)
 }
 
 /** The actor with the core's permission for what follows from a decision about a sub-order. */

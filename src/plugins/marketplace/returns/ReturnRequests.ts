@@ -1,13 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import {
-  type Conflict,
-  CurrentActor,
-  type Forbidden,
-  type NotFound,
-  PluginDatabase,
-  type RowOf,
-  type ValidationFailed
-} from "stoa/plugin"
+import { CurrentActor, PluginDatabase } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { Parties } from "../parties/Parties.ts"
 import { SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
@@ -18,18 +10,9 @@ import type { NewReturn } from "./ReturnsApi.ts"
 import { returns } from "./ReturnTables.ts"
 
 /** Returns as buyers ask for them (contract, plugins §1.2, §1.9). */
-export class ReturnRequests extends Context.Service<ReturnRequests, {
-  /**
-   * Asks for a return, as the buyer: 422 unless the sub-order was delivered within the window, and for units that it does
-   * not have, that were given back or that another return asks for.
-   */
-  readonly request: (
-    sent: typeof NewReturn.Type
-  ) => Effect.Effect<RowOf<typeof returns>, NotFound | Forbidden | Conflict | ValidationFailed, CurrentActor>
-}>()("stoa/plugins/marketplace/returns/ReturnRequests") {
-  static readonly layer = Layer.effect(
-    ReturnRequests,
-    Effect.gen(function*() {
+export class ReturnRequests
+  extends Context.Service<ReturnRequests>()("stoa/plugins/marketplace/returns/ReturnRequests", {
+    make: Effect.gen(function*() {
       const db = yield* PluginDatabase
       const parties = yield* Parties
       const refunds = yield* SubOrderRefunds
@@ -43,6 +26,10 @@ export class ReturnRequests extends Context.Service<ReturnRequests, {
         return yield* Effect.fromResult(returnedUnits(lineItems, returnable(lines, claimed)))
       })
 
+      /**
+       * Asks for a return, as the buyer: 422 unless the sub-order was delivered within the window, and for units that it does
+       * not have, that were given back or that another return asks for.
+       */
       const request = Effect.fn("ReturnRequests.request")(function*(sent: typeof NewReturn.Type) {
         const { customerId, orderId } = yield* parties.buyerOf(sent.subOrderId)
         const subOrder = yield* db.table(subOrders).get(sent.subOrderId)
@@ -60,5 +47,7 @@ export class ReturnRequests extends Context.Service<ReturnRequests, {
 
       return { request }
     })
-  )
+  })
+{
+  static readonly layer = Layer.effect(ReturnRequests, ReturnRequests.make)
 }

@@ -31,6 +31,10 @@ const make = Effect.gen(function*() {
     return count
   })
 
+  /**
+   * Marks as delivered what was shipped `autoDeliverAfterDays` ago, in all organizations, which starts the holdback of
+   * its money; returns the number. For the scheduler.
+   */
   const deliverOverdue = Effect.gen(function*() {
     if (days === 0) return 0
     let count = 0
@@ -47,12 +51,8 @@ const make = Effect.gen(function*() {
  * The timer of deliveries (contract, plugins §1.2): without it a shipped sub-order that is never marked as delivered would
  * hold the vendor's money back for ever.
  */
-export class AutoDelivery extends Context.Service<AutoDelivery, {
-  /**
-   * Calls delivered what was shipped `autoDeliverAfterDays` ago, in all organizations, and so begins the days after which
-   * its money may be paid out; gives how many. For the scheduler.
-   */
-  readonly deliverOverdue: Effect.Effect<number>
-}>()("stoa/plugins/marketplace/suborders/AutoDelivery") {
-  static readonly layer = Layer.effect(AutoDelivery, make)
+export class AutoDelivery extends Context.Service<AutoDelivery>()("stoa/plugins/marketplace/suborders/AutoDelivery", {
+  make
+}) {
+  static readonly layer = Layer.effect(AutoDelivery, AutoDelivery.make)
 }

@@ -1,13 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import {
-  type Conflict,
-  CurrentActor,
-  type InvalidTransition,
-  type NotFound,
-  PluginDatabase,
-  PluginHost,
-  type ValidationFailed
-} from "stoa/plugin"
+import { CurrentActor, PluginDatabase, PluginHost } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { permitted } from "../refunds/SubOrderRefunds.ts"
 import type { SubOrder } from "./SubOrder.ts"
@@ -19,8 +11,6 @@ export interface Parcel {
   readonly trackingUrl?: string | undefined
 }
 
-type Refused = NotFound | Conflict | ValidationFailed | InvalidTransition
-
 /** Work that belongs to a parcel's change; it is given the id of the fulfillment that the sub-order has from then on. */
 type Beside<A, E> = (fulfillmentId: string | null) => Effect.Effect<A, E, CurrentActor>
 
@@ -29,71 +19,62 @@ type Beside<A, E> = (fulfillmentId: string | null) => Effect.Effect<A, E, Curren
  * (contract, plugins §1.2). Fulfillment and sub-order change in one transaction that locks the order first. Units that staff
  * sent already are not sent again.
  */
-export class Parcels extends Context.Service<Parcels, {
-  /** Sends what of the sub-order is not sent yet. 422 while its order is not paid. */
-  readonly send: <A, E>(
-    of: SubOrder,
-    parcel: Partial<Parcel>,
-    beside: Beside<A, E>
-  ) => Effect.Effect<A, Refused | E, CurrentActor>
-  /** Marks its parcel as arrived, and unsent units too; with the last one its order is fulfilled. */
-  readonly arrive: <A, E>(of: SubOrder, beside: Beside<A, E>) => Effect.Effect<A, Refused | E, CurrentActor>
-  /** Takes its parcel back, with its units: 422 for one that cannot be cancelled any more. */
-  readonly cancelShipment: <A, E>(of: SubOrder, beside: Beside<A, E>) => Effect.Effect<A, Refused | E, CurrentActor>
-}>()("stoa/plugins/marketplace/suborders/Parcels") {
-  static readonly layer = Layer.effect(
-    Parcels,
-    Effect.gen(function*() {
-      const db = yield* PluginDatabase
-      const host = yield* PluginHost
+export class Parcels extends Context.Service<Parcels>()("stoa/plugins/marketplace/suborders/Parcels", {
+  make: Effect.gen(function*() {
+    const db = yield* PluginDatabase
+    const host = yield* PluginHost
 
-      const lineIds = ({ lineItems }: SubOrder) => lineItems.map(({ orderLineId }) => orderLineId)
+    const lineIds = ({ lineItems }: SubOrder) => lineItems.map(({ orderLineId }) => orderLineId)
 
-      /** The change of the fulfillment follows from the sub-order's. */
-      const change = (of: SubOrder, fulfillmentId: string, status: "delivered" | "cancelled") =>
-        Effect.updateService(
-          host.services.fulfillment.change(of.orderId, fulfillmentId, { status }),
-          CurrentActor,
-          permitted
-        )
-
-      const send = Effect.fn("Parcels.send")(
-        <A, E>(of: SubOrder, { carrier, trackingNumber, trackingUrl }: Partial<Parcel>, beside: Beside<A, E>) =>
-          host.services.fulfillment.sendLines(
-            of.orderId,
-            lineIds(of),
-            { status: "shipped", carrier, trackingNumber, trackingUrl },
-            (made) => beside(made?.id ?? of.fulfillmentId)
-          )
+    /** The change of the fulfillment follows from the sub-order's. */
+    const change = (of: SubOrder, fulfillmentId: string, status: "delivered" | "cancelled") =>
+      Effect.updateService(
+        host.services.fulfillment.change(of.orderId, fulfillmentId, { status }),
+        CurrentActor,
+        permitted
       )
 
-      const arrive = Effect.fn("Parcels.arrive")(<A, E>(of: SubOrder, beside: Beside<A, E>) =>
+    /** Sends what of the sub-order is not sent yet. 422 while its order is not paid. */
+    const send = Effect.fn("Parcels.send")(
+      <A, E>(of: SubOrder, { carrier, trackingNumber, trackingUrl }: Partial<Parcel>, beside: Beside<A, E>) =>
         host.services.fulfillment.sendLines(
           of.orderId,
           lineIds(of),
-          { status: "delivered" },
-          Effect.fnUntraced(function*(made) {
-            if (of.fulfillmentId !== null) {
-              // What staff has ended otherwise stays as they said.
-              yield* Effect.catchTags(change(of, of.fulfillmentId, "delivered"), {
-                InvalidTransition: () => Effect.void,
-                NotFound: () => Effect.void
-              })
-            }
-            const arrived = yield* beside(of.fulfillmentId ?? made?.id ?? null)
-            yield* Effect.updateService(host.services.fulfillment.conclude(of.orderId), CurrentActor, permitted)
-            return arrived
-          })
+          { status: "shipped", carrier, trackingNumber, trackingUrl },
+          (made) => beside(made?.id ?? of.fulfillmentId)
         )
+    )
+
+    /** Marks its parcel as arrived, and unsent units too; with the last one its order is fulfilled. */
+    const arrive = Effect.fn("Parcels.arrive")(<A, E>(of: SubOrder, beside: Beside<A, E>) =>
+      host.services.fulfillment.sendLines(
+        of.orderId,
+        lineIds(of),
+        { status: "delivered" },
+        Effect.fnUntraced(function*(made) {
+          if (of.fulfillmentId !== null) {
+            // What staff has ended otherwise stays as they said.
+            yield* Effect.catchTags(change(of, of.fulfillmentId, "delivered"), {
+              InvalidTransition: () => Effect.void,
+              NotFound: () => Effect.void
+            })
+          }
+          const arrived = yield* beside(of.fulfillmentId ?? made?.id ?? null)
+          yield* Effect.updateService(host.services.fulfillment.conclude(of.orderId), CurrentActor, permitted)
+          return arrived
+        })
       )
+    )
 
-      const cancelShipment = Effect.fn("Parcels.cancelShipment")(function*<A, E>(of: SubOrder, beside: Beside<A, E>) {
-        yield* lockOrder(db, of.orderId)
-        if (of.fulfillmentId !== null) yield* change(of, of.fulfillmentId, "cancelled")
-        return yield* beside(null)
-      }, db.transaction)
+    /** Takes its parcel back, with its units: 422 for one that cannot be cancelled any more. */
+    const cancelShipment = Effect.fn("Parcels.cancelShipment")(function*<A, E>(of: SubOrder, beside: Beside<A, E>) {
+      yield* lockOrder(db, of.orderId)
+      if (of.fulfillmentId !== null) yield* change(of, of.fulfillmentId, "cancelled")
+      return yield* beside(null)
+    }, db.transaction)
 
-      return { send, arrive, cancelShipment }
-    })
-  )
+    return { send, arrive, cancelShipment }
+  })
+}) {
+  static readonly layer = Layer.effect(Parcels, Parcels.make)
 }

@@ -1,42 +1,20 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import {
-  Conflict,
-  CurrentActor,
-  type Forbidden,
-  type InvalidTransition,
-  type NotFound,
-  PluginDatabase,
-  PluginHost,
-  type RowOf,
-  type Unauthorized,
-  type Unavailable,
-  type ValidationFailed
-} from "stoa/plugin"
+import { Conflict, CurrentActor, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
 import { permitted, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
 import { Reconcile } from "./Reconcile.ts"
-import type { SubOrder } from "./SubOrder.ts"
 import { sources } from "./SubOrderMachine.ts"
 import { cannotBecome } from "./SubOrderMoves.ts"
 import { type OfVendor, SubOrders } from "./SubOrders.ts"
 import { subOrderLines, subOrders } from "./SubOrderTables.ts"
 
 type Row = RowOf<typeof subOrders>
-type CancelError = NotFound | Conflict | ValidationFailed | InvalidTransition | Unauthorized | Forbidden | Unavailable
 
 /** The end of sub-orders before they are sent (contract, plugins §1.2). */
-export class SubOrderCancels extends Context.Service<SubOrderCancels, {
-  /**
-   * Cancels a sub-order. Where the payment is captured the customer gets the money of its lines back, by a refund that is
-   * written in the same transaction, so once; its ledger follows. An order that is not captured yet can be cancelled only
-   * as a whole: by the only vendor in it, when nothing in it is the store's own (409 else). 404, 422 INVALID_TRANSITION.
-   */
-  readonly cancel: (id: string, reason: string, of?: OfVendor) => Effect.Effect<SubOrder, CancelError, CurrentActor>
-}>()("stoa/plugins/marketplace/suborders/SubOrderCancels") {
-  static readonly layer = Layer.effect(
-    SubOrderCancels,
-    Effect.gen(function*() {
+export class SubOrderCancels
+  extends Context.Service<SubOrderCancels>()("stoa/plugins/marketplace/suborders/SubOrderCancels", {
+    make: Effect.gen(function*() {
       const [db, host, refunds] = yield* Effect.all([PluginDatabase, PluginHost, SubOrderRefunds])
       const [reconcile, all] = yield* Effect.all([Reconcile, SubOrders])
 
@@ -76,6 +54,11 @@ export class SubOrderCancels extends Context.Service<SubOrderCancels, {
         )
       })
 
+      /**
+       * Cancels a sub-order. Where the payment is captured the customer gets the money of its lines back, by a refund that is
+       * written in the same transaction, so once; its ledger follows. An order that is not captured yet can be cancelled only
+       * as a whole: by the only vendor in it, when nothing in it is the store's own (409 else). 404, 422 INVALID_TRANSITION.
+       */
       const cancel = Effect.fn("SubOrderCancels.cancel")(function*(id: string, reason: string, of: OfVendor = {}) {
         yield* all.get(id, of)
         const row = yield* db.table(subOrders).get(id)
@@ -88,5 +71,7 @@ export class SubOrderCancels extends Context.Service<SubOrderCancels, {
 
       return { cancel }
     })
-  )
+  })
+{
+  static readonly layer = Layer.effect(SubOrderCancels, SubOrderCancels.make)
 }

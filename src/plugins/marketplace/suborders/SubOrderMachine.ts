@@ -16,7 +16,7 @@ export const sources: { readonly [To in Exclude<SubOrderStatus, "pending">]: Rea
   cancelled: ["pending", "confirmed", "processing"]
 }
 
-/** From where staff may move it: anywhere, but not out of an end, and into `cancelled` only as everybody. */
+/** Transitions of staff: from any status but a final one; `cancelled` follows the rules of all actors. */
 export const sourcesForStaff = (to: SubOrderStatus): ReadonlyArray<SubOrderStatus> =>
   to === "cancelled" ? sources.cancelled : ["pending", "confirmed", "processing", "shipped"]
 
