@@ -16,7 +16,7 @@ export const testSettings = (url: string, configured: DeploymentConfig = {}): Ap
     STOA_LOG_LEVEL: "error",
     STOA_DEV_API_KEY: "dev-admin-key",
     STOA_METRICS_KEY: "a-key-for-metrics-alone",
-    STOA_AUTH_SECRET: "a public secret for tests"
+    STOA_AUTH_SECRET: "a secret of the tests that is known to everyone"
   }
   const auth = { ...configured.auth, apiKeys: { enabled: true, ...configured.auth?.apiKeys } }
   const settings = Effect.runSync(Effect.provideService(

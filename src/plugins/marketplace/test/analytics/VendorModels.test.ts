@@ -4,7 +4,7 @@ import { rowsOf } from "../../../../../test/analytics/Questions.ts"
 import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asCustomer, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { asVendor } from "../MarketBuilder.ts"
-import { aVendor, paidBy, sold } from "../payouts/PayoutFloor.ts"
+import { aVendor, paidBy, sold } from "../payouts/PayoutFixtures.ts"
 import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 
 const withMarket = withMarketplace({}, withoutWorker)

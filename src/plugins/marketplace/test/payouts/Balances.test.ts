@@ -5,7 +5,7 @@ import { api, asAdmin, asAnonymous, asCustomer, inOrganization } from "../../../
 import { newId } from "../../../../domain/ids/Id.ts"
 import { asVendor } from "../MarketBuilder.ts"
 import { withMarketplace, withoutWorker } from "../VendorShop.ts"
-import { aVendor, paidBy, payoutOf, payoutsOf, post, sold } from "./PayoutFloor.ts"
+import { aVendor, paidBy, payoutOf, payoutsOf, post, sold } from "./PayoutFixtures.ts"
 
 const withMarket = withMarketplace({}, withoutWorker)
 

@@ -8,9 +8,9 @@ import { restart, type Service, startService, talkingTo } from "../../../../../t
 import { persistently } from "../../../../../test/support/ServiceCalls.ts"
 import { api, asAdmin, type TestApp } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { deathLineTo } from "./DeathLine.ts"
+import { killPointsOf } from "./KillPoints.ts"
 import { openBank } from "./PayoutBank.ts"
-import { account, aMinuteLater, aVendor, sold } from "./PayoutFloor.ts"
+import { account, aMinuteLater, aVendor, sold } from "./PayoutFixtures.ts"
 
 const program = fileURLToPath(new URL("./servePayouts.ts", import.meta.url))
 
@@ -48,7 +48,7 @@ const openPayouts = onDatabase((sql) =>
 /** A deployment of one process that dies again and again, each time another one takes its place. */
 const mortal = Effect.gen(function*() {
   const { url } = yield* freshDatabase
-  const line = yield* deathLineTo(url)
+  const line = yield* killPointsOf(url)
   const bank = yield* openBank
   const options = { databaseUrl: line.url, program, environment: { STOA_TEST_BANK: bank.url } }
   let service: Service = yield* startService(options)

@@ -6,7 +6,7 @@ import { periodStart } from "../../payouts/PayoutPeriods.ts"
 import { inDatabase } from "../SaleBuilder.ts"
 import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
-import { aVendor, runTask, sold } from "./PayoutFloor.ts"
+import { aVendor, runTask, sold } from "./PayoutFixtures.ts"
 
 const bank = payoutEmulator()
 

@@ -19,7 +19,7 @@ import {
   refunded,
   run,
   sold
-} from "./PayoutFloor.ts"
+} from "./PayoutFixtures.ts"
 
 const bank = payoutEmulator()
 

@@ -18,7 +18,7 @@ import {
   refunded,
   runTask,
   sold
-} from "./PayoutFloor.ts"
+} from "./PayoutFixtures.ts"
 
 const bank = payoutEmulator()
 

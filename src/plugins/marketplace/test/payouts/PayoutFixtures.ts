@@ -1,22 +1,16 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin, type Call } from "../../../../../test/support/TestApp.ts"
-import { systemActor } from "../../../../domain/access/Actor.ts"
-import { CurrentActor } from "../../../../domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../../../domain/access/Actor.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
 import { Jobs } from "../../../../domain/jobs/Jobs.ts"
 import { pluginDatabase } from "../../../kit/tables/PluginDatabaseRepo.ts"
 import { ledgerOver } from "../../ledger/LedgerRepo.ts"
 import type { Posting } from "../../ledger/Posting.ts"
-import { accountOf, insertVendor, type VendorSpec } from "../MarketBuilder.ts"
+import { aVendor as aVendorOf, owedTo, type VendorSpec } from "../MarketBuilder.ts"
 
-/** Runs a test's work on the service's own database, as the service itself. */
-export const inShop = <A>(work: Effect.Effect<A, never, SqlClient.SqlClient>) =>
-  onDatabase((sql) => Effect.provideService(work, SqlClient.SqlClient, sql))
-
-export const aVendor = (spec: VendorSpec = {}) => inShop(insertVendor({ payoutMinimumCents: 0, ...spec }))
+export const aVendor = (spec: VendorSpec = {}) => aVendorOf({ payoutMinimumCents: 0, ...spec })
 
 /** Entries of the ledger, as the rest of the plugin writes them. */
 export const post = (postings: ReadonlyArray<Posting>, organizationId = "org_default") =>
@@ -71,11 +65,10 @@ export const refunded = (vendorId: string, subOrderId: string, amount = 10_000) 
   }])
 }
 
-/** An account of the vendor as it stands. */
-export const account = (vendorId: string, currency?: string) => inShop(accountOf(vendorId, currency))
+export { owedTo as account }
 
 export const balance = (vendorId: string, currency?: string) =>
-  Effect.map(account(vendorId, currency), (found) => found.balance)
+  Effect.map(owedTo(vendorId, currency), (found) => found.balance)
 
 export const run = (body: unknown = {}, as: Call["as"] = asAdmin) =>
   api("POST", "/api/marketplace/payouts/run", { as, body })

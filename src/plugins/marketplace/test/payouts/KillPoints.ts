@@ -2,21 +2,21 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { reader } from "../../../../../test/support/StatementTap.ts"
 
-/** The way of a process to its database, on which it dies. */
-export interface DeathLine {
+/** A proxy between a process and its database, which counts the points at which the process can be killed. */
+export interface KillPoints {
   readonly url: string
   /**
-   * From now on what changes or reads the marketplace for good is counted: statements outside of transactions, and the
-   * commits of transactions about it. `dies` is called when the one of this number is on its way, and neither it nor any
-   * other reaches the database. Death at a statement of a transaction would be the same as death before its commit.
+   * Counts what reads or changes the marketplace: statements outside of transactions, and commits of transactions about
+   * it. Calls `dies` at the one of this number; neither it nor any later one reaches the database. A kill at a statement
+   * of a transaction is the same as a kill before its commit.
    */
   readonly arm: (statement: number, dies: () => void) => void
-  /** Lets everything pass again; gives how many were counted. */
+  /** Lets everything pass again; returns the count. */
   readonly disarm: () => number
 }
 
 /** Opens one; it is closed with the scope. */
-export const deathLineTo = Effect.fnUntraced(function*(databaseUrl: string) {
+export const killPointsOf = Effect.fnUntraced(function*(databaseUrl: string) {
   const url = new URL(databaseUrl)
   const target = { host: url.hostname, port: Number(url.port) }
   const open = new Set<Socket>()
@@ -62,7 +62,7 @@ export const deathLineTo = Effect.fnUntraced(function*(databaseUrl: string) {
   )
   const address = server.address()
   url.host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
-  const line: DeathLine = {
+  const line: KillPoints = {
     url: url.href,
     arm: (at, dies) => {
       ;[counted, isDead, armed] = [0, false, { at, dies }]
