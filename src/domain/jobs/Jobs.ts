@@ -94,25 +94,19 @@ const numberOf = (sent: AskedRun["limit"]): number => {
 }
 
 /** Who may have a queue run, and how much of it (contract, platform §12.1). */
-export class JobRuns extends Context.Service<JobRuns, {
-  /** In production for `*:*` only: 401 without credentials, 403 with others. `limit` is clamped to 1 to 100. */
-  readonly run: (asked: AskedRun) => Effect.Effect<RunCounts, Unauthorized | Forbidden | Conflict, CurrentActor>
-}>()("stoa/domain/jobs/JobRuns") {
-  static readonly layerOf = (production: boolean) =>
-    Layer.effect(
-      JobRuns,
-      Effect.map(JobRunner, (runner) => ({
-        run: Effect.fn("JobRuns.run")(function*({ limit, queue }: AskedRun) {
-          const actor = yield* CurrentActor
-          if (production && !grants(actor.permissions, "*:*")) {
-            return yield* isAnonymous(actor) ? Unauthorized.of() : Forbidden.of("Job runner requires admin access")
-          }
-          return yield* Effect.catchTag(
-            runner.run({ queue: queue || "default", limit: numberOf(limit) }),
-            "InvalidSchedule",
-            (error) => Effect.die(error)
-          )
-        })
-      }))
-    )
+export class JobRuns extends Context.Service<JobRuns>()("stoa/domain/jobs/JobRuns", {
+  make: (production: boolean) =>
+    Effect.map(JobRunner, (runner) => ({
+      /** In production for `*:*` only: 401 without credentials, 403 with others. `limit` is clamped to 1 to 100. */
+      run: Effect.fn("JobRuns.run")(function*({ limit, queue }: AskedRun) {
+        const actor = yield* CurrentActor
+        if (production && !grants(actor.permissions, "*:*")) {
+          return yield* isAnonymous(actor) ? Unauthorized.of() : Forbidden.of("Job runner requires admin access")
+        }
+        const run = runner.run({ queue: queue || "default", limit: numberOf(limit) })
+        return yield* Effect.catchTag(run, "InvalidSchedule", Effect.die)
+      })
+    }))
+}) {
+  static readonly layerOf = (production: boolean) => Layer.effect(JobRuns, JobRuns.make(production))
 }

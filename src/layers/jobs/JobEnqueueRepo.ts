@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 
 /** A job as it is written: everything decided. */
 export interface NewJobRow {
@@ -76,28 +76,19 @@ export class JobEnqueueRepo extends Context.Service<JobEnqueueRepo>()("stoa/laye
 export const jobEnqueueRepoLayer = Layer.effect(JobEnqueueRepo, JobEnqueueRepo.make)
 
 /** The last tick of each schedule that was turned into a job. */
-export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo, {
-  /** The last tick of each of these tasks. */
-  readonly last: (tasks: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Date>>
-  /**
-   * Does the work of a tick in one transaction with the mark that it was done. Undefined, and no work, when this tick or
-   * a later one was done before.
-   */
-  readonly once: <A, E>(task: string, tick: Date, work: Effect.Effect<A, E>) => Effect.Effect<A | undefined, E>
-}>()("stoa/layers/jobs/SchedulerTickRepo") {}
-
-/** `SchedulerTickRepo` over the database of the process. */
-export const schedulerTickRepoLayer = Layer.effect(
-  SchedulerTickRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("stoa/layers/jobs/SchedulerTickRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** The last tick of each of these tasks. */
     const last = Effect.fn("SchedulerTickRepo.last")(function*(tasks: ReadonlyArray<string>) {
-      const rows = yield* sql<
-        { readonly task_slug: string; readonly tick: Date }
-      >`select task_slug, tick from scheduler_ticks
-        where task_slug = any(${tasks}::text[])`
-      return new Map(rows.map((row) => [row.task_slug, row.tick]))
+      const rows = yield* sql<{ readonly task: string; readonly tick: Date }>`select task_slug as task, tick
+        from scheduler_ticks where task_slug = any(${tasks}::text[])`
+      return new Map(rows.map(({ task, tick }) => [task, tick]))
     }, Effect.orDie)
 
+    /**
+     * Does the work of a tick in one transaction with the mark that it was done. Undefined, and no work, when this tick
+     * or a later one was done before.
+     */
     const once = <A, E>(task: string, tick: Date, work: Effect.Effect<A, E>) =>
       Effect.gen(function*() {
         const mine = yield* sql`insert into scheduler_ticks (task_slug, tick) values (${task}, ${tick}::timestamptz)
@@ -105,10 +96,13 @@ export const schedulerTickRepoLayer = Layer.effect(
         return mine.length === 0 ? undefined : yield* work
       }).pipe(
         sql.withTransaction,
-        Effect.catchTag("SqlError", (error) => Effect.die(error)),
+        Effect.catchIf(SqlError.isSqlError, Effect.die),
         Effect.withSpan("SchedulerTickRepo.once")
-      ) as Effect.Effect<A | undefined, E>
+      )
 
-    return SchedulerTickRepo.of({ last, once })
+    return { last, once }
   })
-)
+}) {}
+
+/** `SchedulerTickRepo` over the database of the process. */
+export const schedulerTickRepoLayer = Layer.effect(SchedulerTickRepo, SchedulerTickRepo.make)
