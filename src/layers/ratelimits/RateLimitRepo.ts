@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { statements } from "../../domain/modules/StatementsRepo.ts"
 
 /** Requests to add to a counter: a key and the end of its window in Unix milliseconds. */
@@ -8,14 +8,6 @@ export interface Increment {
   readonly ends: number
   readonly count: number
 }
-
-/** The counters that all processes share. */
-export class RateLimitRepo extends Context.Service<RateLimitRepo, {
-  /** Adds to all counters in one statement; gives each counter's sum after its increment, in their order. */
-  readonly add: (increments: ReadonlyArray<Increment>) => Effect.Effect<ReadonlyArray<number>, SqlError.SqlError>
-  /** Deletes counters whose window ended more than a minute ago, at most `limit`; gives their number. */
-  readonly purge: (limit: number) => Effect.Effect<number>
-}>()("stoa/layers/ratelimits/RateLimitRepo") {}
 
 /** Unlogged: losing the counters in a crash of the database only starts the windows afresh. */
 export const migrations = {
@@ -36,10 +28,10 @@ interface CounterRow {
   readonly requests: number
 }
 
-/** `RateLimitRepo` over the database of the process. */
-export const rateLimitRepoLayer = Layer.effect(
-  RateLimitRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** The counters that all processes share. */
+export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers/ratelimits/RateLimitRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** Adds to all counters in one statement; gives each counter's sum after its increment, in their order. */
     const add = Effect.fn("RateLimitRepo.add")(function*(increments: ReadonlyArray<Increment>) {
       // Ordered by key: two processes that update the same counters cannot deadlock.
       const rows = yield* sql<CounterRow>`insert into rate_limit_counters as c (key, ends_at, requests)
@@ -56,6 +48,7 @@ export const rateLimitRepoLayer = Layer.effect(
       }).reverse()
     })
 
+    /** Deletes counters whose window ended more than a minute ago, at most `limit`; gives their number. */
     const purge = Effect.fn("RateLimitRepo.purge")(function*(limit: number) {
       const deleted = yield* sql`delete from rate_limit_counters where ctid = any(array(
         select ctid from rate_limit_counters where ends_at < now() - interval '1 minute'
@@ -63,6 +56,9 @@ export const rateLimitRepoLayer = Layer.effect(
       return deleted.length
     }, Effect.orDie)
 
-    return RateLimitRepo.of({ add, purge })
+    return { add, purge }
   })
-)
+}) {}
+
+/** `RateLimitRepo` over the database of the process. */
+export const rateLimitRepoLayer = Layer.effect(RateLimitRepo, RateLimitRepo.make)
