@@ -1,5 +1,5 @@
 import { Clock, Context, Data, Effect, Layer, Option } from "effect"
-import { type Check, type Ready, Unhealthy, Unready } from "../../http/health/HealthApi.ts"
+import { type Check, Unhealthy, Unready } from "../../http/health/HealthApi.ts"
 import { Health } from "../../http/health/HealthHttp.ts"
 import { Draining } from "../../http/server/Draining.ts"
 import { checksOf, HealthContributors } from "./HealthContributors.ts"
@@ -140,61 +140,54 @@ export interface Assessment {
  * Whether the deployment works, for `GET /api/ready` and the metrics. The database is queried at most once a second,
  * for any number of callers.
  */
-export class Readiness extends Context.Service<Readiness, {
-  readonly check: Effect.Effect<typeof Ready.Type, Unready>
-  readonly assess: Effect.Effect<Assessment>
-}>()("stoa/layers/health/Readiness") {
-  static readonly layerOf = (version: string) =>
-    Layer.effect(
-      Readiness,
-      Effect.gen(function*() {
-        const { look } = yield* DeploymentHealth
-        const contributions = yield* HealthContributors
-        const farewell = yield* Draining
-        let cached = nothingCached
-        let wasReady: boolean | undefined
+export class Readiness extends Context.Service<Readiness>()("stoa/layers/health/Readiness", {
+  make: (version: string) =>
+    Effect.gen(function*() {
+      const { look } = yield* DeploymentHealth
+      const contributions = yield* HealthContributors
+      const farewell = yield* Draining
+      let cached = nothingCached
+      let wasReady: boolean | undefined
 
-        const logChange = (checks: AllChecks) =>
-          Effect.suspend(() => {
-            const ready = allOk(checks)
-            if (ready === wasReady) return Effect.void
-            wasReady = ready
-            return ready ? Effect.logInfo("ready") : Effect.logWarning(`not ready: ${complaints(checks)}`)
-          })
-
-        const assess = Effect.gen(function*() {
-          const healthChecks = yield* Effect.tapError(
-            look,
-            ({ cause }) => Effect.logDebug("readiness is unknown", cause)
-          )
-            .pipe(
-              Effect.option
-            )
-          const now = yield* Clock.currentTimeMillis
-          const judged = Option.match(healthChecks, {
-            onNone: () => unreachable,
-            onSome: (found) => judge(cached, found, now)
-          })
-          cached = judged.cached
-          const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
-          yield* logChange(checks)
-          return { healthChecks, checks }
+      const logChange = (checks: AllChecks) =>
+        Effect.suspend(() => {
+          const ready = allOk(checks)
+          if (ready === wasReady) return Effect.void
+          wasReady = ready
+          return ready ? Effect.logInfo("ready") : Effect.logWarning(`not ready: ${complaints(checks)}`)
         })
 
-        const latest = yield* Effect.cachedWithTTL(assess, "1 second")
-        return Readiness.of({
-          assess: latest,
-          check: Effect.suspend(() =>
-            farewell.begun
-              ? Effect.fail(new Unready({ status: "unready", version, checks: stopping }))
-              : Effect.flatMap(latest, ({ checks }) =>
-                allOk(checks)
-                  ? Effect.succeed({ status: "ready", version, checks } as const)
-                  : Effect.fail(new Unready({ status: "unready", version, checks })))
-          )
+      const assess = Effect.gen(function*() {
+        const healthChecks = yield* look.pipe(
+          Effect.tapError(({ cause }) => Effect.logDebug("readiness is unknown", cause)),
+          Effect.option
+        )
+        const now = yield* Clock.currentTimeMillis
+        const judged = Option.match(healthChecks, {
+          onNone: () => unreachable,
+          onSome: (found) => judge(cached, found, now)
         })
+        cached = judged.cached
+        const checks: AllChecks = { ...judged.checks, ...yield* checksOf(contributions.all()) }
+        yield* logChange(checks)
+        return { healthChecks, checks }
       })
-    )
+
+      const latest = yield* Effect.cachedWithTTL(assess, "1 second")
+      return {
+        assess: latest,
+        check: Effect.suspend(() =>
+          farewell.begun
+            ? Effect.fail(new Unready({ status: "unready", version, checks: stopping }))
+            : Effect.flatMap(latest, ({ checks }) =>
+              allOk(checks)
+                ? Effect.succeed({ status: "ready", version, checks } as const)
+                : Effect.fail(new Unready({ status: "unready", version, checks })))
+        )
+      }
+    })
+}) {
+  static readonly layerOf = (version: string) => Layer.effect(Readiness, Readiness.make(version))
 }
 
 /** Health of this process, and of the deployment by `Readiness`. */
