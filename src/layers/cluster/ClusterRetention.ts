@@ -1,6 +1,5 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { MachineId, Snowflake } from "effect/cluster"
-import type { SqlError } from "effect/sql"
 import { SqlClient } from "effect/sql"
 
 /** What was removed, and whether the run stopped at its limit with more left to remove. */
@@ -25,86 +24,84 @@ type Kind = "steps" | "rest"
 
 const parentKey = "~effect/cluster/ClusterWorkflowEngine/payloadParentKey"
 
-const make = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-
-  // An execution is open while its `run` is unanswered, was answered lately, or is suspended: a suspended run counts as
-  // processed in the table and waits for a signal, maybe for months. Its keys are over the unique index.
-  const isOpen = (key: ReturnType<typeof sql.literal>, cut: string) =>
-    sql`exists (
-      select 1 from cluster_messages run left join cluster_replies answer on answer.id = run.last_reply_id
-      where run.message_id = case when length(${key}) <= 255 then ${key}
-          else encode(sha256(convert_to(${key}, 'UTF8')), 'hex') end
-        and (not run.processed or run.id >= ${cut}::text::bigint or run.last_reply_id >= ${cut}::text::bigint
-          or answer.payload::jsonb -> 'value' ->> '_tag' = 'Suspended')
-    )`
-  const isWorkflow = sql.literal("(m.entity_type like 'Workflow/%' and m.entity_type <> 'Workflow/-/DurableClock')")
-  const ownRun = sql.literal("(m.entity_type || '/' || m.entity_id || '/run/')")
-  const parent = `(m.payload::jsonb -> '${parentKey}')`
-  const parentRun = sql.literal(
-    `('Workflow/' || (${parent} ->> 'workflowName') || '/' || (${parent} ->> 'executionId') || '/run/')`
-  )
-  // The steps of an execution go before its run: were the run gone first, a new run under the same key would find the
-  // old steps. A child's run stays while its parent may replay and ask for it again.
-  const spent = (kind: Kind, cut: string) =>
-    kind === "steps"
-      ? sql`${isWorkflow} and m.tag <> 'run' and not ${isOpen(ownRun, cut)}`
-      : sql`(not ${isWorkflow} or (m.tag = 'run' and not ${isOpen(ownRun, cut)} and not ${isOpen(parentRun, cut)}))`
-
-  const removeBatch = (kind: Kind, cut: string, after: string, batch: number) =>
-    sql<{ requests: bigint; messages: bigint; replies: bigint; last: bigint | null }>`
-      with spent as (
-        select m.id from cluster_messages m
-        where m.id < ${cut}::text::bigint and m.id > ${after}::text::bigint and m.kind = 0 and m.processed
-          and (m.last_reply_id is null or m.last_reply_id < ${cut}::text::bigint)
-          and ${spent(kind, cut)}
-        order by m.id limit ${String(batch)}::text::bigint
-        for update of m skip locked
-      ), replies as (
-        delete from cluster_replies r using spent where r.request_id = spent.id returning 1
-      ), messages as (
-        delete from cluster_messages m using spent where m.request_id = spent.id returning 1
-      )
-      select (select count(*) from spent) as requests, (select max(id) from spent) as last,
-        (select count(*) from messages) as messages, (select count(*) from replies) as replies`
-
-  const purge = Effect.fn("ClusterRetention.purge")(function*(options: CleanUpOptions) {
-    const batch = options.batch ?? 500
-    const timestamp = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.window)
-    // Ids carry their time, so the primary key is the index by age.
-    const cut = String(Snowflake.make({ machineId: MachineId.make(0), sequence: 0, timestamp }))
-    let left = options.maxBatches ?? 100
-    let messages = 0
-    let replies = 0
-    for (const kind of ["steps", "rest"] as const) {
-      let after = String(-(2n ** 63n))
-      let full = true
-      while (full && left-- > 0) {
-        const [removed] = yield* removeBatch(kind, cut, after, batch)
-        messages += Number(removed?.messages ?? 0)
-        replies += Number(removed?.replies ?? 0)
-        after = String(removed?.last ?? after)
-        full = Number(removed?.requests ?? 0) === batch
-      }
-      if (full) return { messages, replies, more: true }
-    }
-    return { messages, replies, more: false }
-  })
-  return { purge }
-})
-
 /**
- * Removes what the cluster has done and no caller may ask for again: requests answered before the window, their replies,
- * acknowledgements and interrupts, in batches by primary key, so that no statement holds many rows. Effect itself never
- * deletes them.
+ * Removes what the cluster has done and no caller may ask for again: requests answered before the window, their
+ * replies, acknowledgements and interrupts, in batches by primary key, so that no statement holds many rows. Effect
+ * itself never deletes them.
  *
- * Kept at any age: unanswered requests; every row of a workflow execution that is open or suspended; the run of
- * a child whose parent is open. A persisted request to an entity is forgotten after the window even when a workflow
- * that sent it is still open, so the window must be longer than any workflow that relies on one.
+ * Kept at any age: unanswered requests; every row of a workflow execution that is open or suspended; the run of a child
+ * whose parent is open. A persisted request to an entity is forgotten after the window even when a workflow that sent
+ * it is still open, so the window must be longer than any workflow that relies on one.
  */
-export class ClusterRetention extends Context.Service<ClusterRetention, {
-  readonly purge: (options: CleanUpOptions) => Effect.Effect<Purged, SqlError.SqlError>
-}>()("stoa/layers/cluster/ClusterRetention") {
+export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/layers/cluster/ClusterRetention", {
+  make: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    // An execution is open while its `run` is unanswered, was answered lately, or is suspended: a suspended run counts
+    // as processed in the table and waits for a signal, maybe for months. Its keys are over the unique index.
+    const isOpen = (key: ReturnType<typeof sql.literal>, cut: string) =>
+      sql`exists (
+        select 1 from cluster_messages run left join cluster_replies answer on answer.id = run.last_reply_id
+        where run.message_id = case when length(${key}) <= 255 then ${key}
+            else encode(sha256(convert_to(${key}, 'UTF8')), 'hex') end
+          and (not run.processed or run.id >= ${cut}::text::bigint or run.last_reply_id >= ${cut}::text::bigint
+            or answer.payload::jsonb -> 'value' ->> '_tag' = 'Suspended')
+      )`
+    const isWorkflow = sql.literal("(m.entity_type like 'Workflow/%' and m.entity_type <> 'Workflow/-/DurableClock')")
+    const ownRun = sql.literal("(m.entity_type || '/' || m.entity_id || '/run/')")
+    const parent = `(m.payload::jsonb -> '${parentKey}')`
+    const parentRun = sql.literal(
+      `('Workflow/' || (${parent} ->> 'workflowName') || '/' || (${parent} ->> 'executionId') || '/run/')`
+    )
+    // The steps of an execution go before its run: were the run gone first, a new run under the same key would find the
+    // old steps. A child's run stays while its parent may replay and ask for it again.
+    const spent = (kind: Kind, cut: string) =>
+      kind === "steps"
+        ? sql`${isWorkflow} and m.tag <> 'run' and not ${isOpen(ownRun, cut)}`
+        : sql`(not ${isWorkflow} or (m.tag = 'run' and not ${isOpen(ownRun, cut)} and not ${isOpen(parentRun, cut)}))`
+
+    const removeBatch = (kind: Kind, cut: string, after: string, batch: number) =>
+      sql<{ requests: bigint; messages: bigint; replies: bigint; last: bigint | null }>`
+        with spent as (
+          select m.id from cluster_messages m
+          where m.id < ${cut}::text::bigint and m.id > ${after}::text::bigint and m.kind = 0 and m.processed
+            and (m.last_reply_id is null or m.last_reply_id < ${cut}::text::bigint)
+            and ${spent(kind, cut)}
+          order by m.id limit ${String(batch)}::text::bigint
+          for update of m skip locked
+        ), replies as (
+          delete from cluster_replies r using spent where r.request_id = spent.id returning 1
+        ), messages as (
+          delete from cluster_messages m using spent where m.request_id = spent.id returning 1
+        )
+        select (select count(*) from spent) as requests, (select max(id) from spent) as last,
+          (select count(*) from messages) as messages, (select count(*) from replies) as replies`
+
+    const purge = Effect.fn("ClusterRetention.purge")(function*(options: CleanUpOptions) {
+      const batch = options.batch ?? 500
+      const timestamp = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.window)
+      // Ids carry their time, so the primary key is the index by age.
+      const cut = String(Snowflake.make({ machineId: MachineId.make(0), sequence: 0, timestamp }))
+      let left = options.maxBatches ?? 100
+      let messages = 0
+      let replies = 0
+      for (const kind of ["steps", "rest"] as const) {
+        let after = String(-(2n ** 63n))
+        let full = true
+        while (full && left-- > 0) {
+          const [removed] = yield* removeBatch(kind, cut, after, batch)
+          messages += Number(removed?.messages ?? 0)
+          replies += Number(removed?.replies ?? 0)
+          after = String(removed?.last ?? after)
+          full = Number(removed?.requests ?? 0) === batch
+        }
+        if (full) return { messages, replies, more: true }
+      }
+      return { messages, replies, more: false }
+    })
+    return { purge }
+  })
+}) {
   /** Over any client of the database that holds the cluster tables. */
-  static readonly layer = Layer.effect(ClusterRetention, make)
+  static readonly layer = Layer.effect(ClusterRetention, ClusterRetention.make)
 }

@@ -57,106 +57,99 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
   return { confirm, releaseShards, take }
 }
 
-const make = Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
-  const config = yield* ShardingConfig.ShardingConfig
-  const scope = yield* Effect.scope
-  const tenure = yield* ShardTenure
-  const turn = Semaphore.makeUnsafe(1).withPermits(1)
-  const state: State = { session: undefined, unreported: false, address: "" }
-  const { confirm, releaseShards, take } = holdingsOf(state, tenure)
-  const forked = <A, E>(work: Effect.Effect<A, E>) => Effect.forkIn(work, scope, { startImmediately: true })
-
-  const lose = (session: LockSession) =>
-    Effect.suspend(() => {
-      if (state.session === session) {
-        state.session = undefined
-        state.unreported = session.held.size > 0
-        tenure.end(session.held)
-      }
-      return forked(session.close)
-    })
-
-  const open = openLockSession({
-    url,
-    numbers: lockNumbers(config),
-    expirationMs: Duration.toMillis(Duration.fromInputUnsafe(config.shardLockExpiration)),
-    onEnd: lose
-  }, scope).pipe(Effect.tap((session) =>
-    Effect.sync(() => {
-      state.session = session
-    })
-  ))
-
-  // A caller may stop waiting. The statement continues, so that the recorded state stays true.
-  const untilDone = <A, E>(work: Effect.Effect<A, E>) =>
-    Effect.flatMap(forked(ClusterError.PersistenceError.refail(turn(work))), Fiber.join)
-
-  const acquire = (address: string, shardIds: ReadonlyArray<string>) =>
-    Effect.suspend(() => {
-      let [taken, wanted]: [ReadonlyArray<string>, boolean] = [[], true]
-      const work = Effect.gen(function*() {
-        // The runner has to hear first that those it had are gone, or it would go on with them.
-        if (!wanted || state.unreported) return []
-        state.address = address
-        const session = state.session ?? (yield* open)
-        if (!wanted) return []
-        taken = yield* take(session, shardIds)
-        if (!wanted) yield* releaseShards(() => taken)
-        return shardIds.filter((id) => session.held.has(id))
-      })
-      return Effect.onInterrupt(untilDone(work), () => {
-        wanted = false
-        return forked(Effect.ignore(releaseShards(() => taken)))
-      })
-    })
-
-  const held = Effect.gen(function*() {
-    yield* aTurnOfTheLoop
-    const { session } = state
-    if (session === undefined || state.unreported) return yield* allLost()
-    if (!session.isCertain()) {
-      yield* untilDone(Effect.suspend(() => session.isCertain() ? Effect.void : confirm(session)))
-      if (state.session !== session) return yield* allLost()
-    }
-    return session.held
-  })
-
-  yield* Effect.suspend(() => {
-    const { session } = state
-    return session === undefined || session.held.size === 0 ? Effect.void : Effect.ignore(turn(confirm(session)))
-  }).pipe(Effect.delay(renewal), Effect.forever, Effect.withTracerEnabled(false), Effect.forkIn(scope))
-
-  return ShardLocks.of({
-    acquire,
-    held,
-    release: (shardId) => untilDone(releaseShards(() => [shardId])),
-    releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
-    lossIsKnown: Effect.sync(() => {
-      state.unreported = false
-    })
-  })
-})
-
 /**
  * The locks on shards, held by a separate session that a fiber keeps alive.
  *
  * They are lost when the session ends and by nothing else. The server ends it when it heard nothing for the lock
- * expiration, so a process that stands still for some seconds, or whose database does, keeps its shards, and one that is
- * frozen does not. A killed process' session ends with it.
+ * expiration, so a process that stands still for some seconds, or whose database does, keeps its shards, and one that
+ * is frozen does not. A killed process' session ends with it.
  */
-export class ShardLocks extends Context.Service<ShardLocks, {
-  /** Takes those that are free, and returns those that are held now. */
-  readonly acquire: (
-    address: string,
-    shardIds: ReadonlyArray<string>
-  ) => Effect.Effect<Array<string>, ClusterError.PersistenceError>
-  /** What is held: known from the session's last answer, and asked for once that could be too old. Fails after a loss. */
-  readonly held: Effect.Effect<ReadonlySet<string>, ClusterError.PersistenceError>
-  readonly release: (shardId: string) => Effect.Effect<void, ClusterError.PersistenceError>
-  readonly releaseAll: Effect.Effect<void, ClusterError.PersistenceError>
-  /** The runner knows that all were lost: others may be acquired. */
-  readonly lossIsKnown: Effect.Effect<void>
-}>()("stoa/layers/cluster/ShardLocks") {
+export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/cluster/ShardLocks", {
+  make: Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
+    const config = yield* ShardingConfig.ShardingConfig
+    const scope = yield* Effect.scope
+    const tenure = yield* ShardTenure
+    const turn = Semaphore.makeUnsafe(1).withPermits(1)
+    const state: State = { session: undefined, unreported: false, address: "" }
+    const { confirm, releaseShards, take } = holdingsOf(state, tenure)
+    const forked = <A, E>(work: Effect.Effect<A, E>) => Effect.forkIn(work, scope, { startImmediately: true })
+
+    const lose = (session: LockSession) =>
+      Effect.suspend(() => {
+        if (state.session === session) {
+          state.session = undefined
+          state.unreported = session.held.size > 0
+          tenure.end(session.held)
+        }
+        return forked(session.close)
+      })
+
+    const open = openLockSession({
+      url,
+      numbers: lockNumbers(config),
+      expirationMs: Duration.toMillis(Duration.fromInputUnsafe(config.shardLockExpiration)),
+      onEnd: lose
+    }, scope).pipe(Effect.tap((session) =>
+      Effect.sync(() => {
+        state.session = session
+      })
+    ))
+
+    // A caller may stop waiting. The statement continues, so that the recorded state stays true.
+    const untilDone = <A, E>(work: Effect.Effect<A, E>) =>
+      Effect.flatMap(forked(ClusterError.PersistenceError.refail(turn(work))), Fiber.join)
+
+    /** Takes those that are free, and returns those that are held now. */
+    const acquire = (address: string, shardIds: ReadonlyArray<string>) =>
+      Effect.suspend(() => {
+        let [taken, wanted]: [ReadonlyArray<string>, boolean] = [[], true]
+        const work = Effect.gen(function*() {
+          // The runner has to hear first that those it had are gone, or it would go on with them.
+          if (!wanted || state.unreported) return []
+          state.address = address
+          const session = state.session ?? (yield* open)
+          if (!wanted) return []
+          taken = yield* take(session, shardIds)
+          if (!wanted) yield* releaseShards(() => taken)
+          return shardIds.filter((id) => session.held.has(id))
+        })
+        return Effect.onInterrupt(untilDone(work), () => {
+          wanted = false
+          return forked(Effect.ignore(releaseShards(() => taken)))
+        })
+      })
+
+    /**
+     * What is held: known from the session's last answer, and asked for once that could be too old. Fails after a loss.
+     */
+    const held = Effect.gen(function*() {
+      yield* aTurnOfTheLoop
+      const { session } = state
+      if (session === undefined || state.unreported) return yield* allLost()
+      if (!session.isCertain()) {
+        yield* untilDone(Effect.suspend(() => session.isCertain() ? Effect.void : confirm(session)))
+        if (state.session !== session) return yield* allLost()
+      }
+      return session.held
+    })
+
+    yield* Effect.suspend(() => {
+      const { session } = state
+      return session === undefined || session.held.size === 0 ? Effect.void : Effect.ignore(turn(confirm(session)))
+    }).pipe(Effect.delay(renewal), Effect.forever, Effect.withTracerEnabled(false), Effect.forkIn(scope))
+
+    return {
+      acquire,
+      held,
+      release: (shardId: string) => untilDone(releaseShards(() => [shardId])),
+      releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
+      /** The runner knows that all were lost: others may be acquired. */
+      lossIsKnown: Effect.sync(() => {
+        state.unreported = false
+      })
+    }
+  })
+}) {
   /** Of one process; what is held is also written into its `ShardTenure`. */
-  static readonly layer = (url: Redacted.Redacted<string>) => Layer.effect(ShardLocks, make(url))
+  static readonly layer = (url: Redacted.Redacted<string>) => Layer.effect(ShardLocks, ShardLocks.make(url))
 }
