@@ -13,16 +13,13 @@ export const ensureOrganization = (id: string): Effect.Effect<void, SqlError.Sql
   )
 
 /** All SQL of organizations. */
-export class OrganizationRepo extends Context.Service<OrganizationRepo, {
-  readonly exists: (id: string) => Effect.Effect<boolean>
-}>()("stoa/domain/tenancy/OrganizationRepo") {
-  static readonly layer = Layer.effect(
-    OrganizationRepo,
-    Effect.map(lookupSql, (sql) => ({
-      exists: Effect.fnUntraced(function*(id: string) {
-        const rows = yield* sql`select 1 from organizations where id = ${id}`
-        return rows.length > 0
-      }, Effect.orDie)
-    }))
-  )
+export class OrganizationRepo extends Context.Service<OrganizationRepo>()("stoa/domain/tenancy/OrganizationRepo", {
+  make: Effect.map(lookupSql, (sql) => ({
+    exists: Effect.fnUntraced(function*(id: string) {
+      const rows = yield* sql`select 1 from organizations where id = ${id}`
+      return rows.length > 0
+    }, Effect.orDie)
+  }))
+}) {
+  static readonly layer = Layer.effect(OrganizationRepo, OrganizationRepo.make)
 }

@@ -9,21 +9,18 @@ const limits = { capacity: 1_000, lifeMs: 60_000 }
 const maxIdLength = 128
 
 /** Which organizations there are. */
-export class Organizations extends Context.Service<Organizations, {
-  /** Cached for a minute, because every request a store resolver answers needs it. */
-  readonly exists: (id: string) => Effect.Effect<boolean>
-}>()("stoa/domain/tenancy/Organizations") {
-  static readonly layer = Layer.effect(
-    Organizations,
-    Effect.gen(function*() {
-      const repo = yield* OrganizationRepo
-      const cache = (yield* CacheInvalidation).open<boolean>(limits)
-      return {
-        exists: Effect.fnUntraced(function*(id: string) {
-          if (id === "" || id.length > maxIdLength || id.includes("\0")) return false
-          return yield* cachedOr(cache, id, `o${id}`, repo.exists(id))
-        })
-      }
-    })
-  )
+export class Organizations extends Context.Service<Organizations>()("stoa/domain/tenancy/Organizations", {
+  make: Effect.gen(function*() {
+    const repo = yield* OrganizationRepo
+    const cache = (yield* CacheInvalidation).open<boolean>(limits)
+    return {
+      /** Cached for a minute, because every request a store resolver answers needs it. */
+      exists: Effect.fnUntraced(function*(id: string) {
+        if (id === "" || id.length > maxIdLength || id.includes("\0")) return false
+        return yield* cachedOr(cache, id, `o${id}`, repo.exists(id))
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Organizations, Organizations.make)
 }
