@@ -145,9 +145,14 @@ withMedia("GET /api/media/files", (it) => {
       assert.deepStrictEqual((yield* part("bytes=-5")).bytes, whole.bytes.slice(-5))
       assert.deepStrictEqual((yield* part("bytes=7-")).bytes, whole.bytes.slice(7))
       assert.deepStrictEqual((yield* part("bytes=7-999999")).range, `bytes 7-${size - 1}/${size}`)
-      const beyond = yield* part(`bytes=${size}-`)
-      assert.deepStrictEqual([beyond.status, beyond.range], [416, `bytes */${size}`])
-      for (const unread of ["bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=-", "nonsense"]) {
+      assert.deepStrictEqual((yield* part(`bytes=${size - 1}-`)).bytes, whole.bytes.slice(-1))
+      assert.strictEqual((yield* part("bytes=-999999")).range, `bytes 0-${size - 1}/${size}`)
+      for (const asked of [`bytes=${size}-`, "bytes=-0", `bytes=${size}-5`]) {
+        const beyond = yield* part(asked)
+        assert.deepStrictEqual([beyond.status, beyond.range], [416, `bytes */${size}`], asked)
+      }
+      const unreadable = ["bytes=5-2", "bytes=0-1,3-4", "lines=1-2", "bytes=-", "bytes=", "bytes=a-b", "nonsense"]
+      for (const unread of unreadable) {
         assert.strictEqual((yield* part(unread)).status, 200, unread)
       }
       assert.strictEqual((yield* part("bytes=0-9", { "if-range": "\"other\"" })).status, 200)

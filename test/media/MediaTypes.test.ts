@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { savedName } from "../../src/domain/media/MediaAsset.ts"
 import { declaredType, dispositionOf, knownContentTypes } from "../../src/domain/media/MediaSettings.ts"
-import { rangeOf } from "../../src/http/media/FileAnswer.ts"
 import { detectContentType } from "../../src/layers/media/LocalTemporaryFiles.ts"
 import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./Pictures.ts"
 
@@ -93,17 +92,5 @@ describe("the name of a file", () => {
       "inline; filename=\"T_r _1_; x=_41.png\"; filename*=UTF-8''T%C3%BCr%20%221%22%3B%20x%3D%2541.png"
     )
     for (const active of ["image/svg+xml", "text/html"]) assert.match(dispositionOf(active, "x"), /^attachment/)
-  })
-})
-
-describe("a range", () => {
-  it("a range is a part of a file, all of it, or beyond it", () => {
-    const asked = (text: string | undefined) => rangeOf(text, 10)
-    assert.deepStrictEqual(asked("bytes=0-0"), { start: 0, end: 0 })
-    assert.deepStrictEqual(asked("bytes=9-"), { start: 9, end: 9 })
-    assert.deepStrictEqual(asked("bytes=-3"), { start: 7, end: 9 })
-    assert.deepStrictEqual(asked("bytes=-99"), { start: 0, end: 9 })
-    assert.deepStrictEqual(["bytes=10-", "bytes=-0", "bytes=10-5"].map(asked), ["beyond", "beyond", "beyond"])
-    assert.deepStrictEqual([undefined, "bytes=", "bytes=a-b", "bytes=3-1"].map(asked), Array(4).fill("whole"))
   })
 })

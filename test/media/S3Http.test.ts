@@ -107,19 +107,6 @@ withBucket()("media in a bucket", (it) => {
       const lost = yield* fetched("/api/media/files/2020/01a20000-0000-7000-8000-000000000000.png")
       assert.strictEqual(lost.status, 404)
     }))
-
-  it.effect("a deletion succeeds at once, and its object is removed when the bucket answers again", () =>
-    Effect.gen(function*() {
-      const bucket = yield* Bucket
-      const made = yield* upload()
-      const key = made.text("data.storageKey")
-      bucket.fail("DELETE", "error", 3)
-      assert.strictEqual((yield* removing(made.text("data.id"))).status, 200)
-      assert.isTrue(bucket.objects.has(key))
-      yield* onDatabase((sql) => sql`update media_removals set due_at = now()`)
-      yield* mediaTurn
-      assert.isFalse(bucket.objects.has(key))
-    }))
 })
 
 withBucket({ timeoutMs: 200 })("a bucket that says nothing", (it) => {

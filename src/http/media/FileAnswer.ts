@@ -6,10 +6,10 @@ import type { ByteRange } from "../../domain/media/MediaStorage.ts"
 import { envelope } from "../server/Failure.ts"
 
 /** The requested range: the whole file, a part of it, or a part beyond its end. */
-export type AskedRange = ByteRange | "whole" | "beyond"
+type AskedRange = ByteRange | "whole" | "beyond"
 
 /** A `Range` of one part (RFC 9110 §14). Several parts, other units and invalid ones: the whole file. */
-export const rangeOf = (sent: string | undefined, size: number): AskedRange => {
+const rangeOf = (sent: string | undefined, size: number): AskedRange => {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(sent?.trim() ?? "")
   if (found === null) return "whole"
   const [, first = "", last = ""] = found

@@ -7,8 +7,7 @@ import { WebhookDeliveryRepo } from "../../domain/webhooks/WebhookDeliveryRepo.t
 import { WebhookEndpointRepo } from "../../domain/webhooks/WebhookEndpointRepo.ts"
 import { Webhooks } from "../../domain/webhooks/Webhooks.ts"
 import { webhooksHttp } from "../../http/webhooks/WebhooksHttp.ts"
-import { Deliveries } from "../webhooks/Deliveries.ts"
-import { deliverWebhook } from "../webhooks/DeliverWebhook.ts"
+import { Deliveries, deliverWebhook } from "../webhooks/Deliveries.ts"
 import { WebhookDispatchRepo } from "../webhooks/WebhookDispatchRepo.ts"
 import { webhookSubscriber } from "../webhooks/WebhookSubscriber.ts"
 

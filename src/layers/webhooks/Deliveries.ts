@@ -1,7 +1,7 @@
 import { Context, Data, DateTime, Effect, Layer, Option, Random, RcMap, Schema, Semaphore } from "effect"
 import { type CurrentActor, currentOrganization } from "../../domain/access/Actor.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { GiveUp, type Retries } from "../../domain/jobs/Task.ts"
+import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
 import { deliverTaskSlug, deliveryJob, type Dispatch, webhookQueue } from "../../domain/webhooks/DeliveryJob.ts"
 import { deliveryOf, webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
 import { WebhookDeliveryRepo } from "../../domain/webhooks/WebhookDeliveryRepo.ts"
@@ -12,7 +12,7 @@ import { countAttempt, endpointHealth, outcomeOf } from "./EndpointHealth.ts"
 import { type Due, WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
 
 /** Input of a delivery: ids of records without content. Additions must be optional, because jobs outlive versions. */
-export const DeliveryInput = Schema.Struct({
+const DeliveryInput = Schema.Struct({
   endpointId: Schema.String,
   eventId: Schema.String,
   entityType: Schema.String,
@@ -36,7 +36,7 @@ type DeliveryNote =
   | { readonly waiting: string }
 
 /** Retries of a delivery: ten attempts. */
-export const deliveryRetries = ({ baseSeconds, factor, jitter, maxSeconds }: WebhookBackoff) =>
+const deliveryRetries = ({ baseSeconds, factor, jitter, maxSeconds }: WebhookBackoff) =>
   ({
     attempts: 10,
     backoff: { type: "exponential", delay: baseSeconds * 1_000, factor, jitter, ceiling: maxSeconds * 1_000 }
@@ -164,4 +164,25 @@ const makeDeliveries = Effect.gen(function*() {
   const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
 
   return { run, revive }
+})
+
+const decode = Schema.decodeUnknownEffect(DeliveryInput)
+
+/**
+ * The task `webhooks/deliver` (spec §2, contract, platform §9.3): one attempt a run. Jobs of one endpoint and record
+ * never run at the same time, so that its events keep their order.
+ */
+export const deliverWebhook: Effect.Effect<Task, never, Deliveries | WebhookSettings> = Effect.gen(function*() {
+  const deliveries = yield* Deliveries
+  const { backoff } = yield* WebhookSettings
+  return defineTask({
+    slug: deliverTaskSlug,
+    queue: webhookQueue,
+    retries: deliveryRetries(backoff),
+    concurrency: { key: ({ endpointId, entityId, entityType }) => `webhook:${endpointId}:${entityType}:${entityId}` },
+    handler: Effect.fn("webhooks/deliver")(function*({ input, job: { attemptNumber, maxAttempts } }) {
+      const decoded = yield* Effect.mapError(decode(input), ({ message }) => new GiveUp(message))
+      return { output: yield* deliveries.run({ ...decoded, attemptNumber, maxAttempts }) }
+    })
+  })
 })
