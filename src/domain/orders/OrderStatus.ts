@@ -64,7 +64,7 @@ export const transition = (
 /** What has to happen in the transaction of a transition, or durably after it for money and tax (contract 4.2). */
 export type TransitionEffect =
   | "releaseReservations" // of lines that are not fulfilled
-  | "giveBackUsage" // of promotions; the cart of an order that was never paid goes back too
+  | "releaseUsage" // of promotions; the cart of an order that was never paid goes back too
   | "deductStock" // on hand and reservation of lines that are not fulfilled
   | "markLinesFulfilled"
   | "returnPayment" // refund what was captured and not yet refunded; cancel an authorization never captured
@@ -79,7 +79,7 @@ export const effectsOf: { readonly [S in OrderStatus]: ReadonlyArray<TransitionE
   processing: [],
   partially_fulfilled: [],
   fulfilled: ["deductStock", "markLinesFulfilled", "stampFulfilledAt"],
-  cancelled: ["releaseReservations", "giveBackUsage", "returnPayment", "voidTax", "stampCancelledAt"],
+  cancelled: ["releaseReservations", "releaseUsage", "returnPayment", "voidTax", "stampCancelledAt"],
   refunded: ["returnPayment", "voidTax"]
 }
 

@@ -136,7 +136,7 @@ export const orderStatusRepoLayer = Layer.effect(
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
       yield* moveStock(goods, change)
-      if (effectsOf[change.to].includes("giveBackUsage")) yield* undoCreateOrder.undo(change.orderId)
+      if (effectsOf[change.to].includes("releaseUsage")) yield* undoCreateOrder.undo(change.orderId)
       const [written] = yield* record(sql, actor, change)
       const [row] = yield* read(sql, actor, change.orderId, "")
       if (row === undefined) {

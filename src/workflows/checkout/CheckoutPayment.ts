@@ -151,7 +151,7 @@ export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R
   yield* (yield* HoldRepo).release(checkoutId)
   const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
   if (hold?.state === "sold" || hold?.state === "fulfilled") {
-    return yield* Effect.die(new Error(`order ${checkoutId} was placed by another run of its checkout`))
+    return yield* Effect.die(new Error(`order ${checkoutId} was created by another run of its checkout`))
   }
   yield* passing("undone")
   yield* undoPayment(hold)

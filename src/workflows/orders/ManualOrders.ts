@@ -23,7 +23,7 @@ import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 /** Why the order was not created; nothing is left behind. */
 export type ManualOrderError = BasketError | CheckoutFailed | Unauthorized
 
-/** Orders that are written and not checked out (contract §4.4). */
+/** Orders that staff or a shopper creates without a checkout (contract §4.4). */
 export class ManualOrders extends Context.Service<ManualOrders, {
   /**
    * Creates an unpaid order: catalog prices, promotions, shipping and tax as in checkout, stock held, hooks
@@ -60,10 +60,13 @@ export class ManualOrders extends Context.Service<ManualOrders, {
             yield* quotes.linesOf(request.lineItems),
             (forShop && request.email) || null
           )
-          const decided = yield* pricing.price(basket, request, own)
+          const priced = yield* pricing.price(basket, request, own)
           const orderId = newId()
-          const pricedCart = yield* beforeManualOrder(orderId, request, decided)
-          const creating = Effect.andThen(reserveFor(orderId, pricedCart), place(orderId, request, pricedCart, forShop))
+          const pricedCart = yield* beforeManualOrder(orderId, request, priced)
+          const creating = Effect.andThen(
+            reserveFor(orderId, pricedCart),
+            createOrder(orderId, request, pricedCart, forShop)
+          )
           const order = yield* Effect.tapError(
             creating,
             () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
@@ -79,7 +82,7 @@ export class ManualOrders extends Context.Service<ManualOrders, {
   )
 }
 
-const place = Effect.fnUntraced(
+const createOrder = Effect.fnUntraced(
   function*(id: string, request: ManualOrderRequest, pricedCart: PricedCart, forShop: boolean) {
     const { organizationId } = yield* CurrentActor
     const order = pendingOrder(pricedCart, request, {
@@ -95,12 +98,12 @@ const place = Effect.fnUntraced(
     })
     const note = typeof request.note === "string" ? request.note : undefined
     const noted = note === undefined ? Effect.void : (yield* OrderRecords).noteNewOrder(id, note)
-    const placed = yield* (yield* CreateOrderRepo).createManual(
+    const created = yield* (yield* CreateOrderRepo).createManual(
       { order, pricedCart, email: forShop ? request.email ?? null : null },
       // In the order's transaction: a process that dies afterwards must not leave stock with a shopper forever.
       forShop ? noted : yield* awaitingPayment(id, pricedCart.customerId)
     )
-    return placed === "created"
+    return created === "created"
       ? order
       : yield* CheckoutFailed.of("The reservation of the items has run out. Try again.")
   }
