@@ -85,7 +85,7 @@ withSharedApp("profiles", (it) => {
             yield* sql`insert into customers (id, organization_id, user_id) values (${id}, ${organizationId}, 'yan')`
             const fiber = yield* Effect.forkDetach(Effect.provideService(requests, TestApp, app))
             yield* Effect.repeat(
-              sql`select pid from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))`,
+              sql`select pid from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`,
               { until: (blocked) => blocked.length === 2 }
             )
             return fiber
