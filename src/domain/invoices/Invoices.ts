@@ -27,14 +27,6 @@ export interface InvoicePage {
   readonly html: string
 }
 
-/** Data of a mailed invoice; amounts in minor units. */
-export interface MailedInvoice extends Pick<Order, "currency" | "grandTotal" | "orderNumber" | "organizationId"> {
-  readonly invoiceNumber: string
-  /** The address of the order, else of its customer. */
-  readonly email: string | null
-  readonly locale: string
-}
-
 /** The number of the n-th invoice of a seller. */
 export const invoiceNumber = (sequence: bigint): string => `INV-${String(sequence).padStart(6, "0")}`
 
@@ -103,14 +95,19 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
         const document = show({ kind: "receipt", number: null, date: order.placedAt, content, payments, refunds })
         return { fileName: `receipt-${order.orderNumber}.html`, html: htmlOf(document) }
       }),
-      /** Issues the invoice and returns the content and recipient of its mail. For staff: 404, 409. */
+      /**
+       * Issues the invoice and returns the data of its mail: the total in minor units, and the e-mail address of the
+       * order, else of its customer. For staff: 404, 409.
+       */
       issued: Effect.fn("Invoices.issued")(function*(orderId: string) {
         const order = yield* found(orderId)
         const { currency, grandTotal, orderNumber, organizationId } = order
         const { document: { locale }, email, number: invoiceNumber } = yield* invoiceOf(order)
         return { currency, email, grandTotal, invoiceNumber, locale, orderNumber, organizationId }
       }),
-      /** The PDF for a mail the service sends; there is no permission check, because the recipient was decided before. */
+      /**
+       * The PDF for a mail the service sends; there is no permission check, because the recipient was decided before.
+       */
       fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: string) {
         return yield* drawn(yield* found(orderId))
       })

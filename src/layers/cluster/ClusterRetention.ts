@@ -2,13 +2,6 @@ import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { MachineId, Snowflake } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 
-/** What was removed, and whether the run stopped at its limit with more left to remove. */
-export interface Purged {
-  readonly messages: number
-  readonly replies: number
-  readonly more: boolean
-}
-
 /** How long answers are kept, and how much one run may remove. */
 export interface CleanUpOptions {
   /** The idempotency window: how long after its answer a repeated request still gets the stored one. */
@@ -77,6 +70,7 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
         select (select count(*) from spent) as requests, (select max(id) from spent) as last,
           (select count(*) from messages) as messages, (select count(*) from replies) as replies`
 
+    /** Returns what was removed, and whether the run stopped at its limit with `more` left to remove. */
     const purge = Effect.fn("ClusterRetention.purge")(function*(options: CleanUpOptions) {
       const batch = options.batch ?? 500
       const timestamp = (yield* Clock.currentTimeMillis) - Duration.toMillis(options.window)
