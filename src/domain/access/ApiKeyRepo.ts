@@ -4,7 +4,7 @@ import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
 import { ApiKey } from "./ApiKey.ts"
 import { permissionsOf, storedPermissions } from "./KeyPermissions.ts"
@@ -32,16 +32,6 @@ const toApiKey = (row: Row): ApiKey => ({
   metadata: Option.getOrNull(decodeMetadata(row.metadata))
 })
 
-/** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
-export class ApiKeyRepo extends Context.Service<ApiKeyRepo, {
-  readonly insert: (key: ApiKey, text: StoredText) => Effect.Effect<void, never, CurrentActor>
-  /** Newest first. */
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<ApiKey>, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<ApiKey | undefined, never, CurrentActor>
-  /** Deletes a key, which is invalid from then on. False when the organization has no such key. */
-  readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/access/ApiKeyRepo") {}
-
 const source = {
   table: "api_keys",
   columns: columnsOf(ApiKey.fields, undefined, {
@@ -52,10 +42,9 @@ const source = {
   order: "created_at desc, id desc"
 }
 
-/** `ApiKeyRepo` over the database of the process. */
-export const apiKeyRepoLayer = Layer.effect(
-  ApiKeyRepo,
-  Effect.gen(function*() {
+/** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
+export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/access/ApiKeyRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
     const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, text: StoredText) {
@@ -74,6 +63,7 @@ export const apiKeyRepoLayer = Layer.effect(
         ${changeLogInsert(sql, actor, [change])}`
     }, Effect.orDie)
 
+    /** Newest first. */
     const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
       ownPage<Row>(sql, source, page).pipe(
         Effect.map(({ items, ...rest }) => ({ ...rest, items: items.map(toApiKey) })),
@@ -87,6 +77,7 @@ export const apiKeyRepoLayer = Layer.effect(
       return row && toApiKey(row)
     }, Effect.orDie)
 
+    /** Deletes a key, which is invalid from then on. False when the organization has no such key. */
     const remove = Effect.fn("ApiKeyRepo.remove")(function*(id: string) {
       const actor = yield* CurrentActor
       const record = sql`jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)`
@@ -106,6 +97,9 @@ export const apiKeyRepoLayer = Layer.effect(
       return rows.length > 0
     }, Effect.orDie)
 
-    return ApiKeyRepo.of({ insert, list, find, remove })
+    return { insert, list, find, remove }
   })
-)
+}) {}
+
+/** `ApiKeyRepo` over the database of the process. */
+export const apiKeyRepoLayer = Layer.effect(ApiKeyRepo, ApiKeyRepo.make)

@@ -6,40 +6,37 @@ import { type Dependency, InvalidatedCache } from "./InvalidatedCache.ts"
  * notifications (`layers/access/AccessNotifications.ts`) calls `listen` and `forget`. Code that changes a row in this
  * process may call `forget` too, so that it does not wait for the notification.
  */
-export class CacheInvalidation extends Context.Service<CacheInvalidation, {
-  /** Registers a cache for invalidation. */
-  readonly open: <A>(options: { readonly capacity: number; readonly lifeMs: number }) => InvalidatedCache<A>
-  /** Whether this process receives notifications; nothing is cached while it does not. */
-  readonly listen: (listening: boolean) => Effect.Effect<void>
-  /** Drops the cached values that depend on a change, named as in the triggers. */
-  readonly forget: (dependency: Dependency) => Effect.Effect<void>
-  /** Reports many possible changes, which this process must see at once. */
-  readonly forgetAll: Effect.Effect<void>
-}>()("stoa/domain/access/CacheInvalidation") {
-  static readonly layer = Layer.sync(CacheInvalidation, () => {
+export class CacheInvalidation extends Context.Service<CacheInvalidation>()("stoa/domain/access/CacheInvalidation", {
+  make: Effect.sync(() => {
     const caches: Array<Pick<InvalidatedCache<never>, "listen" | "forget" | "clear">> = []
     let heard = false
     return {
+      /** Registers a cache for invalidation. */
       open: <A>(options: { readonly capacity: number; readonly lifeMs: number }) => {
         const cache = new InvalidatedCache<A>(options)
         cache.listen(heard)
         caches.push(cache)
         return cache
       },
-      listen: (listening) =>
+      /** Whether this process receives notifications; nothing is cached while it does not. */
+      listen: (listening: boolean) =>
         Effect.sync(() => {
           heard = listening
           for (const cache of caches) cache.listen(listening)
         }),
-      forget: (dependency) =>
+      /** Drops the cached values that depend on a change, named as in the triggers. */
+      forget: (dependency: Dependency) =>
         Effect.sync(() => {
           for (const cache of caches) cache.forget(dependency)
         }),
+      /** Reports many possible changes, which this process must see at once. */
       forgetAll: Effect.sync(() => {
         for (const cache of caches) cache.clear()
       })
     }
   })
+}) {
+  static readonly layer = Layer.effect(CacheInvalidation, CacheInvalidation.make)
 }
 
 /** The cached value, or the one that `read` gives, which is cached until the dependency changes. */

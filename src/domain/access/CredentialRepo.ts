@@ -52,19 +52,6 @@ export interface KeyUse {
   readonly at: Date
 }
 
-/** The queries of credential verification on the tables of `domain/auth`. */
-export class CredentialRepo extends Context.Service<CredentialRepo, {
-  readonly session: (token: string) => Effect.Effect<SessionFacts | undefined>
-  /** By the SHA-256 of the full key, base64url without padding. */
-  readonly key: (hash: string) => Effect.Effect<KeyFacts | undefined>
-  /** Extends a live session that ends before `due` to `expiresAt`. False when there is no such session. */
-  readonly renew: (sessionId: string, due: Date, expiresAt: Date) => Effect.Effect<boolean>
-  /** Takes one use of a key that counts them, after a refill that is due. False when none is left. */
-  readonly takeUse: (keyId: string) => Effect.Effect<boolean>
-  /** Writes the last use and the number of uses of keys in one statement. */
-  readonly recordUses: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void>
-}>()("stoa/domain/access/CredentialRepo") {}
-
 /** A reference in the form of a user's id is a user; any other is an organization. */
 const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
@@ -87,6 +74,7 @@ const looking = (sql: SqlClient.SqlClient) => ({
       where s.token = ${tokenDigest(token)} and s.expires_at > now()`
     return row
   }, Effect.orDie),
+  /** By the SHA-256 of the full key, base64url without padding. */
   key: Effect.fnUntraced(function*(hash: string) {
     const [row] = yield* sql<
       KeyRow
@@ -112,18 +100,19 @@ const looking = (sql: SqlClient.SqlClient) => ({
   }, Effect.orDie)
 })
 
-/** `CredentialRepo` over the database of the process. */
-export const credentialRepoLayer = Layer.effect(
-  CredentialRepo,
-  Effect.gen(function*() {
+/** The queries of credential verification on the tables of `domain/auth`. */
+export class CredentialRepo extends Context.Service<CredentialRepo>()("stoa/domain/access/CredentialRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /** Extends a live session that ends before `due` to `expiresAt`. False when there is no such session. */
     const renew = Effect.fnUntraced(function*(sessionId: string, due: Date, expiresAt: Date) {
       const rows = yield* sql`update sessions set expires_at = ${expiresAt}::timestamptz, updated_at = now()
         where id = ${sessionId}::uuid and expires_at <= ${due}::timestamptz and expires_at > now() returning 1`
       return rows.length > 0
     }, Effect.orDie)
 
+    /** Takes one use of a key that counts them, after a refill that is due. False when none is left. */
     const takeUse = Effect.fnUntraced(function*(keyId: string) {
       const due = sql.literal(`(refill_amount is not null and refill_interval is not null and
         coalesce(last_refill_at, created_at) + refill_interval * interval '1 millisecond' < now())`)
@@ -134,12 +123,16 @@ export const credentialRepoLayer = Layer.effect(
       return rows.length > 0
     }, Effect.orDie)
 
+    /** Writes the last use and the number of uses of keys in one statement. */
     const recordUses = Effect.fnUntraced(function*(uses: ReadonlyArray<KeyUse>) {
       yield* sql`update api_keys k set request_count = coalesce(k.request_count, 0) + (u->>'count')::int,
           last_request = greatest(k.last_request, (u->>'at')::timestamptz)
         from jsonb_array_elements(${JSON.stringify(uses)}::jsonb) u where k.id = (u->>'id')::uuid`
     }, Effect.orDie)
 
-    return CredentialRepo.of({ ...looking(yield* lookupSql), renew, takeUse, recordUses })
+    return { ...looking(yield* lookupSql), renew, takeUse, recordUses }
   })
-)
+}) {}
+
+/** `CredentialRepo` over the database of the process. */
+export const credentialRepoLayer = Layer.effect(CredentialRepo, CredentialRepo.make)

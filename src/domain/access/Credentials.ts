@@ -29,20 +29,6 @@ export interface Verified {
   readonly renewed: boolean
 }
 
-/**
- * Verifies credentials against the tables of `domain/auth`, with a short-lived cache that the tables' triggers
- * invalidate (contract, platform §3).
- */
-export class Credentials extends Context.Service<Credentials, {
-  /** Undefined for an unknown, forged, expired, revoked or used up credential. */
-  readonly verify: (sent: SentCredential) => Effect.Effect<Verified | undefined>
-  /**
-   * Whether `verify` would query the database for a credential that may be a guess: it is neither cached nor signed. A
-   * credential with a bad signature is never looked up.
-   */
-  readonly isGuess: (sent: SentCredential) => Effect.Effect<boolean>
-}>()("stoa/domain/access/Credentials") {}
-
 /** Maximum cached credentials, and their lifetime in the cache. */
 const limits = { capacity: 10_000, lifeMs: 30_000 }
 
@@ -98,85 +84,97 @@ const renewing = (repo: CredentialRepo["Service"], { sessionSeconds }: Credentia
   })
 }
 
-const make = Effect.fnUntraced(function*(settings: CredentialSettings) {
-  const repo = yield* CredentialRepo
-  const cache = (yield* CacheInvalidation).open<Known>(limits)
-  const used = yield* keyUses(repo.recordUses)
-  const renew = renewing(repo, settings)
-  const proofs = provenLately()
-  const secret = Redacted.value(settings.secret)
+/**
+ * Verifies credentials against the tables of `domain/auth`, with a short-lived cache that the tables' triggers
+ * invalidate (contract, platform §3).
+ */
+export class Credentials extends Context.Service<Credentials>()("stoa/domain/access/Credentials", {
+  make: Effect.fnUntraced(function*(settings: CredentialSettings) {
+    const repo = yield* CredentialRepo
+    const cache = (yield* CacheInvalidation).open<Known>(limits)
+    const used = yield* keyUses(repo.recordUses)
+    const renew = renewing(repo, settings)
+    const proofs = provenLately()
+    const secret = Redacted.value(settings.secret)
 
-  /** The cache keys are hashes, so that a memory dump exposes no credentials. */
-  const cached = (name: string, now: number): Known | undefined => {
-    const known = cache.find(name, now)
-    return known !== undefined && endOf(known) > now ? known : undefined
-  }
-
-  const session = Effect.fnUntraced(function*(token: string, name: string, now: number) {
-    const since = cache.changes
-    const found = yield* repo.session(token)
-    if (found === undefined) return undefined
-    const later = yield* renew(found, now)
-    const known: Known = { _tag: "Session", session: later ?? found }
-    cache.keep(name, known, dependenciesOf(known, `s${tokenDigest(token)}`), now, since)
-    return verifiedAs(known, later !== undefined)
-  })
-
-  const key = Effect.fnUntraced(function*(text: string, name: string, now: number) {
-    if (!settings.keysEnabled) return undefined
-    const since = cache.changes
-    const stored = hash("sha256", text, "base64url")
-    const found = yield* repo.key(stored)
-    if (found === undefined || (found.metered && !(yield* repo.takeUse(found.id)))) return undefined
-    const known: Known = { _tag: "Key", key: found }
-    if (!found.metered) cache.keep(name, known, dependenciesOf(known, `k${stored}`), now, since)
-    used(found.id, now)
-    return verifiedAs(known)
-  })
-
-  const bearer = (value: string, name: string, now: number) => {
-    if (value.includes(".")) {
-      const token = verifiedToken(value, secret)
-      if (token !== undefined) return session(token, name, now)
+    /** The cache keys are hashes, so that a memory dump exposes no credentials. */
+    const cached = (name: string, now: number): Known | undefined => {
+      const known = cache.find(name, now)
+      return known !== undefined && endOf(known) > now ? known : undefined
     }
-    // Any other bearer token is an API key.
-    if (!tokenForm.test(value)) return key(value, name, now)
-    return Effect.flatMap(
-      session(value, name, now),
-      (found) => found === undefined ? key(value, name, now) : Effect.succeed(found)
-    )
-  }
 
-  const read = (sent: Exclude<SentCredential, { readonly _tag: "Unknown" }>, name: string, now: number) => {
-    if (sent._tag === "Key") return key(sent.value, name, now)
-    if (sent._tag === "Bearer") return bearer(sent.value, name, now)
-    const token = verifiedToken(sent.value, secret)
-    return token === undefined ? Effect.undefined : session(token, name, now)
-  }
+    const session = Effect.fnUntraced(function*(token: string, name: string, now: number) {
+      const since = cache.changes
+      const found = yield* repo.session(token)
+      if (found === undefined) return undefined
+      const later = yield* renew(found, now)
+      const known: Known = { _tag: "Session", session: later ?? found }
+      cache.keep(name, known, dependenciesOf(known, `s${tokenDigest(token)}`), now, since)
+      return verifiedAs(known, later !== undefined)
+    })
 
-  const verify = Effect.fnUntraced(function*(sent: SentCredential) {
-    if (sent._tag === "Unknown") return undefined
-    const now = yield* Clock.currentTimeMillis
-    const name = `${sent._tag}${sha256(sent.value)}`
-    const known = cached(name, now)
-    if (known === undefined) {
-      const found = yield* read(sent, name, now)
-      proofs.note(name, found !== undefined, now)
-      return found
+    const key = Effect.fnUntraced(function*(text: string, name: string, now: number) {
+      if (!settings.keysEnabled) return undefined
+      const since = cache.changes
+      const stored = hash("sha256", text, "base64url")
+      const found = yield* repo.key(stored)
+      if (found === undefined || (found.metered && !(yield* repo.takeUse(found.id)))) return undefined
+      const known: Known = { _tag: "Key", key: found }
+      if (!found.metered) cache.keep(name, known, dependenciesOf(known, `k${stored}`), now, since)
+      used(found.id, now)
+      return verifiedAs(known)
+    })
+
+    const bearer = (value: string, name: string, now: number) => {
+      if (value.includes(".")) {
+        const token = verifiedToken(value, secret)
+        if (token !== undefined) return session(token, name, now)
+      }
+      // Any other bearer token is an API key.
+      if (!tokenForm.test(value)) return key(value, name, now)
+      return Effect.flatMap(
+        session(value, name, now),
+        (found) => found === undefined ? key(value, name, now) : Effect.succeed(found)
+      )
     }
-    if (known._tag === "Key") used(known.key.id, now)
-    return verifiedAs(known)
-  })
 
-  const isGuess = Effect.fnUntraced(function*(sent: SentCredential) {
-    if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
-    if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false
-    const [name, now] = [`${sent._tag}${sha256(sent.value)}`, yield* Clock.currentTimeMillis]
-    return cached(name, now) === undefined && !proofs.has(name, now)
-  })
+    const read = (sent: Exclude<SentCredential, { readonly _tag: "Unknown" }>, name: string, now: number) => {
+      if (sent._tag === "Key") return key(sent.value, name, now)
+      if (sent._tag === "Bearer") return bearer(sent.value, name, now)
+      const token = verifiedToken(sent.value, secret)
+      return token === undefined ? Effect.undefined : session(token, name, now)
+    }
 
-  return Credentials.of({ verify, isGuess })
-})
+    /** Undefined for an unknown, forged, expired, revoked or used up credential. */
+    const verify = Effect.fnUntraced(function*(sent: SentCredential) {
+      if (sent._tag === "Unknown") return undefined
+      const now = yield* Clock.currentTimeMillis
+      const name = `${sent._tag}${sha256(sent.value)}`
+      const known = cached(name, now)
+      if (known === undefined) {
+        const found = yield* read(sent, name, now)
+        proofs.note(name, found !== undefined, now)
+        return found
+      }
+      if (known._tag === "Key") used(known.key.id, now)
+      return verifiedAs(known)
+    })
+
+    /**
+     * Whether `verify` would query the database for a credential that may be a guess: it is neither cached nor signed.
+     * A credential with a bad signature is never looked up.
+     */
+    const isGuess = Effect.fnUntraced(function*(sent: SentCredential) {
+      if (sent._tag === "Unknown" || sent._tag === "Cookie") return false
+      if (sent._tag === "Bearer" && verifiedToken(sent.value, secret) !== undefined) return false
+      const [name, now] = [`${sent._tag}${sha256(sent.value)}`, yield* Clock.currentTimeMillis]
+      return cached(name, now) === undefined && !proofs.has(name, now)
+    })
+
+    return { verify, isGuess }
+  })
+}) {}
 
 /** `Credentials` over the database of the process. */
-export const credentialsLayerOf = (settings: CredentialSettings) => Layer.effect(Credentials, make(settings))
+export const credentialsLayerOf = (settings: CredentialSettings) =>
+  Layer.effect(Credentials, Credentials.make(settings))

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { CurrentActor } from "./Actor.ts"
 
@@ -23,21 +23,6 @@ export interface ActingChange {
   readonly role: string | null
 }
 
-/** All SQL of users for other parts of the service; `CredentialRepo` has their credentials. */
-export class UserRepo extends Context.Service<UserRepo, {
-  /** Undefined for a user who does not exist or does not belong to the organization. */
-  readonly known: (sought: SoughtUser) => Effect.Effect<KnownUser | undefined, never, CurrentActor>
-  /**
-   * Changes the vendor of a user from `from` to another, records it in the change log and runs the work in the same
-   * transaction. `done` is false, and the work not run, when the vendor is not `from`.
-   */
-  readonly actFor: <A, E, R>(
-    userId: string,
-    change: ActingChange,
-    work: Effect.Effect<A, E, R>
-  ) => Effect.Effect<{ readonly done: true; readonly result: A } | { readonly done: false }, E, R | CurrentActor>
-}>()("stoa/domain/access/UserRepo") {}
-
 /** Members and users with a profile belong to an organization. SQL texts over a user `u`. */
 const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
   sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
@@ -47,10 +32,10 @@ const record = (row: string): string =>
   `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id,
     'vendorRole', ${row}.vendor_role)`
 
-/** `UserRepo` over the database of the process. */
-export const userRepoLayer = Layer.effect(
-  UserRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** All SQL of users for other parts of the service; `CredentialRepo` has their credentials. */
+export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/access/UserRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** Undefined for a user who does not exist or does not belong to the organization. */
     const known = Effect.fn("UserRepo.known")(function*({ email, userId }: SoughtUser) {
       const { organizationId } = yield* CurrentActor
       // A look-up by address needs a verified one: anyone can sign up with a foreign address.
@@ -84,13 +69,20 @@ export const userRepoLayer = Layer.effect(
       return rows.length === 1
     })
 
-    return UserRepo.of({
+    return {
       known,
-      actFor: (userId, acting, work) =>
+      /**
+       * Changes the vendor of a user from `from` to another, records it in the change log and runs the work in the same
+       * transaction. `done` is false, and the work not run, when the vendor is not `from`.
+       */
+      actFor: <A, E, R>(userId: string, acting: ActingChange, work: Effect.Effect<A, E, R>) =>
         sql.withTransaction(Effect.gen(function*() {
           if (!(yield* change(userId, acting))) return { done: false } as const
           return { done: true, result: yield* work } as const
-        })).pipe(Effect.catchTag("SqlError", Effect.die))
-    })
+        })).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die))
+    }
   })
-)
+}) {}
+
+/** `UserRepo` over the database of the process. */
+export const userRepoLayer = Layer.effect(UserRepo, UserRepo.make)

@@ -1,92 +1,72 @@
 import { Context, Effect, Layer } from "effect"
 import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { isUuid } from "../ids/Id.ts"
-import type { CurrentActor } from "./Actor.ts"
 import { CacheInvalidation } from "./CacheInvalidation.ts"
-import { type KnownUser, type SoughtUser, UserRepo } from "./UserRepo.ts"
+import { type SoughtUser, UserRepo } from "./UserRepo.ts"
 
 /**
  * Users for plugins (contract, plugins §1.9). An organization reaches only its members and users with a profile there.
  * All others read as 404, so that it cannot look up who has signed up elsewhere.
  */
-export class Users extends Context.Service<Users, {
-  /** By id, or by a verified address. Undefined for a user who does not belong to the organization. */
-  readonly known: (sought: SoughtUser) => Effect.Effect<KnownUser | undefined, never, CurrentActor>
-  /**
-   * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and runs the work in the same transaction.
-   * Their sessions change at once in all processes. 404 for a user outside the organization, 409 for one who acts for a
-   * vendor of any store: a user acts for one only.
-   */
-  readonly actFor: <A, E, R>(
-    userId: string,
-    vendorId: string,
-    work: Effect.Effect<A, E, R>,
-    role?: string
-  ) => Effect.Effect<A, E | NotFound | Conflict, R | CurrentActor>
-  /** Changes their role there in the same way; 404 for a user who does not act for this vendor. */
-  readonly actAs: <A, E, R>(
-    userId: string,
-    acting: { readonly vendorId: string; readonly role: string },
-    work: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E | NotFound, R | CurrentActor>
-  /**
-   * Ends the assignment and runs the work in the same transaction. A user who acts for another vendor, or is gone,
-   * stays unchanged.
-   */
-  readonly endActing: <A, E, R>(
-    userId: string,
-    vendorId: string,
-    work: Effect.Effect<A, E, R>
-  ) => Effect.Effect<A, E, R | CurrentActor>
-}>()("stoa/domain/access/Users") {
-  static readonly layer = Layer.effect(
-    Users,
-    Effect.gen(function*() {
-      const repo = yield* UserRepo
-      const caches = yield* CacheInvalidation
-      // After the commit: an earlier read would cache the old state. The trigger notifies other processes.
-      const forget = (userId: string) => caches.forget(`u${userId.toLowerCase()}`)
+export class Users extends Context.Service<Users>()("stoa/domain/access/Users", {
+  make: Effect.gen(function*() {
+    const repo = yield* UserRepo
+    const caches = yield* CacheInvalidation
+    // After the commit: an earlier read would cache the old state. The trigger notifies other processes.
+    const forget = (userId: string) => caches.forget(`u${userId.toLowerCase()}`)
 
-      const known = (sought: SoughtUser) =>
-        sought.userId !== undefined && !isUuid(sought.userId) ? Effect.succeed(undefined) : repo.known(sought)
+    /** By id, or by a verified address. Undefined for a user who does not belong to the organization. */
+    const known = (sought: SoughtUser) =>
+      sought.userId !== undefined && !isUuid(sought.userId) ? Effect.succeed(undefined) : repo.known(sought)
 
-      const actFor = Effect.fn("Users.actFor")(
-        function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>, role: string | null = null) {
-          if ((yield* known({ userId })) === undefined) return yield* unknown
-          const changed = yield* repo.actFor(userId, { from: null, to: vendorId, role }, work)
-          if (!changed.done) return yield* Conflict.of("This person acts for a vendor already.")
-          yield* forget(userId)
-          return changed.result
-        }
-      )
+    /**
+     * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and runs the work in the same transaction.
+     * Their sessions change at once in all processes. 404 for a user outside the organization, 409 for one who acts for
+     * a vendor of any store: a user acts for one only.
+     */
+    const actFor = Effect.fn("Users.actFor")(
+      function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>, role: string | null = null) {
+        if ((yield* known({ userId })) === undefined) return yield* unknown
+        const changed = yield* repo.actFor(userId, { from: null, to: vendorId, role }, work)
+        if (!changed.done) return yield* Conflict.of("This person acts for a vendor already.")
+        yield* forget(userId)
+        return changed.result
+      }
+    )
 
-      const actAs = Effect.fn("Users.actAs")(
-        function*<A, E, R>(
-          userId: string,
-          { role, vendorId }: { readonly vendorId: string; readonly role: string },
-          work: Effect.Effect<A, E, R>
-        ) {
-          if (!isUuid(userId)) return yield* unknown
-          const changed = yield* repo.actFor(userId, { from: vendorId, to: vendorId, role }, work)
-          if (!changed.done) return yield* unknown
-          yield* forget(userId)
-          return changed.result
-        }
-      )
+    /** Changes their role there in the same way; 404 for a user who does not act for this vendor. */
+    const actAs = Effect.fn("Users.actAs")(
+      function*<A, E, R>(
+        userId: string,
+        { role, vendorId }: { readonly vendorId: string; readonly role: string },
+        work: Effect.Effect<A, E, R>
+      ) {
+        if (!isUuid(userId)) return yield* unknown
+        const changed = yield* repo.actFor(userId, { from: vendorId, to: vendorId, role }, work)
+        if (!changed.done) return yield* unknown
+        yield* forget(userId)
+        return changed.result
+      }
+    )
 
-      const endActing = Effect.fn("Users.endActing")(
-        function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>) {
-          if (!isUuid(userId)) return yield* work
-          const changed = yield* repo.actFor(userId, { from: vendorId, to: null, role: null }, work)
-          if (!changed.done) return yield* work
-          yield* forget(userId)
-          return changed.result
-        }
-      )
+    /**
+     * Ends the assignment and runs the work in the same transaction. A user who acts for another vendor, or is gone,
+     * stays unchanged.
+     */
+    const endActing = Effect.fn("Users.endActing")(
+      function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>) {
+        if (!isUuid(userId)) return yield* work
+        const changed = yield* repo.actFor(userId, { from: vendorId, to: null, role: null }, work)
+        if (!changed.done) return yield* work
+        yield* forget(userId)
+        return changed.result
+      }
+    )
 
-      return { known, actFor, actAs, endActing }
-    })
-  )
+    return { known, actFor, actAs, endActing }
+  })
+}) {
+  static readonly layer = Layer.effect(Users, Users.make)
 }
 
 const unknown = NotFound.of("The store knows no such person.")
