@@ -4,40 +4,21 @@ import { randomUUID } from "node:crypto"
 import { CurrentActor } from "../access/Actor.ts"
 import { insertRecorded } from "./AuthChangeLogRepo.ts"
 
-type Statements = Effect.Effect<void, SqlError.SqlError, CurrentActor>
-
-/**
- * Statements like those of better-auth, for a user who does not exist (`layers/auth/Decoys.ts`). They join the caller's
- * transaction, which must roll them back.
- */
-export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo, {
-  /** Looks up the accounts of a user. */
-  readonly account: Statements
-  /** Writes a user and their password. */
-  readonly newAccount: Statements
-  /** Looks up a link's token. */
-  readonly token: Statements
-  /** Writes a link's token. */
-  readonly newToken: Statements
-  /**
-   * Runs changes and rolls them back to a savepoint. The surrounding transaction commits, so that the database waits
-   * for its disk as for a real change.
-   */
-  readonly undone: (work: Effect.Effect<unknown, SqlError.SqlError, CurrentActor>) => Statements
-}>()("stoa/domain/auth/AuthDecoyRepo") {}
-
 /** The length of a password hash. */
 const hash = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`
 
 /** Rolls back the changes. */
 class Undone extends Data.TaggedError("Undone") {}
 
-/** `AuthDecoyRepo` over the database of the process. */
-export const authDecoyRepoLayer = Layer.effect(
-  AuthDecoyRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/**
+ * Statements like those of better-auth, for a user who does not exist (`layers/auth/Decoys.ts`). They join the caller's
+ * transaction, which must roll them back.
+ */
+export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo>()("stoa/domain/auth/AuthDecoyRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
     const made = (table: string, row: Readonly<Record<string, unknown>>) =>
       Effect.flatMap(CurrentActor, (actor) => insertRecorded(sql, actor, table, row))
+    /** Writes a user and their password. */
     const newAccount = Effect.suspend(() => {
       const id = randomUUID()
       return Effect.andThen(
@@ -45,14 +26,17 @@ export const authDecoyRepoLayer = Layer.effect(
         made("user_accounts", { account_id: id, provider_id: "credential", user_id: id, password: hash })
       )
     })
-    return AuthDecoyRepo.of({
+    return {
+      /** Looks up the accounts of a user. */
       account: Effect.suspend(() =>
         Effect.asVoid(sql`select * from user_accounts where user_id = ${randomUUID()}::uuid limit 100`)
       ),
       newAccount: Effect.asVoid(newAccount),
+      /** Looks up a link's token. */
       token: Effect.suspend(() =>
         Effect.asVoid(sql`select * from verifications where identifier = ${randomUUID()} limit 1`)
       ),
+      /** Writes a link's token. */
       newToken: Effect.suspend(() =>
         Effect.asVoid(
           made("verifications", {
@@ -62,10 +46,17 @@ export const authDecoyRepoLayer = Layer.effect(
           })
         )
       ),
-      undone: (work) => {
+      /**
+       * Runs changes and rolls them back to a savepoint. The surrounding transaction commits, so that the database
+       * waits for its disk as for a real change.
+       */
+      undone: (work: Effect.Effect<unknown, SqlError.SqlError, CurrentActor>) => {
         const inner = sql.withTransaction(Effect.andThen(work, Effect.fail(new Undone())))
         return sql.withTransaction(Effect.catchTag(inner, "Undone", () => Effect.void))
       }
-    })
+    }
   })
-)
+}) {}
+
+/** `AuthDecoyRepo` over the database of the process. */
+export const authDecoyRepoLayer = Layer.effect(AuthDecoyRepo, AuthDecoyRepo.make)

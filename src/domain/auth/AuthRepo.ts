@@ -3,35 +3,6 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { recordedChange } from "./AuthChangeLogRepo.ts"
 
-/** All SQL of authentication besides better-auth's and the verification of credentials and addresses. */
-export class AuthRepo extends Context.Service<AuthRepo, {
-  /**
-   * Ends all sessions of a user, with a change log entry for each; a trigger invalidates them in every process.
-   * Idempotent.
-   */
-  readonly endSessions: (userId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Deletes all API keys of a user in the same way. */
-  readonly endKeys: (userId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Replaces an older hash of the same password; does nothing when that hash has changed meanwhile. */
-  readonly renewPassword: (old: string, fresh: string) => Effect.Effect<void>
-  /**
-   * Uses up the code of an authenticator's period, and all earlier codes. False when it was used before; of several
-   * concurrent calls one returns true.
-   */
-  readonly spendCode: (userId: string, period: number) => Effect.Effect<boolean>
-  /** The user's role there; undefined without a membership. */
-  readonly roleOf: (userId: string, organizationId: string) => Effect.Effect<string | undefined>
-  /**
-   * Deletes an organization with its memberships and invitations, and records it in the change log, in one statement.
-   * False when other rows reference it: a store cannot be deleted.
-   */
-  readonly removeEmpty: (organizationId: string) => Effect.Effect<boolean, never, CurrentActor>
-  /** Deletes expired sessions in a batch; returns how many. */
-  readonly purgeSessions: (rows: number) => Effect.Effect<number>
-  /** Deletes expired links, codes and challenges in the same way. */
-  readonly purgeVerifications: (rows: number) => Effect.Effect<number>
-}>()("stoa/domain/auth/AuthRepo") {}
-
 /** Rows of a store still reference it. */
 const isInUse = (error: unknown): boolean => JSON.stringify(error)?.includes("\"23503\"") === true
 
@@ -50,41 +21,59 @@ const ending = (sql: SqlClient.SqlClient) => {
       return gone.length
     }, Effect.orDie)
   return {
+    /**
+     * Ends all sessions of a user, with a change log entry for each; a trigger invalidates them in every process.
+     * Idempotent.
+     */
     endSessions: end("sessions"),
+    /** Deletes all API keys of a user in the same way. */
     endKeys: end("api_keys"),
+    /** Deletes expired sessions in a batch; returns how many. */
     purgeSessions: purge("sessions"),
+    /** Deletes expired links, codes and challenges in the same way. */
     purgeVerifications: purge("verifications")
   }
 }
 
-/** `AuthRepo` over the database of the process. */
-export const authRepoLayer = Layer.effect(
-  AuthRepo,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    AuthRepo.of({
-      ...ending(sql),
-      // A hash contains a random salt, so it identifies its row.
-      renewPassword: Effect.fn("AuthRepo.renewPassword")(function*(old: string, fresh: string) {
-        yield* sql`update user_accounts set password = ${fresh}, updated_at = now()
+/** All SQL of authentication besides better-auth's and the verification of credentials and addresses. */
+export class AuthRepo extends Context.Service<AuthRepo>()("stoa/domain/auth/AuthRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    ...ending(sql),
+    /** Replaces an older hash of the same password; does nothing when that hash has changed meanwhile. */
+    // A hash contains a random salt, so it identifies its row.
+    renewPassword: Effect.fn("AuthRepo.renewPassword")(function*(old: string, fresh: string) {
+      yield* sql`update user_accounts set password = ${fresh}, updated_at = now()
           where provider_id = 'credential' and password = ${old}`
-      }, Effect.orDie),
-      spendCode: Effect.fn("AuthRepo.spendCode")(function*(userId: string, period: number) {
-        const rows = yield* sql`update two_factors set last_period = ${period}
+    }, Effect.orDie),
+    /**
+     * Uses up the code of an authenticator's period, and all earlier codes. False when it was used before; of several
+     * concurrent calls one returns true.
+     */
+    spendCode: Effect.fn("AuthRepo.spendCode")(function*(userId: string, period: number) {
+      const rows = yield* sql`update two_factors set last_period = ${period}
           where user_id = ${userId}::uuid and (last_period is null or last_period < ${period}) returning 1`
-        return rows.length > 0
-      }, Effect.orDie),
-      roleOf: Effect.fn("AuthRepo.roleOf")(function*(userId: string, organizationId: string) {
-        const rows = yield* sql<{ readonly role: string }>`select role from members
+      return rows.length > 0
+    }, Effect.orDie),
+    /** The user's role there; undefined without a membership. */
+    roleOf: Effect.fn("AuthRepo.roleOf")(function*(userId: string, organizationId: string) {
+      const rows = yield* sql<{ readonly role: string }>`select role from members
           where organization_id = ${organizationId} and user_id = ${userId}::uuid`
-        return rows[0]?.role
-      }, Effect.orDie),
-      removeEmpty: Effect.fn("AuthRepo.removeEmpty")(function*(organizationId: string) {
-        const removal = sql`with r as (delete from organizations where id = ${organizationId} returning *)${
-          recordedChange(sql, yield* CurrentActor, "organizations", "deleted")
-        } select 1`
-        // Behind a savepoint, so that the transaction continues after a foreign key error.
-        const removed = Effect.as(sql.withTransaction(removal), true)
-        return yield* Effect.catch(removed, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
-      }, Effect.orDie)
-    }))
-)
+      return rows[0]?.role
+    }, Effect.orDie),
+    /**
+     * Deletes an organization with its memberships and invitations, and records it in the change log, in one
+     * statement. False when other rows reference it: a store cannot be deleted.
+     */
+    removeEmpty: Effect.fn("AuthRepo.removeEmpty")(function*(organizationId: string) {
+      const removal = sql`with r as (delete from organizations where id = ${organizationId} returning *)${
+        recordedChange(sql, yield* CurrentActor, "organizations", "deleted")
+      } select 1`
+      // Behind a savepoint, so that the transaction continues after a foreign key error.
+      const removed = Effect.as(sql.withTransaction(removal), true)
+      return yield* Effect.catch(removed, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
+    }, Effect.orDie)
+  }))
+}) {}
+
+/** `AuthRepo` over the database of the process. */
+export const authRepoLayer = Layer.effect(AuthRepo, AuthRepo.make)
