@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { EventName } from "./Event.ts"
 import type { SequencedEvent } from "./EventSubscribers.ts"
@@ -11,32 +11,16 @@ export interface Cursor {
   readonly after: number
 }
 
-/** Reads emitted events in order. */
-export class EventReadRepo extends Context.Service<EventReadRepo, {
-  /** The events after a sequence, oldest first, at most `limit`, optionally of one type. */
-  readonly after: (
-    sequence: number,
-    limit: number,
-    type?: EventName
-  ) => Effect.Effect<ReadonlyArray<SequencedEvent>, never, CurrentActor>
-  /** Sequence of the newest event of the organization; 0 when there is none. */
-  readonly latest: Effect.Effect<number, never, CurrentActor>
-  /** The events after each of the cursors, at most `limit` for each, in one statement. */
-  readonly afterAll: (
-    cursors: ReadonlyArray<Cursor>,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<SequencedEvent>>
-}>()("stoa/domain/events/EventReadRepo") {
-  static readonly layer = Layer.effect(EventReadRepo, Effect.suspend(() => makeRepo))
-}
-
 const columns = `e.organization_id as "organizationId", e.event_sequence::float8 as sequence, e.id, e.type,
   e.entity_type as "entityType", e.entity_id as "entityId", e.payload, e.created_at as "createdAt",
   e.actor_id as "actorId", e.request_id as "requestId"`
 
-const makeRepo = Effect.map(
-  Effect.all([SqlClient.SqlClient, lookupSql]),
-  ([sql, lookup]) => {
+/** Reads emitted events in order. */
+export class EventReadRepo extends Context.Service<EventReadRepo>()("stoa/domain/events/EventReadRepo", {
+  make: Effect.gen(function*() {
+    const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]
+
+    /** The events after a sequence, oldest first, at most `limit`, optionally of one type. */
     const after = Effect.fn("EventReadRepo.after")(function*(sequence: number, limit: number, type?: EventName) {
       const organization = yield* currentOrganization
       return yield* sql<SequencedEvent>`select ${sql.literal(columns)} from outbox_events e
@@ -45,15 +29,15 @@ const makeRepo = Effect.map(
         order by e.event_sequence limit ${limit}`
     }, Effect.orDie)
 
+    /** Sequence of the newest event of the organization; 0 when there is none. */
     const latest = Effect.gen(function*() {
       const organization = yield* currentOrganization
-      const rows = yield* lookup<
-        { readonly latest: number }
-      >`select event_sequence::float8 as latest from outbox_cursors
-        where organization_id = ${organization}`
+      const rows = yield* lookup<{ readonly latest: number }>`select event_sequence::float8 as latest
+        from outbox_cursors where organization_id = ${organization}`
       return rows[0]?.latest ?? 0
     }).pipe(Effect.orDie, Effect.withSpan("EventReadRepo.latest"))
 
+    /** The events after each of the cursors, at most `limit` for each, in one statement. */
     const afterAll = Effect.fn("EventReadRepo.afterAll")(
       (cursors: ReadonlyArray<Cursor>, limit: number) =>
         sql<SequencedEvent>`select ${sql.literal(columns)}
@@ -64,6 +48,8 @@ const makeRepo = Effect.map(
       Effect.orDie
     )
 
-    return EventReadRepo.of({ after, latest, afterAll })
-  }
-)
+    return { after, latest, afterAll }
+  })
+}) {
+  static readonly layer = Layer.effect(EventReadRepo, EventReadRepo.make)
+}

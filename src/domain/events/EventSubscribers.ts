@@ -33,18 +33,17 @@ export type EventSubscriber = (events: ReadonlyArray<EventNotice>) => Effect.Eff
  * The subscribers of every event. The relay calls each with every batch inside its transaction, so that a delivery
  * enqueued there is neither lost nor duplicated. A subscriber only writes rows and makes no external calls.
  */
-export class EventSubscribers extends Context.Service<EventSubscribers, {
-  readonly register: (subscriber: EventSubscriber) => Effect.Effect<void>
-  readonly all: () => ReadonlyArray<EventSubscriber>
-}>()("stoa/domain/events/EventSubscribers") {
-  static readonly layer = Layer.sync(EventSubscribers, () => {
+export class EventSubscribers extends Context.Service<EventSubscribers>()("stoa/domain/events/EventSubscribers", {
+  make: Effect.sync(() => {
     const subscribers: Array<EventSubscriber> = []
     return {
       register: (subscriber: EventSubscriber) =>
         Effect.sync(() => {
           subscribers.push(subscriber)
         }),
-      all: () => subscribers
+      all: (): ReadonlyArray<EventSubscriber> => subscribers
     }
   })
+}) {
+  static readonly layer = Layer.effect(EventSubscribers, EventSubscribers.make)
 }

@@ -32,23 +32,6 @@ interface Listening {
   readonly tail: Tail
 }
 
-/**
- * Follows the events for all readers of this process with one statement per read. It reads events that the relay has
- * positioned, so it works in every process.
- */
-export class EventTailer extends Context.Service<EventTailer, {
-  /**
-   * The events of the organization after a sequence, then new ones, in order and without gaps until the process shuts
-   * down. 503 when the process has reached its limit of readers or is shutting down.
-   */
-  readonly follow: (after: number) => Effect.Effect<Stream.Stream<SequencedEvent>, Unavailable, CurrentActor>
-  /** Ends all streams after their queued events and admits no new ones, for shutdown. */
-  readonly end: Effect.Effect<void>
-}>()("stoa/domain/events/EventTailer") {
-  static readonly layerOf = (limits: Partial<TailerLimits> = {}) =>
-    Layer.effect(EventTailer, make({ ...usual, ...limits }))
-}
-
 /** Offers new events to the readers of each organization. A full queue drops events, and its reader detects the gap. */
 const spread = (tails: ReadonlyMap<string, Tail>, events: ReadonlyArray<SequencedEvent>) => {
   for (const event of events) {
@@ -101,57 +84,73 @@ const pullFrom = (
   })
 }
 
-const make = Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
-  const repo = yield* EventReadRepo
-  const tails = new Map<string, Tail>()
-  const listened = yield* Latch.make(false)
-  let admitted = 0
-  let ended = false
+/**
+ * Follows the events for all readers of this process with one statement per read. It reads events that the relay has
+ * positioned, so it works in every process.
+ */
+export class EventTailer extends Context.Service<EventTailer>()("stoa/domain/events/EventTailer", {
+  make: Effect.fnUntraced(function*({ buffer, readers }: TailerLimits) {
+    const repo = yield* EventReadRepo
+    const tails = new Map<string, Tail>()
+    const listened = yield* Latch.make(false)
+    let admitted = 0
+    let ended = false
 
-  const look = Effect.gen(function*() {
-    const cursors = [...tails].map(([organizationId, { cursor: after }]) => ({ organizationId, after }))
-    const found = yield* repo.afterAll(cursors, pageSize)
-    spread(tails, found)
-    if (found.length < pageSize) yield* Effect.sleep(rest)
-  })
-  yield* Effect.forkScoped(Effect.forever(
-    Effect.andThen(listened.await, look).pipe(
-      Effect.catchCause((cause) =>
-        Effect.andThen(Effect.logWarning("events could not be read", cause), Effect.sleep("1 second"))
-      )
-    )
-  ))
-
-  const register = Effect.fnUntraced(function*(organization: string) {
-    const queue = yield* Queue.dropping<SequencedEvent, Cause.Done>(buffer)
-    const latest = yield* repo.latest
-    const tail = tails.get(organization) ?? { cursor: latest, queues: new Set() }
-    tails.set(organization, tail)
-    tail.queues.add(queue)
-    if (ended) Queue.endUnsafe(queue)
-    yield* listened.open
-    yield* Effect.addFinalizer(() => {
-      tail.queues.delete(queue)
-      if (tail.queues.size === 0) tails.delete(organization)
-      return tails.size === 0 ? listened.close : Effect.void
+    const look = Effect.gen(function*() {
+      const cursors = [...tails].map(([organizationId, { cursor: after }]) => ({ organizationId, after }))
+      const found = yield* repo.afterAll(cursors, pageSize)
+      spread(tails, found)
+      if (found.length < pageSize) yield* Effect.sleep(rest)
     })
-    return { queue, tail }
-  })
+    yield* Effect.forkScoped(Effect.forever(
+      Effect.andThen(listened.await, look).pipe(
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logWarning("events could not be read", cause), Effect.sleep("1 second"))
+        )
+      )
+    ))
 
-  const follow = Effect.fnUntraced(function*(after: number) {
-    const actor = yield* CurrentActor
-    if (ended || admitted >= readers) return yield* Effect.fail(Unavailable.of())
-    return Stream.unwrap(Effect.gen(function*() {
-      admitted += 1
-      yield* Effect.addFinalizer(() => Effect.sync(() => void (admitted -= 1)))
-      return Stream.fromPull(Effect.succeed(pullFrom(repo, () => ended, after, yield* register(actor.organizationId))))
-    })).pipe(Stream.provideService(CurrentActor, actor))
-  })
+    const register = Effect.fnUntraced(function*(organization: string) {
+      const queue = yield* Queue.dropping<SequencedEvent, Cause.Done>(buffer)
+      const latest = yield* repo.latest
+      const tail = tails.get(organization) ?? { cursor: latest, queues: new Set() }
+      tails.set(organization, tail)
+      tail.queues.add(queue)
+      if (ended) Queue.endUnsafe(queue)
+      yield* listened.open
+      yield* Effect.addFinalizer(() => {
+        tail.queues.delete(queue)
+        if (tail.queues.size === 0) tails.delete(organization)
+        return tails.size === 0 ? listened.close : Effect.void
+      })
+      return { queue, tail }
+    })
 
-  const end = Effect.sync(() => {
-    ended = true
-    for (const { queues } of tails.values()) for (const queue of queues) Queue.endUnsafe(queue)
-  })
+    /**
+     * The events of the organization after a sequence, then new ones, in order and without gaps until the process shuts
+     * down. 503 when the process has reached its limit of readers or is shutting down.
+     */
+    const follow = Effect.fnUntraced(function*(after: number) {
+      const actor = yield* CurrentActor
+      if (ended || admitted >= readers) return yield* Effect.fail(Unavailable.of())
+      return Stream.unwrap(Effect.gen(function*() {
+        admitted += 1
+        yield* Effect.addFinalizer(() => Effect.sync(() => void (admitted -= 1)))
+        return Stream.fromPull(
+          Effect.succeed(pullFrom(repo, () => ended, after, yield* register(actor.organizationId)))
+        )
+      })).pipe(Stream.provideService(CurrentActor, actor))
+    })
 
-  return EventTailer.of({ follow, end })
-})
+    /** Ends all streams after their queued events and admits no new ones, for shutdown. */
+    const end = Effect.sync(() => {
+      ended = true
+      for (const { queues } of tails.values()) for (const queue of queues) Queue.endUnsafe(queue)
+    })
+
+    return { follow, end }
+  })
+}) {
+  static readonly layerOf = (limits: Partial<TailerLimits> = {}) =>
+    Layer.effect(EventTailer, EventTailer.make({ ...usual, ...limits }))
+}

@@ -40,56 +40,55 @@ const failures = Metric.counter("stoa_outbox_relay_failures_total", {
  * Assigns positions to committed entries of the change log and passes the events among them to the subscribers. One
  * process of the deployment runs it. Two at once are safe, and a batch is lost in full when its process dies.
  */
-export class Relay extends Context.Service<Relay, {
-  /** Processes one batch and returns how many entries it had. */
-  readonly once: Effect.Effect<number>
-  /** Processes batches forever; logs and retries a batch that fails. */
-  readonly run: Effect.Effect<never>
-}>()("stoa/domain/events/Relay") {
-  static readonly layer = Layer.effect(
-    Relay,
-    Effect.gen(function*() {
-      const repo = yield* RelayRepo
-      const subscribers = yield* EventSubscribers
+export class Relay extends Context.Service<Relay>()("stoa/domain/events/Relay", {
+  make: Effect.gen(function*() {
+    const repo = yield* RelayRepo
+    const subscribers = yield* EventSubscribers
 
-      const emit = (events: ReadonlyArray<EventNotice>) =>
-        Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
+    const emit = (events: ReadonlyArray<EventNotice>) =>
+      Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
 
-      const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, emit).pipe(
-        Effect.tap((count) => Metric.update(relayed, count))
-      )
+    /** Processes one batch and returns how many entries it had. */
+    const once = repo.assignPositions({ entries: batchSize, bytes: batchBytes }, emit).pipe(
+      Effect.tap((count) => Metric.update(relayed, count))
+    )
 
-      // Check outside of a transaction: an idle relay costs one short statement and no commit. In a busy store the next
-      // entries are nearly always there, and the check is skipped.
-      let busy = false
-      const turn = Effect.suspend(() => busy ? Effect.succeed(true) : repo.waits).pipe(
-        Effect.flatMap((waits) => waits ? once : Effect.succeed(0)),
-        Effect.tap((count) => Effect.sync(() => (busy = count > 1)))
-      )
+    // Check outside of a transaction: an idle relay costs one short statement and no commit. In a busy store the next
+    // entries are nearly always there, and the check is skipped.
+    let busy = false
+    const turn = Effect.suspend(() => busy ? Effect.succeed(true) : repo.waits).pipe(
+      Effect.flatMap((waits) => waits ? once : Effect.succeed(0)),
+      Effect.tap((count) => Effect.sync(() => (busy = count > 1)))
+    )
 
-      let written = -Infinity
-      const restAfter = (count: number) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
-          if (count > 0) written = now
-          return now - written < quietAfter ? rest : quietRest
-        })
+    let written = -Infinity
+    const restAfter = (count: number) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        if (count > 0) written = now
+        return now - written < quietAfter ? rest : quietRest
+      })
 
-      let failed = 0
-      const safely = turn.pipe(
-        Effect.flatMap((count) => {
-          failed = 0
-          return count < batchSize ? Effect.flatMap(restAfter(count), Effect.sleep) : Effect.void
-        }),
-        Effect.catchCause((cause) => {
-          failed += 1
-          return Metric.update(failures, 1).pipe(
-            Effect.andThen(Effect.logWarning("a batch of the change log failed", cause)),
-            Effect.andThen(Effect.sleep(backOff(failed)))
-          )
-        })
-      )
+    let failed = 0
+    const safely = turn.pipe(
+      Effect.flatMap((count) => {
+        failed = 0
+        return count < batchSize ? Effect.flatMap(restAfter(count), Effect.sleep) : Effect.void
+      }),
+      Effect.catchCause((cause) => {
+        failed += 1
+        return Metric.update(failures, 1).pipe(
+          Effect.andThen(Effect.logWarning("a batch of the change log failed", cause)),
+          Effect.andThen(Effect.sleep(backOff(failed)))
+        )
+      })
+    )
 
-      return Relay.of({ once, run: Effect.forever(safely) })
-    })
-  )
+    return {
+      once,
+      /** Processes batches forever; logs and retries a batch that fails. */
+      run: Effect.forever(safely)
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Relay, Relay.make)
 }

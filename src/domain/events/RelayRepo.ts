@@ -13,20 +13,6 @@ export interface BatchLimit {
   readonly bytes: number
 }
 
-/** Assigns positions to entries of the change log. */
-export class RelayRepo extends Context.Service<RelayRepo, {
-  /** Whether an entry waits for its position. */
-  readonly waits: Effect.Effect<boolean>
-  /**
-   * Assigns the oldest waiting entries, within the limit, their positions in the change logs of their organizations and
-   * passes the events among them on, in one transaction. Returns the number of entries. Two relays take turns per
-   * organization.
-   */
-  readonly assignPositions: (limit: BatchLimit, emit: Emit) => Effect.Effect<number>
-}>()("stoa/domain/events/RelayRepo") {
-  static readonly layer = Layer.effect(RelayRepo, Effect.suspend(() => makeRepo))
-}
-
 /** The last position and sequence of an organization's change log. */
 interface End {
   readonly position: number
@@ -113,33 +99,44 @@ const place = (sql: SqlClient.SqlClient, { cursors, placed }: Batch) =>
       where h.organization_id = m.organization and h.position = m."from" returning 1)
     select (select count(*) from placed)::int as entries, (select count(*) from moved)::int as cursors`
 
-const makeRepo = Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  const announces = yield* announcedNames
-  const inTransaction = Effect.fnUntraced(function*(limit: BatchLimit, emit: Emit) {
-    const cursors = yield* lockCursors(sql, limit.entries)
-    if (cursors.length === 0) return 0
-    const rows = yield* waiting(sql, cursors.map(({ organizationId }) => organizationId), limit)
-    if (rows.length === 0) return 0
-    const batch = number(cursors, rows, announces)
-    const [written] = yield* place(sql, batch)
-    if (written?.entries !== rows.length || written.cursors !== batch.cursors.length) {
-      return yield* Effect.die(
-        new Error("The change log was written by another process despite the lock of its cursor.")
+/** Assigns positions to entries of the change log. */
+export class RelayRepo extends Context.Service<RelayRepo>()("stoa/domain/events/RelayRepo", {
+  make: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const announces = yield* announcedNames
+    const inTransaction = Effect.fnUntraced(function*(limit: BatchLimit, emit: Emit) {
+      const cursors = yield* lockCursors(sql, limit.entries)
+      if (cursors.length === 0) return 0
+      const rows = yield* waiting(sql, cursors.map(({ organizationId }) => organizationId), limit)
+      if (rows.length === 0) return 0
+      const batch = number(cursors, rows, announces)
+      const [written] = yield* place(sql, batch)
+      if (written?.entries !== rows.length || written.cursors !== batch.cursors.length) {
+        return yield* Effect.die(
+          new Error("The change log was written by another process despite the lock of its cursor.")
+        )
+      }
+      if (batch.events.length > 0) yield* emit(batch.events)
+      return rows.length
+    })
+
+    return {
+      /** Whether an entry waits for its position. */
+      waits: sql`select 1 from outbox_events where position is null order by entry_number limit 1`.pipe(
+        Effect.map((rows) => rows.length > 0),
+        Effect.orDie
+      ),
+      /**
+       * Assigns the oldest waiting entries, within the limit, their positions in the change logs of their organizations
+       * and passes the events among them on, in one transaction. Returns the number of entries. Two relays take turns
+       * per organization.
+       */
+      assignPositions: Effect.fn("RelayRepo.assignPositions")(
+        (limit: BatchLimit, emit: Emit) => sql.withTransaction(inTransaction(limit, emit)),
+        Effect.orDie
       )
     }
-    if (batch.events.length > 0) yield* emit(batch.events)
-    return rows.length
   })
-
-  return RelayRepo.of({
-    waits: sql`select 1 from outbox_events where position is null order by entry_number limit 1`.pipe(
-      Effect.map((rows) => rows.length > 0),
-      Effect.orDie
-    ),
-    assignPositions: Effect.fn("RelayRepo.assignPositions")(
-      (limit: BatchLimit, emit: Emit) => sql.withTransaction(inTransaction(limit, emit)),
-      Effect.orDie
-    )
-  })
-})
+}) {
+  static readonly layer = Layer.effect(RelayRepo, RelayRepo.make)
+}
