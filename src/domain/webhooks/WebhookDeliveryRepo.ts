@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { WebhookDelivery } from "./WebhookDelivery.ts"
 import type { DisabledReason, WebhookEndpoint } from "./WebhookEndpoint.ts"
 import { endpointEvent } from "./WebhookEndpointRepo.ts"
@@ -15,44 +15,16 @@ export interface LoggedDelivery extends WebhookDelivery {
 }
 
 /** Attempts to deliver, and what they say about the health of their endpoint. */
-export class WebhookDeliveryRepo extends Context.Service<WebhookDeliveryRepo, {
-  /** Records an attempt, even if its endpoint was deleted meanwhile, and counts it for the open event. */
-  readonly record: (delivery: WebhookDelivery) => Effect.Effect<void>
-  /** Ends a series of failures. */
-  readonly recovered: (endpointId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Starts a series of failures or continues the current one; returns its start. */
-  readonly failed: (endpointId: string, at: Date) => Effect.Effect<Date | undefined, never, CurrentActor>
-  /**
-   * Switches an active endpoint off and writes a change log entry, once. False if it was off, or its address changed
-   * since the attempt began: the old receiver's answer does not apply to the new one.
-   */
-  readonly disable: (
-    endpoint: WebhookEndpoint,
-    reason: DisabledReason,
-    at: Date
-  ) => Effect.Effect<boolean, never, CurrentActor>
-  /** Newest first. */
-  readonly list: (endpointId: string, page: PageRequest) => Effect.Effect<PageOf<WebhookDelivery>, never, CurrentActor>
-  /** Whether an attempt that is still in the log delivered this event of this time to the endpoint. */
-  readonly hasArrived: (
-    endpointId: string,
-    eventId: string,
-    eventAt: Date
-  ) => Effect.Effect<boolean, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<LoggedDelivery | undefined, never, CurrentActor>
-  /**
-   * Deletes attempts and messages older than so many days, also of deleted endpoints; at most `limit` of each per call.
-   * Returns the larger of the two counts.
-   */
-  readonly purge: (olderThanDays: number, limit: number) => Effect.Effect<number>
-}>()("stoa/domain/webhooks/WebhookDeliveryRepo") {
-  static readonly layer = Layer.effect(
-    WebhookDeliveryRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({ ...recording(sql), ...reading(sql) }))
-  )
+export class WebhookDeliveryRepo
+  extends Context.Service<WebhookDeliveryRepo>()("stoa/domain/webhooks/WebhookDeliveryRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...recording(sql), ...reading(sql) }))
+  })
+{
+  static readonly layer = Layer.effect(WebhookDeliveryRepo, WebhookDeliveryRepo.make)
 }
 
 const recording = (sql: SqlClient.SqlClient) => {
+  /** Records an attempt, even if its endpoint was deleted meanwhile, and counts it for the open event. */
   const record = Effect.fn("WebhookDeliveryRepo.record")(function*(d: WebhookDelivery) {
     yield* sql`with counted as (
         update webhook_dispatches set attempts = attempts + 1, touched_at = ${d.createdAt}::timestamptz
@@ -66,11 +38,13 @@ const recording = (sql: SqlClient.SqlClient) => {
         ${d.createdAt}::timestamptz)`
   }, Effect.orDie)
 
+  /** Ends a series of failures. */
   const recovered = Effect.fn("WebhookDeliveryRepo.recovered")(function*(endpointId: string) {
     yield* sql`update webhook_endpoints set failing_since = null
       where organization_id = ${yield* currentOrganization} and id = ${endpointId}::uuid and failing_since is not null`
   }, Effect.orDie)
 
+  /** Starts a series of failures or continues the current one; returns its start. */
   const failed = Effect.fn("WebhookDeliveryRepo.failed")(function*(endpointId: string, at: Date) {
     // The row is written once per series of failures, not once per failure: deliveries would queue on it.
     const rows = yield* sql<{ failing_since: Date }>`with begun as (
@@ -84,6 +58,10 @@ const recording = (sql: SqlClient.SqlClient) => {
     return rows[0]?.failing_since
   }, Effect.orDie)
 
+  /**
+   * Switches an active endpoint off and writes a change log entry, once. False if it was off, or its address changed
+   * since the attempt began: the old receiver's answer does not apply to the new one.
+   */
   const disable = Effect.fn("WebhookDeliveryRepo.disable")(
     function*(endpoint: WebhookEndpoint, reason: DisabledReason, at: Date) {
       const actor = yield* CurrentActor
@@ -111,6 +89,7 @@ const reading = (sql: SqlClient.SqlClient) => {
     "left join webhook_messages m on m.organization_id = d.organization_id and m.event_id = d.event_id"
   )
 
+  /** Newest first. */
   const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: string, page: PageRequest) {
     const where = sql`organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid`
     const [items, counted] = yield* Effect.all([
@@ -122,6 +101,7 @@ const reading = (sql: SqlClient.SqlClient) => {
     return { items, ...page, total: Number(counted[0]?.count ?? 0) }
   }, Effect.orDie)
 
+  /** Whether an attempt that is still in the log delivered this event of this time to the endpoint. */
   const hasArrived = Effect.fn("WebhookDeliveryRepo.hasArrived")(
     function*(endpointId: string, eventId: string, eventAt: Date) {
       // The time bounds how much of the endpoint's log is read; the hour is for clocks that differ.
@@ -140,6 +120,10 @@ const reading = (sql: SqlClient.SqlClient) => {
     return rows[0]
   }, Effect.orDie)
 
+  /**
+   * Deletes attempts and messages older than so many days, also of deleted endpoints; at most `limit` of each per call.
+   * Returns the larger of the two counts.
+   */
   const purge = Effect.fn("WebhookDeliveryRepo.purge")(function*(days: number, limit: number) {
     const old = sql`created_at < now() - make_interval(days => ${days})`
     const deliveries = yield* sql`delete from webhook_deliveries where ctid = any(array(

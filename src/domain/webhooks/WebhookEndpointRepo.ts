@@ -6,7 +6,7 @@ import type { Change, ChangeType } from "../events/Event.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import type { Encrypted } from "./SecretEncryption.ts"
 import { WebhookEndpoint } from "./WebhookEndpoint.ts"
 
@@ -31,30 +31,12 @@ export interface Rotation {
 export const maxEndpoints = 100
 
 /** All SQL of webhook endpoints. Every change writes a change log entry in the same transaction, without secrets. */
-export class WebhookEndpointRepo extends Context.Service<WebhookEndpointRepo, {
-  /** False, with nothing written, if the organization has reached its limit of endpoints (`maxEndpoints`). */
-  readonly insert: (endpoint: WebhookEndpoint, secret: Encrypted) => Effect.Effect<boolean, never, CurrentActor>
-  /** Newest first. */
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<WebhookEndpoint | undefined, never, CurrentActor>
-  readonly findWithSecrets: (id: string) => Effect.Effect<StoredEndpoint | undefined, never, CurrentActor>
-  /**
-   * Applies a rule to the current endpoint with its row locked; without a change nothing is written. Undefined for an
-   * unknown one.
-   */
-  readonly change: (
-    id: string,
-    rule: (before: WebhookEndpoint) => WebhookEndpoint
-  ) => Effect.Effect<WebhookEndpoint | undefined, never, CurrentActor>
-  /** Replaces the secret; the current one becomes the previous one. Undefined for an unknown endpoint. */
-  readonly rotate: (id: string, rotation: Rotation) => Effect.Effect<WebhookEndpoint | undefined, never, CurrentActor>
-  /** Deletes an endpoint and its open dispatches; its deliveries go with the next purge. Undefined when unknown. */
-  readonly remove: (id: string) => Effect.Effect<WebhookEndpoint | undefined, never, CurrentActor>
-}>()("stoa/domain/webhooks/WebhookEndpointRepo") {
-  static readonly layer = Layer.effect(
-    WebhookEndpointRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({ ...reading(sql), ...writing(sql) }))
-  )
+export class WebhookEndpointRepo
+  extends Context.Service<WebhookEndpointRepo>()("stoa/domain/webhooks/WebhookEndpointRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...reading(sql), ...writing(sql) }))
+  })
+{
+  static readonly layer = Layer.effect(WebhookEndpointRepo, WebhookEndpointRepo.make)
 }
 
 /** The change log entry of an endpoint: the record, which has no secret. */
@@ -74,6 +56,7 @@ export const storedColumns = columnsOf({ ...WebhookEndpoint.fields, secret: null
 })
 
 const reading = (sql: SqlClient.SqlClient) => {
+  /** Newest first. */
   const list = Effect.fn("WebhookEndpointRepo.list")((page: PageRequest) =>
     Effect.orDie(
       ownPage<WebhookEndpoint>(sql, { table: "webhook_endpoints", columns, order: "created_at desc, id desc" }, page)
@@ -95,6 +78,7 @@ const reading = (sql: SqlClient.SqlClient) => {
 }
 
 const writing = (sql: SqlClient.SqlClient) => {
+  /** False, with nothing written, if the organization has reached its limit of endpoints (`maxEndpoints`). */
   const insert = Effect.fn("WebhookEndpointRepo.insert")(function*(e: WebhookEndpoint, secret: Encrypted) {
     const event = changeLogInsert(sql, yield* CurrentActor, [endpointEvent("webhooks.create", e)], "made")
     const rows = yield* sql`with made as (
@@ -108,6 +92,10 @@ const writing = (sql: SqlClient.SqlClient) => {
     return rows.length === 1
   }, Effect.orDie)
 
+  /**
+   * Applies a rule to the current endpoint with its row locked; without a change nothing is written. Undefined for an
+   * unknown one.
+   */
   const change = Effect.fn("WebhookEndpointRepo.change")(
     function*(id: string, rule: (before: WebhookEndpoint) => WebhookEndpoint) {
       const actor = yield* CurrentActor
@@ -144,6 +132,7 @@ const writing = (sql: SqlClient.SqlClient) => {
     Effect.orDie<WebhookEndpoint | undefined, SqlError.SqlError, CurrentActor>
   )
 
+  /** Replaces the secret; the current one becomes the previous one. Undefined for an unknown endpoint. */
   const rotate = Effect.fn("WebhookEndpointRepo.rotate")((id: string, { now, previousUntil, secret }: Rotation) =>
     recorded(
       "webhooks.rotateSecret",
@@ -155,6 +144,7 @@ const writing = (sql: SqlClient.SqlClient) => {
     )
   )
 
+  /** Deletes an endpoint and its open dispatches; its deliveries go with the next purge. Undefined when unknown. */
   const remove = Effect.fn("WebhookEndpointRepo.remove")((id: string) =>
     // Lock in the order of the events, like the settlement of a dispatch that wakes the next one.
     recorded("webhooks.delete", (organization) =>

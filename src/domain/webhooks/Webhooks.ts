@@ -4,18 +4,17 @@ import { Conflict, NotFound, Unavailable, ValidationFailed } from "../errors/Api
 import { announcedNames } from "../events/DeclaredEvents.ts"
 import { newId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
 import { deliveryJob } from "./DeliveryJob.ts"
 import { encryptSecret, type Keyring } from "./SecretEncryption.ts"
-import { deliveryOf, type Redelivery, type WebhookDelivery, webhookIdOf } from "./WebhookDelivery.ts"
+import { deliveryOf, webhookIdOf } from "./WebhookDelivery.ts"
 import { WebhookDeliveryRepo } from "./WebhookDeliveryRepo.ts"
 import {
   anyEvent,
   type NewWebhookEndpoint,
   type WebhookEndpoint,
-  type WebhookEndpointChange,
-  type WebhookEndpointWithSecret
+  type WebhookEndpointChange
 } from "./WebhookEndpoint.ts"
 import { maxEndpoints, type StoredEndpoint, WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
 import { newSecret, secretOwner, secretRefusal } from "./WebhookSecret.ts"
@@ -33,44 +32,14 @@ const unknownEndpoint = NotFound.of("Webhook endpoint not found.")
 const maxTests = 4
 
 /** Webhook endpoints and their deliveries (spec §4, contract, platform §9). */
-export class Webhooks extends Context.Service<Webhooks, {
-  /** 422 for a URL, an event or a secret that is refused; 503 while the deployment has no key for secrets. */
-  readonly register: (
-    input: NewWebhookEndpoint
-  ) => Effect.Effect<WebhookEndpointWithSecret, ValidationFailed | Conflict | Unavailable, CurrentActor>
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<WebhookEndpoint>, never, CurrentActor>
-  readonly get: (id: string) => Effect.Effect<WebhookEndpoint, NotFound, CurrentActor>
-  readonly change: (
-    id: string,
-    input: WebhookEndpointChange
-  ) => Effect.Effect<WebhookEndpoint, NotFound | ValidationFailed, CurrentActor>
-  readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** Replaces the secret; the previous one signs too for some hours (`webhooks.rotationHours`). */
-  readonly rotateSecret: (
-    id: string,
-    secret: string | null | undefined
-  ) => Effect.Effect<WebhookEndpointWithSecret, NotFound | ValidationFailed | Unavailable, CurrentActor>
-  /**
-   * Sends a message of the type `webhooks.test` at once and returns the result; a failed delivery is not a failed
-   * request. 503 at the limit of concurrent tests of the organization in this process.
-   */
-  readonly test: (id: string) => Effect.Effect<WebhookDelivery, NotFound | Unavailable, CurrentActor>
-  /** Attempts, newest first. */
-  readonly deliveries: (
-    id: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<WebhookDelivery>, NotFound, CurrentActor>
-  /** Sends the event of an attempt again, with the same id and body. 409 while its endpoint is switched off. */
-  readonly redeliver: (deliveryId: string) => Effect.Effect<Redelivery, NotFound | Conflict, CurrentActor>
-}>()("stoa/domain/webhooks/Webhooks") {
-  static readonly layer = Layer.effect(
-    Webhooks,
-    Effect.gen(function*() {
-      const inputs = yield* checks
-      const endpoints = yield* endpointUseCases(inputs)
-      return { ...endpoints, ...(yield* deliveryUseCases) }
-    })
-  )
+export class Webhooks extends Context.Service<Webhooks>()("stoa/domain/webhooks/Webhooks", {
+  make: Effect.gen(function*() {
+    const inputs = yield* checks
+    const endpoints = yield* endpointUseCases(inputs)
+    return { ...endpoints, ...(yield* deliveryUseCases) }
+  })
+}) {
+  static readonly layer = Layer.effect(Webhooks, Webhooks.make)
 }
 
 const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
@@ -108,6 +77,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
   const repo = yield* WebhookEndpointRepo
   const { rotationHours } = yield* WebhookSettings
 
+  /** 422 for a URL, an event or a secret that is refused; 503 while the deployment has no key for secrets. */
   const register = Effect.fn("Webhooks.register")(function*(input: NewWebhookEndpoint) {
     const { organizationId } = yield* CurrentActor
     yield* check.events(input.events)
@@ -164,6 +134,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     if ((yield* repo.remove(id)) === undefined) return yield* unknownEndpoint
   })
 
+  /** Replaces the secret; the previous one signs too for some hours (`webhooks.rotationHours`). */
   const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function*(id: string, sent: string | null | undefined) {
     const { organizationId } = yield* CurrentActor
     const secret = yield* check.secret(sent)
@@ -195,6 +166,10 @@ const deliveryUseCases = Effect.gen(function*() {
     return delivery
   })
 
+  /**
+   * Sends a message of the type `webhooks.test` at once and returns the result; a failed delivery is not a failed
+   * request. 503 at the limit of concurrent tests of the organization in this process.
+   */
   const test = Effect.fn("Webhooks.test")(function*(id: string) {
     const endpoint = (yield* endpoints.findWithSecrets(id)) ?? (yield* unknownEndpoint)
     const slot = yield* RcMap.get(slots, endpoint.organizationId)
@@ -204,11 +179,13 @@ const deliveryUseCases = Effect.gen(function*() {
     )
   }, Effect.scoped)
 
+  /** Attempts, newest first. */
   const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: string, page: PageRequest) {
     if ((yield* endpoints.find(id)) === undefined) return yield* unknownEndpoint
     return yield* deliveryLog.list(id, page)
   })
 
+  /** Sends the event of an attempt again, with the same id and body. 409 while its endpoint is switched off. */
   const redeliver = Effect.fn("Webhooks.redeliver")(function*(deliveryId: string) {
     const delivery = (yield* deliveryLog.find(deliveryId)) ?? (yield* NotFound.of("Delivery not found."))
     const { endpointId, entityId, entityType, eventId, organizationId, webhookId } = delivery

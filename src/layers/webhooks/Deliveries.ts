@@ -1,5 +1,5 @@
 import { Context, Data, DateTime, Effect, Layer, Option, Random, RcMap, Schema, Semaphore } from "effect"
-import { type CurrentActor, currentOrganization } from "../../domain/access/Actor.ts"
+import { currentOrganization } from "../../domain/access/Actor.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
 import { deliverTaskSlug, deliveryJob, type Dispatch, webhookQueue } from "../../domain/webhooks/DeliveryJob.ts"
@@ -28,12 +28,6 @@ type DeliveryRun = typeof DeliveryInput.Type & { readonly attemptNumber: number;
 
 /** An attempt failed and must be retried. */
 class DeliveryFailed extends Data.TaggedError("DeliveryFailed")<{ readonly message: string }> {}
-
-/** The result of a run, stored as the job's output. */
-type DeliveryNote =
-  | { readonly delivered: true; readonly statusCode: number | null }
-  | { readonly skipped: string }
-  | { readonly waiting: string }
 
 /** Retries of a delivery: ten attempts. */
 const deliveryRetries = ({ baseSeconds, factor, jitter, maxSeconds }: WebhookBackoff) =>
@@ -80,91 +74,91 @@ const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
  * order: a later event waits until the earlier one is delivered or given up, and that run then enqueues it. Different
  * records and endpoints are independent.
  */
-export class Deliveries extends Context.Service<Deliveries, {
-  readonly run: (run: DeliveryRun) => Effect.Effect<DeliveryNote, DeliveryFailed | GiveUp, CurrentActor>
-  /** Enqueues deliveries that lost their job again, for all organizations; returns the count. */
-  readonly revive: Effect.Effect<number>
-}>()("stoa/layers/webhooks/Deliveries") {
-  static readonly layer = Layer.effect(Deliveries, Effect.suspend(() => makeDeliveries))
+export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webhooks/Deliveries", {
+  make: Effect.gen(function*() {
+    const [dispatches, jobs, log] = [yield* WebhookDispatchRepo, yield* Jobs, yield* WebhookDeliveryRepo]
+    const [{ backoff }, sender, updateHealth] = [yield* WebhookSettings, yield* WebhookSender, yield* endpointHealth]
+    const slots = yield* RcMap.make({ lookup: (_endpoint: string) => Semaphore.make(maxConcurrent) })
+
+    const wake = (all: ReadonlyArray<Dispatch>) =>
+      jobs.enqueueAll(all.map(deliveryJob)).pipe(Effect.catch(Effect.die), Effect.asVoid)
+
+    const settle = Effect.fnUntraced(function*({ endpointId, eventId }: DeliveryRun) {
+      yield* dispatches.settle(endpointId, eventId, yield* clock, (next) => wake([next]))
+    })
+
+    /** Enqueues the same run for later, with its remaining attempts. */
+    const postpone = Effect.fnUntraced(
+      function*({ attemptNumber, maxAttempts, postponed = 0, ...input }: DeliveryRun, isFailing: boolean) {
+        // Rarely, because it is a statement, but often enough that the scheduled job for lost deliveries leaves this
+        // one alone: it would otherwise enqueue duplicates of the same event.
+        if (postponed % 30 === 29) yield* dispatches.touch(input.endpointId, input.eventId, yield* clock)
+        yield* jobs.enqueue(deliverTaskSlug, { ...input, postponed: postponed + 1 }, {
+          organizationId: yield* currentOrganization,
+          queue: webhookQueue,
+          delayMs: postponedBy(postponed, isFailing, yield* Random.next),
+          maxAttempts: maxAttempts - attemptNumber + 1
+        }).pipe(Effect.catch(Effect.die))
+        return { waiting: "all places at this endpoint are taken" }
+      }
+    )
+
+    const attempt = Effect.fnUntraced(function*(run: DeliveryRun, { endpoint, message, open }: Complete) {
+      const { body, eventAt, type } = message
+      const started = yield* clock
+      const result = yield* sender.send(endpoint, { id: webhookIdOf(run.eventId), type, body })
+      const outcome = outcomeOf(result)
+      const first = run.attemptNumber === 1 && (open?.attempts ?? 1) === 0
+      yield* countAttempt(outcome, result.durationMs, first ? started.getTime() - eventAt.getTime() : undefined)
+      const off = yield* updateHealth(endpoint, outcome)
+      const last = off || run.attemptNumber >= run.maxAttempts
+      const at = yield* clock
+      const wait = backoffAfter(deliveryRetries({ ...backoff, jitter: 0 }), run.attemptNumber, 0)
+      yield* log.record(deliveryOf(
+        endpoint,
+        { id: run.eventId, type },
+        result,
+        at,
+        (open?.attempts ?? run.attemptNumber - 1) + 1,
+        outcome === "delivered" || last ? null : new Date(at.getTime() + wait)
+      ))
+      // A failed redelivery does not use up the regular attempts.
+      if (outcome === "delivered" || off || (last && run.redelivery !== true)) yield* settle(run)
+      if (result.error === null) return { delivered: true, statusCode: result.statusCode } as const
+      return yield* off ? Effect.fail(new GiveUp(result.error)) : new DeliveryFailed({ message: result.error })
+    })
+
+    /** One run; what it returns is stored as the job's output. */
+    const run = Effect.fn("Deliveries.run")(function*(run: DeliveryRun) {
+      const { endpointId, eventId, redelivery = false } = run
+      const due = yield* dispatches.due(endpointId, eventId)
+      // Nothing open means that it arrived or was given up: a job that failed and is retried tries what did not arrive.
+      const arrived = due.open === undefined && due.message !== undefined && !redelivery &&
+        (yield* log.hasArrived(endpointId, eventId, due.message.eventAt))
+      const skipped = skipReason(due, arrived)
+      if (skipped !== undefined || !isComplete(due)) {
+        if (!redelivery) yield* settle(run)
+        return { skipped: skipped ?? "it is gone" }
+      }
+      if (
+        !redelivery && due.open?.behind === true && (yield* dispatches.waitBehind(endpointId, eventId, yield* clock))
+      ) {
+        return { waiting: "an earlier event of the same record has to be settled first" }
+      }
+      const isFailing = due.endpoint.failingSince !== null
+      const slot = yield* RcMap.get(slots, endpointId)
+      const note = yield* slot.withPermitsIfAvailable(isFailing ? maxConcurrent : 1)(attempt(run, due))
+      return Option.isSome(note) ? note.value : yield* postpone(run, isFailing)
+    }, Effect.scoped)
+
+    /** Enqueues deliveries that lost their job again, for all organizations; returns the count. */
+    const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
+
+    return { run, revive }
+  })
+}) {
+  static readonly layer = Layer.effect(Deliveries, Deliveries.make)
 }
-
-const makeDeliveries = Effect.gen(function*() {
-  const [dispatches, jobs, log] = [yield* WebhookDispatchRepo, yield* Jobs, yield* WebhookDeliveryRepo]
-  const [{ backoff }, sender, updateHealth] = [yield* WebhookSettings, yield* WebhookSender, yield* endpointHealth]
-  const slots = yield* RcMap.make({ lookup: (_endpoint: string) => Semaphore.make(maxConcurrent) })
-
-  const wake = (all: ReadonlyArray<Dispatch>) =>
-    jobs.enqueueAll(all.map(deliveryJob)).pipe(Effect.catch(Effect.die), Effect.asVoid)
-
-  const settle = Effect.fnUntraced(function*({ endpointId, eventId }: DeliveryRun) {
-    yield* dispatches.settle(endpointId, eventId, yield* clock, (next) => wake([next]))
-  })
-
-  /** Enqueues the same run for later, with its remaining attempts. */
-  const postpone = Effect.fnUntraced(
-    function*({ attemptNumber, maxAttempts, postponed = 0, ...input }: DeliveryRun, isFailing: boolean) {
-      // Rarely, because it is a statement, but often enough that the scheduled job for lost deliveries leaves this one
-      // alone: it would otherwise enqueue duplicates of the same event.
-      if (postponed % 30 === 29) yield* dispatches.touch(input.endpointId, input.eventId, yield* clock)
-      yield* jobs.enqueue(deliverTaskSlug, { ...input, postponed: postponed + 1 }, {
-        organizationId: yield* currentOrganization,
-        queue: webhookQueue,
-        delayMs: postponedBy(postponed, isFailing, yield* Random.next),
-        maxAttempts: maxAttempts - attemptNumber + 1
-      }).pipe(Effect.catch(Effect.die))
-      return { waiting: "all places at this endpoint are taken" }
-    }
-  )
-
-  const attempt = Effect.fnUntraced(function*(run: DeliveryRun, { endpoint, message, open }: Complete) {
-    const { body, eventAt, type } = message
-    const started = yield* clock
-    const result = yield* sender.send(endpoint, { id: webhookIdOf(run.eventId), type, body })
-    const outcome = outcomeOf(result)
-    const first = run.attemptNumber === 1 && (open?.attempts ?? 1) === 0
-    yield* countAttempt(outcome, result.durationMs, first ? started.getTime() - eventAt.getTime() : undefined)
-    const off = yield* updateHealth(endpoint, outcome)
-    const last = off || run.attemptNumber >= run.maxAttempts
-    const at = yield* clock
-    const wait = backoffAfter(deliveryRetries({ ...backoff, jitter: 0 }), run.attemptNumber, 0)
-    yield* log.record(deliveryOf(
-      endpoint,
-      { id: run.eventId, type },
-      result,
-      at,
-      (open?.attempts ?? run.attemptNumber - 1) + 1,
-      outcome === "delivered" || last ? null : new Date(at.getTime() + wait)
-    ))
-    // A failed redelivery does not use up the regular attempts.
-    if (outcome === "delivered" || off || (last && run.redelivery !== true)) yield* settle(run)
-    if (result.error === null) return { delivered: true, statusCode: result.statusCode } as const
-    return yield* off ? Effect.fail(new GiveUp(result.error)) : new DeliveryFailed({ message: result.error })
-  })
-
-  const run = Effect.fn("Deliveries.run")(function*(run: DeliveryRun) {
-    const { endpointId, eventId, redelivery = false } = run
-    const due = yield* dispatches.due(endpointId, eventId)
-    // Nothing open means that it arrived or was given up: a job that failed and is retried tries what did not arrive.
-    const arrived = due.open === undefined && due.message !== undefined && !redelivery &&
-      (yield* log.hasArrived(endpointId, eventId, due.message.eventAt))
-    const skipped = skipReason(due, arrived)
-    if (skipped !== undefined || !isComplete(due)) {
-      if (!redelivery) yield* settle(run)
-      return { skipped: skipped ?? "it is gone" }
-    }
-    if (!redelivery && due.open?.behind === true && (yield* dispatches.waitBehind(endpointId, eventId, yield* clock))) {
-      return { waiting: "an earlier event of the same record has to be settled first" }
-    }
-    const isFailing = due.endpoint.failingSince !== null
-    const slot = yield* RcMap.get(slots, endpointId)
-    const note = yield* slot.withPermitsIfAvailable(isFailing ? maxConcurrent : 1)(attempt(run, due))
-    return Option.isSome(note) ? note.value : yield* postpone(run, isFailing)
-  }, Effect.scoped)
-
-  const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
-
-  return { run, revive }
-})
 
 const decode = Schema.decodeUnknownEffect(DeliveryInput)
 

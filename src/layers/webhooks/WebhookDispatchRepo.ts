@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../../domain/access/Actor.ts"
+import { currentOrganization } from "../../domain/access/Actor.ts"
 import { isoTime } from "../../domain/events/ChangeLogRepo.ts"
 import type { Dispatch } from "../../domain/webhooks/DeliveryJob.ts"
 import { webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
@@ -29,47 +29,12 @@ export interface Due {
 }
 
 /** All SQL of open dispatches: which endpoint still has to receive which event. */
-export class WebhookDispatchRepo extends Context.Service<WebhookDispatchRepo, {
-  /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
-  readonly subscriptions: (organizations: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Subscription>>
-  /**
-   * Writes the messages and dispatches of sequenced events in one statement; returns the new dispatches. The database
-   * builds the bodies from the change log, because they can be large.
-   */
-  readonly open: (events: ReadonlyArray<SubscribedEvent>, now: Date) => Effect.Effect<ReadonlyArray<Dispatch>>
-  /** Endpoint, message and open dispatch, in one statement. */
-  readonly due: (endpointId: string, eventId: string) => Effect.Effect<Due, never, CurrentActor>
-  /**
-   * Queues a dispatch behind an earlier open one of the same endpoint and record. False if there is none. Locks the
-   * earlier one, so that settling it sees this one waiting.
-   */
-  readonly waitBehind: (endpointId: string, eventId: string, now: Date) => Effect.Effect<boolean, never, CurrentActor>
-  /** Records that the job of a dispatch is alive. */
-  readonly touch: (endpointId: string, eventId: string, now: Date) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * Deletes a dispatch and runs the callback for the next one waiting behind it, in one transaction. Does nothing
-   * without a row.
-   */
-  readonly settle: (
-    endpointId: string,
-    eventId: string,
-    now: Date,
-    wake: (next: Dispatch) => Effect.Effect<void>
-  ) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * Runs the callback for dispatches of any organization that were not touched for `hours` and wait for no earlier one:
-   * their job is lost. One transaction; returns the count.
-   */
-  readonly revive: (
-    hours: number,
-    now: Date,
-    wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>
-  ) => Effect.Effect<number>
-}>()("stoa/layers/webhooks/WebhookDispatchRepo") {
-  static readonly layer = Layer.effect(
-    WebhookDispatchRepo,
-    Effect.map(SqlClient.SqlClient, (sql) => ({ ...writing(sql), ...asking(sql), ...ending(sql) }))
-  )
+export class WebhookDispatchRepo
+  extends Context.Service<WebhookDispatchRepo>()("stoa/layers/webhooks/WebhookDispatchRepo", {
+    make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...writing(sql), ...asking(sql), ...ending(sql) }))
+  })
+{
+  static readonly layer = Layer.effect(WebhookDispatchRepo, WebhookDispatchRepo.make)
 }
 
 const dispatchColumns = `organization_id as "organizationId", endpoint_id as "endpointId", event_id as "eventId",
@@ -96,6 +61,7 @@ const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_j
 
 /** What the relay's subscriber writes. */
 const writing = (sql: SqlClient.SqlClient) => {
+  /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
   const subscriptions = Effect.fn("WebhookDispatchRepo.subscriptions")(
     (organizations: ReadonlyArray<string>) =>
       sql<Subscription>`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
@@ -103,6 +69,10 @@ const writing = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
+  /**
+   * Writes the messages and dispatches of sequenced events in one statement; returns the new dispatches. The database
+   * builds the bodies from the change log, because they can be large.
+   */
   const open = Effect.fn("WebhookDispatchRepo.open")(
     (events: ReadonlyArray<SubscribedEvent>, now: Date) =>
       sql<Dispatch>`with wanted as materialized (
@@ -129,6 +99,7 @@ const writing = (sql: SqlClient.SqlClient) => {
 
 /** The statements of a delivery before its attempt. */
 const asking = (sql: SqlClient.SqlClient) => {
+  /** Endpoint, message and open dispatch, in one statement. */
   const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
     const organization = yield* currentOrganization
     const rows = yield* sql<DueRow>`select ${sql.literal(storedColumns)}, e.id is not null as "isRegistered", m.type,
@@ -144,6 +115,10 @@ const asking = (sql: SqlClient.SqlClient) => {
     return rows.map(toDue)[0] ?? { endpoint: undefined, message: undefined, open: undefined }
   }, Effect.orDie)
 
+  /**
+   * Queues a dispatch behind an earlier open one of the same endpoint and record. False if there is none. Locks the
+   * earlier one, so that settling it sees this one waiting.
+   */
   const waitBehind = Effect.fn("WebhookDispatchRepo.waitBehind")(
     function*(endpointId: string, eventId: string, now: Date) {
       const organization = yield* currentOrganization
@@ -165,6 +140,7 @@ const asking = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
+  /** Records that the job of a dispatch is alive. */
   const touch = Effect.fn("WebhookDispatchRepo.touch")(function*(endpointId: string, eventId: string, now: Date) {
     yield* sql`update webhook_dispatches set touched_at = ${now}::timestamptz
       where organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid
@@ -175,6 +151,10 @@ const asking = (sql: SqlClient.SqlClient) => {
 
 /** Ends dispatches, and takes up those that lost their job. */
 const ending = (sql: SqlClient.SqlClient) => {
+  /**
+   * Deletes a dispatch and runs the callback for the next one waiting behind it, in one transaction. Does nothing
+   * without a row.
+   */
   const settle = Effect.fn("WebhookDispatchRepo.settle")(
     function*(endpointId: string, eventId: string, now: Date, wake: (next: Dispatch) => Effect.Effect<void>) {
       const organization = yield* currentOrganization
@@ -195,6 +175,10 @@ const ending = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
+  /**
+   * Runs the callback for dispatches of any organization that were not touched for `hours` and wait for no earlier one:
+   * their job is lost. One transaction; returns the count.
+   */
   const revive = Effect.fn("WebhookDispatchRepo.revive")(
     function*(hours: number, now: Date, wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>) {
       const lost = yield* sql<Dispatch>`update webhook_dispatches set state = 'pending',
