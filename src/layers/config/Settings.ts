@@ -51,9 +51,8 @@ export const code = <A>() =>
 const isWebAddress = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 export const webAddress = (example: string) => textThat(isWebAddress, `an address, ${example}`)
 
-/** An environment variable. An empty one counts as not set, as shells and compose files write it. */
-export const variable = (name: string) =>
-  Effect.map(Config.option(Config.String(name)), (found) => Option.getOrUndefined(found) || undefined)
+/** An environment variable. `Config` counts an empty one as not set, as shells and compose files write it. */
+export const variable = (name: string) => Effect.map(Config.option(Config.String(name)), Option.getOrUndefined)
 
 /** A text of the environment as the kind of value that a rule is for; as it is where it cannot be one. */
 const fromText = (rule: Schema.Constraint, value: string): unknown => {
