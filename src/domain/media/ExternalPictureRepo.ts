@@ -25,29 +25,11 @@ export interface OpenPicture extends NamedPicture {
   readonly hasPrimary: boolean
 }
 
-/** Addresses of pictures, each once for its entity. */
-export class ExternalPictureRepo extends Context.Service<ExternalPictureRepo, {
+const make = (sql: SqlClient.SqlClient) => {
   /**
    * Records pictures and returns the ids of those to fetch: new ones, refused ones, and those without progress for a
    * day. An entity must not list an address twice. One statement.
    */
-  readonly expect: (pictures: ReadonlyArray<NamedPicture>) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<ExternalPicture | undefined, never, CurrentActor>
-  /**
-   * Runs `make`, which writes and attaches a medium and returns its id, in one transaction with the record that it is
-   * done. Undefined if `make` creates none. `done`: it was attached before, or is gone, and nothing was created.
-   */
-  readonly attach: (
-    id: string,
-    make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>
-  ) => Effect.Effect<"attached" | "done" | undefined, never, CurrentActor>
-  /** Stores why the picture is not fetched; does nothing for an attached one. */
-  readonly refuse: (id: string, reason: string) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/media/ExternalPictureRepo") {
-  static readonly layer = Layer.effect(ExternalPictureRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
-}
-
-const make = (sql: SqlClient.SqlClient): ExternalPictureRepo["Service"] => {
   const expect = Effect.fn("ExternalPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
     if (pictures.length === 0) return []
     const organization = yield* currentOrganization
@@ -73,6 +55,10 @@ const make = (sql: SqlClient.SqlClient): ExternalPictureRepo["Service"] => {
     return rows[0]
   }, Effect.orDie)
 
+  /**
+   * Runs `make`, which writes and attaches a medium and returns its id, in one transaction with the record that it is
+   * done. Undefined if `make` creates none. `done`: it was attached before, or is gone, and nothing was created.
+   */
   const attach = Effect.fn("ExternalPictureRepo.attach")(
     function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
       const organization = yield* currentOrganization
@@ -97,6 +83,7 @@ const make = (sql: SqlClient.SqlClient): ExternalPictureRepo["Service"] => {
     Effect.orDie
   )
 
+  /** Stores why the picture is not fetched; does nothing for an attached one. */
   const refuse = Effect.fn("ExternalPictureRepo.refuse")(function*(id: string, reason: string) {
     const organization = yield* currentOrganization
     yield* sql`update external_pictures set state = 'refused', reason = ${reason}, updated_at = now()
@@ -104,4 +91,13 @@ const make = (sql: SqlClient.SqlClient): ExternalPictureRepo["Service"] => {
   }, Effect.orDie)
 
   return { expect, find, attach, refuse }
+}
+
+/** Addresses of pictures, each once for its entity. */
+export class ExternalPictureRepo
+  extends Context.Service<ExternalPictureRepo>()("stoa/domain/media/ExternalPictureRepo", {
+    make: Effect.map(SqlClient.SqlClient, make)
+  })
+{
+  static readonly layer = Layer.effect(ExternalPictureRepo, ExternalPictureRepo.make)
 }

@@ -1,6 +1,6 @@
 import { Context, Data, Effect, Layer, Metric, type Scope, type Stream } from "effect"
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
-import { type Forbidden, type Unauthorized, ValidationFailed } from "../errors/ApiErrors.ts"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import { type ExternalPicture, ExternalPictureRepo } from "./ExternalPictureRepo.ts"
 import { MediaRepo } from "./MediaRepo.ts"
@@ -65,40 +65,22 @@ const countFetch = (outcome: "attached" | "refused" | "delayed") =>
 /** Time limit for a picture, from the look-up of its host to the last byte. */
 const timeLimit = "60 seconds"
 
-/** The result of a fetch; `gone`: the picture is no longer expected, `there`: it was attached before. */
-export type Fetched = "attached" | "there" | "gone"
-
 /** Pictures hosted by another shop (docs/import-export.md). */
-export class ExternalPictures extends Context.Service<ExternalPictures, {
-  /**
-   * Whether to fetch the pictures of a file. By default yes, if the caller can upload media and storage is configured.
-   * An explicit request fails otherwise: 403, 422.
-   */
-  readonly admit: (
-    asked: boolean | undefined
-  ) => Effect.Effect<boolean, Unauthorized | Forbidden | ValidationFailed, CurrentActor>
-  /** Enqueues the fetch of new pictures. Call it inside the transaction that writes the entities. */
-  readonly expect: (entities: ReadonlyArray<PicturesOfEntity>) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * One try. It can run twice and in two workers at once: a picture is attached once. A refusal is stored, and so is a
-   * delay at the last try.
-   */
-  readonly fetch: (
-    id: string,
-    isLastTry: boolean
-  ) => Effect.Effect<Fetched, PictureRefused | PictureDelayed, CurrentActor>
-}>()("stoa/domain/media/ExternalPictures") {
-  static readonly layer = Layer.effect(
-    ExternalPictures,
-    Effect.gen(function*() {
-      return { ...(yield* makeExpected), fetch: yield* makeFetch }
-    })
-  )
+export class ExternalPictures extends Context.Service<ExternalPictures>()("stoa/domain/media/ExternalPictures", {
+  make: Effect.gen(function*() {
+    return { ...(yield* makeExpected), fetch: yield* makeFetch }
+  })
+}) {
+  static readonly layer = Layer.effect(ExternalPictures, ExternalPictures.make)
 }
 
 const makeExpected = Effect.gen(function*() {
   const [repo, jobs, { isConfigured }] = [yield* ExternalPictureRepo, yield* Jobs, yield* MediaStorage]
 
+  /**
+   * Whether to fetch the pictures of a file. By default yes, if the caller can upload media and storage is configured.
+   * An explicit request fails otherwise: 403, 422.
+   */
   const admit = Effect.fn("ExternalPictures.admit")(function*(asked: boolean | undefined) {
     const actor = yield* CurrentActor
     if (asked === undefined) return isConfigured && holds(actor, "media:write")
@@ -107,6 +89,7 @@ const makeExpected = Effect.gen(function*() {
     return isConfigured || (yield* ValidationFailed.of("pictures", "cannot be fetched where no files are kept"))
   })
 
+  /** Enqueues the fetch of new pictures. Call it inside the transaction that writes the entities. */
   const expect = Effect.fn("ExternalPictures.expect")(function*(entities: ReadonlyArray<PicturesOfEntity>) {
     const { organizationId } = yield* CurrentActor
     const ids = yield* repo.expect(entities.flatMap(named))
@@ -200,6 +183,10 @@ const makeFetch = Effect.gen(function*() {
       return yield* new PictureRefused({ message: reason })
     })
 
+  /**
+   * One try; `gone`: the picture is no longer expected, `there`: it was attached before. It can run twice and in two
+   * workers at once: a picture is attached once. A refusal is stored, and so is a delay at the last try.
+   */
   return Effect.fn("ExternalPictures.fetch")(function*(id: string, isLastTry: boolean) {
     const picture = yield* repo.find(id)
     if (picture === undefined) return "gone" as const

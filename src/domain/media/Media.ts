@@ -1,16 +1,8 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
-import {
-  Conflict,
-  type Forbidden,
-  NotFound,
-  type Unauthorized,
-  Unavailable,
-  type ValidationFailed
-} from "../errors/ApiErrors.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import type { Detachment, MediaAsset, MediaChange, MediaFilter, MediaRecord, NewAttachment } from "./MediaAsset.ts"
+import { Conflict, NotFound, Unavailable } from "../errors/ApiErrors.ts"
+import type { Detachment, MediaChange, NewAttachment } from "./MediaAsset.ts"
 import { MediaFileRepo } from "./MediaFileRepo.ts"
 import { MediaKeys, signedQuery } from "./MediaFiles.ts"
 import { Renditions } from "./MediaImages.ts"
@@ -23,33 +15,6 @@ export interface AddressRequest {
   readonly signed: boolean
   /** Of an image: at most this wide. */
   readonly width?: number | undefined
-}
-
-/** The media of an organization and their attachments (spec §4 `/media`, contract §10). */
-export class Media extends Context.Service<Media, {
-  readonly page: (filter: MediaFilter, page: PageRequest) => Effect.Effect<PageOf<MediaAsset>, never, CurrentActor>
-  readonly record: (id: string) => Effect.Effect<MediaRecord, NotFound, CurrentActor>
-  /**
-   * The address of an asset's file. Unsigned if the asset is public or the caller sees unpublished content; signed and
-   * expiring for readers of media only (401, 403). 503 if the service cannot sign.
-   */
-  readonly address: (
-    id: string,
-    asked: AddressRequest
-  ) => Effect.Effect<string, NotFound | Unauthorized | Forbidden | ValidationFailed | Unavailable, CurrentActor>
-  readonly update: (id: string, change: MediaChange) => Effect.Effect<MediaAsset, NotFound, CurrentActor>
-  /** Deletes the asset, then its files: now, or when the storage answers again. */
-  readonly remove: (id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
-  readonly attach: (attachment: NewAttachment) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
-  readonly detach: (detachment: Detachment) => Effect.Effect<void, NotFound, CurrentActor>
-  /**
-   * Removes up to `limit` files whose rows are deleted or were never written, of all organizations. Returns how many
-   * were tried, which is less than the limit when none is left.
-   */
-  readonly removeFiles: (limit: number) => Effect.Effect<number>
-}>()("stoa/domain/media/Media") {
-  static readonly layer = Layer.effect(Media, Effect.suspend(() => makeMedia))
 }
 
 const notFound = NotFound.of("Media not found.")
@@ -73,6 +38,10 @@ const makeAddress = Effect.gen(function*() {
       : `${own}${storageKey}?${query}`
   })
 
+  /**
+   * The address of an asset's file. Unsigned if the asset is public or the caller sees unpublished content; signed and
+   * expiring for readers of media only (401, 403). 503 if the service cannot sign.
+   */
   return Effect.fn("Media.address")(function*(id: string, asked: AddressRequest) {
     const actor = yield* CurrentActor
     if (asked.signed) yield* requireAnyOf(actor, ["media:read"])
@@ -114,35 +83,46 @@ const makeRemovals = Effect.gen(function*() {
   })
 })
 
-const makeMedia = Effect.gen(function*() {
-  const [repo, files, removeClaimed] = [yield* MediaRepo, yield* MediaFileRepo, yield* makeRemovals]
+/** The media of an organization and their attachments (spec §4 `/media`, contract §10). */
+export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
+  make: Effect.gen(function*() {
+    const [repo, files, removeClaimed] = [yield* MediaRepo, yield* MediaFileRepo, yield* makeRemovals]
 
-  const record = Effect.fn("Media.record")(function*(id: string) {
-    return (yield* repo.record(id)) ?? (yield* notFound)
+    const record = Effect.fn("Media.record")(function*(id: string) {
+      return (yield* repo.record(id)) ?? (yield* notFound)
+    })
+
+    const update = Effect.fn("Media.update")(function*(id: string, change: MediaChange) {
+      return (yield* repo.update(id, change)) ?? (yield* notFound)
+    })
+
+    /** Deletes the asset, then its files: now, or when the storage answers again. */
+    const remove = Effect.fn("Media.remove")(function*(id: string) {
+      const keys = (yield* repo.remove(id)) ?? (yield* notFound)
+      yield* removeClaimed(files.claimThese(keys))
+    })
+
+    /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
+    const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
+      const ends = yield* repo.attach(attachment)
+      if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
+      if (!ends.variant) return yield* NotFound.of("The entity has no such variant.")
+      if (!ends.asset) return yield* notFound
+      if (!ends.attached) return yield* Conflict.of("This medium is attached there already.")
+    })
+
+    const detach = Effect.fn("Media.detach")(function*(detachment: Detachment) {
+      if (!(yield* repo.detach(detachment))) return yield* NotFound.of("The medium is not attached there.")
+    })
+
+    /**
+     * Removes up to `limit` files whose rows are deleted or were never written, of all organizations. Returns how many
+     * were tried, which is less than the limit when none is left.
+     */
+    const removeFiles = Effect.fn("Media.removeFiles")((limit: number) => removeClaimed(files.claimRemovals(limit)))
+
+    return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach, removeFiles }
   })
-
-  const update = Effect.fn("Media.update")(function*(id: string, change: MediaChange) {
-    return (yield* repo.update(id, change)) ?? (yield* notFound)
-  })
-
-  const remove = Effect.fn("Media.remove")(function*(id: string) {
-    const keys = (yield* repo.remove(id)) ?? (yield* notFound)
-    yield* removeClaimed(files.claimThese(keys))
-  })
-
-  const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
-    const ends = yield* repo.attach(attachment)
-    if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
-    if (!ends.variant) return yield* NotFound.of("The entity has no such variant.")
-    if (!ends.asset) return yield* notFound
-    if (!ends.attached) return yield* Conflict.of("This medium is attached there already.")
-  })
-
-  const detach = Effect.fn("Media.detach")(function*(detachment: Detachment) {
-    if (!(yield* repo.detach(detachment))) return yield* NotFound.of("The medium is not attached there.")
-  })
-
-  const removeFiles = Effect.fn("Media.removeFiles")((limit: number) => removeClaimed(files.claimRemovals(limit)))
-
-  return { page: repo.page, record, address: yield* makeAddress, update, remove, attach, detach, removeFiles }
-})
+}) {
+  static readonly layer = Layer.effect(Media, Media.make)
+}

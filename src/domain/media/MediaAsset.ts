@@ -50,12 +50,6 @@ export interface AttachedMedium extends MediaAttachment {
   readonly mediaAssetId: string
 }
 
-/** The same with the SKU and options of the variant, as import files name it. */
-export interface ShownMedium extends AttachedMedium {
-  readonly sku: string | null
-  readonly options: Readonly<Record<string, string>>
-}
-
 /** An asset with what it is attached to, at most 100 of them. */
 export const MediaRecord = Schema.Struct({ ...MediaAsset.fields, attachments: Schema.Array(MediaAttachment) })
   .annotate({ identifier: "MediaRecord" })

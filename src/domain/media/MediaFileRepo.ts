@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { isPublicAsset } from "./MediaRepo.ts"
 
@@ -31,44 +31,25 @@ export interface NewRendition extends StoredFile {
 }
 
 /**
- * Files of assets and their smaller versions, and the files to remove: those of deleted rows, and those whose row is not
- * written (`migrations.ts`).
+ * Files of assets and their smaller versions, and the files to remove: those of deleted rows, and those whose row is
+ * not written (`migrations.ts`).
  */
-export class MediaFileRepo extends Context.Service<MediaFileRepo, {
-  /**
-   * The file under a storage key. The look-up has no organization: browsers follow the address without one, and access
-   * depends on the asset, the signature and the caller.
-   */
-  readonly at: (storageKey: string) => Effect.Effect<MediaFile | undefined>
-  /** The smaller version of an asset in this width; undefined before it is rendered. */
-  readonly rendition: (assetId: string, width: number) => Effect.Effect<StoredFile | undefined, never, CurrentActor>
-  /**
-   * Writes the row of a stored version. False if one exists or the asset was deleted; the file must then be removed.
-   */
-  readonly addRendition: (rendition: NewRendition) => Effect.Effect<boolean, never, CurrentActor>
-  /** Call it before a file is stored: if the upload dies, the file is removed an hour later. */
-  readonly expectRemoval: (storageKey: string) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * Claims up to `limit` files to remove and returns their keys. A claimed file is due again some minutes later,
-   * doubling up to a day, unless `removed` reports it as gone.
-   */
-  readonly claimRemovals: (limit: number) => Effect.Effect<ReadonlyArray<string>>
-  /** Claims these files, which were just put on the list. */
-  readonly claimThese: (storageKeys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
-  readonly removed: (storageKeys: ReadonlyArray<string>) => Effect.Effect<void>
-}>()("stoa/domain/media/MediaFileRepo") {
-  static readonly layer = Layer.effect(
-    MediaFileRepo,
-    Effect.gen(function*() {
-      const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]
-      return { ...files(sql, lookup), ...removals(sql) }
-    })
-  )
+export class MediaFileRepo extends Context.Service<MediaFileRepo>()("stoa/domain/media/MediaFileRepo", {
+  make: Effect.gen(function*() {
+    const [sql, lookup] = [yield* SqlClient.SqlClient, yield* lookupSql]
+    return { ...files(sql, lookup), ...removals(sql) }
+  })
+}) {
+  static readonly layer = Layer.effect(MediaFileRepo, MediaFileRepo.make)
 }
 
 const storedColumns = `storage_key as "storageKey", content_type as "contentType", size::float8 as size, digest`
 
 const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
+  /**
+   * The file under a storage key. The look-up has no organization: browsers follow the address without one, and access
+   * depends on the asset, the signature and the caller.
+   */
   const at = Effect.fn("MediaFileRepo.at")(function*(storageKey: string) {
     const rows = yield* lookup<MediaFile>`select f.*, a.organization_id as "organizationId", a.filename,
         ${sql.literal(isPublicAsset("a"))} as "isPublic"
@@ -82,6 +63,7 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     return rows[0]
   }, Effect.orDie)
 
+  /** The smaller version of an asset in this width; undefined before it is rendered. */
   const rendition = Effect.fn("MediaFileRepo.rendition")(function*(assetId: string, width: number) {
     const organization = yield* currentOrganization
     const rows = yield* lookup<StoredFile>`select ${sql.literal(storedColumns)} from media_renditions
@@ -89,6 +71,9 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     return rows[0]
   }, Effect.orDie)
 
+  /**
+   * Writes the row of a stored version. False if one exists or the asset was deleted; the file must then be removed.
+   */
   const addRendition = Effect.fn("MediaFileRepo.addRendition")(function*(made: NewRendition) {
     const organization = yield* currentOrganization
     // Key share: wait for a concurrent deletion of the asset and then find none. A file whose row is not written stays
@@ -112,6 +97,7 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
 }
 
 const removals = (sql: SqlClient.SqlClient) => {
+  /** Call it before a file is stored: if the upload dies, the file is removed an hour later. */
   const expectRemoval = Effect.fn("MediaFileRepo.expectRemoval")(function*(storageKey: string) {
     const organization = yield* currentOrganization
     yield* sql`insert into media_removals (storage_key, organization_id, due_at)
@@ -120,6 +106,10 @@ const removals = (sql: SqlClient.SqlClient) => {
 
   const later = sql.literal("now() + least(interval '1 day', interval '5 minutes' * power(2, attempts))")
 
+  /**
+   * Claims up to `limit` files to remove and returns their keys. A claimed file is due again some minutes later,
+   * doubling up to a day, unless `removed` reports it as gone.
+   */
   const claimRemovals = Effect.fn("MediaFileRepo.claimRemovals")(function*(limit: number) {
     const rows = yield* sql<{ readonly storage_key: string }>`update media_removals
       set attempts = attempts + 1, due_at = ${later}
@@ -128,6 +118,7 @@ const removals = (sql: SqlClient.SqlClient) => {
     return rows.map((row) => row.storage_key)
   }, Effect.orDie)
 
+  /** Claims these files, which were just put on the list. */
   const claimThese = Effect.fn("MediaFileRepo.claimThese")(function*(storageKeys: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     const rows = yield* sql<{ readonly storage_key: string }>`update media_removals

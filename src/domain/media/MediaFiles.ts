@@ -1,11 +1,11 @@
-import { Context, DateTime, Effect, Layer, Redacted, type Stream } from "effect"
+import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { CurrentActor, holds } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
-import { Forbidden, NotFound, type Unavailable, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
 import { type MediaFile, MediaFileRepo } from "./MediaFileRepo.ts"
 import { Renditions } from "./MediaImages.ts"
-import { type ByteRange, isStorageKey, MediaStorage, storageAway, type StorageFailed } from "./MediaStorage.ts"
+import { type ByteRange, isStorageKey, MediaStorage, storageAway } from "./MediaStorage.ts"
 
 /** A key that signs addresses of media. */
 export type MediaKey = Redacted.Redacted<Uint8Array>
@@ -57,77 +57,68 @@ export interface ShownFile extends MediaFile {
   readonly seconds: number
 }
 
-/** Access to files (docs/media.md). */
-export class MediaFiles extends Context.Service<MediaFiles, {
-  /**
-   * The file under a storage key, if the caller may see it: everybody for a public asset, holders of a signed address
-   * until it expires, and callers who can read the organization's media or its unpublished content. 404 for others and
-   * for an invalid signature; 403 for an expired one.
-   */
-  readonly show: (
-    storageKey: string,
-    shown: ShownAddress
-  ) => Effect.Effect<ShownFile, NotFound | Forbidden | ValidationFailed | Unavailable, CurrentActor>
-  /** Its bytes, or a range. 404 when the storage has lost it, 503 when it does not answer. */
-  readonly read: (
-    file: MediaFile,
-    range: ByteRange | undefined
-  ) => Effect.Effect<Stream.Stream<Uint8Array, StorageFailed>, NotFound | Unavailable>
-}>()("stoa/domain/media/MediaFiles") {
-  static readonly layer = Layer.effect(MediaFiles, Effect.suspend(() => makeFiles))
-}
-
 const notFound = NotFound.of("Media not found.")
 
 /** How long a public file can be cached: forever if the address never serves other content. */
 const hour = 3_600
 const year = 31_536_000
 
-const makeFiles = Effect.gen(function*() {
-  const [repo, storage] = [yield* MediaFileRepo, yield* MediaStorage]
-  const [keys, renditions] = [yield* MediaKeys, yield* Renditions]
+/** Access to files (docs/media.md). */
+export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media/MediaFiles", {
+  make: Effect.gen(function*() {
+    const [repo, storage] = [yield* MediaFileRepo, yield* MediaStorage]
+    const [keys, renditions] = [yield* MediaKeys, yield* Renditions]
 
-  /** Seconds that a signed address has left. */
-  const signedFor = Effect.fnUntraced(function*(storageKey: string, { expires, signature = "" }: ShownAddress) {
-    const link = { storageKey, expires: Number(expires) }
-    if (!isSigned(link, signature, keys)) return yield* notFound
-    const left = link.expires - Math.floor(DateTime.toEpochMillis(yield* DateTime.now) / 1_000)
-    return left > 0 ? left : yield* Forbidden.of("This address can no longer be used.")
-  })
+    /** Seconds that a signed address has left. */
+    const signedFor = Effect.fnUntraced(function*(storageKey: string, { expires, signature = "" }: ShownAddress) {
+      const link = { storageKey, expires: Number(expires) }
+      if (!isSigned(link, signature, keys)) return yield* notFound
+      const left = link.expires - Math.floor(DateTime.toEpochMillis(yield* DateTime.now) / 1_000)
+      return left > 0 ? left : yield* Forbidden.of("This address can no longer be used.")
+    })
 
-  const audienceOf = Effect.fnUntraced(function*(file: MediaFile, shown: ShownAddress) {
-    if (shown.signature !== undefined || shown.expires !== undefined) {
-      return { audience: "holder", seconds: yield* signedFor(file.storageKey, shown) } as const
-    }
-    if (file.isPublic) return { audience: "public", seconds: hour } as const
-    const actor = yield* CurrentActor
-    return actor.organizationId === file.organizationId && (holds(actor, "media:read") || seesUnpublished(actor))
-      ? { audience: "actor", seconds: 0 } as const
-      : yield* notFound
-  })
+    const audienceOf = Effect.fnUntraced(function*(file: MediaFile, shown: ShownAddress) {
+      if (shown.signature !== undefined || shown.expires !== undefined) {
+        return { audience: "holder", seconds: yield* signedFor(file.storageKey, shown) } as const
+      }
+      if (file.isPublic) return { audience: "public", seconds: hour } as const
+      const actor = yield* CurrentActor
+      return actor.organizationId === file.organizationId && (holds(actor, "media:read") || seesUnpublished(actor))
+        ? { audience: "actor", seconds: 0 } as const
+        : yield* notFound
+    })
 
-  const show = Effect.fn("MediaFiles.show")(function*(storageKey: string, shown: ShownAddress) {
-    const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* notFound)
-    const allowed = yield* audienceOf(file, shown)
-    const narrowed = shown.width === undefined || file.isDerived
-      ? file
-      : { ...file, ...yield* renditions.of(file, Number(shown.width)), isDerived: true }
-    const seconds = narrowed.isDerived && allowed.audience === "public" ? year : allowed.seconds
-    return { ...narrowed, ...allowed, seconds }
-  })
+    /**
+     * The file under a storage key, if the caller may see it: everybody for a public asset, holders of a signed address
+     * until it expires, and callers who can read the organization's media or its unpublished content. 404 for others
+     * and for an invalid signature; 403 for an expired one.
+     */
+    const show = Effect.fn("MediaFiles.show")(function*(storageKey: string, shown: ShownAddress) {
+      const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* notFound)
+      const allowed = yield* audienceOf(file, shown)
+      const narrowed = shown.width === undefined || file.isDerived
+        ? file
+        : { ...file, ...yield* renditions.of(file, Number(shown.width)), isDerived: true }
+      const seconds = narrowed.isDerived && allowed.audience === "public" ? year : allowed.seconds
+      return { ...narrowed, ...allowed, seconds }
+    })
 
-  const read = Effect.fn("MediaFiles.read")((file: MediaFile, range: ByteRange | undefined) =>
-    storage.open(file.storageKey, range).pipe(
-      Effect.catchTags({
-        StorageFailed: storageAway,
-        FileMissing: () =>
-          Effect.andThen(
-            Effect.logError(`the storage of media has no file ${file.storageKey}`),
-            Effect.fail(NotFound.of("The file of this medium is missing."))
-          )
-      })
+    /** Its bytes, or a range. 404 when the storage has lost it, 503 when it does not answer. */
+    const read = Effect.fn("MediaFiles.read")((file: MediaFile, range: ByteRange | undefined) =>
+      storage.open(file.storageKey, range).pipe(
+        Effect.catchTags({
+          StorageFailed: storageAway,
+          FileMissing: () =>
+            Effect.andThen(
+              Effect.logError(`the storage of media has no file ${file.storageKey}`),
+              Effect.fail(NotFound.of("The file of this medium is missing."))
+            )
+        })
+      )
     )
-  )
 
-  return { show, read }
-})
+    return { show, read }
+  })
+}) {
+  static readonly layer = Layer.effect(MediaFiles, MediaFiles.make)
+}

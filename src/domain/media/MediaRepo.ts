@@ -5,7 +5,7 @@ import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import {
   type Detachment,
   MediaAsset,
@@ -32,33 +32,13 @@ export interface AttachmentEnds {
 }
 
 /** The assets of an organization, newest first, and their attachments to entities and variants. */
-export class MediaRepo extends Context.Service<MediaRepo, {
-  /**
-   * Writes the row of a stored file and takes the file off the removal list. Undefined: the upload took too long, so
-   * the file is already being removed.
-   */
-  readonly create: (asset: NewAsset) => Effect.Effect<MediaAsset | undefined, never, CurrentActor>
-  readonly find: (id: string) => Effect.Effect<FoundAsset | undefined, never, CurrentActor>
-  readonly record: (id: string) => Effect.Effect<MediaRecord | undefined, never, CurrentActor>
-  readonly page: (filter: MediaFilter, page: PageRequest) => Effect.Effect<PageOf<MediaAsset>, never, CurrentActor>
-  readonly update: (id: string, change: MediaChange) => Effect.Effect<MediaAsset | undefined, never, CurrentActor>
-  /**
-   * Deletes an asset and returns the keys of its files, the original first, now on the removal list; undefined if there
-   * is none.
-   */
-  readonly remove: (id: string) => Effect.Effect<ReadonlyArray<string> | undefined, never, CurrentActor>
-  /** Attaches nothing unless all ends exist and the variant belongs to the entity. */
-  readonly attach: (attachment: NewAttachment) => Effect.Effect<AttachmentEnds, never, CurrentActor>
-  /** False: it was not attached there. */
-  readonly detach: (detachment: Detachment) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/media/MediaRepo") {
-  static readonly layer = Layer.effect(
-    MediaRepo,
-    Effect.gen(function*() {
-      const [sql, lookup, address] = [yield* SqlClient.SqlClient, yield* lookupSql, yield* MediaAddress]
-      return { ...reading(sql, lookup, address), ...writing(sql, address), ...attaching(sql) }
-    })
-  )
+export class MediaRepo extends Context.Service<MediaRepo>()("stoa/domain/media/MediaRepo", {
+  make: Effect.gen(function*() {
+    const [sql, lookup, address] = [yield* SqlClient.SqlClient, yield* lookupSql, yield* MediaAddress]
+    return { ...reading(sql, lookup, address), ...writing(sql, address), ...attaching(sql) }
+  })
+}) {
+  static readonly layer = Layer.effect(MediaRepo, MediaRepo.make)
 }
 
 /** SQL for whether everybody may see the asset in the row `row`: it is public, or something published shows it. */
@@ -141,6 +121,10 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address:
 const writing = (sql: SqlClient.SqlClient, address: string) => {
   const columns = columnsAt(sql, address)
 
+  /**
+   * Writes the row of a stored file and takes the file off the removal list. Undefined: the upload took too long, so
+   * the file is already being removed.
+   */
   const create = Effect.fn("MediaRepo.create")(function*(asset: NewAsset) {
     const actor = yield* CurrentActor
     // A removal counts an attempt before it removes the file, so an entry with an attempt means the file is lost.
@@ -173,6 +157,10 @@ const writing = (sql: SqlClient.SqlClient, address: string) => {
     return rows[0]
   }, Effect.orDie)
 
+  /**
+   * Deletes an asset and returns the keys of its files, the original first, now on the removal list; undefined if there
+   * is none.
+   */
   const remove = Effect.fn("MediaRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
     // The triggers put its files on the list of those that have to go, in the same transaction.
@@ -203,6 +191,7 @@ const attachmentNoted = (sql: SqlClient.SqlClient, actor: Actor, what: "attach" 
 }
 
 const attaching = (sql: SqlClient.SqlClient) => {
+  /** Attaches nothing unless all ends exist and the variant belongs to the entity. */
   const attach = Effect.fn("MediaRepo.attach")(function*(attachment: NewAttachment) {
     const actor = yield* CurrentActor
     const { entityId, mediaAssetId, role, sortOrder = 0, variantId = null } = attachment
@@ -226,6 +215,7 @@ const attaching = (sql: SqlClient.SqlClient) => {
     return rows[0] ?? { entity: false, variant: false, asset: false, attached: false }
   }, Effect.orDie)
 
+  /** False: it was not attached there. */
   const detach = Effect.fn("MediaRepo.detach")(function*({ entityId, mediaAssetId, variantId }: Detachment) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with written as (delete from entity_media
