@@ -3,13 +3,13 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, anonymousActor, CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Addresses } from "../../src/domain/customers/Addresses.ts"
-import { addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
-import { customerGroupRepoLayer } from "../../src/domain/customers/CustomerGroupRepo.ts"
+import { AddressRepo } from "../../src/domain/customers/AddressRepo.ts"
+import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../src/domain/customers/CustomerGroups.ts"
-import { customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
+import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
-import { groupMemberRepoLayer } from "../../src/domain/customers/GroupMemberRepo.ts"
-import { interactionRepoLayer } from "../../src/domain/customers/InteractionRepo.ts"
+import { GroupMemberRepo } from "../../src/domain/customers/GroupMemberRepo.ts"
+import { InteractionRepo } from "../../src/domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../src/domain/customers/Interactions.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -35,11 +35,11 @@ const Services = Layer.mergeAll(
   Layer.provideMerge(Customers.layer),
   Layer.provide(
     Layer.mergeAll(
-      customerRepoLayer,
-      addressRepoLayer,
-      customerGroupRepoLayer,
-      groupMemberRepoLayer,
-      interactionRepoLayer,
+      CustomerRepo.layer,
+      AddressRepo.layer,
+      CustomerGroupRepo.layer,
+      GroupMemberRepo.layer,
+      InteractionRepo.layer,
       orderRepoLayer,
       Hooks.layerNone
     )

@@ -7,14 +7,14 @@ import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
 import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
-import { AddressRepo, addressRepoLayer } from "../../src/domain/customers/AddressRepo.ts"
-import { CustomerGroupRepo, customerGroupRepoLayer } from "../../src/domain/customers/CustomerGroupRepo.ts"
-import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
-import { ErasureRepo, erasureRepoLayer } from "../../src/domain/customers/ErasureRepo.ts"
-import { GroupMemberRepo, groupMemberRepoLayer } from "../../src/domain/customers/GroupMemberRepo.ts"
+import { AddressRepo } from "../../src/domain/customers/AddressRepo.ts"
+import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.ts"
+import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
+import { ErasureRepo } from "../../src/domain/customers/ErasureRepo.ts"
+import { GroupMemberRepo } from "../../src/domain/customers/GroupMemberRepo.ts"
 import type { Interaction } from "../../src/domain/customers/Interaction.ts"
-import { InteractionRepo, interactionRepoLayer } from "../../src/domain/customers/InteractionRepo.ts"
-import { OrderRecordRepo, orderRecordRepoLayer } from "../../src/domain/customers/OrderRecordRepo.ts"
+import { InteractionRepo } from "../../src/domain/customers/InteractionRepo.ts"
+import { OrderRecordRepo } from "../../src/domain/customers/OrderRecordRepo.ts"
 import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobRecordRepo, jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
@@ -37,20 +37,20 @@ import {
 import { rowsOf } from "./Footprint.ts"
 
 const Repos = Layer.mergeAll(
-  addressRepoLayer,
+  AddressRepo.layer,
   apiKeyRepoLayer,
   auditLayer,
   authRepoLayer,
   cartRepoLayer,
-  customerGroupRepoLayer,
+  CustomerGroupRepo.layer,
   orderRepoLayer,
-  customerRepoLayer,
+  CustomerRepo.layer,
   downloadRepoLayer,
-  erasureRepoLayer,
-  groupMemberRepoLayer,
-  interactionRepoLayer,
+  ErasureRepo.layer,
+  GroupMemberRepo.layer,
+  InteractionRepo.layer,
   jobRecordRepoLayer,
-  orderRecordRepoLayer
+  OrderRecordRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 
 const page = { page: 1, limit: 9 }

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
-import { CustomerRepo, customerRepoLayer } from "../../src/domain/customers/CustomerRepo.ts"
+import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import { Handover } from "../../src/domain/fulfillment/Handover.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
@@ -35,7 +35,7 @@ const noStock = Layer.mergeAll(Layer.mock(Handover, {}), Layer.mock(OrderStock, 
 
 const Repos = Layer.mergeAll(
   orderRepoLayer,
-  customerRepoLayer,
+  CustomerRepo.layer,
   invoiceRepoLayer,
   orderRecordsRepoLayer,
   OrderMailRepo.layer,
@@ -56,7 +56,7 @@ const someOrders = Effect.gen(function*() {
   yield* openAnother
   const sql = yield* SqlClient.SqlClient
   const buyer = { ...systemActor("org_another"), type: "user", userId: newId() } as const
-  const customer = (yield* CustomerRepo.use((repo) => repo.profileOf(buyer)))?.id ?? ""
+  const customer = (yield* CustomerRepo.use((repo) => repo.openProfile(buyer)))?.customer.id ?? ""
   const [paid, pending] = [yield* buildOrder({ customerId: customer }), yield* buildOrder({ captured: null })]
   const ofGuest = yield* buildOrder()
   const email = `${ofGuest.id}@home.example`

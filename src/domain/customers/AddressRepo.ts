@@ -7,7 +7,7 @@ import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { Address, maxAddresses } from "./Address.ts"
 
 const source = {
@@ -16,21 +16,30 @@ const source = {
   order: "created_at, id"
 }
 
-/** Result of adding an address. */
-export type AddressAdded = "added" | "too many" | "no such customer"
-
 /** All SQL of addresses. The change log records them as changes of their customer. */
-export class AddressRepo extends Context.Service<AddressRepo, {
-  /** A page of a customer's addresses, oldest first, in two statements. */
-  readonly list: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, never, CurrentActor>
-  /**
-   * Adds an address; a default replaces the previous one. Concurrent adds for one customer wait for each other, so that
-   * neither the limit nor the single default is violated.
-   */
-  readonly add: (address: Address) => Effect.Effect<AddressAdded, never, CurrentActor>
-  /** Deletes an address of a customer; false when there is none. */
-  readonly remove: (customerId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/customers/AddressRepo") {}
+export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/customers/AddressRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** A page of a customer's addresses, oldest first, in two statements. */
+    const list = Effect.fn("AddressRepo.list")((customerId: string, page: PageRequest) =>
+      Effect.orDie(ownPage<Address>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
+    )
+
+    /** Deletes an address of a customer; false when there is none. */
+    const remove = Effect.fn("AddressRepo.remove")((customerId: string, id: string) =>
+      deleteRecorded(
+        sql,
+        source,
+        id,
+        (gone: Address) => toChange("customers.removeAddress", gone, gone),
+        sql`customer_id = ${customerId}::uuid`
+      ).pipe(Effect.map((gone) => gone !== undefined), Effect.orDie)
+    )
+
+    return { list, add: adding(sql), remove }
+  })
+}) {
+  static readonly layer = Layer.effect(AddressRepo, AddressRepo.make)
+}
 
 const toChange = (
   type: Extract<Change["type"], `customers.${string}Address`>,
@@ -38,6 +47,10 @@ const toChange = (
   before: Address | null
 ): Change => ({ type, entityType: "customer", entityId: payload.customerId, payload, before })
 
+/**
+ * Adds an address; a default replaces the previous one. Concurrent adds for one customer wait for each other, so that
+ * neither the limit nor the single default is violated.
+ */
 const adding = (sql: SqlClient.SqlClient) => {
   const clearDefault = Effect.fnUntraced(function*(actor: Actor, address: Address) {
     const rows = yield* sql<Address>`update customer_addresses set is_default = false
@@ -62,37 +75,15 @@ const adding = (sql: SqlClient.SqlClient) => {
       const actor = yield* CurrentActor
       const owner = yield* sql`select 1 from customers where id = ${address.customerId}::uuid
       and organization_id = ${actor.organizationId} and erased_at is null for update`
-      if (owner.length === 0) return "no such customer"
+      if (owner.length === 0) return "no such customer" as const
       const [counted] = yield* sql<{ readonly count: number }>`select count(*)::int as count from customer_addresses
       where customer_id = ${address.customerId}::uuid and organization_id = ${actor.organizationId}`
-      if (counted === undefined || counted.count >= maxAddresses) return "too many"
+      if (counted === undefined || counted.count >= maxAddresses) return "too many" as const
       if (address.isDefault) yield* clearDefault(actor, address)
       yield* insert(actor, address)
-      return "added"
+      return "added" as const
     },
     sql.withTransaction,
     Effect.orDie
   )
 }
-
-/** `AddressRepo` over the database of the process. */
-export const addressRepoLayer = Layer.effect(
-  AddressRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const list = Effect.fn("AddressRepo.list")((customerId: string, page: PageRequest) =>
-      Effect.orDie(ownPage<Address>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
-    )
-
-    const remove = Effect.fn("AddressRepo.remove")((customerId: string, id: string) =>
-      deleteRecorded(
-        sql,
-        source,
-        id,
-        (gone: Address) => toChange("customers.removeAddress", gone, gone),
-        sql`customer_id = ${customerId}::uuid`
-      ).pipe(Effect.map((gone) => gone !== undefined), Effect.orDie)
-    )
-
-    return AddressRepo.of({ list, add: adding(sql), remove })
-  })
-)

@@ -1,51 +1,44 @@
 import { Context, Effect, Layer } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
-import { Conflict, NotFound, type Unauthorized } from "../errors/ApiErrors.ts"
+import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { type Address, addressOf, maxAddresses, type NewAddress } from "./Address.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import { addressOf, maxAddresses, type NewAddress } from "./Address.ts"
 import { AddressRepo } from "./AddressRepo.ts"
 import { Customers } from "./Customers.ts"
 
 /** Addresses of customers (spec §4 `/me/addresses`, contract, platform §7, §8). */
-export class Addresses extends Context.Service<Addresses, {
-  /** A page of the caller's addresses, oldest first. */
-  readonly own: (page: PageRequest) => Effect.Effect<PageOf<Address>, Unauthorized, CurrentActor>
-  /** A page of the addresses of any customer of the organization; 404 for an unknown customer. */
-  readonly of: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Address>, NotFound, CurrentActor>
-  /** Adds an address to the caller's profile; 409 at `maxAddresses`. */
-  readonly add: (sent: NewAddress) => Effect.Effect<Address, Unauthorized | NotFound | Conflict, CurrentActor>
-  /** Deletes an address of the caller; 404 for any other address. */
-  readonly remove: (id: string) => Effect.Effect<void, Unauthorized | NotFound, CurrentActor>
-}>()("stoa/domain/customers/Addresses") {
-  static readonly layer = Layer.effect(
-    Addresses,
-    Effect.gen(function*() {
-      const repo = yield* AddressRepo
-      const customers = yield* Customers
+export class Addresses extends Context.Service<Addresses>()("stoa/domain/customers/Addresses", {
+  make: Effect.gen(function*() {
+    const repo = yield* AddressRepo
+    const customers = yield* Customers
 
-      const own = Effect.fn("Addresses.own")(function*(page: PageRequest) {
-        return yield* repo.list((yield* customers.ownProfile).id, page)
-      })
-
-      const of = Effect.fn("Addresses.of")(function*(customerId: string, page: PageRequest) {
-        yield* customers.mustExist(customerId)
-        return yield* repo.list(customerId, page)
-      })
-
-      const add = Effect.fn("Addresses.add")(function*(sent: NewAddress) {
-        const address = addressOf(newId(), (yield* customers.ownProfile).id, sent)
-        const outcome = yield* repo.add(address)
-        if (outcome === "no such customer") return yield* NotFound.of("Customer not found.")
-        if (outcome === "too many") return yield* Conflict.of(`A customer has at most ${maxAddresses} addresses.`)
-        return address
-      })
-
-      const remove = Effect.fn("Addresses.remove")(function*(id: string) {
-        if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* NotFound.of("Address not found.")
-      })
-
-      return { own, of, add, remove }
+    /** A page of the caller's addresses, oldest first. */
+    const own = Effect.fn("Addresses.own")(function*(page: PageRequest) {
+      return yield* repo.list((yield* customers.ownProfile).id, page)
     })
-  )
+
+    /** A page of the addresses of any customer of the organization; 404 for an unknown customer. */
+    const of = Effect.fn("Addresses.of")(function*(customerId: string, page: PageRequest) {
+      yield* customers.mustExist(customerId)
+      return yield* repo.list(customerId, page)
+    })
+
+    /** Adds an address to the caller's profile; 409 at `maxAddresses`. */
+    const add = Effect.fn("Addresses.add")(function*(sent: NewAddress) {
+      const address = addressOf(newId(), (yield* customers.ownProfile).id, sent)
+      const outcome = yield* repo.add(address)
+      if (outcome === "no such customer") return yield* NotFound.of("Customer not found.")
+      if (outcome === "too many") return yield* Conflict.of(`A customer has at most ${maxAddresses} addresses.`)
+      return address
+    })
+
+    /** Deletes an address of the caller; 404 for any other address. */
+    const remove = Effect.fn("Addresses.remove")(function*(id: string) {
+      if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* NotFound.of("Address not found.")
+    })
+
+    return { own, of, add, remove }
+  })
+}) {
+  static readonly layer = Layer.effect(Addresses, Addresses.make)
 }

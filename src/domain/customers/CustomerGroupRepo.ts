@@ -1,13 +1,22 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
+import { recordRepo } from "../modules/RecordRepo.ts"
 import { CustomerGroup } from "./CustomerGroup.ts"
 
 /** Customer groups, listed by name; `GroupMemberRepo` has their members. 409 for a taken name, or while it has members. */
-export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo, RecordRepo<CustomerGroup, Conflict>>()(
-  "stoa/domain/customers/CustomerGroupRepo"
-) {}
+export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("stoa/domain/customers/CustomerGroupRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) =>
+    recordRepo<CustomerGroup, Conflict>(sql, {
+      table: "customer_groups",
+      fields: CustomerGroup.fields,
+      order: "name",
+      entityType: "customer_group",
+      changes: { create: "customerGroups.create", update: "customerGroups.update", delete: "customerGroups.delete" }
+    }, orRefused))
+}) {
+  static readonly layer = Layer.effect(CustomerGroupRepo, CustomerGroupRepo.make)
+}
 
 const orRefused = (error: SqlError.SqlError) => {
   const { reason } = error
@@ -19,16 +28,3 @@ const orRefused = (error: SqlError.SqlError) => {
     ? Effect.fail(Conflict.of("There are customers in this group."))
     : Effect.die(error)
 }
-
-/** `CustomerGroupRepo` over the database of the process. */
-export const customerGroupRepoLayer = Layer.effect(
-  CustomerGroupRepo,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    recordRepo<CustomerGroup, Conflict>(sql, {
-      table: "customer_groups",
-      fields: CustomerGroup.fields,
-      order: "name",
-      entityType: "customer_group",
-      changes: { create: "customerGroups.create", update: "customerGroups.update", delete: "customerGroups.delete" }
-    }, orRefused))
-)

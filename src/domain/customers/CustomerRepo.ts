@@ -6,50 +6,16 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { blankCustomer, type Customer, nameParts } from "./Customer.ts"
 import { customerChange, customerColumns } from "./CustomerRows.ts"
 
-/** A profile, and whether this call created it. */
-export interface Profile {
-  readonly customer: Customer
-  readonly made: boolean
-}
-
-/** A profile after a change; `changed` is false when nothing was different and nothing was written. */
-export interface CustomerChanged {
-  readonly customer: Customer
-  readonly changed: boolean
-}
-
 /** All SQL of customer profiles. Queries exclude erased profiles. */
-export class CustomerRepo extends Context.Service<CustomerRepo, {
-  /**
-   * The profile of a signed-in user, created on first use with the event `customers.create`. One statement, and one
-   * profile for any number of concurrent requests. Null for anonymous visitors and API keys.
-   */
-  readonly profileOf: (actor: Actor) => Effect.Effect<Customer | null>
-  /** The same, and whether this request created it. */
-  readonly openProfile: (actor: Actor) => Effect.Effect<Profile | null>
-  /** The existing profile of a signed-in user; null before its first use, and for visitors and API keys. */
-  readonly existingProfileOf: (actor: Actor) => Effect.Effect<Customer | null>
-  /** A profile by id; undefined when the organization has no such profile. */
-  readonly find: (id: string) => Effect.Effect<Customer | undefined, never, CurrentActor>
-  /** A page of profiles, newest first, in two statements. */
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
-  /** Writes a new profile with its event; 409 when its login has a profile. */
-  readonly insert: (customer: Customer) => Effect.Effect<void, Conflict, CurrentActor>
-  /**
-   * Applies a rule to the current profile, with the event `customers.update`. The row is locked, so that the later of
-   * two changes builds on the earlier one. Undefined for an unknown profile.
-   */
-  readonly change: (
-    id: string,
-    rule: (before: Customer) => Customer
-  ) => Effect.Effect<CustomerChanged | undefined, never, CurrentActor>
-  /** Groups of a profile, for prices and promotions. Empty for an unknown profile. */
-  readonly groupsOf: (id: string) => Effect.Effect<ReadonlyArray<string>, never, CurrentActor>
-}>()("stoa/domain/customers/CustomerRepo") {}
+export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/customers/CustomerRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ openProfile: openingOf(sql), ...reading(sql), ...writing(sql) }))
+}) {
+  static readonly layer = Layer.effect(CustomerRepo, CustomerRepo.make)
+}
 
 /** The columns of a new row and their values, for an `insert … select`. */
 const newCustomerRow = (sql: SqlClient.SqlClient, c: Customer) => ({
@@ -60,6 +26,11 @@ const newCustomerRow = (sql: SqlClient.SqlClient, c: Customer) => ({
     ${JSON.stringify(c.metadata)}::jsonb, ${c.createdAt}::timestamptz, ${c.updatedAt}::timestamptz`
 })
 
+/**
+ * The profile of a signed-in user, created on first use with the event `customers.create`, and whether this request
+ * created it. One statement, and one profile for any number of concurrent requests. Null for anonymous visitors and API
+ * keys.
+ */
 const openingOf = (sql: SqlClient.SqlClient) =>
   Effect.fn("CustomerRepo.openProfile")(function*(actor: Actor) {
     if (!isSignedIn(actor)) return null
@@ -87,6 +58,7 @@ const orTaken = (error: SqlError.SqlError) =>
     : Effect.die(error)
 
 const writing = (sql: SqlClient.SqlClient) => {
+  /** Writes a new profile with its event; 409 when its login has a profile. */
   const insert = Effect.fn("CustomerRepo.insert")(function*(customer: Customer) {
     const actor = yield* CurrentActor
     const { columns, values } = newCustomerRow(sql, customer)
@@ -97,6 +69,11 @@ const writing = (sql: SqlClient.SqlClient) => {
       select id from made`
   }, Effect.catchTag("SqlError", orTaken))
 
+  /**
+   * Applies a rule to the current profile, with the event `customers.update`. The row is locked, so that the later of
+   * two changes builds on the earlier one. Undefined for an unknown profile; `changed` is false when nothing was different
+   * and nothing was written.
+   */
   const change = Effect.fn("CustomerRepo.change")(
     function*(id: string, rule: (before: Customer) => Customer) {
       const actor = yield* CurrentActor
@@ -125,16 +102,19 @@ const reading = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(customerColumns)
   const source = { table: "customers", columns: customerColumns, order: "created_at desc, id desc" }
 
+  /** A profile by id; undefined when the organization has no such profile. */
   const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
     const [customer] = yield* sql<Customer>`select ${columns} from customers
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and erased_at is null`
     return customer
   }, Effect.orDie)
 
+  /** A page of profiles, newest first, in two statements. */
   const list = Effect.fn("CustomerRepo.list")((page: PageRequest) =>
     Effect.orDie(ownPage<Customer>(sql, source, page, [sql`erased_at is null`]))
   )
 
+  /** The existing profile of a signed-in user; null before its first use, and for visitors and API keys. */
   const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
     if (!isSignedIn(actor)) return null
     const rows = yield* sql<Customer>`select ${columns} from customers
@@ -142,6 +122,7 @@ const reading = (sql: SqlClient.SqlClient) => {
     return rows[0] ?? null
   }, Effect.orDie)
 
+  /** Groups of a profile, for prices and promotions. Empty for an unknown profile. */
   const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: string) {
     const rows = yield* sql<Pick<Customer, "groupIds">>`select group_ids as "groupIds" from customers
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
@@ -150,13 +131,3 @@ const reading = (sql: SqlClient.SqlClient) => {
 
   return { existingProfileOf, find, list, groupsOf }
 }
-
-/** `CustomerRepo` over the database of the process. */
-export const customerRepoLayer = Layer.effect(
-  CustomerRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const openProfile = openingOf(sql)
-    const profileOf = (actor: Actor) => Effect.map(openProfile(actor), (profile) => profile?.customer ?? null)
-    return CustomerRepo.of({ profileOf, openProfile, ...reading(sql), ...writing(sql) })
-  })
-)

@@ -8,21 +8,56 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
 import { customerColumns } from "./CustomerRows.ts"
 
-/** Result of an erasure; nothing was changed where an order or a checkout of the customer is still open. */
-export type Erased =
-  | { readonly _tag: "Erased"; readonly left: Customer }
-  | { readonly _tag: "Open"; readonly orderNumbers: ReadonlyArray<string> }
-  | { readonly _tag: "Unknown" }
-
 /** Erases a person from the database (docs/customers.md). */
-export class ErasureRepo extends Context.Service<ErasureRepo, {
-  /**
-   * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
-   * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. Returns the numbers
-   * of open orders while something is still to be paid or shipped.
-   */
-  readonly erase: (customerId: string, now: Date) => Effect.Effect<Erased, never, CurrentActor>
-}>()("stoa/domain/customers/ErasureRepo") {}
+export class ErasureRepo extends Context.Service<ErasureRepo>()("stoa/domain/customers/ErasureRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /**
+     * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
+     * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. Changes nothing
+     * and returns the numbers of open orders while something is still to be paid or shipped, or a checkout is under way.
+     */
+    const erase = Effect.fn("ErasureRepo.erase")(
+      function*(customerId: string, now: Date) {
+        // The change log entry of the erasure drops the origin as well.
+        const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
+        const { organizationId } = actor
+        const [profile] = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers
+          where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
+        if (profile === undefined) return { _tag: "Unknown" } as const
+        const orderIds = yield* locked(sql, "orders", actor, profile.id)
+        const cartIds = yield* locked(sql, "carts", actor, profile.id)
+        const open = yield* underWay(sql, actor, profile.id)
+        if (open.length > 0) return { _tag: "Open", orderNumbers: open.filter((number) => number !== "") } as const
+        const own = yield* eraseOwn(sql, actor, profile, now)
+        yield* anonymize(sql, actor, { orderIds, cartIds }, now)
+        const actorId = profile.userId ?? profile.id
+        const others = yield* recordsOf(sql, actor, orderIds)
+        const redaction = { organizationId, customerId, orderIds, cartIds, others, actorId }
+        yield* redactChangeLog(sql, redaction)
+        const left: Customer = {
+          ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
+          createdAt: profile.createdAt
+        }
+        // Of the previous profile, keep only the login, which the change log stores as the actor anyway.
+        const { groupIds, updatedAt, userId } = profile
+        const about = { entityType: "customer", entityId: customerId } as const
+        const counts = { ...own, orders: orderIds.length, carts: cartIds.length }
+        const changes: ReadonlyArray<Change> = [
+          { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
+          { ...about, type: "customers.erase", payload: counts, before: counts }
+        ]
+        yield* sql`with event as (${changeLogInsert(sql, actor, changes)})${idempotencyRecord(sql, actor)} select 1`
+        return { _tag: "Erased", left } as const
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    return { erase }
+  })
+}) {
+  static readonly layer = Layer.effect(ErasureRepo, ErasureRepo.make)
+}
 
 /** Deletes rows that only the customer uses. The profile keeps its id, which orders reference. */
 const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, profile: Customer, now: Date) {
@@ -128,48 +163,3 @@ const anonymize = Effect.fnUntraced(function*(
   yield* sql`update cart_lines set notes = null, metadata = '{}'
     where cart_id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
 })
-
-/** `ErasureRepo` over the database of the process. */
-export const erasureRepoLayer = Layer.effect(
-  ErasureRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const erase = Effect.fn("ErasureRepo.erase")(
-      function*(customerId: string, now: Date) {
-        // The change log entry of the erasure drops the origin as well.
-        const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
-        const { organizationId } = actor
-        const [profile] = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers
-          where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
-        if (profile === undefined) return { _tag: "Unknown" } as const
-        const orderIds = yield* locked(sql, "orders", actor, profile.id)
-        const cartIds = yield* locked(sql, "carts", actor, profile.id)
-        const open = yield* underWay(sql, actor, profile.id)
-        if (open.length > 0) return { _tag: "Open", orderNumbers: open.filter((number) => number !== "") } as const
-        const own = yield* eraseOwn(sql, actor, profile, now)
-        yield* anonymize(sql, actor, { orderIds, cartIds }, now)
-        const actorId = profile.userId ?? profile.id
-        const others = yield* recordsOf(sql, actor, orderIds)
-        const redaction = { organizationId, customerId, orderIds, cartIds, others, actorId }
-        yield* redactChangeLog(sql, redaction)
-        const left: Customer = {
-          ...blankCustomer({ id: customerId, organizationId, userId: null, now }),
-          createdAt: profile.createdAt
-        }
-        // Of the previous profile, keep only the login, which the change log stores as the actor anyway.
-        const { groupIds, updatedAt, userId } = profile
-        const about = { entityType: "customer", entityId: customerId } as const
-        const counts = { ...own, orders: orderIds.length, carts: cartIds.length }
-        const changes: ReadonlyArray<Change> = [
-          { ...about, type: "customers.update", payload: left, before: { ...left, userId, groupIds, updatedAt } },
-          { ...about, type: "customers.erase", payload: counts, before: counts }
-        ]
-        yield* sql`with event as (${changeLogInsert(sql, actor, changes)})${idempotencyRecord(sql, actor)} select 1`
-        return { _tag: "Erased", left } as const
-      },
-      sql.withTransaction,
-      Effect.orDie
-    )
-
-    return ErasureRepo.of({ erase })
-  })
-)

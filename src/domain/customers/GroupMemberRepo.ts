@@ -4,32 +4,40 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { Customer } from "./Customer.ts"
 import { customerChange, customerColumns } from "./CustomerRows.ts"
-
-/** Result of a membership change. */
-export type MembershipOutcome =
-  | { readonly _tag: "Unknown"; readonly what: "group" | "customer" }
-  /** Already in that state; nothing was written. */
-  | { readonly _tag: "Unchanged" }
-  | { readonly _tag: "Changed"; readonly customer: Customer }
 
 /**
  * Members of customer groups. The table's trigger stores the group ids in the profile, so that carts and checkouts read
  * them with it. A membership change is therefore a change of the profile.
  */
-export class GroupMemberRepo extends Context.Service<GroupMemberRepo, {
-  /** A page of the customers in a group, last joined first, in two statements. */
-  readonly list: (groupId: string, page: PageRequest) => Effect.Effect<PageOf<Customer>, never, CurrentActor>
-  /** Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. */
-  readonly set: (
-    groupId: string,
-    customerId: string,
-    member: boolean
-  ) => Effect.Effect<MembershipOutcome, never, CurrentActor>
-}>()("stoa/domain/customers/GroupMemberRepo") {}
+export class GroupMemberRepo extends Context.Service<GroupMemberRepo>()("stoa/domain/customers/GroupMemberRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** A page of the customers in a group, last joined first, in two statements. */
+    const list = Effect.fn("GroupMemberRepo.list")(function*(groupId: string, page: PageRequest) {
+      const organization = yield* currentOrganization
+      const where = sql`m.organization_id = ${organization} and m.group_id = ${groupId}::uuid`
+      const [rows, counted] = yield* Effect.all([
+        sql<Customer>`select ${
+          sql.literal(columnsOf(Customer.fields, "c"))
+        } from customer_group_members m join customers c on c.id = m.customer_id
+          where ${where} order by m.joined_at desc, m.customer_id desc limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from customer_group_members m where ${where}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items: rows, total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
 
+    return { list, set: setting(sql) }
+  })
+}) {
+  static readonly layer = Layer.effect(GroupMemberRepo, GroupMemberRepo.make)
+}
+
+/**
+ * Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. `Unchanged`: already
+ * in that state; nothing was written.
+ */
 const setting = (sql: SqlClient.SqlClient) => {
   const put = (organization: string, groupId: string, customerId: string) =>
     sql`insert into customer_group_members (organization_id, group_id, customer_id)
@@ -64,24 +72,3 @@ const setting = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 }
-
-/** `GroupMemberRepo` over the database of the process. */
-export const groupMemberRepoLayer = Layer.effect(
-  GroupMemberRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const list = Effect.fn("GroupMemberRepo.list")(function*(groupId: string, page: PageRequest) {
-      const organization = yield* currentOrganization
-      const where = sql`m.organization_id = ${organization} and m.group_id = ${groupId}::uuid`
-      const [rows, counted] = yield* Effect.all([
-        sql<Customer>`select ${
-          sql.literal(columnsOf(Customer.fields, "c"))
-        } from customer_group_members m join customers c on c.id = m.customer_id
-          where ${where} order by m.joined_at desc, m.customer_id desc limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from customer_group_members m where ${where}`
-      ], { concurrency: "unbounded" })
-      return { ...page, items: rows, total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
-
-    return GroupMemberRepo.of({ list, set: setting(sql) })
-  })
-)

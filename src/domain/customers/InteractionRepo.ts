@@ -7,7 +7,7 @@ import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { Interaction } from "./Interaction.ts"
 
 const source = {
@@ -17,20 +17,18 @@ const source = {
 }
 
 /** All SQL of interactions. The change log records them as changes of their customer. */
-export class InteractionRepo extends Context.Service<InteractionRepo, {
-  /** A page of a customer's interactions, newest first, in two statements. */
-  readonly list: (customerId: string, page: PageRequest) => Effect.Effect<PageOf<Interaction>, never, CurrentActor>
-  /** False, and nothing written, when the organization has no such customer. */
-  readonly insert: (interaction: Interaction) => Effect.Effect<boolean, never, CurrentActor>
-  /** Applies a rule to the current interaction with the row locked. Undefined for an unknown one. */
-  readonly change: (
-    customerId: string,
-    id: string,
-    rule: (before: Interaction) => Interaction
-  ) => Effect.Effect<Interaction | undefined, never, CurrentActor>
-  /** False when the customer has no such interaction. */
-  readonly remove: (customerId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/customers/InteractionRepo") {}
+export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/domain/customers/InteractionRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** A page of a customer's interactions, newest first, in two statements. */
+    const list = Effect.fn("InteractionRepo.list")((customerId: string, page: PageRequest) =>
+      Effect.orDie(ownPage<Interaction>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
+    )
+
+    return { list, ...writing(sql) }
+  })
+}) {
+  static readonly layer = Layer.effect(InteractionRepo, InteractionRepo.make)
+}
 
 const toChange = (
   type: Extract<Change["type"], `customers.${string}Interaction`>,
@@ -39,6 +37,7 @@ const toChange = (
 ): Change => ({ type, entityType: "customer", entityId: payload.customerId, payload, before })
 
 const writing = (sql: SqlClient.SqlClient) => {
+  /** False, and nothing written, when the organization has no such customer. */
   const insert = Effect.fn("InteractionRepo.insert")(function*(i: Interaction) {
     const actor = yield* CurrentActor
     // The lock prevents a concurrent erasure of the customer.
@@ -55,6 +54,7 @@ const writing = (sql: SqlClient.SqlClient) => {
     return rows.length === 1
   }, Effect.orDie)
 
+  /** Applies a rule to the current interaction with the row locked. Undefined for an unknown one. */
   const change = Effect.fn("InteractionRepo.change")(
     function*(customerId: string, id: string, rule: (before: Interaction) => Interaction) {
       const actor = yield* CurrentActor
@@ -77,6 +77,7 @@ const writing = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
+  /** False when the customer has no such interaction. */
   const remove = Effect.fn("InteractionRepo.remove")((customerId: string, id: string) =>
     deleteRecorded(
       sql,
@@ -89,15 +90,3 @@ const writing = (sql: SqlClient.SqlClient) => {
 
   return { insert, change, remove }
 }
-
-/** `InteractionRepo` over the database of the process. */
-export const interactionRepoLayer = Layer.effect(
-  InteractionRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
-    const list = Effect.fn("InteractionRepo.list")((customerId: string, page: PageRequest) =>
-      Effect.orDie(ownPage<Interaction>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
-    )
-
-    return InteractionRepo.of({ list, ...writing(sql) })
-  })
-)

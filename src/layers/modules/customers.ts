@@ -1,15 +1,15 @@
 import { Layer } from "effect"
 import { Addresses } from "../../domain/customers/Addresses.ts"
-import { addressRepoLayer } from "../../domain/customers/AddressRepo.ts"
+import { AddressRepo } from "../../domain/customers/AddressRepo.ts"
 import { analyticsModels } from "../../domain/customers/analytics.ts"
-import { customerGroupRepoLayer } from "../../domain/customers/CustomerGroupRepo.ts"
+import { CustomerGroupRepo } from "../../domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
-import { customerRepoLayer } from "../../domain/customers/CustomerRepo.ts"
+import { CustomerRepo } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { Erasure } from "../../domain/customers/Erasure.ts"
-import { erasureRepoLayer } from "../../domain/customers/ErasureRepo.ts"
-import { groupMemberRepoLayer } from "../../domain/customers/GroupMemberRepo.ts"
-import { interactionRepoLayer } from "../../domain/customers/InteractionRepo.ts"
+import { ErasureRepo } from "../../domain/customers/ErasureRepo.ts"
+import { GroupMemberRepo } from "../../domain/customers/GroupMemberRepo.ts"
+import { InteractionRepo } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -38,12 +38,12 @@ export const customers = defineModule({
     Layer.provideMerge(Customers.layer),
     Layer.provideMerge(
       Layer.mergeAll(
-        customerRepoLayer,
-        addressRepoLayer,
-        customerGroupRepoLayer,
-        erasureRepoLayer,
-        groupMemberRepoLayer,
-        interactionRepoLayer
+        CustomerRepo.layer,
+        AddressRepo.layer,
+        CustomerGroupRepo.layer,
+        ErasureRepo.layer,
+        GroupMemberRepo.layer,
+        InteractionRepo.layer
       )
     )
   ),

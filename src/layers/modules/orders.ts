@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import { undoCreateOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
-import { orderRecordRepoLayer } from "../../domain/customers/OrderRecordRepo.ts"
+import { OrderRecordRepo } from "../../domain/customers/OrderRecordRepo.ts"
 import { handoverLayer } from "../../domain/fulfillment/HandoverRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsModels } from "../../domain/orders/analytics.ts"
@@ -38,7 +38,7 @@ export const orders = defineModule({
           orderStatusRepoLayer,
           orderNumberRepoLayer,
           unpaidOrderRepoLayer,
-          orderRecordRepoLayer
+          OrderRecordRepo.layer
         )
       ),
       Layer.provide(undoCreateOrderRepoLayer),
