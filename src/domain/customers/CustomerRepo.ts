@@ -71,8 +71,8 @@ const writing = (sql: SqlClient.SqlClient) => {
 
   /**
    * Applies a rule to the current profile, with the event `customers.update`. The row is locked, so that the later of
-   * two changes builds on the earlier one. Undefined for an unknown profile; `changed` is false when nothing was different
-   * and nothing was written.
+   * two changes builds on the earlier one. Undefined for an unknown profile; `changed` is false when nothing was
+   * different and nothing was written.
    */
   const change = Effect.fn("CustomerRepo.change")(
     function*(id: string, rule: (before: Customer) => Customer) {

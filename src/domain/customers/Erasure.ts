@@ -21,9 +21,9 @@ export class Erasure extends Context.Service<Erasure>()("stoa/domain/customers/E
     const hooks = yield* Hooks
     return {
       /**
-       * Erases the personal data of the signed-in person from the organization and runs `customers.afterUpdate` with the
-       * rest of the profile. The login stays; its next visit creates a new profile. 409 while an order is open, since the
-       * shop needs the address to ship it.
+       * Erases the personal data of the signed-in person from the organization and runs `customers.afterUpdate` with
+       * the rest of the profile. The login stays; its next visit creates a new profile. 409 while an order is open,
+       * since the shop needs the address to ship it.
        */
       eraseOwn: Effect.gen(function*() {
         const { id } = yield* customers.ownProfile

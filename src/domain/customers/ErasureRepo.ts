@@ -14,7 +14,7 @@ export class ErasureRepo extends Context.Service<ErasureRepo>()("stoa/domain/cus
     /**
      * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
      * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. Changes nothing
-     * and returns the numbers of open orders while something is still to be paid or shipped, or a checkout is under way.
+     * and returns the numbers of open orders while something is still to be paid or shipped or a checkout is under way.
      */
     const erase = Effect.fn("ErasureRepo.erase")(
       function*(customerId: string, now: Date) {

@@ -35,8 +35,8 @@ export class GroupMemberRepo extends Context.Service<GroupMemberRepo>()("stoa/do
 }
 
 /**
- * Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. `Unchanged`: already
- * in that state; nothing was written.
+ * Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. `Unchanged`:
+ * already in that state; nothing was written.
  */
 const setting = (sql: SqlClient.SqlClient) => {
   const put = (organization: string, groupId: string, customerId: string) =>
