@@ -5,98 +5,88 @@ import { mayGrant } from "../access/Granting.ts"
 import { Users } from "../access/Users.ts"
 import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { isUuid, newId } from "../ids/Id.ts"
-import { type PageOf, wholeList } from "../paging/Paging.ts"
+import { wholeList } from "../paging/Paging.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import type { Invitation, StaffMember, StaffRole } from "./StaffMember.ts"
+import type { Invitation } from "./StaffMember.ts"
 import { StaffRepo } from "./StaffRepo.ts"
 import { changeable, grantable } from "./StaffRules.ts"
 
 /** How long an invitation is open (contract, platform §6). */
 const invitationLife = Duration.days(7)
 
-type Refused = ValidationFailed | Forbidden
-
 /** Who works for an organization, and as what (contract, platform §6, staff routes). */
-export class Staff extends Context.Service<Staff, {
-  readonly list: StaffRepo["Service"]["list"]
-  /** The deployment's roles. */
-  readonly roles: PageOf<StaffRole>
-  /**
-   * 404 for a user who is neither a customer nor a member of the organization: the response shows a personal address,
-   * so others must be invited. 422 for a member or an unknown role, 403 for a role above the actor's.
-   */
-  readonly add: (userId: string, role: string) => Effect.Effect<StaffMember, Refused | NotFound, CurrentActor>
-  /** 404; 422 for the last owner or an unknown role; 403 for a member or a role above the actor. */
-  readonly changeRole: (id: string, role: string) => Effect.Effect<StaffMember, Refused | NotFound, CurrentActor>
-  /** 404; 422 for the last owner; 403 for a member above the actor. */
-  readonly remove: (id: string) => Effect.Effect<void, Refused | NotFound, CurrentActor>
-  readonly invitations: StaffRepo["Service"]["invitations"]
-  /**
-   * Sends no mail. 422 for an unknown role; 403 for a role above the actor's, and for actors who are not signed-in
-   * users.
-   */
-  readonly invite: (email: string, role: string) => Effect.Effect<Invitation, Refused, CurrentActor>
-}>()("stoa/domain/staff/Staff") {
-  static readonly layer = Layer.effect(Staff, Effect.suspend(() => make))
+export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
+  make: Effect.gen(function*() {
+    const repo = yield* StaffRepo
+    const { roles } = yield* StoreSettings
+    const caches = yield* CacheInvalidation
+    const users = yield* Users
+
+    /** A demoted member must not keep inviting others to their previous role. */
+    const losesRank = (from: string, to: string | null): boolean =>
+      to === null || !mayGrant({ role: to, permissions: roles[to] ?? [] }, roles, from)
+
+    /**
+     * 404 for a user who is neither a customer nor a member of the organization: the response shows a personal address,
+     * so others must be invited. 422 for a member or an unknown role, 403 for a role above the actor's.
+     */
+    const add = Effect.fn("Staff.add")(function*(userId: string, role: string) {
+      yield* Effect.fromResult(grantable(yield* CurrentActor, roles, role))
+      const person = yield* users.known({ userId })
+      const added = person === undefined ? { _tag: "NoUser" } as const : yield* repo.add(newId(), userId, role)
+      if (added._tag === "NoUser") return yield* NotFound.of("The organization knows no such person. Invite them.")
+      if (added._tag === "Member") return yield* ValidationFailed.of("userId", "is a member already", "already_member")
+      yield* caches.forget(`u${userId}`)
+      return added.member
+    })
+
+    const change = Effect.fnUntraced(function*(id: string, to: string | null) {
+      const actor = yield* CurrentActor
+      const member = yield* repo.change(id, (state) => changeable(actor, roles, state, to), losesRank)
+      if (member === undefined) return yield* NotFound.of("Member not found.")
+      // The trigger notifies the other processes; this process updates immediately.
+      yield* caches.forget(`u${member.userId}`)
+      return member
+    })
+
+    /**
+     * Sends no mail. 422 for an unknown role; 403 for a role above the actor's, and for actors who are not signed-in
+     * users.
+     */
+    const invite = Effect.fn("Staff.invite")(function*(email: string, role: string) {
+      const actor = yield* CurrentActor
+      yield* Effect.fromResult(grantable(actor, roles, role))
+      if (actor.type !== "user" || actor.userId === null || !isUuid(actor.userId)) {
+        return yield* Forbidden.of("Only a signed-in user can invite: an invitation says whose it is.")
+      }
+      const now = yield* DateTime.now
+      const invitation: Invitation = {
+        id: newId(),
+        organizationId: actor.organizationId,
+        email: email.toLowerCase(),
+        role,
+        status: "pending",
+        expiresAt: DateTime.toDateUtc(DateTime.addDuration(now, invitationLife)),
+        createdAt: DateTime.toDateUtc(now),
+        inviterId: actor.userId
+      }
+      yield* repo.invite(invitation)
+      return invitation
+    })
+
+    return {
+      list: repo.list,
+      /** The deployment's roles. */
+      roles: wholeList(Object.entries(roles).map(([role, permissions]) => ({ role, permissions }))),
+      add,
+      /** 404; 422 for the last owner or an unknown role; 403 for a member or a role above the actor. */
+      changeRole: change,
+      /** 404; 422 for the last owner; 403 for a member above the actor. */
+      remove: (id: string) => Effect.asVoid(change(id, null)),
+      invitations: repo.invitations,
+      invite
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Staff, Staff.make)
 }
-
-const make = Effect.gen(function*() {
-  const repo = yield* StaffRepo
-  const { roles } = yield* StoreSettings
-  const caches = yield* CacheInvalidation
-  const users = yield* Users
-
-  /** A demoted member must not keep inviting others to their previous role. */
-  const losesRank = (from: string, to: string | null): boolean =>
-    to === null || !mayGrant({ role: to, permissions: roles[to] ?? [] }, roles, from)
-
-  const add = Effect.fn("Staff.add")(function*(userId: string, role: string) {
-    yield* Effect.fromResult(grantable(yield* CurrentActor, roles, role))
-    const person = yield* users.known({ userId })
-    const added = person === undefined ? { _tag: "NoUser" } as const : yield* repo.add(newId(), userId, role)
-    if (added._tag === "NoUser") return yield* NotFound.of("The organization knows no such person. Invite them.")
-    if (added._tag === "Member") return yield* ValidationFailed.of("userId", "is a member already", "already_member")
-    yield* caches.forget(`u${userId}`)
-    return added.member
-  })
-
-  const change = Effect.fnUntraced(function*(id: string, to: string | null) {
-    const actor = yield* CurrentActor
-    const member = yield* repo.change(id, (state) => changeable(actor, roles, state, to), losesRank)
-    if (member === undefined) return yield* NotFound.of("Member not found.")
-    // The trigger notifies the other processes; this process updates immediately.
-    yield* caches.forget(`u${member.userId}`)
-    return member
-  })
-
-  const invite = Effect.fn("Staff.invite")(function*(email: string, role: string) {
-    const actor = yield* CurrentActor
-    yield* Effect.fromResult(grantable(actor, roles, role))
-    if (actor.type !== "user" || actor.userId === null || !isUuid(actor.userId)) {
-      return yield* Forbidden.of("Only a signed-in user can invite: an invitation says whose it is.")
-    }
-    const now = yield* DateTime.now
-    const invitation: Invitation = {
-      id: newId(),
-      organizationId: actor.organizationId,
-      email: email.toLowerCase(),
-      role,
-      status: "pending",
-      expiresAt: DateTime.toDateUtc(DateTime.addDuration(now, invitationLife)),
-      createdAt: DateTime.toDateUtc(now),
-      inviterId: actor.userId
-    }
-    yield* repo.invite(invitation)
-    return invitation
-  })
-
-  return Staff.of({
-    list: repo.list,
-    roles: wholeList(Object.entries(roles).map(([role, permissions]) => ({ role, permissions }))),
-    add,
-    changeRole: change,
-    remove: (id) => Effect.asVoid(change(id, null)),
-    invitations: repo.invitations,
-    invite
-  })
-})

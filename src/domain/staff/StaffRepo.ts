@@ -5,7 +5,7 @@ import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { Invitation, StaffMember } from "./StaffMember.ts"
 import type { MemberState } from "./StaffRules.ts"
 
@@ -17,31 +17,49 @@ const invitationSource = {
   order: "created_at desc, id desc"
 }
 
-/** Result of adding a member. */
-export type Added =
-  | { readonly _tag: "Added"; readonly member: StaffMember }
-  | { readonly _tag: "NoUser" }
-  | { readonly _tag: "Member" }
-
 /** All SQL of an organization's staff. Every change writes a change log entry in the same transaction. */
-export class StaffRepo extends Context.Service<StaffRepo, {
-  /** The oldest first. */
-  readonly list: (page: PageRequest) => Effect.Effect<PageOf<StaffMember>, never, CurrentActor>
-  readonly add: (id: string, userId: string, role: string) => Effect.Effect<Added, never, CurrentActor>
-  /**
-   * Changes a member's role, or removes the member (null), by a rule that gets their state while all owners are
-   * locked: if two owners leave at once, the second sees that they are the last. A demotion cancels the member's open
-   * invitations. Undefined for an unknown member.
-   */
-  readonly change: <E>(
-    id: string,
-    rule: (state: MemberState) => Result.Result<string | null, E>,
-    losesRank: (from: string, to: string | null) => boolean
-  ) => Effect.Effect<StaffMember | undefined, E, CurrentActor>
-  /** Open invitations, the newest first. */
-  readonly invitations: (page: PageRequest) => Effect.Effect<PageOf<Invitation>, never, CurrentActor>
-  readonly invite: (invitation: Invitation) => Effect.Effect<void, never, CurrentActor>
-}>()("stoa/domain/staff/StaffRepo") {}
+export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/StaffRepo", {
+  make: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    /** The oldest first. */
+    const list = Effect.fn("StaffRepo.list")(function*(page: PageRequest) {
+      const organization = yield* currentOrganization
+      const [items, counted] = yield* Effect.all([
+        sql<StaffMember>`select ${sql.literal(memberColumns)}
+          from members m join users u on u.id = m.user_id where m.organization_id = ${organization}
+          order by m.created_at, m.id limit ${page.limit} offset ${offsetOf(page)}`,
+        sql<{ readonly count: bigint }>`select count(*) as count from members where organization_id = ${organization}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items, total: Number(counted[0]?.count ?? 0) }
+    }, Effect.orDie)
+
+    /** Open invitations, the newest first. */
+    const invitations = Effect.fn("StaffRepo.invitations")((page: PageRequest) =>
+      Effect.orDie(ownPage<Invitation>(sql, invitationSource, page, [sql`status = 'pending'`, sql`expires_at > now()`]))
+    )
+
+    const invite = Effect.fn("StaffRepo.invite")(function*(invitation: Invitation) {
+      const actor = yield* CurrentActor
+      const change = {
+        type: "invitations.create",
+        entityType: "invitation",
+        entityId: invitation.id,
+        payload: invitation
+      } as const
+      yield* sql`with made as (
+          insert into invitations (id, organization_id, email, role, status, expires_at, inviter_id, created_at)
+          values (${invitation.id}::uuid, ${actor.organizationId}, ${invitation.email}, ${invitation.role},
+            ${invitation.status}, ${invitation.expiresAt}::timestamptz, ${invitation.inviterId}::uuid,
+            ${invitation.createdAt}::timestamptz))
+        ${changeLogInsert(sql, actor, [change])}`
+    }, Effect.orDie)
+
+    return { list, add: adding(sql), change: changing(sql), invitations, invite }
+  })
+}) {
+  static readonly layer = Layer.effect(StaffRepo, StaffRepo.make)
+}
 
 const memberChange =
   (type: "staff.create" | "staff.update" | "staff.delete") =>
@@ -104,6 +122,11 @@ const changing = (sql: SqlClient.SqlClient) => {
     return before && { before, owners: owners.length }
   })
 
+  /**
+   * Changes a member's role, or removes the member (null), by a rule that gets their state while all owners are
+   * locked: if two owners leave at once, the second sees that they are the last. A demotion cancels the member's open
+   * invitations. Undefined for an unknown member.
+   */
   return <E>(
     id: string,
     rule: (state: MemberState) => Result.Result<string | null, E>,
@@ -125,44 +148,3 @@ const changing = (sql: SqlClient.SqlClient) => {
       return member
     })).pipe(Effect.catchTag("SqlError", Effect.die))
 }
-
-/** `StaffRepo` over the database of the process. */
-export const staffRepoLayer = Layer.effect(
-  StaffRepo,
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-
-    const list = Effect.fn("StaffRepo.list")(function*(page: PageRequest) {
-      const organization = yield* currentOrganization
-      const [items, counted] = yield* Effect.all([
-        sql<StaffMember>`select ${sql.literal(memberColumns)}
-          from members m join users u on u.id = m.user_id where m.organization_id = ${organization}
-          order by m.created_at, m.id limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from members where organization_id = ${organization}`
-      ], { concurrency: "unbounded" })
-      return { ...page, items, total: Number(counted[0]?.count ?? 0) }
-    }, Effect.orDie)
-
-    const invitations = Effect.fn("StaffRepo.invitations")((page: PageRequest) =>
-      Effect.orDie(ownPage<Invitation>(sql, invitationSource, page, [sql`status = 'pending'`, sql`expires_at > now()`]))
-    )
-
-    const invite = Effect.fn("StaffRepo.invite")(function*(invitation: Invitation) {
-      const actor = yield* CurrentActor
-      const change = {
-        type: "invitations.create",
-        entityType: "invitation",
-        entityId: invitation.id,
-        payload: invitation
-      } as const
-      yield* sql`with made as (
-          insert into invitations (id, organization_id, email, role, status, expires_at, inviter_id, created_at)
-          values (${invitation.id}::uuid, ${actor.organizationId}, ${invitation.email}, ${invitation.role},
-            ${invitation.status}, ${invitation.expiresAt}::timestamptz, ${invitation.inviterId}::uuid,
-            ${invitation.createdAt}::timestamptz))
-        ${changeLogInsert(sql, actor, [change])}`
-    }, Effect.orDie)
-
-    return StaffRepo.of({ list, add: adding(sql), change: changing(sql), invitations, invite })
-  })
-)

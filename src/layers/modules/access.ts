@@ -5,7 +5,7 @@ import { userRepoLayer } from "../../domain/access/UserRepo.ts"
 import { Users } from "../../domain/access/Users.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { Staff } from "../../domain/staff/Staff.ts"
-import { staffRepoLayer } from "../../domain/staff/StaffRepo.ts"
+import { StaffRepo } from "../../domain/staff/StaffRepo.ts"
 import { organizationKeysHttp, permissionsHttp } from "../../http/access/AccessHttp.ts"
 import { staffHttp } from "../../http/staff/StaffHttp.ts"
 
@@ -16,7 +16,7 @@ export const access = defineModule({
   permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
   services: Layer.mergeAll(ApiKeys.layer, Staff.layer).pipe(
     Layer.provideMerge(Users.layer),
-    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, staffRepoLayer, userRepoLayer))
+    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, StaffRepo.layer, userRepoLayer))
   ),
   routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp)
 })
