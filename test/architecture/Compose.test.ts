@@ -32,7 +32,7 @@ const withAnchors = (block: string): string => {
   return [...merged.map(withAnchors), block].join("\n")
 }
 
-/** What `deploy/make-secrets.sh` writes, each time anew. */
+/** What `deploy/make-secrets.sh` writes, with new secrets on each call. */
 const madeSecrets = (): ReadonlyMap<string, string> => {
   const folder = mkdtempSync(join(tmpdir(), "stoa-secrets-"))
   const made = spawnSync("sh", [`${root}/deploy/make-secrets.sh`, join(folder, ".env")], { encoding: "utf8" })
@@ -43,7 +43,7 @@ const madeSecrets = (): ReadonlyMap<string, string> => {
   return new Map([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]))
 }
 
-/** What whoever deploys fills in. */
+/** The settings that an operator fills in. */
 const filledIn = new Map([
   ["STOA_SMTP_URL", "smtp://shop:secret@mail.example:587"],
   ["STOA_MAIL_FROM", "shop@shop.example"],
@@ -90,7 +90,7 @@ describe("docker-compose.yml", () => {
         assert.strictEqual(settings.role, name.startsWith("api") ? "api" : "runner")
         const password = secrets.get("POSTGRES_PASSWORD")
         assert.include(Redacted.value(Option.getOrThrow(settings.databaseUrl)), `stoa:${password}@postgres:5432/stoa`)
-        // A runner that gave another name than its own would receive its neighbour's messages.
+        // A runner that gave the name of another runner would receive the other one's messages.
         if (settings.role === "runner") {
           assert.deepStrictEqual([settings.runnerHost, settings.runnerPort], [name, 14_000])
         }
@@ -122,7 +122,7 @@ describe("docker-compose.yml", () => {
     assert.deepStrictEqual(upstreams, ours.filter((name) => name.startsWith("api")).map((name) => `${name}:4000`))
   })
 
-  it.effect("has the processes for HTTP believe the proxy, and nobody else, about a client's address", () => {
+  it.effect("has the processes for HTTP trust only the proxy about a client's address", () => {
     const proxy = /ipv4_address: (\S+)/.exec(services.get("proxy") ?? "")?.[1]
     return Effect.forEach(
       ours.filter((name) => name.startsWith("api")),
@@ -157,7 +157,7 @@ describe("docker-compose.demo.yml", () => {
       assert.match(demo, /^# A demo, and nothing to sell with/)
     }))
 
-  it("is published for its own machine alone", () => {
+  it("is published on the local machine only", () => {
     assert.deepStrictEqual([...demo.matchAll(/^ +- "(.+:\d+)"$/gm)].map(([, port]) => port), ["127.0.0.1:8081:4000"])
   })
 })

@@ -34,7 +34,7 @@ describe("the page of known defects", () => {
     const rows = rowsIn(tested)
     assert.isAbove(rows.length, 60)
     assert.deepStrictEqual(rows.filter((cells) => cells.length !== 3 || testsIn(cells[2] ?? "").length === 0), [])
-    // Whatever is quoted is read as a title, or it would be checked by nobody.
+    // Every quoted text must be read as a title, or no test would check it.
     const quoted = rows.flatMap(([, , cell = ""]) => cell.match(/"[^"]+"/g) ?? [])
     assert.strictEqual(rows.flatMap(([, , cell = ""]) => testsIn(cell)).length, quoted.length)
   })

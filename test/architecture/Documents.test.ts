@@ -32,7 +32,7 @@ describe("the documents", () => {
 
   it("list every variable that the service reads, and no other", () => {
     const variables = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).toSorted()
-    // The launcher of the embedded database has variables of its own, which its own document tells.
+    // A separate document lists the variables of the embedded database's launcher.
     const sources = readdirSync(join(root, "src/layers/config")).filter((name) => name !== "PostgresEnvironment.ts")
     const settings = sources.map((name) => read(join("src/layers/config", name))).join("\n")
     assert.deepStrictEqual(

@@ -68,7 +68,7 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     /Repo/
   ],
   [
-    "a rule that imports sql as a module of its own",
+    "a rule that imports sql as a separate module",
     "src/domain/a/Deep.ts",
     "stoa(layer-imports)",
     use("x", "effect/sql/SqlClient")
@@ -327,9 +327,9 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
   ["untyped JSON", "src/http/a/Json.ts", "stoa(no-ambient)", `export const a = (b: string) => JSON.parse(b)\n`],
   [
     "a service whose key is not its place",
-    "src/domain/a/Keyed.ts",
+    "src/domain/a/Misnamed.ts",
     "stoa(service-keys)",
-    `import { Context } from "effect"\nexport class Keyed extends Context.Service<Keyed, {}>()("Keyed") {}\n`
+    `import { Context } from "effect"\nexport class Misnamed extends Context.Service<Misnamed, {}>()("Misnamed") {}\n`
   ]
 ]
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path"
 
 const root = resolve(import.meta.dirname, "../..")
 
-/** What oxlint says about one file: the rule, such as `stoa(rooms)`, and its message. */
+/** What oxlint says about one file: the rule, such as `stoa(layer-imports)`, and its message. */
 export interface Finding {
   readonly file: string
   readonly rule: string
@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /**
- * Writes the files into a folder of its own beside the project's real linter configuration, runs oxlint there and
+ * Writes the files into a separate folder beside the project's real linter configuration, runs oxlint there and
  * gives back its findings. The folder is outside the project, so that nothing planted is ever linted for real.
  */
 export const lintPlanted = async (files: Readonly<Record<string, string>>): Promise<ReadonlyArray<Finding>> => {

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { audit } from "../support/Audit.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { startDeployment, talkingTo } from "../support/Service.ts"
 import { shoppers, unannounced } from "../support/Shoppers.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -13,7 +13,7 @@ const bar = 5_000
 
 it.live(`after each of ${outages.length} outages of the database every shopper buys within ${bar} ms`, () =>
   Effect.gen(function*() {
-    const database = yield* serverOfItsOwn
+    const database = yield* separateServer
     const { apis: [edge] } = yield* startDeployment(database.url, { apis: 1, runners: 2 })
     assert.isDefined(edge)
     yield* Effect.gen(function*() {

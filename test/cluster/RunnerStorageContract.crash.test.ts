@@ -9,7 +9,7 @@ import { ShardLocks } from "../../src/layers/cluster/ShardLocks.ts"
 import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { tapOn } from "../support/StatementTap.ts"
 
 const here = RunnerAddress.make("127.0.0.1", 1001)
@@ -179,7 +179,7 @@ describe("the locks of a session", () => {
 
   it.live("are in doubt for no longer than the database is away: a look that is under way finds it when it is back", () =>
     Effect.gen(function*() {
-      const database = yield* serverOfItsOwn
+      const database = yield* separateServer
       const storage = yield* processOn(database.url, "session", true)
       yield* storage.acquire(here, shards(1, 2))
       yield* database.stop

@@ -5,7 +5,7 @@ import { TestApp } from "../support/TestApp.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-/** Runs an example as a process of its own against the running service; its exit code and all it wrote. */
+/** Runs an example as a separate process against the running service; gives its exit code and all its output. */
 export const example = (file: string, ...words: ReadonlyArray<string>) =>
   Effect.flatMap(
     TestApp,

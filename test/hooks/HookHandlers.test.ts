@@ -59,7 +59,7 @@ describe("a handler", () => {
       assert.deepStrictEqual(yield* roast({}).pipe(withHooks([hook])), { organization: "org" })
     }))
 
-  it.effect("that takes longer than twenty seconds is interrupted, whatever it returned", () =>
+  it.effect("that takes longer than twenty seconds is interrupted, for every kind of return value", () =>
     Effect.gen(function*() {
       const { fate, work } = endless()
       let interrupted = false

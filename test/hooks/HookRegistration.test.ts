@@ -14,7 +14,7 @@ const order = Effect.flatMap(Hooks, (hooks) => hooks.before("acme.beforeRoast", 
 
 class Roastery extends Context.Service<Roastery, { readonly name: string }>()("stoa/test/hooks/Roastery") {}
 
-it.effect("hooks run in the order prepended, configured, appended, whoever was there first", () =>
+it.effect("hooks run in the order prepended, configured, appended, in any order of registration", () =>
   Effect.gen(function*() {
     const hooks = yield* Hooks
     yield* hooks.register([naming("appended 1")])
@@ -60,7 +60,7 @@ it.effect("a plugin's `{ key, handler }` stands on the side that its key names",
     assert.deepStrictEqual(seen, ["after"])
   }))
 
-it.effect("whoever emits an event of a plugin does not wait for its handlers, and hears nothing of their failures", () =>
+it.effect("a plugin that emits an event does not wait for its handlers, and does not receive their failures", () =>
   Effect.gen(function*() {
     const [goOn, heard] = [yield* Deferred.make<void>(), yield* Deferred.make<object>()]
     const hooks = [

@@ -130,14 +130,14 @@ it.effect("hooks act for the actor of the request, and what they change does not
     assert.deepStrictEqual(seen, [["org", undefined], ["org", undefined]])
   }))
 
-describe("a hook that causes its own operation", () => {
+describe("a hook that causes the operation it is called for", () => {
   const listening = Effect.fnUntraced(function*(hook: (hooks: Hooks["Service"]) => Hook) {
     const hooks = Context.get(yield* Layer.build(Hooks.layerNone), Hooks)
     yield* hooks.register([hook(hooks)])
     return hooks
   })
 
-  it.effect("is called five times, and the last one is told what is the matter", () =>
+  it.effect("is called five times, and the last call receives the error", () =>
     Effect.gen(function*() {
       const recorded: Array<ReadonlyArray<HookError>> = []
       const hooks = yield* listening(({ after }) => ({
@@ -164,7 +164,7 @@ describe("a hook that causes its own operation", () => {
       assert.strictEqual(calls, 5)
     }))
 
-  it.effect("stands as deep as whoever told it without waiting", () =>
+  it.effect("is one level deeper than the hook that emitted its event without waiting", () =>
     Effect.gen(function*() {
       const calls: Array<number> = []
       const ended = yield* Deferred.make<void>()
@@ -184,7 +184,7 @@ describe("a hook that causes its own operation", () => {
 })
 
 describe("hooks", () => {
-  it.effect("are told who does what, and share a bag with the others of their key", () =>
+  it.effect("receive the actor and the operation, and share a context with the others of their key", () =>
     Effect.gen(function*() {
       const calls: Array<object> = []
       const marking = (call: BeforeCall | AfterCall) =>
@@ -216,7 +216,7 @@ describe("hooks", () => {
       ])
     }))
 
-  it.effect("are told the kind of operation they stand at", () =>
+  it.effect("receive the kind of operation they are called for", () =>
     Effect.gen(function*() {
       const kinds: Array<readonly [string, string]> = [
         ["catalog.beforeCreate", "create"],

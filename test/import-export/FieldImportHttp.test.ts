@@ -100,7 +100,7 @@ withApp("imports of custom fields", (it) => {
             `fits No such catalog entity of type lamp with the slug '${fits}', here or before it in the file.`
           ] as const
         ),
-        [withFields("shade", { any: 1 }, { type: "shade" }), "any No such custom field."]
+        [withFields("cable", { any: 1 }, { type: "cable" }), "any No such custom field."]
       ]
       assert.deepStrictEqual(
         yield* store.send(jsonl(...wrong.map(([record]) => record))),

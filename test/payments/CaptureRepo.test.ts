@@ -104,7 +104,7 @@ describe("captures that were claimed", () => {
         for (const order of [captured, cancelled, refused]) assert.isNull(yield* dueIn(order))
       }))
 
-    it.effect("releases a claim for its own refusal only, and not once the order is captured", () =>
+    it.effect("releases a claim only for the refusal of that claim, and not once the order is captured", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         const { claim, release } = yield* CaptureRepo

@@ -11,7 +11,7 @@ export const leaky = definePlugin({
   permissions: [{ scope: "leaky:use", description: "Use it" }],
   schema: () => [notes],
   routes: () => [
-    // Nobody added the organization.
+    // The query does not filter by organization.
     routes.get("/notes/:id", { permission: "leaky:use", success: Schema.Unknown }).handle(({ db, params }) =>
       Effect.orDie(db.sql`select id, body from leaky_notes where id <> ${params.id}::uuid`)
     ),

@@ -54,7 +54,7 @@ describe("plugins that cannot stand beside each other", () => {
     assert.deepStrictEqual(flawsOf([named("pos"), gifts], core), [])
   })
 
-  it("are told where they are written when a name cannot be one of a table or column", () => {
+  it("are refused where they are defined when a name cannot be one of a table or column", () => {
     assert.throws(() => table("Cards", { code: text }), /"Cards"/)
     assert.throws(() => table("cards", { gift_code: text }), /"gift_code" is not in camelCase/)
     assert.throws(() => table("cards", { createdAt: text }), /that the library adds/)

@@ -64,7 +64,7 @@ describe("crashes around the embedded PostgreSQL", () => {
     const child = launchInChild({ dir, settings: { fsync: "off" } })
     const server = await launched(child)
     const group = (await readFile(`/proc/${server.pid}/stat`, "utf8")).replace(/^.*\) /, "").split(" ")[2]
-    assert.strictEqual(group, String(server.pid), "the server has a process group of its own")
+    assert.strictEqual(group, String(server.pid), "the server has a separate process group")
     const killed = performance.now()
     child.kill("SIGKILL")
     await waitFor("the end of the server", async () => !await isRunning(server.pid))
@@ -79,7 +79,7 @@ describe("crashes around the embedded PostgreSQL", () => {
       const states = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
       return states.filter((state) => state.replace(/^.*\) /, "").split(" ")[2] === String(server.pid)).length
     }
-    // A backend belongs to the group for the moment until it has made its own.
+    // A backend belongs to this group until it has made a separate one.
     await waitFor("the server and the holder of its life-line alone", async () => await members() === 2)
     process.kill(server.pid, "SIGKILL")
     await waitFor("the end of the whole group", async () => await members() === 0)
@@ -121,7 +121,7 @@ describe("crashes around the embedded PostgreSQL", () => {
     assert.notStrictEqual(server.pid, process.pid)
   })
 
-  it("does not take the server of another directory for its own", async () => {
+  it("does not join the server of another directory", async () => {
     const other = await start({ dir: await stoppedCluster(), throwaway: true })
     const dir = await stoppedCluster()
     const lines = [other.pid, join(dir, "data"), 1, other.port, "", "127.0.0.1", "0 0", "ready   ", ""]

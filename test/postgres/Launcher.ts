@@ -37,7 +37,7 @@ export const temporaryDirectory = async (parent = tmpdir()): Promise<string> => 
   return directory
 }
 
-/** Starts a server that is stopped when the test ends, whatever its outcome. */
+/** Starts a server that is stopped when the test ends, with any outcome. */
 export const start = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgresServer> => {
   const server = await startPostgres(options)
   onTestFinished(() => server.stop())
@@ -65,7 +65,7 @@ export const stoppedCluster = async (): Promise<string> => {
   return dir
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export const query = <Row extends object>(url: string, statement: string): Promise<ReadonlyArray<Row>> =>
   SqlClient.SqlClient.pipe(
     Effect.flatMap((sql) => sql.unsafe<Row>(statement)),
@@ -125,7 +125,7 @@ export const pretendBinaries = async (
   return bin
 }
 
-/** Every file below the directory with a digest of its content, but for what a server writes about its own run. */
+/** Every file below the directory with a digest of its content, except those that a server writes about its run. */
 export const snapshot = async (directory: string): Promise<ReadonlyMap<string, string>> => {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   const ofRun = /^(postmaster\.(pid|opts)|postgres\.log|pg.*\.stat)$/

@@ -15,7 +15,7 @@ const one = { "0001_one": making("step_one") }
 const two = { ...one, "0002_two": making("step_two") }
 const other = { "0001_other": making("step_other") }
 
-it.live("stoa migrate says what the database told of a migration that failed", () =>
+it.live("stoa migrate prints the database's error when a migration fails", () =>
   Effect.scoped(Effect.gen(function*() {
     const { url } = yield* freshDatabase
     yield* onDatabase(url, (sql) => sql`delete from ratelimits_migrations`)

@@ -107,9 +107,9 @@ describe("what the embedded PostgreSQL refuses", () => {
       const error = await refusal("NoUser", { dir: join(closed, "pg") })
       assert.match(error.message, /cannot enter .*closed.*DATABASE_URL/)
       const dir = await stoppedCluster()
-      withEnvironment({ EMBEDDED_PG_USER: "nobody-of-that-name" })
+      withEnvironment({ EMBEDDED_PG_USER: "no-such-account" })
       const missing = await refusal("NoUser", { dir: join(await temporaryDirectory(), "pg") })
-      assert.include(missing.message, "nobody-of-that-name")
+      assert.include(missing.message, "no-such-account")
       // Existing data is served by the account it belongs to.
       await refusal("StartFailed", { dir, settings: { shared_buffers: "plenty" } })
     })

@@ -27,7 +27,7 @@ const occupy = async (port: number) => {
   return { port: typeof address === "object" && address !== null ? address.port : 0, free: () => holder.close() }
 }
 
-/** The local addresses of listening sockets with that port, as the kernel writes them (hexadecimal). */
+/** The local addresses of listening sockets with that port, as Linux writes them (hexadecimal). */
 const listeners = async (port: number) => {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`
   const tables = await Promise.all(["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")))
@@ -116,7 +116,7 @@ describe("starting and stopping the embedded PostgreSQL", () => {
     await Promise.all(servers.map((server) => query(server.url, "select 1")))
   })
 
-  it("takes another port when the remembered one is taken, and refuses a fixed one that is", async () => {
+  it("takes another port when that of its last run is taken, and refuses a fixed port that is taken", async () => {
     const dir = await stoppedCluster()
     const first = await start({ dir, settings: { fsync: "off" } })
     await first.stop()

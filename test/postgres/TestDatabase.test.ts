@@ -14,7 +14,7 @@ const databases = Effect.gen(function*() {
 
 describe("TestDatabase", () => {
   it.layer(TestDatabase)((it) => {
-    it.effect("gives a file a database of its own that can be written", () =>
+    it.effect("gives a file a separate database that can be written", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
         yield* sql`create table only_here (id int4)`
@@ -54,7 +54,7 @@ describe("TestDatabase", () => {
       assert.notInclude(yield* databases, name)
     }))
 
-  it.effect("lets nobody into the template, where a connection would stop the next copy", () =>
+  it.effect("refuses connections to the template, which would stop the next copy", () =>
     Effect.gen(function*() {
       const { template, url } = inject("postgres")
       const inside = new URL(url)

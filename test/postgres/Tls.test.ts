@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { Client } from "pg"
 import { stoa } from "../support/Command.ts"
 import { eventually } from "../support/Eventually.ts"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { startService } from "../support/Service.ts"
 
 const fixture = (name: string) => fileURLToPath(new URL(`../support/tls/${name}`, import.meta.url))
@@ -18,7 +18,7 @@ const asking = async <A>(url: string, body: (client: Client) => Promise<A>): Pro
   return await body(client).finally(() => client.end())
 }
 
-/** Switches encryption on with a certificate, and refuses whoever comes without; the user `plain` excepted. */
+/** Switches encryption on with a certificate; refuses connections without encryption, except from the user `plain`. */
 const encrypt = async (url: string, certificate: string): Promise<void> => {
   const [{ data_directory: data }] = await asking(
     url,
@@ -47,7 +47,7 @@ class Servers extends Context.Service<Servers, { readonly own: string; readonly 
   static readonly layer = Layer.effect(
     Servers,
     Effect.gen(function*() {
-      const [own, elsewhere] = [yield* serverOfItsOwn, yield* serverOfItsOwn]
+      const [own, elsewhere] = [yield* separateServer, yield* separateServer]
       yield* Effect.promise(() =>
         Promise.all([encrypt(own.url, "server.pem"), encrypt(elsewhere.url, "elsewhere.pem")])
       )

@@ -41,8 +41,8 @@ const waiting = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.map(
       sql<{ what: string }>`select 'stock held too long' as what from holds where state = 'held' having count(*) > 0
-      union all select 'carts nobody came back to' from carts where status = 'active' having count(*) > 0
-      union all select 'refunds nobody settled' from refunds where status = 'pending' having count(*) > 0
+      union all select 'carts that were abandoned' from carts where status = 'active' having count(*) > 0
+      union all select 'refunds that were left pending' from refunds where status = 'pending' having count(*) > 0
       union all select 'messages answered long ago' from cluster_messages where entity_type = 'Old' having count(*) > 0
       union all select 'their answers' from cluster_replies where payload = '{}' having count(*) > 0
       union all select 'statistics of a table that grew' from pg_stat_user_tables
@@ -52,14 +52,14 @@ const waiting = (url: string) =>
 
 const everything = [
   "stock held too long",
-  "carts nobody came back to",
-  "refunds nobody settled",
+  "carts that were abandoned",
+  "refunds that were left pending",
   "messages answered long ago",
   "their answers",
   "statistics of a table that grew"
 ]
 
-describe("the sweeps of what is still open", () => {
+describe("the scheduled jobs for open records", () => {
   it.live("end what ran out, settle what was abandoned and forget what was answered", () =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase
@@ -73,7 +73,7 @@ describe("the sweeps of what is still open", () => {
         left = await Effect.runPromise(waiting(databaseUrl))
         return left.length === 0
       }
-      yield* Effect.ignore(Effect.tryPromise(() => waitFor("the sweeps", nothingWaits, 20_000)))
+      yield* Effect.ignore(Effect.tryPromise(() => waitFor("the scheduled jobs", nothingWaits, 20_000)))
       assert.deepStrictEqual(left, [])
     }), 60_000)
 })

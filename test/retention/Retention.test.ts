@@ -8,7 +8,7 @@ import { startService } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
 import { retentionTurn } from "./Turns.ts"
 
-describe("the sweeps", () => {
+describe("the retention jobs", () => {
   it.live("remove everything that is due, however much came together", () =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase

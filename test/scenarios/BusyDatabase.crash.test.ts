@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { Client } from "pg"
 import { forward } from "../support/Forwarding.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { serverWith } from "../support/ServerOfItsOwn.ts"
+import { serverWith } from "../support/SeparateServer.ts"
 import { beginService, type Service, untilReady } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
 

@@ -64,7 +64,7 @@ class MortalShop extends Context.Service<MortalShop, {
 
 /**
  * Two buyers, one with a key and one without, when the process dies at a step boundary of the first checkout that
- * gets there; then the same process without the fault. Gives what the one with the key is told in the end.
+ * gets there; then the same process without the fault. Gives the final answer to the buyer with the key.
  */
 const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, paymentMethodId: string) {
   const shop = yield* MortalShop
@@ -79,7 +79,7 @@ const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, paymentMetho
       concurrency: "unbounded"
     })
   )
-  assert.strictEqual(first.status, 0, "nobody is told anything by a dead process")
+  assert.strictEqual(first.status, 0, "a dead process answers no request")
   const app = shop.app()
   const recorded = yield* withKey(paymentMethodId)(before.idempotent).pipe(persistently(), Effect.provide(app))
   yield* audit(databaseUrl)

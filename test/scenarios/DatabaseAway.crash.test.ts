@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { addTo, aGuestCart, aProduct, checkOut } from "../support/Purchase.ts"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { startDeployment, talkingToAll } from "../support/Service.ts"
 import type { Answer } from "../support/TestApp.ts"
 
@@ -39,7 +39,7 @@ it.live(
   "what fails in another process because of the database is 503 to the client, and so is a checkout that cannot begin",
   () =>
     Effect.gen(function*() {
-      const database = yield* serverOfItsOwn
+      const database = yield* separateServer
       const { apis, runners } = yield* startDeployment(database.url, { apis: 1, runners: 1 })
       yield* Effect.gen(function*() {
         const product = yield* aProduct()

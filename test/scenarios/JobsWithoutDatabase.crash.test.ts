@@ -4,7 +4,7 @@ import { onDatabase } from "../support/Audit.ts"
 import { lineTo } from "../support/DatabaseLine.ts"
 import { enqueueFrom, jobRunner, noteRuns, openJobs, runsOf } from "../support/JobKills.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { startService } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -20,7 +20,7 @@ const overlaps = (notes: string) =>
 const notedRuns = (notes: string, pid?: number) =>
   Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(notes, pid)) > 0, 30_000))
 
-/** A runner that notes its runs in another database than its own, which stays when that goes. */
+/** A runner that records its runs in a second database, which stays when the runner's goes away. */
 const noting = (databaseUrl: string, notes: string, exclusiveMs: number) => {
   const options = jobRunner(databaseUrl, exclusiveMs)
   return startService({ ...options, environment: { ...options.environment, STOA_TEST_NOTES_URL: notes } })
@@ -54,7 +54,7 @@ it.live(
   "runners that a crash of the database takes by surprise never run one exclusive key twice at once",
   () =>
     Effect.gen(function*() {
-      const database = yield* serverOfItsOwn
+      const database = yield* separateServer
       const notes = yield* freshDatabase
       yield* noteRuns(notes.url)
       const runners = yield* Effect.all([1, 2].map(() => noting(database.url, notes.url, 3_000)), { concurrency: 2 })

@@ -73,7 +73,7 @@ describe("a process that dies after it changed something and before it could ans
           Effect.repeat({ until: ({ status }) => status !== 503, schedule: Schedule.spaced("100 millis") }),
           Effect.provide(talkingTo(doomed, databaseUrl))
         )
-        assert.strictEqual(recorded.status, 0, "nobody is told anything by a dead process")
+        assert.strictEqual(recorded.status, 0, "a dead process answers no request")
         assert.strictEqual((yield* Effect.promise(() => doomed.ended)).signal, "SIGKILL")
         const app = talkingTo(yield* restart(doomed, { databaseUrl }), databaseUrl)
         const again = yield* send.pipe(persistently("60 seconds"), Effect.provide(app))

@@ -32,7 +32,7 @@ it.live("a process that does everything sells without a port for others", () =>
     assert.deepStrictEqual(knock, { heard: "", closed: true })
   }), 60_000)
 
-it.live("a stranger at the port of a runner is cut off before anything is read", () =>
+it.live("a runner cuts off a connection without the secret before it reads a message", () =>
   Effect.gen(function*() {
     const { runner } = yield* aRunner
     const knock = (sent: string) => Effect.promise(() => asOutsider(runner.ports.runner, sent, "\"Exit\""))
@@ -47,7 +47,7 @@ it.live("a stranger at the port of a runner is cut off before anything is read",
     assert.deepStrictEqual(yield* knock(""), { heard: "", closed: true })
   }), 60_000)
 
-it.live("a runner answers those who prove the deployment's secret, and nobody else", () =>
+it.live("a runner answers only those who prove the deployment's secret", () =>
   Effect.gen(function*() {
     const { runner } = yield* aRunner
     const { runner: port } = runner.ports
@@ -74,7 +74,7 @@ it.live("a peer that sends what is no message is cut off", () =>
 it.live("a runner refuses a message for an actor under a shard that is not the actor's", () =>
   Effect.gen(function*() {
     const { url, runner } = yield* aRunner
-    // Whoever has the only runner has all shards; a purchase shows that it has them by now.
+    // The only runner gets all shards; a purchase shows that it has them by now.
     const edge = yield* startService({ databaseUrl: url, role: "api", environment })
     yield* Effect.flatMap(aProduct(), aCartWith).pipe(Effect.provide(talkingTo(edge, url)))
     const cart = randomUUID()

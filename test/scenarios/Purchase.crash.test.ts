@@ -26,7 +26,7 @@ const purchase = Effect.gen(function*() {
   assert.strictEqual((yield* checkOut(cart)).status, 422)
 })
 
-it.live("a stranger buys two things from a running service and reads the order", () =>
+it.live("a visitor buys two things from a running service and reads the order", () =>
   Effect.gen(function*() {
     const { url } = yield* freshDatabase
     const service = yield* startService({ databaseUrl: url, fromSources: [] })

@@ -55,7 +55,7 @@ it.live(
 /** A statement that waits for a lock does not notice that its client is dead, and would be carried out after it. */
 const endWaiting = (url: string) =>
   eventually(
-    "nobody to wait",
+    "no statement to wait for a lock",
     Effect.map(
       onDatabase(url, (sql) =>
         sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -67,7 +67,7 @@ const endWaiting = (url: string) =>
 const sqlCount = (url: string, query: string) =>
   Effect.map(onDatabase(url, (sql) => sql.unsafe(query)), (rows) => rows.length)
 
-/** While nobody can send a message to a workflow. */
+/** Runs the body while no process can send a message to a workflow. */
 const heldMailboxes = <A, R>(url: string, body: Effect.Effect<A, never, R>) =>
   Effect.flatMap(Effect.context<R>(), (context) =>
     onDatabase(url, (sql) =>

@@ -8,7 +8,7 @@ it.live(
     Effect.gen(function*() {
       const { by, recorded } = yield* relayUnderKills(2)
       assert.isAtLeast(recorded, 20)
-      assert.strictEqual(by, 2, "processes that told")
+      assert.strictEqual(by, 2, "processes that relayed")
     }),
   60_000
 )

@@ -152,7 +152,7 @@ withApp("a replay of invoices", (it) => {
 
 const sample = fileURLToPath(new URL("../../../shared/data/online-retail-sample.csv", import.meta.url))
 
-// The data is not part of the project: registered where somebody has laid it beside the project, told where not.
+// The data is not part of the project: without it beside the project, the replay is not registered and a line says so.
 if (existsSync(sample)) {
   withApp("a replay of a morning of real invoices", (it) => {
     // `npm run chaos` replays the whole day.

@@ -12,7 +12,7 @@ import { waitFor } from "../support/waitFor.ts"
 
 const environment = { STOA_SHUTDOWN_GRACE_MS: "2000" }
 
-it.live("behind a proxy nobody loses a request while processes are replaced one by one", () =>
+it.live("processes behind a proxy lose no request while they are replaced one by one", () =>
   Effect.gen(function*() {
     const { url } = yield* freshDatabase
     const options = { databaseUrl: url, environment }

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { type Service, startService } from "../support/Service.ts"
 
 const environment = { STOA_RATE_LIMIT_FACTOR: "0.001", TRUSTED_PROXY_IP: "127.0.0.1" }
@@ -27,10 +27,10 @@ const rush = Effect.fnUntraced(function*(services: ReadonlyArray<Service>, count
 })
 
 it.live(
-  "two processes of a deployment share their limits, and each goes on with its own while the database is away",
+  "two processes of a deployment share their limits, and each counts alone while the database is away",
   () =>
     Effect.gen(function*() {
-      const database = yield* serverOfItsOwn
+      const database = yield* separateServer
       const start = () => startService({ databaseUrl: database.url, role: "api", environment })
       const both = [yield* start(), yield* start()]
       for (const address of ["203.0.113.1", "203.0.113.2", "203.0.113.3"]) {

@@ -5,7 +5,7 @@ import { eventually } from "../support/Eventually.ts"
 import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aProduct, checkOut } from "../support/Purchase.ts"
-import { serverOfItsOwn } from "../support/ServerOfItsOwn.ts"
+import { separateServer } from "../support/SeparateServer.ts"
 import { type Service, startService, talkingTo } from "../support/Service.ts"
 import { stallingWay } from "../support/StallingWay.ts"
 import { api } from "../support/TestApp.ts"
@@ -28,7 +28,7 @@ const allClaimed = (url: string) =>
           row?.open === 0)))
   )
 
-it.live("a process that is told to stop answers the checkouts it has begun", () =>
+it.live("a stopping process answers the checkouts it has begun", () =>
   Effect.gen(function*() {
     const { url } = yield* freshDatabase
     const emulator = yield* startEmulator
@@ -55,7 +55,7 @@ it.live("a process that is told to stop answers the checkouts it has begun", () 
   }), 60_000)
 
 it.live.each(["all", "api", "runner"] as const)(
-  "the role \"%s\" ends with code 0 when it is told to stop",
+  "the role \"%s\" ends with code 0 when it is stopped",
   (role) =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase
@@ -67,7 +67,7 @@ it.live.each(["all", "api", "runner"] as const)(
 )
 
 it.live(
-  "a process that is told to stop says so to probes at once, and keeps no connection, while it still answers",
+  "a stopping process reports it to probes at once and keeps no connection, but still answers",
   () =>
     Effect.gen(function*() {
       const { url: databaseUrl } = yield* freshDatabase
@@ -92,9 +92,9 @@ it.live(
   60_000
 )
 
-it.live("a process that is told to stop while its database is away ends well", () =>
+it.live("a process that is stopped while its database is away ends well", () =>
   Effect.gen(function*() {
-    const database = yield* serverOfItsOwn
+    const database = yield* separateServer
     const service = yield* startService({ databaseUrl: database.url })
     yield* Effect.gen(function*() {
       const product = yield* aProduct({ stock: 1 })

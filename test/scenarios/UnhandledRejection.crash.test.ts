@@ -5,12 +5,12 @@ import { startService, talkingTo } from "../support/Service.ts"
 import { api } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
 
-const stray = new URL("../support/unhandledRejection.ts", import.meta.url).href
+const preload = new URL("../support/unhandledRejection.ts", import.meta.url).href
 
 it.live("a process logs the failure of a promise without a handler, and serves on", () =>
   Effect.gen(function*() {
     const { url: databaseUrl } = yield* freshDatabase
-    const service = yield* startService({ databaseUrl, fromSources: ["--import", stray] })
+    const service = yield* startService({ databaseUrl, fromSources: ["--import", preload] })
     service.kill("SIGUSR2")
     const isReported = () =>
       !service.running() || /promise without a handler failed[^]*left alone by a hook/.test(service.output())

@@ -49,7 +49,7 @@ describe("a payment whose outcome is unknown", () => {
         emulator.behave(mode, towards)
         if (towards === "capture") emulator.behave("deaf", "cancel")
         yield* failsCleanly(cart, product, message)
-        assert.isFalse(emulator.payments().some(({ status }) => status === "canceled"), "nobody can have undone it yet")
+        assert.isFalse(emulator.payments().some(({ status }) => status === "canceled"), "the recovery undoes it later")
 
         const other = yield* checkOut(cart, { paymentMethodId: "test" })
         assert.strictEqual(other.status, 201, "the shopper is free to pay otherwise")

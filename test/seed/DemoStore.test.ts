@@ -38,7 +38,7 @@ describe("the demo store", () => {
       assert.strictEqual(yield* count("promotions"), 2)
     }).pipe(Effect.provide(Store)))
 
-  it.effect("leaves a store alone that has a single product of its own", () =>
+  it.effect("leaves a store alone that already has a single product", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)

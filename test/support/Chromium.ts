@@ -23,7 +23,7 @@ export default (): void => {
     `No Chromium at ${executable}: install Debian's package "chromium" (apt-get install chromium), ` +
       "or say in STOA_TEST_CHROMIUM where it is."
   )
-  // Where in this file it was noticed helps nobody.
+  // A stack trace into this file helps no reader.
   missing.stack = missing.message
   throw missing
 }

@@ -46,7 +46,7 @@ const long = [
   "access/ApiKeys",
   "tax/TaxService",
   "scenarios/Traces",
-  "retention/OtherSweeps",
+  "retention/OtherJobs",
   "auth/SessionsHttp",
   "payments/StripeProvider",
   "payments/StripeAccounts"

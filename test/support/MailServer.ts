@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SMTPServer, type SMTPServerSession } from "smtp-server"
 
-/** Vouches for localhost, for whoever is told to trust it; its key is known to everybody. */
+/** A certificate of localhost for clients that trust it; its key is public. */
 export const localCertificate = `-----BEGIN CERTIFICATE-----
 MIIBmjCCAUGgAwIBAgIURdoWgw7WRiebCJh+HJInnY5D5qowCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1NTMyOVoYDzIxMjYxMDI4
@@ -43,7 +43,7 @@ export interface Arrived {
 
 export interface MailServer {
   readonly port: number
-  /** Everything that came, whatever was answered. */
+  /** Every message that arrived, with any answer. */
   readonly arrived: ReadonlyArray<Arrived>
   /** What is done with the next mails, one after the other; then every mail is taken. */
   readonly next: (...turns: ReadonlyArray<Turn>) => void
@@ -56,7 +56,7 @@ export interface MailServer {
 export interface MailServerOptions {
   /** Default: any. */
   readonly port?: number
-  /** Default `none`. `local`: STARTTLS with the certificate above; `expired`: with one that nobody vouches for. */
+  /** Default `none`. `local`: STARTTLS with the certificate above; `expired`: with one that clients do not trust. */
   readonly tls?: "none" | "local" | "expired"
   readonly login?: { readonly user: string; readonly pass: string }
 }
@@ -161,7 +161,7 @@ export const startMailServer = Effect.fnUntraced(function*({ login, port = 0, tl
   } satisfies MailServer
 })
 
-/** A port on which nobody listens, to start a server on later. */
+/** A port without a listener, to start a server on later. */
 export const aFreePort = Effect.scoped(Effect.map(startMailServer(), ({ port }) => port))
 
 /** A line of the head of a mail, unfolded; undefined where there is none. */

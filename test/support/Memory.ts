@@ -8,11 +8,11 @@ export const memory = "/dev/shm"
 const roomy = 4 * 1_024 ** 3
 
 /**
- * The databases lie in memory where there is room: to make and drop one is to make and drop a thousand files, and a disk's
+ * The databases are in memory where enough is free: to make and drop one is to make and drop a thousand files, and a disk's
  * file system is most of its cost. A server that is killed finds them there again; only programs may not lie there, which
  * many systems run none from.
  */
 export const parentOfDatabases = async (): Promise<string> => {
-  const room = await statfs(memory).then(({ bavail, bsize }) => bavail * bsize, () => 0)
-  return room >= roomy ? memory : tmpdir()
+  const free = await statfs(memory).then(({ bavail, bsize }) => bavail * bsize, () => 0)
+  return free >= roomy ? memory : tmpdir()
 }

@@ -22,7 +22,7 @@ const judged = (code: number | null, files: ReadonlyArray<Reported>): MutantRun 
   const failed = files.flatMap((file) => file.assertionResults).find(({ status }) => status === "failed")
   if (failed !== undefined) {
     const [message = ""] = failed.failureMessages
-    // Nobody knows what a test was going to see that had no time.
+    // A timeout does not show what the test would have found.
     const outcome = /(Test|Hook) timed out in/.test(message) ? "broken" : "failed"
     return { outcome, recorded: `${failed.fullName}: ${message.split("\n")[0]}` }
   }

@@ -7,7 +7,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "./TestApp.ts"
 
-/** A line of an order to be built; every line is a sellable of its own. Amounts in minor units. */
+/** A line of an order to be built; every line is another sellable. Amounts in minor units. */
 export interface BuiltLine {
   readonly quantity?: number
   readonly unitPrice?: number

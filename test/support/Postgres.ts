@@ -5,7 +5,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { closeClient, shareClient } from "./SharedClients.ts"
 
-/** A database of its own, with all migrations run and no rows but those of the migrations. */
+/** A separate database, with all migrations run and no rows but those of the migrations. */
 export interface FreshDatabase {
   readonly url: string
   readonly name: string
@@ -16,7 +16,7 @@ let server: Server | undefined
 
 /**
  * The client of all databases that this process makes and drops: to connect for each costs half as much as that itself. It
- * lives as long as the process, its connection until nobody has asked it for some seconds.
+ * lives as long as the process, its connection until it has been idle for some seconds.
  */
 const onServer = <A>(body: (sql: SqlClient.SqlClient) => Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
   Effect.promise(() => {
@@ -53,7 +53,7 @@ export const lastingDatabase = async (name: string): Promise<FreshDatabase> => {
   return database
 }
 
-/** A copy of a database to which nobody is connected, dropped like a fresh one. */
+/** A copy of a database that has no connections, dropped like a fresh one. */
 export const copyOf = (template: string): Effect.Effect<FreshDatabase, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tap(create(template), ({ url }) => shareClient(url)),
@@ -65,7 +65,7 @@ export const copyOf = (template: string): Effect.Effect<FreshDatabase, never, Sc
   )
 
 /**
- * A copy of the migrated template database (20 to 50 ms), dropped with whoever is still connected when the scope
+ * A copy of the migrated template database (20 to 50 ms), dropped with all remaining connections when the scope
  * closes.
  */
 export const freshDatabase: Effect.Effect<FreshDatabase, never, Scope.Scope> = Effect.suspend(() =>
@@ -78,7 +78,7 @@ export const alwaysWith = ({ name }: FreshDatabase, setting: string, value: stri
 
 /**
  * The client of a fresh database, once per layer build: give it to `it.layer` (or `layer`) of a file, and that file
- * has a database of its own. `PgClient` and `SqlClient` are both provided; the pool has 10 connections.
+ * has a separate database. `PgClient` and `SqlClient` are both provided; the pool has 10 connections.
  */
 export const TestDatabase: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient> = Layer.unwrap(
   Effect.map(freshDatabase, ({ url }) => PgClient.layer({ url: Redacted.make(url), maxConnections: 10 }))

@@ -22,7 +22,7 @@ const programs = [
     .filter((name) => /\/test\/(.+\/)?serve[A-Z]\w+\.ts$/.test(name)).map((name) => `src/plugins/${name}`)
 ]
 
-/** A name for what the programs are made of: a change of any of it makes them anew. */
+/** A hash of the programs' sources: they are built again when any of them changes. */
 const stateOf = (): string => {
   const hash = createHash("sha256").update(root)
   const sources = ["src", "test/support"].flatMap((folder) => filesBelow(folder).map((name) => join(folder, name)))

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { api, asAdmin, type Call, TestApp } from "./TestApp.ts"
 
-/** A request that the test takes for granted, and whose failure would be told later as something else. */
+/** A request that the test takes for granted, and whose failure would show later as another error. */
 const granted = Effect.fnUntraced(function*(path: string, call: Call) {
   const answer = yield* Effect.flatMap(TestApp, ({ prepare }) => prepare("POST", path, call))
   assert.include([200, 201], answer.status, `POST ${path}: ${JSON.stringify(answer.body)}`)

@@ -1,7 +1,7 @@
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { EngineJob, EngineOutcome, EngineRegistration, JobEngine } from "../../src/domain/jobs/JobSettings.ts"
 
-/** An engine with a runtime of its own, in memory: it does jobs when the test says so. */
+/** An engine with a separate runtime, in memory: it runs jobs when the test says so. */
 export const pushEngine = () => {
   const waiting: Array<EngineJob & { readonly id: string }> = []
   let registration: EngineRegistration | undefined
@@ -23,7 +23,7 @@ export const pushEngine = () => {
     work: async (): Promise<ReadonlyArray<EngineOutcome>> => {
       const outcomes: Array<EngineOutcome> = []
       for (const job of waiting.splice(0)) {
-        if (registration === undefined) throw new Error("Nobody registered.")
+        if (registration === undefined) throw new Error("No job runner is registered.")
         outcomes.push(await registration.run({ ...job, attempt: 1 }))
       }
       return outcomes

@@ -14,7 +14,7 @@ export interface Arrival {
   readonly body: string
 }
 
-/** A receiver of webhooks in a process of its own, which can be killed and started again on its port. */
+/** A receiver of webhooks in a separate process, which can be killed and started again on its port. */
 export interface ReceiverProcess {
   readonly url: string
   /** What the endpoint is to be registered with. */

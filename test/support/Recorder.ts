@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { eventually } from "./Eventually.ts"
 
-/** One request as the browser itself tells of it, whatever the page was allowed to see. */
+/** One request as the browser reports it, including what the page was not allowed to see. */
 export interface Exchange {
   readonly method: string
   readonly url: string

@@ -25,7 +25,7 @@ type PlacedOrder = Effect.Success<ReturnType<typeof anAuthorizedOrder>>
 
 const stubborn = persistently("60 seconds")
 
-/** Somebody of staff who repeats a request with its key until it has an outcome, whatever happens to the service. */
+/** Sends a request of staff with its key, and repeats it until it has an outcome, through failures of the service. */
 const ask = (order: PlacedOrder, action: "capture" | "refund" | "refunds", body: object, key: string) =>
   stubborn(api("POST", `/api/orders/${order.id}/${action}`, {
     as: asStaff,
@@ -33,7 +33,7 @@ const ask = (order: PlacedOrder, action: "capture" | "refund" | "refunds", body:
     headers: { "idempotency-key": `${order.id}-${key}` }
   }))
 
-/** Done: so it was told, or that it was carried out and nobody knows the answer any more. */
+/** The answer says that the request succeeded, or that it was carried out and its answer is lost. */
 const isDone = (answer: Answer): boolean =>
   answer.status === 200 || answer.status === 201 ||
   answer.status === 409 && answer.text("error.message").includes("was carried out, but its answer is lost")
@@ -54,7 +54,7 @@ const capture = Effect.fnUntraced(function*(order: PlacedOrder) {
 const toStatus = (order: PlacedOrder, status: string) =>
   api("PATCH", `/api/orders/${order.id}/status`, { as: asStaff, body: { status } })
 
-/** Gives an order back unit by unit, each by a request of its own, all of them at once. */
+/** Refunds an order unit by unit, each in a separate request, all of them at once. */
 const giveBackUnits = (order: PlacedOrder, restock: boolean) =>
   Effect.forEach(
     Array.from({ length: units }, (_, n) => `unit-${n}`),
@@ -132,7 +132,7 @@ const underWay = (url: string) =>
       ([row]) => row?.open ?? -1
     ))
 
-/** What the service wrote down is what the provider did, to the unit and to the refund, and nobody has to see to it. */
+/** Asserts that the service recorded what the provider did, to the unit and to the refund, without any repair by staff. */
 export const auditMoney = Effect.fnUntraced(function*(url: string, emulator: PaymentEmulator, wait = 60_000) {
   yield* eventually("the money to have arrived", Effect.map(underWay(url), (open) => open === 0), wait)
   const written = yield* books(url)

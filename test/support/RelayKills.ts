@@ -15,7 +15,7 @@ const nameOf = (n: number) => `runner-${n}`
 const connectingAs = (url: string, name: string) => `${url}?options=${encodeURIComponent(`-c stoa.process=${name}`)}`
 
 /**
- * Notes which process told of which event, in the transaction of the relay, and makes that transaction last a tenth of a
+ * Records which process relayed which event, in the transaction of the relay, and makes that transaction last a tenth of a
  * second behind its writes, under the name of its process: so that a kill can hit it there.
  */
 const watchRelay = (url: string) =>
@@ -28,7 +28,7 @@ const watchRelay = (url: string) =>
         perform pg_sleep(0.1);
         return null;
       end $$`,
-      sql`create trigger told after insert on webhook_messages referencing new table as opened
+      sql`create trigger relayed after insert on webhook_messages referencing new table as opened
         for each statement execute function note_recorded()`,
       ...organizations.map((id) =>
         sql`insert into organizations (id, slug, name) values (${id}, ${id}, ${id}) on conflict do nothing`
@@ -46,7 +46,7 @@ const relaying = (url: string) =>
 
 const stubborn = persistently("60 seconds")
 
-/** Somebody of an organization who changes a product again and again until told to stop. */
+/** Changes a product of an organization again and again until `done`. */
 const changing = Effect.fnUntraced(function*(organization: string, done: () => boolean) {
   const as = inOrganization(organization, asAdmin)
   const body = { type: "product", slug: "changing", status: "active", attributes: { title: "Changing" } }
@@ -59,7 +59,7 @@ const changing = Effect.fnUntraced(function*(organization: string, done: () => b
   }
 })
 
-/** What must not be of the change log and of what was told of it. */
+/** Asserts that the change log and what was relayed from it keep all rules. */
 const auditRelay = Effect.fnUntraced(function*(url: string) {
   const found = yield* onDatabase(
     url,
@@ -70,7 +70,7 @@ const auditRelay = Effect.fnUntraced(function*(url: string) {
     select 'sequences', organization_id from outbox_events where event_sequence is not null group by organization_id
       having count(*) <> max(event_sequence) or count(distinct event_sequence) <> count(*)
     union all
-    select 'told once', e.id::text from outbox_events e where event_sequence is not null
+    select 'relayed once', e.id::text from outbox_events e where event_sequence is not null
       and (select count(*) from recorded t where t.event_id = e.id) <> 1
     union all
     select 'one dispatch', e.id::text from outbox_events e where event_sequence is not null
@@ -79,13 +79,13 @@ const auditRelay = Effect.fnUntraced(function*(url: string) {
     select 'one job', e.id::text from outbox_events e where event_sequence is not null
       and (select count(*) from commerce_jobs j where j.task_slug = 'webhooks/deliver' and j.input->>'eventId' = e.id::text) <> 1
     union all
-    select 'nothing else told', t.event_id::text from recorded t
+    select 'nothing else relayed', t.event_id::text from recorded t
       where not exists (select 1 from outbox_events e where e.id = t.event_id and e.event_sequence is not null)`
   )
   assert.deepStrictEqual(found, [])
 })
 
-/** Sequences of an organization's events as the API tells them, page by page. */
+/** Sequences of an organization's events as the API returns them, page by page. */
 const sequencesOf = Effect.fnUntraced(function*(organization: string) {
   const all: Array<unknown> = []
   for (let after = 0;;) {

@@ -12,7 +12,7 @@ export const aRush = Effect.fnUntraced(function*(pieces: number, buyers: number)
   return { product, carts }
 })
 
-/** What all buyers are told when they check out, so many at once, each with a key and for as long as it takes. */
+/** The answers to all buyers who check out, so many at once, each with a key and until there is an outcome. */
 export const everybodyBuys = (
   carts: ReadonlyArray<GuestCart>,
   round = 1,
@@ -29,7 +29,7 @@ export const everybodyBuys = (
 
 const refusal = /^Insufficient stock/
 
-/** Asserts that exactly so many were sold, that everybody was told the truth about it, and that the books are right. */
+/** Asserts that exactly so many were sold, that every buyer got the right answer, and that the books are right. */
 export const soldExactly = Effect.fnUntraced(function*(
   databaseUrl: string,
   product: string,

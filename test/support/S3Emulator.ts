@@ -9,7 +9,7 @@ export interface S3Object {
   readonly contentType: string
 }
 
-/** What the bucket does instead of what it is asked: an error of its own, a broken connection, or nothing. */
+/** What the bucket does instead of answering a request: an error, a broken connection, or no answer. */
 export type S3Fault = "error" | "reset" | "silence"
 
 /** A bucket that speaks the protocol of S3 on this machine: signatures, hashes, ranges, addresses that end. */

@@ -32,7 +32,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** The service as a process of its own. */
+/** The service as a separate process. */
 export interface Service {
   readonly url: string
   readonly ports: Ports

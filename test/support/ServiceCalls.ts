@@ -23,7 +23,7 @@ export const answer = (status: number, headers: Headers, body: unknown): Answer 
   list: (path) => found(path, body, "a list", isList)
 })
 
-/** The client has no answer: nobody listens, or the connection broke. */
+/** The client has no answer: no process listens, or the connection broke. */
 const noAnswer = answer(0, new Headers(), undefined)
 
 const send = async (url: string, method: string, { as, body, headers }: Call): Promise<Answer> => {
@@ -54,7 +54,7 @@ export const callOf = (base: string) => (method: string, path: string, call: Cal
 export const isOutcome = ({ headers, status }: Answer): boolean =>
   status !== 0 && status !== 503 && !(status === 409 && headers.has("retry-after"))
 
-/** A client that does as it is told: it repeats the very same request until there is an outcome, for at most `wait`. */
+/** A client that follows the documentation: it repeats the same request until there is an outcome, for at most `wait`. */
 export const persistently =
   (wait: "15 seconds" | "60 seconds" = "15 seconds") =>
   <E, R>(request: Effect.Effect<Answer, E, R>): Effect.Effect<Answer, E, R> =>

@@ -13,7 +13,7 @@ export const shareClient = (url: string): Effect.Effect<void> =>
     void clients.set(url, ManagedRuntime.make(PgClient.layer({ url: Redacted.make(url), maxConnections: 10 })))
   )
 
-/** Ends the connections of whoever looked at the database. */
+/** Ends the shared connections to the database. */
 export const closeClient = (url: string): Effect.Effect<void> =>
   Effect.suspend(() => {
     const client = clients.get(url)

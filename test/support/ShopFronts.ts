@@ -29,7 +29,7 @@ export class ShopFronts extends Context.Service<ShopFronts, {
   /** Not trusted, and of another site. */
   readonly outsider: string
   readonly browser: Browser
-  /** The link of the mail that asks somebody to confirm his address, once it lies there. */
+  /** The link of the mail that asks for the confirmation of an address, once it has arrived. */
   readonly linkTo: (email: string) => Effect.Effect<string>
 }>()("stoa/test/support/ShopFronts") {}
 
@@ -50,7 +50,7 @@ const linkIn = async (folder: string, email: string) => {
   return undefined
 }
 
-/** Requests to a service in development; whoever is named in `as` stands for the holder of the development key. */
+/** Requests to a service in development; every actor in `as` is replaced by the holder of the development key. */
 const withDevelopmentKey = (url: string, databaseUrl: string): TestApp["Service"] => {
   const call = callOf(url)
   const api: TestApp["Service"]["api"] = (method, path, { as, ...options } = {}) =>
@@ -61,7 +61,7 @@ const withDevelopmentKey = (url: string, databaseUrl: string): TestApp["Service"
   return { url, databaseUrl, organizationId: "org_default", api, prepare: insisting(api) }
 }
 
-/** The service as a process of its own, as in development; pages of four origins; and a browser for their visitors. */
+/** The service as a separate process, as in development; pages of four origins; and a browser for their visitors. */
 export const shopFronts = Layer.effectContext(Effect.gen(function*() {
   const { url: databaseUrl } = yield* freshDatabase
   const dir = yield* dataDir
@@ -89,14 +89,14 @@ export const shopFronts = Layer.effectContext(Effect.gen(function*() {
       shop,
       partner,
       sibling: origin("blog.stoa"),
-      outsider: origin("stranger"),
+      outsider: origin("outsider"),
       browser,
       linkTo
     })
   )
 }))
 
-/** Somebody at the browser, with cookies of his own and no others. */
+/** A visitor at the browser with separate cookies. */
 export const somebody: Effect.Effect<BrowserContext, never, ShopFronts | Scope.Scope> = Effect.flatMap(
   ShopFronts,
   ({ browser }) =>

@@ -4,7 +4,7 @@ import { onDatabase } from "./Audit.ts"
 import { persistently } from "./ServiceCalls.ts"
 import { type Answer, api, type TestApp } from "./TestApp.ts"
 
-/** What shoppers were told: the orders that the shop confirmed, and the refusals by their text. */
+/** The answers to shoppers: the orders that the shop confirmed, and the refusals by their text. */
 export interface Reported {
   readonly orders: Array<string>
   readonly refusals: Map<string, number>
@@ -14,7 +14,7 @@ export const unannounced = (): Reported => ({ orders: [], refusals: new Map() })
 
 const stubborn = persistently("60 seconds")
 
-/** One purchase by somebody who repeats every request until it has an outcome, whatever happens to the service. */
+/** One purchase by a shopper who repeats every request until it has an outcome, through failures of the service. */
 const buy = Effect.fnUntraced(function*(product: string, paymentMethodId: string) {
   const made = yield* stubborn(api("POST", "/api/carts", { body: { currency: "USD" } }))
   const cartId = made.text("data.id")
@@ -39,7 +39,7 @@ const note = (recorded: Reported, answer: Answer) => {
   }
 }
 
-/** So many shoppers buy one after the other until told to stop; each takes the methods of payment in turn. */
+/** So many shoppers buy one after the other until they are stopped; each takes the methods of payment in turn. */
 export const shoppers = (
   count: number,
   product: string,

@@ -8,7 +8,7 @@ export interface SentStatement {
   readonly text: string
 }
 
-/** The way to a database by which a test sees every statement that the service sends, whoever sends it. */
+/** A proxy to a database that shows a test every statement that the service sends, from each of its connections. */
 export interface StatementTap {
   /** What the service has to be given to come this way. */
   readonly url: string

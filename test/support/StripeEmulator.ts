@@ -6,7 +6,7 @@ import { type Reply, type StripeIntent, StripeLedger } from "./StripeLedger.ts"
 
 /**
  * What happens to a call. `drop`: the connection ends before it is heard. `hear`: it has its effect and the connection ends
- * without an answer. `hold`: it has its effect and the answer waits for `release`. `break`: status 500, remembered under
+ * without an answer. `hold`: it has its effect and the answer waits for `release`. `break`: status 500, stored under
  * the key as Stripe does, without an effect. `limit`: status 429.
  */
 export type Fault = "drop" | "hear" | "hold" | "break" | "limit"
@@ -20,13 +20,13 @@ interface Cached {
   reply: Reply | undefined
 }
 
-/** The part of Stripe's HTTP interface that this service uses, over a socket, with a ledger of its own. */
+/** The part of Stripe's HTTP interface that this service uses, over a socket, with a separate ledger. */
 export interface StripeEmulator {
   readonly url: string
   readonly ledger: StripeLedger
   /** Each call with its idempotency key, in the order in which they were heard. */
   readonly calls: ReadonlyArray<{ readonly call: StripeCall; readonly key: string | undefined }>
-  /** The next so many calls of a kind meet trouble. */
+  /** The next so many calls of a kind fail in this way. */
   readonly fault: (call: StripeCall, fault: Fault, times?: number) => void
   /** Lets the answers go that were held. */
   readonly release: () => void
@@ -55,7 +55,7 @@ const failure = (status: number, type: string, message: string, code?: string): 
   body: { error: { type, message, ...code === undefined ? {} : { code } } }
 })
 
-class NumberBlock {
+class Account {
   readonly ledger = new StripeLedger()
   readonly calls: Array<{ readonly call: StripeCall; readonly key: string | undefined }> = []
   readonly keys = new Map<string, Cached>()
@@ -67,7 +67,7 @@ class NumberBlock {
     return index < 0 ? undefined : this.faults.splice(index, 1)[0]?.fault
   }
 
-  /** As Stripe keeps idempotency keys: same request, same answer; another request is refused, one at work is told. */
+  /** As Stripe keeps idempotency keys: same request, same answer; another request, or one still at work, is refused. */
   answer(asked: { method: string; path: string; text: string; key: string | undefined }, breaks: boolean): Reply {
     const { key, method, path, text } = asked
     const work = () =>
@@ -89,7 +89,7 @@ class NumberBlock {
   }
 }
 
-const serve = (desk: NumberBlock, secretKey: string) => async (request: IncomingMessage, response: ServerResponse) => {
+const serve = (account: Account, secretKey: string) => async (request: IncomingMessage, response: ServerResponse) => {
   const url = new URL(request.url ?? "/", "http://stripe")
   const method = request.method ?? "GET"
   const path = url.pathname.replace("/v1/", "")
@@ -99,24 +99,24 @@ const serve = (desk: NumberBlock, secretKey: string) => async (request: Incoming
   const say = ({ body, status }: Reply, replayed = false): void =>
     void response.writeHead(status, {
       "content-type": "application/json",
-      "request-id": `req_${desk.calls.length}`,
+      "request-id": `req_${account.calls.length}`,
       ...replayed ? { "idempotent-replayed": "true" } : {}
     }).end(JSON.stringify(body))
   if (request.headers.authorization !== `Bearer ${secretKey}`) {
     return say(failure(401, "invalid_request_error", `Invalid API Key provided: ${request.headers.authorization}`))
   }
-  const fault = desk.takeFault(call)
+  const fault = account.takeFault(call)
   if (fault === "drop") return void request.socket.destroy()
-  desk.calls.push({ call, key })
+  account.calls.push({ call, key })
   if (fault === "limit") return say(failure(429, "rate_limit_error", "Too many requests.", "rate_limit"))
-  const replayed = method === "POST" && key !== undefined && desk.keys.has(key)
-  const reply = desk.answer({ method, path, text, key }, fault === "break")
+  const replayed = method === "POST" && key !== undefined && account.keys.has(key)
+  const reply = account.answer({ method, path, text, key }, fault === "break")
   if (fault === "hear") return void request.socket.destroy()
   if (fault !== "hold") return say(reply, replayed)
-  const atWork = desk.keys.get(key ?? "")
+  const atWork = account.keys.get(key ?? "")
   const done = atWork?.reply
   if (atWork !== undefined) atWork.reply = undefined
-  return void desk.held.push(() => {
+  return void account.held.push(() => {
     if (atWork !== undefined) atWork.reply = done
     say(reply, replayed)
   })
@@ -125,8 +125,8 @@ const serve = (desk: NumberBlock, secretKey: string) => async (request: Incoming
 /** Starts a Stripe of the test's own for the account with this key; it ends with the scope. */
 export const startStripe = (secretKey: string): Effect.Effect<StripeEmulator, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const desk = new NumberBlock()
-    const handle = serve(desk, secretKey)
+    const account = new Account()
+    const handle = serve(account, secretKey)
     const server = createServer((request, response) => void handle(request, response))
     yield* Effect.addFinalizer(() =>
       Effect.callback<void>((resume) => {
@@ -140,17 +140,17 @@ export const startStripe = (secretKey: string): Effect.Effect<StripeEmulator, ne
     const address = server.address()
     return {
       url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-      ledger: desk.ledger,
-      calls: desk.calls,
+      ledger: account.ledger,
+      calls: account.calls,
       fault: (call, fault, times = 1) => {
-        for (let n = 0; n < times; n++) desk.faults.push({ call, fault })
+        for (let n = 0; n < times; n++) account.faults.push({ call, fault })
       },
       release: () => {
-        for (const go of desk.held.splice(0)) go()
+        for (const go of account.held.splice(0)) go()
       },
-      forgetKeys: () => desk.keys.clear(),
+      forgetKeys: () => account.keys.clear(),
       paymentOf: (orderId) => {
-        const found = [...desk.ledger.intents.values()].find(({ metadata }) => metadata["orderId"] === orderId)
+        const found = [...account.ledger.intents.values()].find(({ metadata }) => metadata["orderId"] === orderId)
         if (found === undefined) throw new Error(`the emulated Stripe has no payment for ${orderId}`)
         return found
       }

@@ -69,7 +69,7 @@ export interface Call {
   readonly as?: Partial<Actor>
 }
 
-/** The whole service in this process, on a database of its own, reached over HTTP like by any client. */
+/** The whole service in this process, on a separate database, reached over HTTP like by any client. */
 export class TestApp extends Context.Service<TestApp, {
   readonly url: string
   readonly databaseUrl: string
@@ -212,7 +212,7 @@ export const sharedApp = (deployment: DeploymentConfig = {}) => {
 /** A group of tests in a new organization of the shared service; real time, since its actors and sockets live in it. */
 export const withSharedApp = layer(sharedApp(), { excludeTestServices: true, timeout: "60 seconds" })
 
-/** A group of tests around one running service of its own; real time, since its actors and sockets live in it. */
+/** A group of tests around one separate running service; real time, since its actors and sockets live in it. */
 export const withApp = layer(testAppLayer(), { excludeTestServices: true, timeout: "60 seconds" })
 
 /** The organization of the running group of tests; without a service the default one. */

@@ -5,7 +5,7 @@ import { answer } from "./ServiceCalls.ts"
 import { ShopFronts } from "./ShopFronts.ts"
 import type { Call } from "./TestApp.ts"
 
-/** What a page is told of an answer; `failed` names the error when it is told nothing. */
+/** What a page sees of an answer; `failed` names the error when it sees none. */
 const Reported = Schema.Struct({
   failed: Schema.optional(Schema.String),
   type: Schema.optional(Schema.String),
@@ -16,7 +16,7 @@ const Reported = Schema.Struct({
 
 const recorded = Schema.decodeUnknownOption(Reported)
 
-/** Runs a function of the page's own script with these arguments and gives what it told. */
+/** Runs a function of the page's own script with these arguments and gives its result. */
 export const run = (page: Page, name: string, ...args: ReadonlyArray<unknown>): Effect.Effect<unknown> =>
   Effect.promise(() => page.evaluate(`${name}(...${JSON.stringify(args)})`))
 
@@ -39,7 +39,7 @@ export const callFrom = Effect.fnUntraced(function*(page: Page, method: string, 
   return answer(status ?? 0, new Headers(headers ?? {}), body)
 })
 
-/** Signs somebody up at the shop's page, and gives the link that he is mailed. */
+/** Signs a visitor up at the shop's page, and gives the link in the mail. */
 export const signUpAt = Effect.fnUntraced(function*(page: Page) {
   const { linkTo, shop } = yield* ShopFronts
   const person = { email: `${randomUUID()}@example.com`, password: "correct horse battery" }
@@ -60,7 +60,7 @@ export const confirmAt = (page: Page, link: string, password?: string) =>
     await page.waitForURL((url) => url.search === "?confirmed")
   })
 
-/** Somebody at the shop's page who has signed up, confirmed his address and signed in. */
+/** A visitor at the shop's page who has signed up, confirmed the address and signed in. */
 export const signedInAt = Effect.fnUntraced(function*(visitor: BrowserContext) {
   const { shop } = yield* ShopFronts
   const page = yield* open(visitor, `${shop}/shop.html`)

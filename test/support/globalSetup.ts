@@ -61,7 +61,7 @@ const quickLogIn = async (dir: string, url: string) => {
 const ownServer = async () => {
   await removeLeftovers()
   const dir = await mkdtemp(join(await parentOfDatabases(), `${prefix}${process.pid}-`))
-  // Nobody asks what statements cost, which is counted for each of them otherwise.
+  // No test reads the statistics of statements, which are otherwise counted for each one.
   const server = await startPostgres({ dir, throwaway: true, settings: { shared_preload_libraries: "" } })
   await quickLogIn(dir, server.url)
   return { url: server.url, template: "stoa_template", stop: server.stop }
@@ -113,7 +113,7 @@ const prepare = async ({ template, url }: { readonly url: string; readonly templ
 }
 
 /**
- * One PostgreSQL per run: a throwaway one of its own, or the one of STOA_TEST_DATABASE_URL. All migrations run once,
+ * One PostgreSQL per run: a throwaway one, or the one of STOA_TEST_DATABASE_URL. All migrations run once,
  * into a template database, of which every test file gets a copy.
  */
 export default async (project: TestProject): Promise<() => Promise<void>> => {

@@ -19,7 +19,7 @@ const exclusiveMs = Number(process.env["STOA_TEST_EXCLUSIVE_MS"] ?? 10)
 const spread = () => exclusiveMs * (0.5 + Math.random())
 
 /**
- * Notes when a run begins and when it ends or is given back, whatever becomes of it; only one whose process is killed has no
+ * Notes when a run begins and when it ends or is given back, with any outcome; only one whose process is killed has no
  * end.
  */
 const noting = (ms: () => number) => ({ input, job }: TaskCall) =>

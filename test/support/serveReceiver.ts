@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { Webhook } from "standardwebhooks"
 
 /**
- * A receiver of webhooks as a process of its own: verifies each request with the public library, notes it in the file
+ * A receiver of webhooks as a separate process: verifies each request with the public library, notes it in the file
  * STOA_TEST_ARRIVALS, a line each, and answers 204, or 400 to what it did not accept. Before and after the note it works
  * for some milliseconds, so that a kill also hits what is noted and not answered.
  */

@@ -57,7 +57,7 @@ layer(traced, { excludeTestServices: true, timeout: "60 seconds" })("traces over
       assert.strictEqual(receiver.requests[0]?.headers["x-tenant"], "acme")
     }))
 
-  it.effect("a client who says that his trace is not sampled is traced all the same", () =>
+  it.effect("traces a request whose client says that its trace is not sampled", () =>
     Effect.gen(function*() {
       const traceId = "9".repeat(32)
       yield* api("GET", "/api/catalog/entities", { headers: { traceparent: `00-${traceId}-${"b".repeat(16)}-00` } })

@@ -146,7 +146,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   // The order is still open.
   ["an erasure", ({ id }) => ErasureRepo.use((repo) => tagOf(repo.erase(id, at))), "Unknown", "Open"],
   [
-    "a member of its own group",
+    "a member of the other tenant's group",
     ({ id }) => {
       const own = newId()
       return Effect.andThen(

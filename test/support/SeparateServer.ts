@@ -7,8 +7,8 @@ import type { PostgresSettings } from "../../src/layers/postgres/PostgresSetting
 import { onDatabase } from "./Audit.ts"
 import { parentOfDatabases } from "./Memory.ts"
 
-/** A PostgreSQL of the test's own that can be stopped and started again on its port, with its data. */
-export interface ServerOfItsOwn {
+/** A separate PostgreSQL server that can be stopped and started again on its port, with its data. */
+export interface SeparateServer {
   readonly url: string
   readonly stop: Effect.Effect<void>
   readonly start: Effect.Effect<void>
@@ -19,9 +19,9 @@ export interface ServerOfItsOwn {
 }
 
 /** Starts one on an empty directory; it is stopped and removed when the scope closes. */
-export const serverOfItsOwn: Effect.Effect<ServerOfItsOwn, never, Scope.Scope> = Effect.suspend(() => serverWith({}))
+export const separateServer: Effect.Effect<SeparateServer, never, Scope.Scope> = Effect.suspend(() => serverWith({}))
 
-/** The same with settings of its own. */
+/** The same with other settings. */
 export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings) {
   const parent = yield* Effect.promise(() => parentOfDatabases().then((place) => mkdtemp(join(place, "stoa-restart-"))))
   yield* Effect.promise(() => chmod(parent, 0o755))
@@ -35,7 +35,7 @@ export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings
       await rm(parent, { recursive: true, force: true })
     })
   )
-  const own: ServerOfItsOwn = {
+  const own: SeparateServer = {
     url,
     stop: Effect.promise(() => server.stop()),
     crash: Effect.map(
