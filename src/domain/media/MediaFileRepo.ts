@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { isPublicAsset } from "./MediaRepo.ts"
@@ -104,29 +104,28 @@ const removals = (sql: SqlClient.SqlClient) => {
       values (${storageKey}, ${organization}, now() + interval '1 hour')`
   }, Effect.orDie)
 
-  const later = sql.literal("now() + least(interval '1 day', interval '5 minutes' * power(2, attempts))")
+  const claim = (due: Statement.Fragment) =>
+    Effect.map(
+      sql<{ readonly key: string }>`update media_removals set attempts = attempts + 1,
+          due_at = now() + least(interval '1 day', interval '5 minutes' * power(2, attempts))
+        where storage_key = any(array(select storage_key from media_removals where due_at <= now() ${due}
+          for update skip locked)) returning storage_key as key`,
+      (rows) => rows.map(({ key }) => key)
+    )
 
   /**
    * Claims up to `limit` files to remove and returns their keys. A claimed file is due again some minutes later,
    * doubling up to a day, unless `removed` reports it as gone.
    */
-  const claimRemovals = Effect.fn("MediaFileRepo.claimRemovals")(function*(limit: number) {
-    const rows = yield* sql<{ readonly storage_key: string }>`update media_removals
-      set attempts = attempts + 1, due_at = ${later}
-      where storage_key = any(array(select storage_key from media_removals where due_at <= now()
-        order by due_at limit ${limit} for update skip locked)) returning storage_key`
-    return rows.map((row) => row.storage_key)
-  }, Effect.orDie)
+  const claimRemovals = Effect.fn("MediaFileRepo.claimRemovals")(
+    (limit: number) => claim(sql`order by due_at limit ${limit}`),
+    Effect.orDie
+  )
 
   /** Claims these files, which were just put on the list. */
   const claimThese = Effect.fn("MediaFileRepo.claimThese")(function*(storageKeys: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<{ readonly storage_key: string }>`update media_removals
-      set attempts = attempts + 1, due_at = ${later}
-      where storage_key = any(array(select storage_key from media_removals
-        where storage_key = any(${storageKeys}::text[]) and organization_id = ${organization}
-          and due_at <= now() for update skip locked)) returning storage_key`
-    return rows.map((row) => row.storage_key)
+    return yield* claim(sql`and storage_key = any(${storageKeys}::text[]) and organization_id = ${organization}`)
   }, Effect.orDie)
 
   const removed = Effect.fn("MediaFileRepo.removed")(function*(storageKeys: ReadonlyArray<string>) {
