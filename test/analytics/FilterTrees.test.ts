@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AnalyticsModel } from "../../src/domain/analytics/AnalyticsModel.ts"
-import { AnalyticsRepo, analyticsRepoLayer } from "../../src/domain/analytics/AnalyticsRepo.ts"
+import { AnalyticsRepo } from "../../src/domain/analytics/AnalyticsRepo.ts"
 import { AnalyticsSettings, defaultAnalytics } from "../../src/domain/analytics/AnalyticsSettings.ts"
 import { planOf } from "../../src/domain/analytics/QueryPlan.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -81,7 +81,7 @@ const seeded = Layer.effectDiscard(Effect.gen(function*() {
   yield* insertInto("org_other", things.map((thing) => ({ ...thing, id: newId() })))
 }))
 
-const layers = Layer.merge(analyticsRepoLayer, seeded).pipe(
+const layers = Layer.merge(AnalyticsRepo.layer, seeded).pipe(
   Layer.provideMerge(Layer.merge(TestDatabase, AnalyticsSettings.layerOf(defaultAnalytics)))
 )
 

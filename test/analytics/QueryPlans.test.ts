@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AnalyticsQuery } from "../../src/domain/analytics/AnalyticsQuery.ts"
-import { AnalyticsRepo, analyticsRepoLayer } from "../../src/domain/analytics/AnalyticsRepo.ts"
+import { AnalyticsRepo } from "../../src/domain/analytics/AnalyticsRepo.ts"
 import { rulesFor } from "../../src/domain/analytics/AnalyticsScope.ts"
 import { AnalyticsSettings, defaultAnalytics } from "../../src/domain/analytics/AnalyticsSettings.ts"
 import { planOf } from "../../src/domain/analytics/QueryPlan.ts"
@@ -35,7 +35,7 @@ const seedMany = Effect.gen(function*() {
   yield* sql`analyze orders, order_lines, customers, stock_levels`
 })
 
-const layers = analyticsRepoLayer.pipe(
+const layers = AnalyticsRepo.layer.pipe(
   Layer.provideMerge(Layer.merge(TestDatabase, AnalyticsSettings.layerOf(defaultAnalytics)))
 )
 

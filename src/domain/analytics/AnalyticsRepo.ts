@@ -43,7 +43,7 @@ const rowOf = Effect.fnUntraced(function*({ groups, measures }: QueryPlan, row: 
   return out
 })
 
-/** Reads the rows of queries. */
+/** Reads the rows of queries over the client for queries, or the default client without one. */
 export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain/analytics/AnalyticsRepo", {
   make: Effect.gen(function*() {
     const { timeoutMs } = yield* AnalyticsSettings
@@ -63,7 +63,6 @@ export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain
 
     return { rows }
   })
-}) {}
-
-/** `AnalyticsRepo` over the client for queries, or the default client without one. */
-export const analyticsRepoLayer = Layer.effect(AnalyticsRepo, AnalyticsRepo.make)
+}) {
+  static readonly layer = Layer.effect(AnalyticsRepo, AnalyticsRepo.make)
+}

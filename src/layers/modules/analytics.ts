@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Analytics } from "../../domain/analytics/Analytics.ts"
 import { AnalyticsModels } from "../../domain/analytics/AnalyticsModels.ts"
-import { analyticsRepoLayer } from "../../domain/analytics/AnalyticsRepo.ts"
+import { AnalyticsRepo } from "../../domain/analytics/AnalyticsRepo.ts"
 import { modelCheckLayer } from "../../domain/analytics/ModelCheckRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsHttp } from "../../http/analytics/AnalyticsHttp.ts"
@@ -18,7 +18,7 @@ export const analytics = defineModule({
   requires: ["tenancy", "customers"],
   permissions: [{ scope: "analytics:read", description: "Ask for figures over all rows of the store" }],
   services: Layer.merge(Analytics.layer, modelCheckLayer).pipe(
-    Layer.provide(Layer.provide(analyticsRepoLayer, analyticsSqlLayer)),
+    Layer.provide(Layer.provide(AnalyticsRepo.layer, analyticsSqlLayer)),
     Layer.provide(models)
   ),
   routes: analyticsHttp
