@@ -8,16 +8,6 @@ import { Attributes, type AttributesChange, type NewAttributes } from "./Attribu
 import type { CatalogEntity } from "./Entity.ts"
 import { entityColumns, entityJson } from "./EntityRowsRepo.ts"
 
-/** The result of a write of attributes: after a change the entity, the entity before, and the fields that changed. */
-export type AttributesWrite =
-  | {
-    readonly _tag: "Changed"
-    readonly entity: CatalogEntity
-    readonly old: CatalogEntity
-    readonly fields: ReadonlyArray<AttributeField>
-  }
-  | { readonly _tag: "Unchanged" | "NoEntity" | "NoTitle" }
-
 /** The visibility of the entity, and its attributes in the requested locale if there are any. */
 export interface AttributesRead {
   readonly entity: Pick<CatalogEntity, "status" | "isVisible">
@@ -118,7 +108,8 @@ const make = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /**
-   * Inserts or merges. The first write of a locale needs a title; a write without a change emits no event.
+   * Inserts or merges. The first write of a locale needs a title; a write without a change emits no event. Returns
+   * the entity after a change and before it, and the fields that changed.
    *
    * The conflict branch merges into the newest version of the row and writes only the given fields, so that parallel
    * writes of different fields keep each other's values. PostgreSQL checks NOT NULL before the conflict, so the proposed
@@ -191,7 +182,6 @@ const makeKeepOnly = (sql: SqlClient.SqlClient) =>
   )
 
 const attributeFields = ["title", "subtitle", "description", "richDescription", "seoTitle", "seoDescription"] as const
-type AttributeField = (typeof attributeFields)[number]
 
 /** The given fields with a new value; absent fields were null. */
 const changedFields = (old: Readonly<Record<string, unknown>>, change: AttributesChange) =>

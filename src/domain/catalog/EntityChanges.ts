@@ -12,12 +12,6 @@ import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
 import { EntityFields } from "./fields/EntityFields.ts"
 import { DraftRepo } from "./locales/DraftRepo.ts"
 
-/** The change after its hooks, and the previous entity if a hook needs it. */
-export interface PreparedChange {
-  readonly change: EntityChange
-  readonly old: CatalogEntity | undefined
-}
-
 /**
  * The steps of every change of an entity: by a request, a restored revision or a schedule. Before-hooks run before the
  * first write, after-hooks after the last.
@@ -33,8 +27,8 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
     const hooks = yield* Hooks
 
     /**
-     * Runs the before-hooks; 422 when one refuses. Hooks of a type need the entity, which costs a statement only if
-     * there are such hooks.
+     * Runs the before-hooks; 422 when one refuses. Returns the change after them, and the previous entity if a hook
+     * needs it: hooks of a type do, which costs a statement only if there are such hooks.
      */
     const beforeUpdate = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
       const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })

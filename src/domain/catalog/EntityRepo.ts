@@ -19,12 +19,6 @@ export interface EntityWrite extends EntityChange {
   readonly replacesFields?: boolean
 }
 
-/** `Used`: carts, orders or stock movements refer to the entity. */
-export type Removal =
-  | { readonly _tag: "Removed"; readonly entity: CatalogEntity }
-  | { readonly _tag: "Missing" }
-  | { readonly _tag: "Used" }
-
 /** Entities by id or slug. Every write emits its event in the same statement. */
 export class EntityRepo extends Context.Service<EntityRepo>()("stoa/domain/catalog/EntityRepo", {
   make: Effect.map(
@@ -123,7 +117,7 @@ const make = (
   return { create, findById, findBySlug, update, remove: makeRemove(sql) }
 }
 
-/** Deletes the entity and its parts unless something outside the catalog refers to it. */
+/** Deletes the entity and its parts unless carts, orders or stock movements refer to it (`Used`). */
 const makeRemove = (sql: SqlClient.SqlClient) =>
   Effect.fn("EntityRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor

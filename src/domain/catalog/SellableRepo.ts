@@ -15,15 +15,10 @@ interface NamedVariant {
   readonly slug: string
 }
 
-/** Sellable items: entities by slug, variants by SKU. */
-export interface NamedItems {
-  readonly entities: ReadonlyMap<string, NamedEntity>
-  readonly variants: ReadonlyMap<string, NamedVariant>
-}
-
 /** Looks up sellable items by slug and SKU. */
 export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/catalog/SellableRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    /** Entities by slug, variants by SKU. */
     named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
       const organization = yield* currentOrganization
       const entities = yield* sql<NamedEntity>`select e.id, e.slug,

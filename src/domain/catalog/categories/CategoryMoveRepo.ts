@@ -5,9 +5,6 @@ import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { ancestors, categoryJson, treeLock } from "./CategoryRowsRepo.ts"
 import type { CategoryMove } from "./CategoryTree.ts"
 
-/** The result of a move. `NoSibling`: `before` or `after` is no child of that parent. */
-export type MoveResult = "Moved" | "Missing" | "NoParent" | "Circle" | "NoSibling"
-
 /** Moves categories among siblings and renumbers the siblings from 0. */
 export class CategoryMoveRepo
   extends Context.Service<CategoryMoveRepo>()("stoa/domain/catalog/categories/CategoryMoveRepo", {
@@ -79,6 +76,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return "Moved" as const
   })
 
+  /** `NoSibling`: `before` or `after` is no child of that parent. */
   const move = Effect.fn("CategoryMoveRepo.move")(
     (id: string, request: CategoryMove) => sql.withTransaction(inTransaction(id, request)),
     Effect.orDie

@@ -7,12 +7,6 @@ import { definitionColumns } from "./FieldDefinitionRepo.ts"
 import type { FieldsByName } from "./FieldRules.ts"
 import { fieldsByName } from "./FieldTablesRepo.ts"
 
-/** A locked entity with its values. */
-export interface LockedEntity {
-  readonly type: string
-  readonly fields: FieldsByName
-}
-
 /** Values that a statement writes with its entity (`fieldWrites`): all values before and after it. */
 export interface FieldWrite {
   readonly definitions: ReadonlyArray<FieldDefinition>
@@ -59,7 +53,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     return rows.length > 0
   }, Effect.orDie)
 
-  /** Locks the entity; undefined when there is no such entity. */
+  /** Locks the entity and returns its type and values; undefined when there is no such entity. */
   const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: string) {
     const organization = yield* currentOrganization
     const [entity] = yield* sql<{ readonly type: string }>`select type from catalog_entities

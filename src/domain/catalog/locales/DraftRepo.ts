@@ -7,9 +7,6 @@ import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
 import { AttributesChange, AttributesDraft } from "../Attributes.ts"
 
-/** The result of saving a draft. `NoTitle`: the first text of a locale needs a title. */
-export type DraftWrite = "Saved" | "NoEntity" | "NoTitle"
-
 /** Drafts of attributes, at most one per entity and locale. */
 export class DraftRepo extends Context.Service<DraftRepo>()("stoa/domain/catalog/locales/DraftRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
@@ -26,7 +23,7 @@ const draftJson = (row: string, changes = `${row}.changes`) =>
 const nothing = "'{}'::jsonb"
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Merges the fields into the existing draft. */
+  /** Merges the fields into the existing draft. `NoTitle`: the first text of a locale needs a title. */
   const save = Effect.fn("DraftRepo.save")(function*(entityId: string, locale: string, change: AttributesChange) {
     const actor = yield* CurrentActor
     const { status: _, ...changes } = change

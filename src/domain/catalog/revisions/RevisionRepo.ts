@@ -5,12 +5,6 @@ import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
 import { Revision, type Snapshot } from "./Revision.ts"
 
-/** A revision and the snapshot before it; `earlier` is null for the oldest stored revision. */
-export interface RevisionPair {
-  readonly revision: Revision
-  readonly earlier: Snapshot | null
-}
-
 /** Revisions of entities. A trigger on the change log writes them (`RevisionTablesRepo`). */
 export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/catalog/revisions/RevisionRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
@@ -21,7 +15,10 @@ export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/c
 const columns = columnsOf(Revision.fields, "r")
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Newest first; undefined when there is no such entity. */
+  /**
+   * Each revision with the snapshot before it, null for the oldest stored one. Newest first; undefined when there is no
+   * such entity.
+   */
   const page = Effect.fn("RevisionRepo.page")(function*(entityId: string, request: PageRequest) {
     const organization = yield* currentOrganization
     interface Row extends Revision {
