@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { CreateOrderRepo } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
+import { InvalidTransition } from "../../src/domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../src/domain/fulfillment/Fulfillments.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
@@ -155,7 +155,7 @@ describe("captures that were claimed", () => {
           Layer.mock(Orders, {
             changeStatus: (orderId) => {
               done.push(`asked to confirm ${orderId}`)
-              return Effect.fail(Conflict.of("Somebody else did."))
+              return Effect.fail(InvalidTransition.of("Somebody else did."))
             }
           }),
           Layer.mock(Fulfillments, {

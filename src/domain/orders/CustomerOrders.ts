@@ -3,90 +3,73 @@ import { CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
 import { Forbidden, NotFound, Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { type CustomerTotals, customerTotals } from "./CustomerTotals.ts"
-import type { Order } from "./Order.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import { customerTotals } from "./CustomerTotals.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
 /** Orders by their owner: a named customer, or the signed-in user (spec §4 `/me/orders`, contract, platform §7, §8). */
-export class CustomerOrders extends Context.Service<CustomerOrders, {
-  /** A page of a customer's orders with their lines, newest first. 404 without such a customer. */
-  readonly of: (
-    customerId: string,
-    status: string | undefined,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<Order>, NotFound, CurrentActor>
-  /** Orders of a customer profile that were not cancelled; 0 for a guest. For promotions of the first order. */
-  readonly countOf: (customerId: string | null) => Effect.Effect<number, never, CurrentActor>
-  /** What a customer has bought in all. */
-  readonly totalsOf: (customerId: string) => Effect.Effect<CustomerTotals, never, CurrentActor>
-  /** A page of the user's orders, independent of other permissions, newest first, optionally of one status. */
-  readonly listOwn: (
-    status: string | undefined,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<Order>, Unauthorized, CurrentActor>
-  /** An order of the user by id or number, in one statement: 404 for none, 403 for another customer's order. */
-  readonly findOwn: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
-  /** The same, and runs `orders.afterGet`. */
-  readonly getOwn: (idOrNumber: string) => Effect.Effect<Order, NotFound | Forbidden, CurrentActor>
-  /**
-   * Assigns guest orders under the signed-in actor's e-mail address to the actor, ignoring case; returns the count.
-   * Call it only after the address is verified. Repeating it changes nothing; visitors, API keys and logins without an
-   * address get none. Without orders to claim it costs one look-up and creates no profile.
-   */
-  readonly claimGuestOrders: Effect.Effect<number, never, CurrentActor>
-}>()("stoa/domain/orders/CustomerOrders") {
-  static readonly layer = Layer.effect(
-    CustomerOrders,
-    Effect.gen(function*() {
-      const [orders, customers, hooks] = yield* Effect.all([OrderRepo, Customers, Hooks])
+export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/domain/orders/CustomerOrders", {
+  make: Effect.gen(function*() {
+    const [orders, customers, hooks] = yield* Effect.all([OrderRepo, Customers, Hooks])
 
-      const of = Effect.fn("CustomerOrders.of")(
-        function*(customerId: string, status: string | undefined, page: PageRequest) {
-          yield* customers.mustExist(customerId)
-          return yield* orders.list({ customerId, status }, page)
-        }
-      )
-
-      const listOwn = Effect.fn("CustomerOrders.listOwn")(function*(status: string | undefined, page: PageRequest) {
-        const actor = yield* CurrentActor
-        if (!isSignedIn(actor)) return yield* Unauthorized.of()
-        const found = yield* orders.list({ status, userId: actor.userId }, page)
-        // Customers with orders already have a profile; a first request creates one.
-        if (found.total === 0) yield* customers.ownProfile
-        return found
-      })
-
-      const findOwn = Effect.fn("CustomerOrders.findOwn")(function*(idOrNumber: string) {
-        const { type, userId } = yield* CurrentActor
-        const found = yield* orders.find(idOrNumber)
-        if (found === undefined) return yield* NotFound.of("Order not found.")
-        return type === "user" && userId !== null && found.ownerUserId === userId
-          ? found.order
-          : yield* Forbidden.of("This order belongs to somebody else.")
-      })
-
-      const getOwn = Effect.fn("CustomerOrders.getOwn")(
-        (idOrNumber: string) => Effect.tap(findOwn(idOrNumber), (order) => hooks.after("orders.afterGet", order))
-      )
-
-      const claimGuestOrders = Effect.gen(function*() {
-        const actor = yield* CurrentActor
-        const email = actor.email?.trim() ?? ""
-        if (!isSignedIn(actor) || email === "" || !(yield* orders.hasGuestOrders(email))) return 0
-        const customerId = yield* customers.ownProfileId
-        return customerId === null ? 0 : yield* orders.claim(customerId, email)
-      }).pipe(Effect.withSpan("CustomerOrders.claimGuestOrders"))
-
-      return {
-        of,
-        countOf: (customerId) => customerId === null ? Effect.succeed(0) : orders.countOf(customerId),
-        totalsOf: (customerId) => Effect.map(orders.spent(customerId), customerTotals),
-        listOwn,
-        findOwn,
-        getOwn,
-        claimGuestOrders
+    /** A page of a customer's orders with their lines, newest first. 404 without such a customer. */
+    const of = Effect.fn("CustomerOrders.of")(
+      function*(customerId: string, status: string | undefined, page: PageRequest) {
+        yield* customers.mustExist(customerId)
+        return yield* orders.list({ customerId, status }, page)
       }
+    )
+
+    /** A page of the user's orders, independent of other permissions, newest first, optionally of one status. */
+    const listOwn = Effect.fn("CustomerOrders.listOwn")(function*(status: string | undefined, page: PageRequest) {
+      const actor = yield* CurrentActor
+      if (!isSignedIn(actor)) return yield* Unauthorized.of()
+      const found = yield* orders.list({ status, userId: actor.userId }, page)
+      // Customers with orders already have a profile; a first request creates one.
+      if (found.total === 0) yield* customers.ownProfile
+      return found
     })
-  )
+
+    /** An order of the user by id or number, in one statement: 404 for none, 403 for another customer's order. */
+    const findOwn = Effect.fn("CustomerOrders.findOwn")(function*(idOrNumber: string) {
+      const { type, userId } = yield* CurrentActor
+      const found = yield* orders.find(idOrNumber)
+      if (found === undefined) return yield* NotFound.of("Order not found.")
+      return type === "user" && userId !== null && found.ownerUserId === userId
+        ? found.order
+        : yield* Forbidden.of("This order belongs to somebody else.")
+    })
+
+    /** The same, and runs `orders.afterGet`. */
+    const getOwn = Effect.fn("CustomerOrders.getOwn")(
+      (idOrNumber: string) => Effect.tap(findOwn(idOrNumber), (order) => hooks.after("orders.afterGet", order))
+    )
+
+    /**
+     * Assigns guest orders under the signed-in actor's e-mail address to the actor, ignoring case; returns the count.
+     * Call it only after the address is verified. Repeating it changes nothing; visitors, API keys and logins without
+     * an address get none. Without orders to claim it costs one look-up and creates no profile.
+     */
+    const claimGuestOrders = Effect.gen(function*() {
+      const actor = yield* CurrentActor
+      const email = actor.email?.trim() ?? ""
+      if (!isSignedIn(actor) || email === "" || !(yield* orders.hasGuestOrders(email))) return 0
+      const customerId = yield* customers.ownProfileId
+      return customerId === null ? 0 : yield* orders.claim(customerId, email)
+    }).pipe(Effect.withSpan("CustomerOrders.claimGuestOrders"))
+
+    return {
+      of,
+      /** Orders of a customer profile that were not cancelled; 0 for a guest. For promotions of the first order. */
+      countOf: (customerId: string | null) => customerId === null ? Effect.succeed(0) : orders.countOf(customerId),
+      /** What a customer has bought in all. */
+      totalsOf: (customerId: string) => Effect.map(orders.spent(customerId), customerTotals),
+      listOwn,
+      findOwn,
+      getOwn,
+      claimGuestOrders
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(CustomerOrders, CustomerOrders.make)
 }

@@ -1,21 +1,16 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 
 /** Counters for order numbers: a row per organization and year (contract §4). */
-export class OrderNumberRepo extends Context.Service<OrderNumberRepo, {
-  /**
-   * Reserves the next `count` numbers of a year, after all imported ones, and returns the last. Commits at once: a
-   * surrounding transaction that rolls back would hand the numbers out twice, so a call inside one is a defect.
-   */
-  readonly take: (year: number, count: number) => Effect.Effect<number, never, CurrentActor>
-}>()("stoa/domain/orders/OrderNumberRepo") {}
-
-/** `OrderNumberRepo` over the database of the process. */
-export const orderNumberRepoLayer = Layer.effect(
-  OrderNumberRepo,
-  Effect.gen(function*() {
+export class OrderNumberRepo extends Context.Service<OrderNumberRepo>()("stoa/domain/orders/OrderNumberRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
+
+    /**
+     * Reserves the next `count` numbers of a year, after all imported ones, and returns the last. Commits at once: a
+     * surrounding transaction that rolls back would hand the numbers out twice, so a call inside one is a defect.
+     */
     const take = Effect.fn("OrderNumberRepo.take")(function*(year: number, count: number) {
       const organization = yield* currentOrganization
       if (Option.isSome(yield* Effect.serviceOption(sql.transactionService))) {
@@ -32,6 +27,9 @@ export const orderNumberRepoLayer = Layer.effect(
         returning last_number`
       return Number(rows[0]?.last_number)
     }, Effect.orDie)
-    return OrderNumberRepo.of({ take })
+    return { take }
   })
-)
+}) {}
+
+/** `OrderNumberRepo` over the database of the process. */
+export const orderNumberRepoLayer = Layer.effect(OrderNumberRepo, OrderNumberRepo.make)

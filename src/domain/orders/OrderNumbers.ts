@@ -1,5 +1,5 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { orderNumber } from "./Order.ts"
 import { OrderNumberRepo } from "./OrderNumberRepo.ts"
 
@@ -43,49 +43,46 @@ const nextSize = (block: Block | undefined, year: number, now: number): number =
  * §4). Blocks keep orders of one organization from queueing on a counter row. A number is used once across all
  * processes; a process that stops leaves a gap of at most 63. Take the number before the order's transaction begins.
  */
-export class OrderNumbers extends Context.Service<OrderNumbers, {
-  readonly next: Effect.Effect<string, never, CurrentActor>
-}>()("stoa/domain/orders/OrderNumbers") {
-  static readonly layer = Layer.effect(
-    OrderNumbers,
-    Effect.gen(function*() {
-      const repo = yield* OrderNumberRepo
-      const blocks = new Map<string, NumberBlock>()
+export class OrderNumbers extends Context.Service<OrderNumbers>()("stoa/domain/orders/OrderNumbers", {
+  make: Effect.gen(function*() {
+    const repo = yield* OrderNumberRepo
+    const blocks = new Map<string, NumberBlock>()
 
-      const blockOf = (organization: string): NumberBlock => {
-        const known = blocks.get(organization)
-        if (known !== undefined) return known
-        if (blocks.size >= maxBlocks) blocks.clear()
-        const created = { turn: Semaphore.makeUnsafe(1), block: undefined }
-        blocks.set(organization, created)
-        return created
-      }
+    const blockOf = (organization: string): NumberBlock => {
+      const known = blocks.get(organization)
+      if (known !== undefined) return known
+      if (blocks.size >= maxBlocks) blocks.clear()
+      const created = { turn: Semaphore.makeUnsafe(1), block: undefined }
+      blocks.set(organization, created)
+      return created
+    }
 
-      /** A number out of memory; undefined when the block is used up or of another year. */
-      const takeFrom = (numbers: NumberBlock, year: number): number | undefined =>
-        numbers.block !== undefined && numbers.block.year === year && numbers.block.next <= numbers.block.last
-          ? numbers.block.next++
-          : undefined
+    /** A number out of memory; undefined when the block is used up or of another year. */
+    const takeFrom = (numbers: NumberBlock, year: number): number | undefined =>
+      numbers.block !== undefined && numbers.block.year === year && numbers.block.next <= numbers.block.last
+        ? numbers.block.next++
+        : undefined
 
-      const refill = Effect.fnUntraced(function*(numbers: NumberBlock, year: number) {
-        const waited = takeFrom(numbers, year)
-        if (waited !== undefined) return waited
-        const takenAt = yield* Clock.currentTimeMillis
-        const size = nextSize(numbers.block, year, takenAt)
-        const last = yield* repo.take(year, size)
-        const first = last - size + 1
-        numbers.block = { year, next: first + 1, last, size, takenAt }
-        return first
-      })
-
-      const next = Effect.gen(function*() {
-        const numbers = blockOf(yield* currentOrganization)
-        const year = new Date(yield* Clock.currentTimeMillis).getUTCFullYear()
-        const number = takeFrom(numbers, year) ?? (yield* numbers.turn.withPermit(refill(numbers, year)))
-        return orderNumber(year, number)
-      }).pipe(Effect.withSpan("OrderNumbers.next"))
-
-      return { next }
+    const refill = Effect.fnUntraced(function*(numbers: NumberBlock, year: number) {
+      const waited = takeFrom(numbers, year)
+      if (waited !== undefined) return waited
+      const takenAt = yield* Clock.currentTimeMillis
+      const size = nextSize(numbers.block, year, takenAt)
+      const last = yield* repo.take(year, size)
+      const first = last - size + 1
+      numbers.block = { year, next: first + 1, last, size, takenAt }
+      return first
     })
-  )
+
+    const next = Effect.gen(function*() {
+      const numbers = blockOf(yield* currentOrganization)
+      const year = new Date(yield* Clock.currentTimeMillis).getUTCFullYear()
+      const number = takeFrom(numbers, year) ?? (yield* numbers.turn.withPermit(refill(numbers, year)))
+      return orderNumber(year, number)
+    }).pipe(Effect.withSpan("OrderNumbers.next"))
+
+    return { next }
+  })
+}) {
+  static readonly layer = Layer.effect(OrderNumbers, OrderNumbers.make)
 }

@@ -31,24 +31,8 @@ export type ChangedOrder = Pick<Order, "id" | "organizationId">
 /** A projection failed; the transaction must roll back. */
 export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ readonly cause: unknown }> {}
 
-/**
- * Who follows orders (docs/plugins.md). Every repository that creates an order, settles, changes, cancels or refunds it
- * calls them before its transaction commits, with the order's row locked; checkouts put their parts into the statement.
- */
-export class OrderProjections extends Context.Service<OrderProjections, {
-  /** Adds one while the process starts. */
-  readonly register: (projection: OrderProjection) => Effect.Effect<void>
-  /** Whether any projection is registered. Without one, a single statement needs no transaction. */
-  readonly any: () => boolean
-  /** The CTEs of all projections for the statement that creates these orders. */
-  readonly created: (orders: ReadonlyArray<Order>) => Effect.Effect<ReadonlyArray<StatementParts>, ProjectionFailed>
-  readonly tell: (changed: ReadonlyArray<ChangedOrder>) => Effect.Effect<void, ProjectionFailed>
-}>()("stoa/domain/orders/OrderProjections") {
-  static readonly layer = Layer.sync(OrderProjections, () => emptyProjections())
-}
-
 /** An empty registry of projections. */
-export const emptyProjections = (): OrderProjections["Service"] => {
+export const emptyProjections = () => {
   const projections: Array<OrderProjection> = []
 
   /** One lock order for all projections: organizations by name, orders by id. */
@@ -70,16 +54,29 @@ export const emptyProjections = (): OrderProjections["Service"] => {
   }
 
   return {
-    register: (projection) => Effect.sync(() => void projections.push(projection)),
+    /** Adds one while the process starts. */
+    register: (projection: OrderProjection) => Effect.sync(() => void projections.push(projection)),
+    /** Whether any projection is registered. Without one, a single statement needs no transaction. */
     any: () => projections.length > 0,
-    created: (orders) =>
+    /** The CTEs of all projections for the statement that creates these orders. */
+    created: (orders: ReadonlyArray<Order>) =>
       Effect.map(
         forEachProjection(orders, (projection, own, n) => projection.created(own, `f${n}_`)),
         (parts) => parts.filter((part) => part !== undefined)
       ),
-    tell: (changed) =>
+    tell: (changed: ReadonlyArray<ChangedOrder>) =>
       Effect.asVoid(forEachProjection(changed, (projection, own) => projection.changed(own.map(({ id }) => id))))
   }
+}
+
+/**
+ * Who follows orders (docs/plugins.md). Every repository that creates an order, settles, changes, cancels or refunds it
+ * calls them before its transaction commits, with the order's row locked; checkouts put their parts into the statement.
+ */
+export class OrderProjections extends Context.Service<OrderProjections>()("stoa/domain/orders/OrderProjections", {
+  make: Effect.sync(emptyProjections)
+}) {
+  static readonly layer = Layer.effect(OrderProjections, OrderProjections.make)
 }
 
 /** The projections of this process; none if a repository is built alone, as in some tests. */

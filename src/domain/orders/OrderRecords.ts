@@ -1,82 +1,67 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { type Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
-import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { CustomerOrders } from "./CustomerOrders.ts"
-import type { CustomerNote, NewNote, OrderHit, OrderNote, TimelineEntry } from "./Order.ts"
+import type { NewNote, OrderNote } from "./Order.ts"
 import { lookupSize, type LookupTerms, OrderRecordsRepo } from "./OrderRecordsRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
 /** What staff finds out and notes about orders (contract §4.4). 404 for a missing order or note. */
-export class OrderRecords extends Context.Service<OrderRecords, {
-  /**
-   * Finds orders by number, by the digits at its end in any year, or by the beginning of an e-mail address, a full name
-   * or a last name, in any case. One page of at most 50, newest first.
-   */
-  readonly lookup: (text: string) => Effect.Effect<PageOf<OrderHit>, never, CurrentActor>
-  /** A page of what happened to an order, oldest first. */
-  readonly timeline: (
-    orderId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<TimelineEntry>, NotFound, CurrentActor>
-  /** A page of all notes, oldest first. */
-  readonly notes: (orderId: string, page: PageRequest) => Effect.Effect<PageOf<OrderNote>, NotFound, CurrentActor>
-  readonly addNote: (orderId: string, sent: NewNote) => Effect.Effect<OrderNote, NotFound, CurrentActor>
-  readonly removeNote: (orderId: string, id: string) => Effect.Effect<void, NotFound, CurrentActor>
-  /**
-   * An internal note in the transaction that creates its order. The order carries the idempotency record, so the note
-   * does not.
-   */
-  readonly noteNewOrder: (orderId: string, text: string) => Effect.Effect<void, never, CurrentActor>
-  /** Notes that customers may read on their orders, oldest first. 404, 403. */
-  readonly ownNotes: (
-    idOrNumber: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<CustomerNote>, NotFound | Forbidden, CurrentActor>
-}>()("stoa/domain/orders/OrderRecords") {
-  static readonly layer = Layer.effect(
-    OrderRecords,
-    Effect.gen(function*() {
-      const [repo, orders, own] = yield* Effect.all([OrderRecordsRepo, OrderRepo, CustomerOrders])
+export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/orders/OrderRecords", {
+  make: Effect.gen(function*() {
+    const [repo, orders, own] = yield* Effect.all([OrderRecordsRepo, OrderRepo, CustomerOrders])
 
-      const lookup = Effect.fn("OrderRecords.lookup")(function*(text: string) {
-        const items = yield* repo.lookup(termsOf(text.trim()))
-        return { items, page: 1, limit: lookupSize, total: items.length }
-      })
-
-      const timeline = Effect.fn("OrderRecords.timeline")(function*(orderId: string, page: PageRequest) {
-        return (yield* repo.timeline(orderId, page)) ?? (yield* NotFound.of("Order not found."))
-      })
-
-      const notes = Effect.fn("OrderRecords.notes")(function*(orderId: string, page: PageRequest) {
-        if ((yield* orders.find(orderId)) === undefined) return yield* NotFound.of("Order not found.")
-        return yield* repo.notes(orderId, undefined, page)
-      })
-
-      const addNote = Effect.fn("OrderRecords.addNote")(function*(orderId: string, sent: NewNote) {
-        const note = yield* newNote(orderId, sent)
-        return (yield* repo.insertNote(note)) ? note : yield* NotFound.of("Order not found.")
-      })
-
-      const removeNote = Effect.fn("OrderRecords.removeNote")(function*(orderId: string, id: string) {
-        if (!(yield* repo.removeNote(orderId, id))) return yield* NotFound.of("Note not found.")
-      })
-
-      const noteNewOrder = Effect.fn("OrderRecords.noteNewOrder")(function*(orderId: string, text: string) {
-        const { executionId: _, ...actor } = yield* CurrentActor
-        const inserted = repo.insertNote(yield* newNote(orderId, { text }))
-        yield* Effect.provideService(inserted, CurrentActor, actor)
-      })
-
-      const ownNotes = Effect.fn("OrderRecords.ownNotes")(function*(idOrNumber: string, page: PageRequest) {
-        const found = yield* repo.notes((yield* own.findOwn(idOrNumber)).id, "customer", page)
-        return { ...found, items: found.items.map(({ createdAt, id, text }) => ({ id, text, createdAt })) }
-      })
-
-      return { lookup, timeline, notes, addNote, removeNote, noteNewOrder, ownNotes }
+    /**
+     * Finds orders by number, by the digits at its end in any year, or by the beginning of an e-mail address, a full
+     * name or a last name, in any case. One page of at most 50, newest first.
+     */
+    const lookup = Effect.fn("OrderRecords.lookup")(function*(text: string) {
+      const items = yield* repo.lookup(termsOf(text.trim()))
+      return { items, page: 1, limit: lookupSize, total: items.length }
     })
-  )
+
+    /** A page of what happened to an order, oldest first. */
+    const timeline = Effect.fn("OrderRecords.timeline")(function*(orderId: string, page: PageRequest) {
+      return (yield* repo.timeline(orderId, page)) ?? (yield* NotFound.of("Order not found."))
+    })
+
+    /** A page of all notes, oldest first. */
+    const notes = Effect.fn("OrderRecords.notes")(function*(orderId: string, page: PageRequest) {
+      if ((yield* orders.find(orderId)) === undefined) return yield* NotFound.of("Order not found.")
+      return yield* repo.notes(orderId, undefined, page)
+    })
+
+    const addNote = Effect.fn("OrderRecords.addNote")(function*(orderId: string, sent: NewNote) {
+      const note = yield* newNote(orderId, sent)
+      return (yield* repo.insertNote(note)) ? note : yield* NotFound.of("Order not found.")
+    })
+
+    const removeNote = Effect.fn("OrderRecords.removeNote")(function*(orderId: string, id: string) {
+      if (!(yield* repo.removeNote(orderId, id))) return yield* NotFound.of("Note not found.")
+    })
+
+    /**
+     * An internal note in the transaction that creates its order. The order carries the idempotency record, so the note
+     * does not.
+     */
+    const noteNewOrder = Effect.fn("OrderRecords.noteNewOrder")(function*(orderId: string, text: string) {
+      const { executionId: _, ...actor } = yield* CurrentActor
+      const inserted = repo.insertNote(yield* newNote(orderId, { text }))
+      yield* Effect.provideService(inserted, CurrentActor, actor)
+    })
+
+    /** Notes that customers may read on their orders, oldest first. 404, 403. */
+    const ownNotes = Effect.fn("OrderRecords.ownNotes")(function*(idOrNumber: string, page: PageRequest) {
+      const found = yield* repo.notes((yield* own.findOwn(idOrNumber)).id, "customer", page)
+      return { ...found, items: found.items.map(({ createdAt, id, text }) => ({ id, text, createdAt })) }
+    })
+
+    return { lookup, timeline, notes, addNote, removeNote, noteNewOrder, ownNotes }
+  })
+}) {
+  static readonly layer = Layer.effect(OrderRecords, OrderRecords.make)
 }
 
 /** Digits of a number may be sent without the zeros before them. */

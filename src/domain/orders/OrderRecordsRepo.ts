@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { columnsOf } from "../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { type NoteVisibility, type OrderHit, OrderNote, type TimelineEntry } from "./Order.ts"
 
 /** Maximum number of orders a look-up returns. */
@@ -19,27 +19,6 @@ export interface LookupTerms {
   /** In lower case. */
   readonly beginning: string
 }
-
-/** All SQL of look-ups, timelines and notes. The change log records notes as changes of their order. */
-export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo, {
-  /** Orders by number, e-mail address or name, in one statement, newest first, at most 50. */
-  readonly lookup: (terms: LookupTerms) => Effect.Effect<ReadonlyArray<OrderHit>, never, CurrentActor>
-  /** A page, oldest first, in one statement. Undefined when the organization has no such order. */
-  readonly timeline: (
-    orderId: string,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<TimelineEntry> | undefined, never, CurrentActor>
-  /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
-  readonly notes: (
-    orderId: string,
-    visibility: NoteVisibility | undefined,
-    page: PageRequest
-  ) => Effect.Effect<PageOf<OrderNote>, never, CurrentActor>
-  /** Returns false and writes nothing if the organization has no such order. */
-  readonly insertNote: (note: OrderNote) => Effect.Effect<boolean, never, CurrentActor>
-  /** False if the order has no such note. */
-  readonly removeNote: (orderId: string, id: string) => Effect.Effect<boolean, never, CurrentActor>
-}>()("stoa/domain/orders/OrderRecordsRepo") {}
 
 const noteColumns = columnsOf(OrderNote.fields)
 
@@ -118,6 +97,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
 }
 
 const notesOf = (sql: SqlClient.SqlClient) => {
+  /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
   const notes = Effect.fn("OrderRecordsRepo.notes")(
     function*(orderId: string, visibility: NoteVisibility | undefined, page: PageRequest) {
       const where = sql`order_id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
@@ -132,6 +112,7 @@ const notesOf = (sql: SqlClient.SqlClient) => {
     Effect.orDie
   )
 
+  /** Returns false and writes nothing if the organization has no such order. */
   const insertNote = Effect.fn("OrderRecordsRepo.insertNote")(function*(note: OrderNote) {
     const actor = yield* CurrentActor
     // Lock the order so that an erasure of its person, which deletes the notes, cannot run at the same time.
@@ -148,6 +129,7 @@ const notesOf = (sql: SqlClient.SqlClient) => {
     return rows.length === 1
   }, Effect.orDie)
 
+  /** False if the order has no such note. */
   const removeNote = Effect.fn("OrderRecordsRepo.removeNote")(
     function*(orderId: string, id: string) {
       const actor = yield* CurrentActor
@@ -168,10 +150,10 @@ const notesOf = (sql: SqlClient.SqlClient) => {
   return { notes, insertNote, removeNote }
 }
 
-/** `OrderRecordsRepo` over the database of the process. */
-export const orderRecordsRepoLayer = Layer.effect(
-  OrderRecordsRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+/** All SQL of look-ups, timelines and notes. The change log records notes as changes of their order. */
+export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/domain/orders/OrderRecordsRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** Orders by number, e-mail address or name, in one statement, newest first, at most 50. */
     const lookup = Effect.fn("OrderRecordsRepo.lookup")(function*({ beginning, digits, number }: LookupTerms) {
       const organization = yield* currentOrganization
       // The indexes are sorted by bytes, so the comparison uses bytes as well, independent of the database's
@@ -203,6 +185,7 @@ export const orderRecordsRepoLayer = Layer.effect(
         order by o.placed_at desc, o.id desc limit ${lookupSize}`
     }, Effect.orDie)
 
+    /** A page, oldest first, in one statement. Undefined when the organization has no such order. */
     const timeline = Effect.fn("OrderRecordsRepo.timeline")(function*(orderId: string, page: PageRequest) {
       const organization = yield* currentOrganization
       const rows = yield* sql<EntryRow>`with o as materialized (select * from orders
@@ -217,6 +200,9 @@ export const orderRecordsRepoLayer = Layer.effect(
       return { ...page, items, total: Number(first.total) }
     }, Effect.orDie)
 
-    return OrderRecordsRepo.of({ lookup, timeline, ...notesOf(sql) })
+    return { lookup, timeline, ...notesOf(sql) }
   })
-)
+}) {}
+
+/** `OrderRecordsRepo` over the database of the process. */
+export const orderRecordsRepoLayer = Layer.effect(OrderRecordsRepo, OrderRecordsRepo.make)

@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { isUuid } from "../ids/Id.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import type { SpentIn } from "./CustomerTotals.ts"
 import { isOrderNumber, Order, OrderLine, type StoredOrder } from "./Order.ts"
 import { OrderStatus } from "./OrderStatus.ts"
@@ -43,30 +43,12 @@ export interface OrderFilter {
   readonly userId?: string | undefined
 }
 
-/** Reads orders, each read in one statement however many orders and lines it finds, and assigns them to customers. */
-export class OrderRepo extends Context.Service<OrderRepo, {
-  /** By id or by number, with its lines, in one statement. Undefined when the organization has no such order. */
-  readonly find: (idOrNumber: string) => Effect.Effect<StoredOrder | undefined, never, CurrentActor>
-  /** A page of orders with their lines, newest first. */
-  readonly list: (filter: OrderFilter, page: PageRequest) => Effect.Effect<PageOf<Order>, never, CurrentActor>
-  /** How many orders of a customer profile were not cancelled. */
-  readonly countOf: (customerId: string) => Effect.Effect<number, never, CurrentActor>
-  /** What a customer has spent in each currency, that of most orders first, in one statement. */
-  readonly spent: (customerId: string) => Effect.Effect<ReadonlyArray<SpentIn>, never, CurrentActor>
-  /** Whether guests of the organization created orders under an e-mail address that belong to no customer yet. */
-  readonly hasGuestOrders: (email: string) => Effect.Effect<boolean, never, CurrentActor>
-  /**
-   * Assigns the guest orders of an e-mail address to a customer and records each in the change log, in one statement.
-   * Returns the count. Orders with an owner keep it, so repeating the call changes nothing.
-   */
-  readonly claim: (customerId: string, email: string) => Effect.Effect<number, never, CurrentActor>
-}>()("stoa/domain/orders/OrderRepo") {}
-
 const isStatus = (text: string): boolean => OrderStatus.literals.some((status) => status === text)
 
 const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, 'customerId', ${column})`
 
 const ofCustomers = (sql: SqlClient.SqlClient) => {
+  /** What a customer has spent in each currency, that of most orders first, in one statement. */
   const spent = Effect.fn("OrderRepo.spent")(function*(customerId: string) {
     return yield* sql<SpentIn>`select currency, count(*)::int as count,
         sum(grand_total - refunded_total)::float8 as spent
@@ -75,12 +57,17 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
       group by currency order by count desc, currency`
   }, Effect.orDie)
 
+  /** Whether guests of the organization created orders under an e-mail address that belong to no customer yet. */
   const hasGuestOrders = Effect.fn("OrderRepo.hasGuestOrders")(function*(email: string) {
     const rows = yield* sql`select 1 from orders where organization_id = ${yield* currentOrganization}
       and lower(email) = lower(${email}) and customer_id is null and email is not null limit 1`
     return rows.length > 0
   }, Effect.orDie)
 
+  /**
+   * Assigns the guest orders of an e-mail address to a customer and records each in the change log, in one statement.
+   * Returns the count. Orders with an owner keep it, so repeating the call changes nothing.
+   */
   const claim = Effect.fn("OrderRepo.claim")(function*(customerId: string, email: string) {
     const actor = yield* CurrentActor
     const entries = changeLogRows(sql, actor, {
@@ -104,12 +91,12 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
   return { spent, hasGuestOrders, claim }
 }
 
-/** `OrderRepo` over the database of the process. */
-export const orderRepoLayer = Layer.effect(
-  OrderRepo,
-  Effect.gen(function*() {
+/** Reads orders, each read in one statement however many orders and lines it finds, and assigns them to customers. */
+export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/OrderRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /** By id or by number, with its lines, in one statement. Undefined when the organization has no such order. */
     const find = Effect.fn("OrderRepo.find")(function*(idOrNumber: string) {
       const organization = yield* currentOrganization
       const byId = isUuid(idOrNumber)
@@ -126,6 +113,7 @@ export const orderRepoLayer = Layer.effect(
       return { order: toOrder(order), ownerUserId, cartId, cartSecretHash, paymentProvider, taxProvider }
     }, Effect.orDie)
 
+    /** A page of orders with their lines, newest first. */
     const list = Effect.fn("OrderRepo.list")(function*({ customerId, status, userId }: OrderFilter, page: PageRequest) {
       const organization = yield* currentOrganization
       if (status !== undefined && !isStatus(status)) return { ...page, items: [], total: 0 }
@@ -149,6 +137,7 @@ export const orderRepoLayer = Layer.effect(
       return { ...page, items, total: Number(first?.total ?? 0) }
     }, Effect.orDie)
 
+    /** How many orders of a customer profile were not cancelled. */
     const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: string) {
       const organization = yield* currentOrganization
       const rows = yield* sql<{ readonly total: bigint }>`select count(*) as total from orders
@@ -156,6 +145,9 @@ export const orderRepoLayer = Layer.effect(
       return Number(rows[0]?.total ?? 0)
     }, Effect.orDie)
 
-    return OrderRepo.of({ find, list, countOf, ...ofCustomers(sql) })
+    return { find, list, countOf, ...ofCustomers(sql) }
   })
-)
+}) {}
+
+/** `OrderRepo` over the database of the process. */
+export const orderRepoLayer = Layer.effect(OrderRepo, OrderRepo.make)

@@ -37,18 +37,6 @@ export interface TransitionOutcome {
   readonly refundId: string | null
 }
 
-/** The one writer of an order's status (ARCHITECTURE §3, contract §4.2). */
-export class OrderStatusRepo extends Context.Service<OrderStatusRepo, {
-  /**
-   * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the
-   * refund to settle, history and the event `orders.statusChange`. 409 if the order has left `from`; 422 if refunded
-   * units would be handed over. The number of statements does not depend on the number of lines.
-   */
-  readonly transition: (
-    change: OrderTransition
-  ) => Effect.Effect<TransitionOutcome, Conflict | InvalidTransition, CurrentActor>
-}>()("stoa/domain/orders/OrderStatusRepo") {}
-
 /** The guard of every transition: of callers that saw the same status one wins, and the row is locked for what follows. */
 const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) =>
   sql<{ readonly refunded_units: boolean }>`update orders o set status = ${change.to}, updated_at = now(),
@@ -116,10 +104,9 @@ const moveStock = Effect.fnUntraced(function*({ handover, stock }: Goods, { cove
   yield* stock.release(orderId)
 })
 
-/** `OrderStatusRepo` over the database of the process. */
-export const orderStatusRepoLayer = Layer.effect(
-  OrderStatusRepo,
-  Effect.gen(function*() {
+/** The one writer of an order's status (ARCHITECTURE §3, contract §4.2). */
+export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/domain/orders/OrderStatusRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const goods = { stock: yield* OrderStock, handover: yield* Handover }
     const undoCreateOrder = yield* UndoCreateOrder
@@ -156,13 +143,21 @@ export const orderStatusRepoLayer = Layer.effect(
       return { order, refundId: written?.refund_id ?? null }
     })
 
-    return OrderStatusRepo.of({
+    return {
+      /**
+       * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the
+       * refund to settle, history and the event `orders.statusChange`. 409 if the order has left `from`; 422 if
+       * refunded units would be handed over. The number of statements does not depend on the number of lines.
+       */
       transition: Effect.fn("OrderStatusRepo.transition")((change: OrderTransition) =>
         sql.withTransaction(inTransaction(change)).pipe(
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.catchTag("SqlError", (error) => Effect.die(error))
         )
       )
-    })
+    }
   })
-)
+}) {}
+
+/** `OrderStatusRepo` over the database of the process. */
+export const orderStatusRepoLayer = Layer.effect(OrderStatusRepo, OrderStatusRepo.make)

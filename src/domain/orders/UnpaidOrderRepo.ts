@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 
 /** A pending order of any organization. */
 export interface UnpaidOrder {
@@ -15,35 +15,12 @@ export interface UnconfirmedOrder extends UnpaidOrder {
 }
 
 /** Pending orders that wait for their payment or its confirmation (contract §3.7, §4.4). */
-export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo, {
-  /**
-   * Sets the order's payment deadline to so many seconds from now; repeating it does not extend that. Does nothing for
-   * a paid order.
-   */
-  readonly awaitPayment: (orderId: string, seconds: number) => Effect.Effect<void, never, CurrentActor>
-  /**
-   * How many orders of the customer wait, this one among them. In the transaction that creates one it is exact: of two that
-   * are created at once the second one waits for the first and counts it.
-   */
-  readonly countWaiting: (customerId: string) => Effect.Effect<number, never, CurrentActor>
-  /** The shopper has confirmed the payment, so the shopper's deadline no longer applies. */
-  readonly confirmed: (orderId: string, organizationId: string) => Effect.Effect<void>
-  /**
-   * Claims overdue orders of all organizations, most overdue first. Each is postponed by ten minutes, so that an order
-   * that cannot be cancelled is retried without blocking the others.
-   */
-  readonly takeDue: (limit: number) => Effect.Effect<ReadonlyArray<UnconfirmedOrder>>
-  /**
-   * A page, by id, of orders of all organizations created longer ago than `hours`. Excludes paid, draft and imported
-   * orders, and those with a deadline, which `takeDue` finds.
-   */
-  readonly older: (hours: number, after: string, limit: number) => Effect.Effect<ReadonlyArray<UnpaidOrder>>
-}>()("stoa/domain/orders/UnpaidOrderRepo") {}
-
-/** `UnpaidOrderRepo` over the database of the process. */
-export const unpaidOrderRepoLayer = Layer.effect(
-  UnpaidOrderRepo,
-  Effect.map(SqlClient.SqlClient, (sql) => {
+export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/domain/orders/UnpaidOrderRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /**
+     * Sets the order's payment deadline to so many seconds from now; repeating it does not extend that. Does nothing
+     * for a paid order.
+     */
     const awaitPayment = Effect.fn("UnpaidOrderRepo.awaitPayment")(
       function*(orderId: string, seconds: number) {
         const organization = yield* currentOrganization
@@ -53,6 +30,11 @@ export const unpaidOrderRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
+
+    /**
+     * How many orders of the customer wait, this one among them. In the transaction that creates one it is exact: of
+     * two that are created at once the second one waits for the first and counts it.
+     */
     const countWaiting = Effect.fn("UnpaidOrderRepo.countWaiting")(function*(customerId: string) {
       const organization = yield* currentOrganization
       // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
@@ -63,6 +45,8 @@ export const unpaidOrderRepoLayer = Layer.effect(
           and amount_captured is null and payment_due_at is not null`
       return row?.n ?? 0
     }, Effect.orDie)
+
+    /** The shopper has confirmed the payment, so the shopper's deadline no longer applies. */
     const confirmed = Effect.fn("UnpaidOrderRepo.confirmed")(
       function*(orderId: string, organizationId: string) {
         yield* sql`update orders set payment_due_at = null
@@ -70,6 +54,11 @@ export const unpaidOrderRepoLayer = Layer.effect(
       },
       Effect.orDie
     )
+
+    /**
+     * Claims overdue orders of all organizations, most overdue first. Each is postponed by ten minutes, so that an
+     * order that cannot be cancelled is retried without blocking the others.
+     */
     const takeDue = Effect.fn("UnpaidOrderRepo.takeDue")(function*(limit: number) {
       return yield* sql<UnconfirmedOrder>`update orders
         set payment_due_at = case when amount_captured is null then now() + interval '10 minutes' end
@@ -78,8 +67,11 @@ export const unpaidOrderRepoLayer = Layer.effect(
         returning id as "orderId", organization_id as "organizationId", amount_captured is not null as paid`
     }, Effect.orDie)
 
-    // One organization at a time, to use the index by status. An index of unpaid orders alone would be written by every
-    // checkout, only for the time until its payment.
+    /**
+     * A page, by id, of orders of all organizations created longer ago than `hours`. Excludes paid, draft and imported
+     * orders, and those with a deadline, which `takeDue` finds. One organization at a time, to use the index by status:
+     * an index of unpaid orders alone would be written by every checkout, only for the time until its payment.
+     */
     const older = Effect.fn("UnpaidOrderRepo.older")(
       (hours: number, after: string, limit: number) =>
         sql<UnpaidOrder>`select o.id as "orderId", o.organization_id as "organizationId"
@@ -92,6 +84,9 @@ export const unpaidOrderRepoLayer = Layer.effect(
       Effect.orDie
     )
 
-    return UnpaidOrderRepo.of({ awaitPayment, countWaiting, confirmed, takeDue, older })
+    return { awaitPayment, countWaiting, confirmed, takeDue, older }
   })
-)
+}) {}
+
+/** `UnpaidOrderRepo` over the database of the process. */
+export const unpaidOrderRepoLayer = Layer.effect(UnpaidOrderRepo, UnpaidOrderRepo.make)
