@@ -34,8 +34,8 @@ const toInput = ({ actor, from: { cart, version }, line }: Add, n: number) => ({
 })
 
 /**
- * Adds lines to carts, at most one to each, fenced by the version that the sender read. `line` is null when the cart has
- * changed; a row is missing when the cart was locked and skipped. Locks carts in id order. Conditions use
+ * Adds lines to carts, at most one to each, fenced by the version that the sender read. `line` is null when the cart
+ * has changed; a row is missing when the cart was locked and skipped. Locks carts in id order. Conditions use
  * `any(array(...))`, because on a young table the planner would scan it for a join.
  */
 const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Add>, locking: Locking) =>
@@ -73,23 +73,6 @@ export type LineWrite = CartLine | "no-line" | "too-many" | "stale"
 /** SQLSTATE of a number out of range: only a quantity is added up. */
 const isTooMany = ({ reason }: SqlError.SqlError): boolean => /"code":"22003"/.test(JSON.stringify(reason))
 
-/**
- * Changes lines of carts. Each write is one statement fenced by the cart's version and status. When another writer, a
- * checkout or the expiry came first, nothing is written, and the result says so.
- */
-export class CartLineRepo extends Context.Service<CartLineRepo, {
-  /** Adds a line, or increases the quantity of an equal line and takes the newer price. */
-  readonly add: (from: CartState, line: CartLine) => Effect.Effect<LineWrite, never, CurrentActor>
-  /** Sets a line's quantity. */
-  readonly setQuantity: (
-    from: CartState,
-    lineId: string,
-    quantity: number
-  ) => Effect.Effect<LineWrite, never, CurrentActor>
-  /** Removes a line and returns it. */
-  readonly remove: (from: CartState, lineId: string) => Effect.Effect<LineWrite, never, CurrentActor>
-}>()("stoa/domain/carts/CartLineRepo") {}
-
 const addedLine = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
 
 /** The change log entry of the part `line`; the part `previous` has the line before it. */
@@ -103,10 +86,12 @@ const lineEvent = (sql: SqlClient.SqlClient, actor: Actor, type: "cart.updateQua
     from: "line x"
   })
 
-/** `CartLineRepo` over the database of the process. */
-export const cartLineRepoLayer = Layer.effect(
-  CartLineRepo,
-  Effect.gen(function*() {
+/**
+ * Changes lines of carts. Each write is one statement fenced by the cart's version and status. When another writer, a
+ * checkout or the expiry came first, nothing is written, and the result says so.
+ */
+export class CartLineRepo extends Context.Service<CartLineRepo>()("stoa/domain/carts/CartLineRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
     /** Fences a write: the cart has this version, is active and has not expired. */
@@ -129,6 +114,7 @@ export const cartLineRepoLayer = Layer.effect(
       alone: (add) => Effect.map(addStatement(sql, [add], ""), ([row]) => addedLine(row?.line ?? null))
     })
 
+    /** Adds a line, or increases the quantity of an equal line and takes the newer price. */
     const add = Effect.fn("CartLineRepo.add")(
       function*(from: CartState, line: CartLine) {
         return yield* adding({ from, line, actor: yield* CurrentActor })
@@ -155,18 +141,23 @@ export const cartLineRepoLayer = Layer.effect(
       return row === undefined || !row.exists ? "no-line" as const : addedLine(row.line)
     })
 
+    /** Sets a line's quantity. */
     const setQuantity = Effect.fn("CartLineRepo.setQuantity")(
       (from: CartState, lineId: string, quantity: number) =>
         write(from, lineId, "cart.updateQuantity", sql`update cart_lines l set quantity = ${quantity} from cart`),
       Effect.orDie
     )
 
+    /** Removes a line and returns it. */
     const remove = Effect.fn("CartLineRepo.remove")(
       (from: CartState, lineId: string) =>
         write(from, lineId, "cart.removeItem", sql`delete from cart_lines l using cart`),
       Effect.orDie
     )
 
-    return CartLineRepo.of({ add, setQuantity, remove })
+    return { add, setQuantity, remove }
   })
-)
+}) {}
+
+/** `CartLineRepo` over the database of the process. */
+export const cartLineRepoLayer = Layer.effect(CartLineRepo, CartLineRepo.make)

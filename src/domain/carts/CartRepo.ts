@@ -6,7 +6,7 @@ import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.
 import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
-import { type Cart, CartLine, CartState, type StoredCart, toCart } from "./Cart.ts"
+import { CartLine, CartState, type StoredCart, toCart } from "./Cart.ts"
 
 const stateFields = { ...CartState.fields.cart.fields, ...Struct.omit(CartState.fields, ["cart"]) }
 
@@ -40,27 +40,6 @@ const cartWithLines = (sql: SqlClient.SqlClient, filter: Statement.Fragment = sq
   sql`${sql.literal(stateColumns)}, coalesce((select jsonb_agg(${sql.literal(lineJson("l"))} order by l.added_at, l.id)
     from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id${filter}), '[]') as lines`
 
-/** Creates, reads and ends carts; `CartLineRepo` changes their lines. */
-export class CartRepo extends Context.Service<CartRepo, {
-  /** A cart with its lines. Undefined when the organization has no such cart. */
-  readonly find: (cartId: string) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
-  /** A cart with one of its lines, or with none (null). Undefined like `find`. */
-  readonly findWithLine: (
-    cartId: string,
-    lineId: string | null
-  ) => Effect.Effect<StoredCart | undefined, never, CurrentActor>
-  /** A cart without its lines. Undefined like `find`. */
-  readonly state: (cartId: string) => Effect.Effect<CartState | undefined, never, CurrentActor>
-  /** The newest `limit` carts of a customer with their lines, newest first, in one statement. */
-  readonly ofCustomer: (customerId: string, limit: number) => Effect.Effect<ReadonlyArray<Cart>, never, CurrentActor>
-  /** Inserts a new cart. */
-  readonly insert: (state: CartState) => Effect.Effect<void, never, CurrentActor>
-  /** Scheduled job: marks expired active carts abandoned, at most 1,000 per call. Returns how many. */
-  readonly abandonExpired: Effect.Effect<number>
-  /** Scheduled job: deletes carts that ended and expired this long ago, at most 1,000 per call. Returns how many. */
-  readonly purgeEnded: (olderThanDays: number) => Effect.Effect<number>
-}>()("stoa/domain/carts/CartRepo") {}
-
 /** A cart to insert and its actor. */
 interface New {
   readonly state: CartState
@@ -84,10 +63,9 @@ const toInput = ({ actor, state: { cart, secretHash, version } }: New) => ({
   record: cart
 })
 
-/** `CartRepo` over the database of the process. */
-export const cartRepoLayer = Layer.effect(
-  CartRepo,
-  Effect.gen(function*() {
+/** Creates, reads and ends carts; `CartLineRepo` changes their lines. */
+export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/CartRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const lookup = yield* lookupSql
 
@@ -98,13 +76,16 @@ export const cartRepoLayer = Layer.effect(
       return row && toStoredCart(row)
     })
 
+    /** A cart with its lines. Undefined when the organization has no such cart. */
     const find = Effect.fn("CartRepo.find")((cartId: string) => read(cartId, sql.literal("")), Effect.orDie)
 
+    /** A cart with one of its lines, or with none (null). Undefined like `find`. */
     const findWithLine = Effect.fn("CartRepo.findWithLine")(
       (cartId: string, lineId: string | null) => read(cartId, sql` and l.id = ${lineId}::uuid`),
       Effect.orDie
     )
 
+    /** A cart without its lines. Undefined like `find`. */
     const state = Effect.fn("CartRepo.state")(function*(cartId: string) {
       const organization = yield* currentOrganization
       const rows = yield* sql<CartRow>`select ${sql.literal(stateColumns)} from carts c
@@ -112,6 +93,7 @@ export const cartRepoLayer = Layer.effect(
       return rows[0] && toState(rows[0])
     }, Effect.orDie)
 
+    /** The newest `limit` carts of a customer with their lines, newest first, in one statement. */
     const ofCustomer = Effect.fn("CartRepo.ofCustomer")(function*(customerId: string, limit: number) {
       const organization = yield* currentOrganization
       const rows = yield* sql<CartWithLinesRow>`select ${cartWithLines(sql)}
@@ -141,10 +123,12 @@ export const cartRepoLayer = Layer.effect(
       alone: (cart) => Effect.as(insertAll([cart]), true as const)
     })
 
+    /** Inserts a new cart. */
     const insert = Effect.fn("CartRepo.insert")(function*(state: CartState) {
       yield* inserting({ state, actor: yield* CurrentActor })
     }, Effect.orDie)
 
+    /** Scheduled job: marks expired active carts abandoned, at most 1,000 per call. Returns how many. */
     const abandonExpired = sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
       where id = any(array(select id from carts where status = 'active' and expires_at <= now()
         order by expires_at limit 1000 for update skip locked)) returning 1`.pipe(
@@ -152,6 +136,7 @@ export const cartRepoLayer = Layer.effect(
       Effect.orDie
     )
 
+    /** Scheduled job: deletes carts that ended and expired this long ago, at most 1,000 per call. Returns how many. */
     const purgeEnded = Effect.fn("CartRepo.purgeEnded")(function*(olderThanDays: number) {
       const rows = yield* sql`delete from carts where id = any(array(select id from carts
         where status <> 'active' and status <> 'checking_out'
@@ -160,6 +145,9 @@ export const cartRepoLayer = Layer.effect(
       return rows.length
     }, Effect.orDie)
 
-    return CartRepo.of({ find, findWithLine, state, ofCustomer, insert, abandonExpired, purgeEnded })
+    return { find, findWithLine, state, ofCustomer, insert, abandonExpired, purgeEnded }
   })
-)
+}) {}
+
+/** `CartRepo` over the database of the process. */
+export const cartRepoLayer = Layer.effect(CartRepo, CartRepo.make)

@@ -14,19 +14,6 @@ export interface Offer {
   readonly refusal: NotFound | ValidationFailed | null
 }
 
-/** Reads in one statement, for all waiting adds, the cart and whether the item can be added to it. */
-export class OfferRepo extends Context.Service<OfferRepo, {
-  /**
-   * The cart; undefined when the organization has no such cart. `refusal` is 404 for an entity that the actor may not see
-   * and an unknown variant, 422 for a missing variant (contract §2).
-   */
-  readonly find: (
-    cartId: string,
-    entityId: string,
-    variantId: string | null
-  ) => Effect.Effect<Offer | undefined, never, CurrentActor>
-}>()("stoa/domain/carts/OfferRepo") {}
-
 interface OfferRow {
   readonly group_ids: ReadonlyArray<string> | null
   readonly public: boolean | null
@@ -51,10 +38,9 @@ const refusalOf = (row: OfferRow, actor: Actor, variantId: string | null): Offer
     : null
 }
 
-/** `OfferRepo` over the database of the process. */
-export const offerRepoLayer = Layer.effect(
-  OfferRepo,
-  Effect.gen(function*() {
+/** Reads in one statement, for all waiting adds, the cart and whether the item can be added to it. */
+export class OfferRepo extends Context.Service<OfferRepo>()("stoa/domain/carts/OfferRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* lookupSql
     const lookAll = (lookups: ReadonlyArray<Lookup>) =>
       Effect.map(
@@ -84,8 +70,12 @@ export const offerRepoLayer = Layer.effect(
       alone: (lookup) => Effect.map(lookAll([lookup]), ([result]) => ({ row: result?.row }))
     })
 
-    return OfferRepo.of({
-      find: Effect.fn("OfferRepo.find")(function*(cartId, entityId, variantId) {
+    return {
+      /**
+       * The cart; undefined when the organization has no such cart. `refusal` is 404 for an entity that the actor may
+       * not see and an unknown variant, 422 for a missing variant (contract §2).
+       */
+      find: Effect.fn("OfferRepo.find")(function*(cartId: string, entityId: string, variantId: string | null) {
         const actor = yield* CurrentActor
         const { row } = yield* looking({
           cart: cartId,
@@ -99,6 +89,9 @@ export const offerRepoLayer = Layer.effect(
           refusal: refusalOf(row, actor, variantId)
         }
       })
-    })
+    }
   })
-)
+}) {}
+
+/** `OfferRepo` over the database of the process. */
+export const offerRepoLayer = Layer.effect(OfferRepo, OfferRepo.make)
