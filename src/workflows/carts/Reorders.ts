@@ -1,54 +1,46 @@
 import { Context, Effect, Layer } from "effect"
-import type { CurrentActor } from "../../domain/access/Actor.ts"
-import type { Reorder } from "../../domain/carts/Cart.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import type { Forbidden, NotFound, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
 import { CartClient } from "../../entities/CartClient.ts"
 
 /** Adds the items of an earlier order to a new cart (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
-export class Reorders extends Context.Service<Reorders, {
-  /**
-   * Creates a cart of the current customer in the order's currency, at current prices. Items that are no longer sold are
-   * listed in `itemsFailed`. 404 without such an order, 403 for another customer's order.
-   */
-  readonly reorder: (
-    orderId: string
-  ) => Effect.Effect<Reorder, Unauthorized | NotFound | Forbidden, CurrentActor>
-}>()("stoa/workflows/carts/Reorders") {
-  static readonly layer = Layer.effect(
-    Reorders,
-    Effect.gen(function*() {
-      const orders = yield* CustomerOrders
-      const customers = yield* Customers
-      const carts = yield* Carts
-      const client = yield* CartClient
+export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/Reorders", {
+  make: Effect.gen(function*() {
+    const orders = yield* CustomerOrders
+    const customers = yield* Customers
+    const carts = yield* Carts
+    const client = yield* CartClient
 
-      /** Gives the reason why a line was not added, or null. */
-      const add = (cartId: string, { entityId, quantity, variantId }: OrderLine) =>
-        client.addItem(cartId, { entityId, variantId, quantity }).pipe(
-          Effect.as(null),
-          Effect.catch((refusal) => Effect.succeed(refusal.error.message))
-        )
+    /** Gives the reason why a line was not added, or null. */
+    const add = (cartId: string, { entityId, quantity, variantId }: OrderLine) =>
+      client.addItem(cartId, { entityId, variantId, quantity }).pipe(
+        Effect.as(null),
+        Effect.catch((refusal) => Effect.succeed(refusal.error.message))
+      )
 
-      return {
-        reorder: Effect.fn("Reorders.reorder")(function*(orderId: string) {
-          const order = yield* orders.findOwn(orderId)
-          const { currency } = order
-          if (!isCurrencyCode(currency)) return yield* Effect.die(new Error(`An order in ${currency}.`))
-          const cart = yield* carts.create({ currency, customerId: (yield* customers.ownProfile).id })
-          // One after the other, to keep the order of the lines.
-          const reasons = yield* Effect.forEach(order.lineItems, (line) => add(cart.id, line))
-          const itemsFailed = order.lineItems.flatMap(({ title }, index) => {
-            const reason = reasons[index] ?? null
-            return reason === null ? [] : [{ item: title, reason }]
-          })
-          return { cartId: cart.id, itemsAdded: reasons.length - itemsFailed.length, itemsFailed }
+    return {
+      /**
+       * Creates a cart of the current customer in the order's currency, at current prices. Items that are no longer
+       * sold are listed in `itemsFailed`. 404 without such an order, 403 for another customer's order.
+       */
+      reorder: Effect.fn("Reorders.reorder")(function*(orderId: string) {
+        const order = yield* orders.findOwn(orderId)
+        const { currency } = order
+        if (!isCurrencyCode(currency)) return yield* Effect.die(new Error(`An order in ${currency}.`))
+        const cart = yield* carts.create({ currency, customerId: (yield* customers.ownProfile).id })
+        // One after the other, to keep the order of the lines.
+        const reasons = yield* Effect.forEach(order.lineItems, (line) => add(cart.id, line))
+        const itemsFailed = order.lineItems.flatMap(({ title }, index) => {
+          const reason = reasons[index] ?? null
+          return reason === null ? [] : [{ item: title, reason }]
         })
-      }
-    })
-  )
+        return { cartId: cart.id, itemsAdded: reasons.length - itemsFailed.length, itemsFailed }
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Reorders, Reorders.make)
 }

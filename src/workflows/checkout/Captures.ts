@@ -2,13 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Workflow, WorkflowEngine } from "effect/workflow"
 import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/access/Actor.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import {
-  Conflict,
-  type Forbidden,
-  NotFound,
-  type Unauthorized,
-  type ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
+import { Conflict, NotFound } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import type { Order, StoredOrder } from "../../domain/orders/Order.ts"
@@ -181,59 +175,53 @@ const timeout = "5 seconds"
 /** Maximum number of captures per run of the scheduled job. */
 export const capturesPerRun = 100
 
-/** Reasons why nothing was captured: 401, 403, 404, 409 or 422. */
-export type CaptureError = Unauthorized | Forbidden | NotFound | Conflict | ValidationFailed | PaymentCaptureFailed
-
 /** Captures orders that their checkout only authorized (contract §4.4). */
-export class Captures extends Context.Service<Captures, {
-  /**
-   * Captures the order once, in full or for `amount` minor units (needs `orders:update`), and confirms it. If the
-   * provider takes longer than a few seconds, gives the order as it is; the capture continues.
-   */
-  readonly capture: (orderId: string, amount: number | undefined) => Effect.Effect<Order, CaptureError, CurrentActor>
-  /**
-   * Scheduled job: starts claimed captures whose process died before it started them. Gives the number of captures it
-   * looked at, at most 100. A running capture is not started twice.
-   */
-  readonly startDue: Effect.Effect<number>
-}>()("stoa/workflows/checkout/Captures") {
-  static readonly layer = Layer.effect(
-    Captures,
-    Effect.gen(function*() {
-      const captures = yield* CaptureRepo
-      const orders = yield* OrderRepo
-      const engine = yield* WorkflowEngine.WorkflowEngine
+export class Captures extends Context.Service<Captures>()("stoa/workflows/checkout/Captures", {
+  make: Effect.gen(function*() {
+    const captures = yield* CaptureRepo
+    const orders = yield* OrderRepo
+    const engine = yield* WorkflowEngine.WorkflowEngine
 
-      const capture: Captures["Service"]["capture"] = Effect.fn("Captures.capture")(function*(orderId, amount) {
-        const actor = yield* CurrentActor
-        yield* requireAnyOf(actor, ["orders:update"])
-        const claimed = yield* captures.claim(orderId, amount)
-        const run = CaptureOrder.execute({ orderId, actor, ...claimed }).pipe(
-          Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
-        )
-        // The time-out ends the wait only; the execution continues.
-        const outcome = Option.getOrUndefined(yield* Effect.timeoutOption(run, timeout))
-        if (outcome?._tag === "Refused") {
-          return yield* PaymentCaptureFailed.of(`Payment capture failed: ${outcome.message}`)
-        }
-        if (outcome?._tag === "Cancelled") return yield* Conflict.of("The order was cancelled while it was captured.")
-        return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
-      })
-
-      const start = ({ amount, orderId, organizationId, refusals }: DueCapture) =>
-        CaptureOrder.execute({ orderId, amount, refusals, actor: systemActor(organizationId) }, { discard: true }).pipe(
-          Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
-          // One failed start must not stop the others.
-          Effect.catchCause((cause) => Effect.logWarning(`the capture of order ${orderId} could not be started`, cause))
-        )
-
-      const startDue = Effect.gen(function*() {
-        const due = yield* captures.takeDue(capturesPerRun)
-        yield* Effect.forEach(due.filter(({ ended }) => !ended), start, { discard: true })
-        return due.length
-      }).pipe(Effect.withSpan("Captures.startDue"))
-
-      return { capture, startDue }
+    /**
+     * Captures the order once, in full or for `amount` minor units (needs `orders:update`), and confirms it. If the
+     * provider takes longer than a few seconds, gives the order as it is; the capture continues. 401, 403, 404, 409 or
+     * 422: nothing was captured.
+     */
+    const capture = Effect.fn("Captures.capture")(function*(orderId: string, amount: number | undefined) {
+      const actor = yield* CurrentActor
+      yield* requireAnyOf(actor, ["orders:update"])
+      const claimed = yield* captures.claim(orderId, amount)
+      const run = CaptureOrder.execute({ orderId, actor, ...claimed }).pipe(
+        Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
+      )
+      // The time-out ends the wait only; the execution continues.
+      const outcome = Option.getOrUndefined(yield* Effect.timeoutOption(run, timeout))
+      if (outcome?._tag === "Refused") {
+        return yield* PaymentCaptureFailed.of(`Payment capture failed: ${outcome.message}`)
+      }
+      if (outcome?._tag === "Cancelled") return yield* Conflict.of("The order was cancelled while it was captured.")
+      return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
     })
-  )
+
+    const start = ({ amount, orderId, organizationId, refusals }: DueCapture) =>
+      CaptureOrder.execute({ orderId, amount, refusals, actor: systemActor(organizationId) }, { discard: true }).pipe(
+        Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
+        // One failed start must not stop the others.
+        Effect.catchCause((cause) => Effect.logWarning(`the capture of order ${orderId} could not be started`, cause))
+      )
+
+    /**
+     * Scheduled job: starts claimed captures whose process died before it started them. Gives the number of captures it
+     * looked at, at most 100. A running capture is not started twice.
+     */
+    const startDue = Effect.gen(function*() {
+      const due = yield* captures.takeDue(capturesPerRun)
+      yield* Effect.forEach(due.filter(({ ended }) => !ended), start, { discard: true })
+      return due.length
+    }).pipe(Effect.withSpan("Captures.startDue"))
+
+    return { capture, startDue }
+  })
+}) {
+  static readonly layer = Layer.effect(Captures, Captures.make)
 }

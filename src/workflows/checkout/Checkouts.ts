@@ -96,91 +96,84 @@ const scopeOf = (scope: string): string => `checkout:${scope}`
 const timeout = Duration.seconds(30)
 
 /** Starts durable checkouts and waits for their outcome (contract §3). */
-export class Checkouts extends Context.Service<Checkouts, {
-  /**
-   * Checks out a cart. With a key, the same request gives the same order, another request fails with 409, and a running
-   * one with 409 and `Retry-After` (contract §3.8). The key decides the checkout id.
-   */
-  readonly start: (
-    request: CheckoutRequest,
-    requestHash: string,
-    key: CheckoutKey | null
-  ) => Effect.Effect<CheckoutResult, CheckoutError | StillRunning, CurrentActor>
-}>()("stoa/workflows/checkout/Checkouts") {
-  static readonly layer = Layer.effect(
-    Checkouts,
-    Effect.gen(function*() {
-      const engine = yield* WorkflowEngine.WorkflowEngine
-      const carts = yield* Carts
-      const keys = yield* IdempotencyKeys
+export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/checkout/Checkouts", {
+  make: Effect.gen(function*() {
+    const engine = yield* WorkflowEngine.WorkflowEngine
+    const carts = yield* Carts
+    const keys = yield* IdempotencyKeys
 
-      const execute = (payload: CheckoutPayload) =>
-        CheckoutWorkflow.execute(payload).pipe(
-          Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
-          Effect.timeoutOrElse({
-            duration: timeout,
-            orElse: () =>
-              Effect.fail(Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key."))
-          })
+    const execute = (payload: CheckoutPayload) =>
+      CheckoutWorkflow.execute(payload).pipe(
+        Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
+        Effect.timeoutOrElse({
+          duration: timeout,
+          orElse: () =>
+            Effect.fail(Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key."))
+        })
+      )
+
+    /**
+     * The result of an earlier request with this key. Starts its checkout again, which changes nothing if it runs: the
+     * earlier process may have died after it claimed the key and before it stored the checkout.
+     */
+    const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload) {
+      const executionId = yield* CheckoutWorkflow.executionId(payload)
+      const state = yield* CheckoutWorkflow.poll(executionId)
+      if (Option.isSome(state) && state.value._tag === "Complete") return yield* execute(payload)
+      yield* CheckoutWorkflow.execute(payload, { discard: true })
+      return yield* StillRunning.of()
+    }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
+
+    const payloadOf = Effect.fnUntraced(
+      function*(checkoutId: string, request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
+        const actor = yield* CurrentActor
+        const { customerId, secretHash } = yield* carts.visitor
+        const payload: CheckoutPayload = {
+          checkoutId,
+          actor: { ...actor, cartSecret: null },
+          customerId,
+          secretHash,
+          request,
+          requestHash,
+          idempotencyKey: key?.key ?? null
+        }
+        return payload
+      }
+    )
+
+    /** Releases the key of a failed checkout, which left nothing behind; a running one keeps it. */
+    const releasing = <R>(
+      { key, scope }: CheckoutKey,
+      checkoutId: string,
+      checkout: Effect.Effect<CheckoutResult, CheckoutError | StillRunning, R>
+    ) =>
+      Effect.tapError(checkout, (error) =>
+        error._tag === "StillRunning" || error._tag === "Unavailable"
+          ? Effect.void
+          : keys.release(scopeOf(scope), key, checkoutId))
+
+    /**
+     * Checks out a cart. With a key, the same request gives the same order, another request fails with 409, and a
+     * running one with 409 and `Retry-After` (contract §3.8). The key decides the checkout id.
+     */
+    const start = Effect.fn("Checkouts.start")(
+      function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
+        if (key === null) return yield* execute(yield* payloadOf(newId(), request, requestHash, key))
+        const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash, true)
+        if (claim._tag !== "Claimed" && claim._tag !== "Running") {
+          return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
+        }
+        const payload = yield* payloadOf(claim.executionId, request, requestHash, key)
+        return yield* releasing(
+          key,
+          claim.executionId,
+          claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload)
         )
+      }
+    )
 
-      /**
-       * The result of an earlier request with this key. Starts its checkout again, which changes nothing if it runs: the
-       * earlier process may have died after it claimed the key and before it stored the checkout.
-       */
-      const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload) {
-        const executionId = yield* CheckoutWorkflow.executionId(payload)
-        const state = yield* CheckoutWorkflow.poll(executionId)
-        if (Option.isSome(state) && state.value._tag === "Complete") return yield* execute(payload)
-        yield* CheckoutWorkflow.execute(payload, { discard: true })
-        return yield* StillRunning.of()
-      }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
-
-      const payloadOf = Effect.fnUntraced(
-        function*(checkoutId: string, request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
-          const actor = yield* CurrentActor
-          const { customerId, secretHash } = yield* carts.visitor
-          const payload: CheckoutPayload = {
-            checkoutId,
-            actor: { ...actor, cartSecret: null },
-            customerId,
-            secretHash,
-            request,
-            requestHash,
-            idempotencyKey: key?.key ?? null
-          }
-          return payload
-        }
-      )
-
-      /** Releases the key of a failed checkout, which left nothing behind; a running one keeps it. */
-      const releasing = <R>(
-        { key, scope }: CheckoutKey,
-        checkoutId: string,
-        checkout: Effect.Effect<CheckoutResult, CheckoutError | StillRunning, R>
-      ) =>
-        Effect.tapError(checkout, (error) =>
-          error._tag === "StillRunning" || error._tag === "Unavailable"
-            ? Effect.void
-            : keys.release(scopeOf(scope), key, checkoutId))
-
-      const start = Effect.fn("Checkouts.start")(
-        function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
-          if (key === null) return yield* execute(yield* payloadOf(newId(), request, requestHash, key))
-          const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash, true)
-          if (claim._tag !== "Claimed" && claim._tag !== "Running") {
-            return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
-          }
-          const payload = yield* payloadOf(claim.executionId, request, requestHash, key)
-          return yield* releasing(
-            key,
-            claim.executionId,
-            claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload)
-          )
-        }
-      )
-
-      return { start }
-    })
-  )
+    return { start }
+  })
+}) {
+  static readonly layer = Layer.effect(Checkouts, Checkouts.make)
 }

@@ -5,13 +5,12 @@ import type { ManualOrderRequest } from "../../domain/checkout/Checkout.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
-import { type BasketError, basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
+import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { CheckoutFailed, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import type { Hooks } from "../../domain/hooks/Hooks.ts"
 import { newId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
-import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
@@ -20,66 +19,60 @@ import type { StockClient } from "../../entities/StockClient.ts"
 import { reserveFor } from "../checkout/Checkout.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 
-/** Why the order was not created; nothing is left behind. */
-export type ManualOrderError = BasketError | CheckoutFailed | Unauthorized
-
 /** Orders that staff or a shopper creates without a checkout (contract §4.4). */
-export class ManualOrders extends Context.Service<ManualOrders, {
-  /**
-   * Creates an unpaid order: catalog prices, promotions, shipping and tax as in checkout, stock held, hooks
-   * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Setting prices and discounts needs
-   * `orders:manage` (contract §12.3). A shopper's order holds its stock as long as a checkout does, and the number of
-   * such orders is limited: 422 beyond that.
-   */
-  readonly create: (request: ManualOrderRequest) => Effect.Effect<Order, ManualOrderError, CurrentActor>
-}>()("stoa/workflows/orders/ManualOrders") {
-  static readonly layer = Layer.effect(
-    ManualOrders,
-    Effect.gen(function*() {
-      const services = yield* Effect.context<
-        | HoldRepo
-        | Hooks
-        | OrderRecords
-        | OrderNumbers
-        | CreateOrderRepo
-        | StockClient
-        | StoreSettings
-        | UnpaidOrderRepo
-      >()
-      const [quotes, customers, pricing] = yield* Effect.all([Quotes, Customers, CheckoutPricing])
+export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflows/orders/ManualOrders", {
+  make: Effect.gen(function*() {
+    const services = yield* Effect.context<
+      | HoldRepo
+      | Hooks
+      | OrderRecords
+      | OrderNumbers
+      | CreateOrderRepo
+      | StockClient
+      | StoreSettings
+      | UnpaidOrderRepo
+    >()
+    const [quotes, customers, pricing] = yield* Effect.all([Quotes, Customers, CheckoutPricing])
 
-      const create = Effect.fn("ManualOrders.create")(
-        function*(request: ManualOrderRequest) {
-          const actor = yield* CurrentActor
-          // An order of an anonymous visitor would hold stock, but the visitor could neither read nor pay it.
-          if (isAnonymous(actor)) return yield* Unauthorized.of()
-          const forShop = actsForShop(actor)
-          const own = forShop ? null : yield* customers.ownProfileId
-          const basket = basketWithout(
-            request.currency,
-            yield* quotes.linesOf(request.lineItems),
-            (forShop && request.email) || null
-          )
-          const priced = yield* pricing.price(basket, request, own)
-          const orderId = newId()
-          const pricedCart = yield* beforeManualOrder(orderId, request, priced)
-          const creating = Effect.andThen(
-            reserveFor(orderId, pricedCart),
-            createOrder(orderId, request, pricedCart, forShop)
-          )
-          const order = yield* Effect.tapError(
-            creating,
-            () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
-          )
-          yield* afterOrder(order)
-          return order
-        },
-        Effect.provideContext(services)
-      )
+    /**
+     * Creates an unpaid order: catalog prices, promotions, shipping and tax as in checkout, stock held, hooks
+     * `orders.beforeCreate` and `orders.afterCreate`, event `orders.create`. Setting prices and discounts needs
+     * `orders:manage` (contract §12.3). A shopper's order holds its stock as long as a checkout does, and the number of
+     * such orders is limited: 422 beyond that. A failure (401, 403, 404, 422) leaves nothing behind.
+     */
+    const create = Effect.fn("ManualOrders.create")(
+      function*(request: ManualOrderRequest) {
+        const actor = yield* CurrentActor
+        // An order of an anonymous visitor would hold stock, but the visitor could neither read nor pay it.
+        if (isAnonymous(actor)) return yield* Unauthorized.of()
+        const forShop = actsForShop(actor)
+        const own = forShop ? null : yield* customers.ownProfileId
+        const basket = basketWithout(
+          request.currency,
+          yield* quotes.linesOf(request.lineItems),
+          (forShop && request.email) || null
+        )
+        const priced = yield* pricing.price(basket, request, own)
+        const orderId = newId()
+        const pricedCart = yield* beforeManualOrder(orderId, request, priced)
+        const creating = Effect.andThen(
+          reserveFor(orderId, pricedCart),
+          createOrder(orderId, request, pricedCart, forShop)
+        )
+        const order = yield* Effect.tapError(
+          creating,
+          () => Effect.flatMap(HoldRepo, (holds) => holds.release(orderId))
+        )
+        yield* afterOrder(order)
+        return order
+      },
+      Effect.provideContext(services)
+    )
 
-      return { create }
-    })
-  )
+    return { create }
+  })
+}) {
+  static readonly layer = Layer.effect(ManualOrders, ManualOrders.make)
 }
 
 const createOrder = Effect.fnUntraced(
