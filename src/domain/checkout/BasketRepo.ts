@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization, holds } from "../access/Actor.ts"
+import { currentOrganization, holds } from "../access/Actor.ts"
 import { servesGuests } from "../access/Ownership.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { CartVisitor } from "../carts/CartRules.ts"
@@ -27,28 +27,6 @@ export interface SellableSnapshot extends ClaimedLine {
   readonly variantFound: boolean
   readonly hasVariants: boolean
 }
-
-/** Reads lines for pricing, and claims carts for checkouts. */
-export class BasketRepo extends Context.Service<BasketRepo, {
-  /**
-   * Claims an active cart and reads it for pricing, in one statement for all waiting checkouts. Repeating it for the same
-   * checkout finds the claim again. Undefined when the organization has no such cart.
-   */
-  readonly claim: (
-    cartId: string,
-    checkoutId: string,
-    visitor: CartVisitor,
-    currency: string
-  ) => Effect.Effect<ClaimedCart | undefined, never, CurrentActor>
-  /** Releases the cart if this checkout holds it (contract §3.2). */
-  readonly release: (cartId: string, checkoutId: string) => Effect.Effect<void, never, CurrentActor>
-  /** Catalog data of the requested lines, in their order, in one statement. */
-  readonly ofLines: (
-    requested: ReadonlyArray<RequestedSellable>
-  ) => Effect.Effect<ReadonlyArray<SellableSnapshot>, never, CurrentActor>
-  /** A cart of the organization, without a claim; undefined without one. The caller checks who may read it. */
-  readonly ofCart: (cartId: string) => Effect.Effect<Basket | undefined, never, CurrentActor>
-}>()("stoa/domain/checkout/BasketRepo") {}
 
 /**
  * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
@@ -137,10 +115,9 @@ const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, 
       ${sql.literal(basket)}
     from c`
 
-/** `BasketRepo` over the database of the process. */
-export const basketRepoLayer = Layer.effect(
-  BasketRepo,
-  Effect.gen(function*() {
+/** Reads lines for pricing, and claims carts for checkouts. */
+export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/checkout/BasketRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const lookups = yield* lookupSql
 
@@ -154,6 +131,10 @@ export const basketRepoLayer = Layer.effect(
       alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([cart]) => ({ cart }))
     })
 
+    /**
+     * Claims an active cart and reads it for pricing, in one statement for all waiting checkouts. Repeating it for the
+     * same checkout finds the claim again. Undefined when the organization has no such cart.
+     */
     const claim = Effect.fn("BasketRepo.claim")(
       function*(cartId: string, checkoutId: string, { actor, customerId, secretHash }: CartVisitor, currency: string) {
         const claimed = yield* claiming({
@@ -171,6 +152,7 @@ export const basketRepoLayer = Layer.effect(
       Effect.orDie
     )
 
+    /** Releases the cart if this checkout holds it (contract §3.2). */
     const release = Effect.fn("BasketRepo.release")(function*(cartId: string, checkoutId: string) {
       const organization = yield* currentOrganization
       yield* sql`update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
@@ -178,6 +160,7 @@ export const basketRepoLayer = Layer.effect(
           and status = 'checking_out'`
     }, Effect.orDie)
 
+    /** Catalog data of the requested lines, in their order, in one statement. */
     const ofLines = Effect.fn("BasketRepo.ofLines")(function*(requested: ReadonlyArray<RequestedSellable>) {
       const organization = yield* currentOrganization
       const rows = yield* sql<
@@ -193,12 +176,16 @@ export const basketRepoLayer = Layer.effect(
       return rows.map(({ snapshot }) => snapshot)
     }, Effect.orDie)
 
+    /** A cart of the organization, without a claim; undefined without one. The caller checks who may read it. */
     const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: string) {
       const [cart] = yield* lookups<Basket>`select ${lookups.literal(basket)}
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return cart
     }, Effect.orDie)
 
-    return BasketRepo.of({ claim, release, ofLines, ofCart })
+    return { claim, release, ofLines, ofCart }
   })
-)
+}) {}
+
+/** `BasketRepo` over the database of the process. */
+export const basketRepoLayer = Layer.effect(BasketRepo, BasketRepo.make)

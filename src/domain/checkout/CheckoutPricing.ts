@@ -32,100 +32,87 @@ interface Buyer {
 type PriceFactors = Omit<PricingRequest, "metadata">
 
 /**
- * Prices lines for checkouts, quotes, manual orders and order edits: current prices, promotions, shipping, tax and totals
- * (contract §3.2, steps 2 to 6). The number of statements does not depend on the number of lines.
+ * Prices lines for checkouts, quotes, manual orders and order edits: current prices, promotions, shipping, tax and
+ * totals (contract §3.2, steps 2 to 6). The number of statements does not depend on the number of lines.
  */
-export class CheckoutPricing extends Context.Service<CheckoutPricing, {
-  readonly price: (
-    cart: Basket,
-    request: PricingRequest,
-    ownProfile: string | null
-  ) => Effect.Effect<PricedCart, CheckoutFailed, CurrentActor>
-  /** The shipment that the checkout of this cart would price. */
-  readonly shipmentOf: (
-    cart: Basket,
-    request: PriceFactors,
-    ownProfile: string | null
-  ) => Effect.Effect<Shipment, CheckoutFailed, CurrentActor>
-}>()("stoa/domain/checkout/CheckoutPricing") {
-  static readonly layer = Layer.effect(
-    CheckoutPricing,
-    Effect.gen(function*() {
-      const prices = yield* Prices
-      const promotions = yield* Promotions
-      const customers = yield* Customers
-      const history = yield* CustomerOrders
-      const settings = yield* StoreSettings
-      const shipping = yield* ShippingPrices
-      const taxes = yield* Taxes
+export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
+  make: Effect.gen(function*() {
+    const [prices, promotions, shipping, taxes] = yield* Effect.all([Prices, Promotions, ShippingPrices, Taxes])
+    const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
 
-      const buyerOf = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: string | null) {
-        const actor = yield* CurrentActor
-        const trusted = mayNameCustomers(actor)
-        const named = trusted ? request.customerId ?? null : null
-        if (named !== null) {
-          yield* Effect.mapError(customers.mustExist(named), () => CheckoutFailed.of(`Unknown customer ${named}.`))
-        }
-        // Staff who check out a guest's cart act for the guest, who reads the order by the cart's secret.
-        const customerId = named ?? cart.customerId ?? (actsForShop(actor) ? null : own)
-        const groups = trusted && request.customerGroupIds !== undefined
-          ? request.customerGroupIds
-          : customerId === null || customerId === cart.customerId
-          ? cart.customerGroupIds
-          : yield* customers.groupsOf(customerId)
-        return { customerId, groups } satisfies Buyer
-      })
-
-      const priced = Effect.fnUntraced(function*(cart: Basket, groups: ReadonlyArray<string>) {
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        const resolved = yield* prices.resolveLines(cart.lines, cart.currency, groups, now)
-        return yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
-      })
-
-      const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: string | null) {
-        const buyer = yield* buyerOf(cart, request, own)
-        const [lines, candidates] = yield* Effect.all(
-          [
-            priced(cart, buyer.groups),
-            promotions.candidates(request.promotionCodes ?? [], buyer.customerId, cart.email)
-          ],
-          { concurrency: "unbounded" }
-        )
-        const orderCount = candidates.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
-          ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
-          : 0
-        const now = DateTime.toDateUtc(yield* DateTime.now)
-        const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
-        const subtotal = lines.reduce((sum, line) => sum + agreedTotal(line), 0)
-        const applied = applyPromotions({
-          promotions: candidates.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
-          codes: request.promotionCodes ?? [],
-          lines: lines.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
-          subtotal,
-          currency: cart.currency,
-          customer: { isKnown, groupIds: buyer.groups, orderCount },
-          usage: new Map(candidates.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])),
-          now
-        })
-        const shipment = shipmentOf(cart, request, lines, subtotal, applied)
-        return { buyer, lines, candidates, applied, shipment }
-      })
-
-      const price = Effect.fn("CheckoutPricing.price")(
-        function*(cart: Basket, request: PricingRequest, own: string | null) {
-          const { applied, buyer, candidates, lines, shipment } = yield* discounted(cart, request, own)
-          const shipped = yield* shipping.priceOf(shipment)
-          const input = totalsInput(cart.currency, lines, applied, shipped)
-          // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
-          const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
-          const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
-          return assemble(cart, request, buyer, totals, applied, candidates, shipped, tax)
-        }
-      )
-
-      return { price, shipmentOf: (...args) => Effect.map(discounted(...args), ({ shipment }) => shipment) }
+    const buyerOf = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: string | null) {
+      const actor = yield* CurrentActor
+      const trusted = mayNameCustomers(actor)
+      const named = trusted ? request.customerId ?? null : null
+      if (named !== null) {
+        yield* Effect.mapError(customers.mustExist(named), () => CheckoutFailed.of(`Unknown customer ${named}.`))
+      }
+      // Staff who check out a guest's cart act for the guest, who reads the order by the cart's secret.
+      const customerId = named ?? cart.customerId ?? (actsForShop(actor) ? null : own)
+      const groups = trusted && request.customerGroupIds !== undefined
+        ? request.customerGroupIds
+        : customerId === null || customerId === cart.customerId
+        ? cart.customerGroupIds
+        : yield* customers.groupsOf(customerId)
+      return { customerId, groups } satisfies Buyer
     })
-  )
+
+    const priced = Effect.fnUntraced(function*(cart: Basket, groups: ReadonlyArray<string>) {
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const resolved = yield* prices.resolveLines(cart.lines, cart.currency, groups, now)
+      return yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
+    })
+
+    const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: string | null) {
+      const buyer = yield* buyerOf(cart, request, own)
+      const [lines, candidates] = yield* Effect.all(
+        [
+          priced(cart, buyer.groups),
+          promotions.candidates(request.promotionCodes ?? [], buyer.customerId, cart.email)
+        ],
+        { concurrency: "unbounded" }
+      )
+      const orderCount = candidates.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
+        ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
+        : 0
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
+      const subtotal = lines.reduce((sum, line) => sum + agreedTotal(line), 0)
+      const applied = applyPromotions({
+        promotions: candidates.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
+        codes: request.promotionCodes ?? [],
+        lines: lines.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
+        subtotal,
+        currency: cart.currency,
+        customer: { isKnown, groupIds: buyer.groups, orderCount },
+        usage: new Map(candidates.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])),
+        now
+      })
+      const shipment = shipmentOf(cart, request, lines, subtotal, applied)
+      return { buyer, lines, candidates, applied, shipment }
+    })
+
+    const price = Effect.fn("CheckoutPricing.price")(
+      function*(cart: Basket, request: PricingRequest, own: string | null) {
+        const { applied, buyer, candidates, lines, shipment } = yield* discounted(cart, request, own)
+        const shipped = yield* shipping.priceOf(shipment)
+        const input = totalsInput(cart.currency, lines, applied, shipped)
+        // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
+        const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
+        const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
+        return assemble(cart, request, buyer, totals, applied, candidates, shipped, tax)
+      }
+    )
+
+    return {
+      price,
+      /** The shipment that the checkout of this cart would price. */
+      shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: string | null) =>
+        Effect.map(discounted(cart, request, ownProfile), ({ shipment }) => shipment)
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
 }
 
 const totalsInput = (

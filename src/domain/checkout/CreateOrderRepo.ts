@@ -32,32 +32,6 @@ export type CreateOrderResult = "created" | "exists" | "reservation-expired"
 /** The fields that a settlement may change. */
 export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
 
-/**
- * Creates orders and settles their payments. It writes tables of several modules, because an order must change together
- * with its stock, promotion usage, cart and event.
- */
-export class CreateOrderRepo extends Context.Service<CreateOrderRepo, {
-  /** Creates an order; fails when a promotion has reached its limit, which a table constraint checks. */
-  readonly create: (newOrder: NewOrder) => Effect.Effect<CreateOrderResult, CheckoutFailed, CurrentActor>
-  /**
-   * Creates a manual order, and runs `also` in the same transaction. Repeating it returns `reservation-expired`, because
-   * its hold is sold.
-   */
-  readonly createManual: (
-    newOrder: NewManualOrder,
-    also: Effect.Effect<void, CheckoutFailed, CurrentActor>
-  ) => Effect.Effect<CreateOrderResult, CheckoutFailed, CurrentActor>
-  /**
-   * Records the payment `intentId` and the captured amount (minor units) once, and returns the order's fields. Undefined
-   * when the order was cancelled meanwhile: the caller must then undo the payment.
-   */
-  readonly settle: (
-    orderId: string,
-    intentId: string,
-    captured: number
-  ) => Effect.Effect<Settled | undefined, never, CurrentActor>
-}>()("stoa/domain/checkout/CreateOrderRepo") {}
-
 /** The driver reports the constraint's name only in the cause. */
 const usageExhausted = ({ reason }: SqlError.SqlError): boolean =>
   reason._tag === "ConstraintError" &&
@@ -153,10 +127,12 @@ const orDieAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, Sql
       found === undefined ? Effect.die(new Error("An order projection of a plugin failed.")) : Effect.succeed(found)
   )
 
-/** `CreateOrderRepo` over the database of the process. */
-export const createOrderRepoLayer = Layer.effect(
-  CreateOrderRepo,
-  Effect.gen(function*() {
+/**
+ * Creates orders and settles their payments. It writes tables of several modules, because an order must change together
+ * with its stock, promotion usage, cart and event.
+ */
+export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/domain/checkout/CreateOrderRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const projections = yield* orderProjections
     const settleAll = settleWith(sql, projections)
@@ -190,6 +166,7 @@ export const createOrderRepoLayer = Layer.effect(
       })
     })
 
+    /** Creates an order; fails when a promotion has reached its limit, which a table constraint checks. */
     const create = Effect.fn("CreateOrderRepo.create")(
       function*(newOrder: NewOrder) {
         return yield* creating({ newOrder, actor: yield* CurrentActor })
@@ -197,6 +174,10 @@ export const createOrderRepoLayer = Layer.effect(
       Effect.catchTag("SqlError", usageRefusal)
     )
 
+    /**
+     * Creates a manual order, and runs `also` in the same transaction. Repeating it returns `reservation-expired`,
+     * because its hold is sold.
+     */
     const createManual = Effect.fn("CreateOrderRepo.createManual")(
       function*(newOrder: NewManualOrder, also: Effect.Effect<void, CheckoutFailed, CurrentActor>) {
         const [row] = yield* createManualOrderStatement(sql, yield* CurrentActor, newOrder)
@@ -219,14 +200,21 @@ export const createOrderRepoLayer = Layer.effect(
       alone: (one) => Effect.map(orDieAlone(settleAll([one], "")), ([row]) => ({ settled: row && toSettled(row) }))
     })
 
+    /**
+     * Records the payment `intentId` and the captured amount (minor units) once, and returns the order's fields.
+     * Undefined when the order was cancelled meanwhile: the caller must then undo the payment.
+     */
     const settle = Effect.fn("CreateOrderRepo.settle")(function*(id: string, intent: string, captured: number) {
       const actor = yield* CurrentActor
       return (yield* settling({ id, organization: actor.organizationId, intent, captured, actor })).settled
     }, Effect.orDie)
 
-    return CreateOrderRepo.of({ create, createManual, settle })
+    return { create, createManual, settle }
   })
-)
+}) {}
+
+/** `CreateOrderRepo` over the database of the process. */
+export const createOrderRepoLayer = Layer.effect(CreateOrderRepo, CreateOrderRepo.make)
 
 /** `UndoCreateOrder` over the database of the process. */
 export const undoCreateOrderRepoLayer = Layer.effect(

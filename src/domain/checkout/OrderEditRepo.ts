@@ -1,12 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { AuditedType } from "../events/Event.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { EditedStock } from "../inventory/EditedStock.ts"
-import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
+import type { HoldChange } from "../inventory/HoldChange.ts"
 import type { Order } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./BasketRepo.ts"
@@ -73,25 +72,13 @@ export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
 }
 
 /** Writes edits of unpaid orders. */
-export class OrderEditRepo extends Context.Service<OrderEditRepo, {
-  /** In one statement. Undefined when the organization has no such order. */
-  readonly find: (orderId: string) => Effect.Effect<EditedOrder | undefined, never, CurrentActor>
-  /**
-   * Writes order, lines, stock, promotion usage and event in one transaction, with a constant number of statements. False
-   * when the order was edited, paid or left pending meanwhile, and nothing is written. Locks the order, then its stock,
-   * then promotions, as a change of status does.
-   */
-  readonly write: (edit: OrderEdit) => Effect.Effect<boolean, CheckoutFailed | UnitsShort, CurrentActor>
-}>()("stoa/domain/checkout/OrderEditRepo") {}
-
-/** `OrderEditRepo` over the database of the process. */
-export const orderEditRepoLayer = Layer.effect(
-  OrderEditRepo,
-  Effect.gen(function*() {
+export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain/checkout/OrderEditRepo", {
+  make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const stock = yield* EditedStock
     const projections = yield* orderProjections
 
+    /** In one statement. Undefined when the organization has no such order. */
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
       const [order] = yield* sql<EditedOrder>`select c.revision, c.email,
           ${sql.literal(groupsOfCustomer)} as "customerGroupIds",
@@ -119,6 +106,11 @@ export const orderEditRepoLayer = Layer.effect(
         ${usage(sql)}
         select 1`
 
+    /**
+     * Writes order, lines, stock, promotion usage and event in one transaction, with a constant number of statements.
+     * False when the order was edited, paid or left pending meanwhile, and nothing is written. Locks the order, then
+     * its stock, then promotions, as a change of status does.
+     */
     const write = Effect.fn("OrderEditRepo.write")(
       function*({ after, before, pricedCart, hold, revision, type, used }: OrderEdit) {
         const actor = yield* CurrentActor
@@ -139,6 +131,9 @@ export const orderEditRepoLayer = Layer.effect(
       Effect.catchTag("SqlError", usageRefusal)
     )
 
-    return OrderEditRepo.of({ find, write })
+    return { find, write }
   })
-)
+}) {}
+
+/** `OrderEditRepo` over the database of the process. */
+export const orderEditRepoLayer = Layer.effect(OrderEditRepo, OrderEditRepo.make)

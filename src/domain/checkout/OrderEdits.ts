@@ -1,5 +1,4 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
-import type { CurrentActor } from "../access/Actor.ts"
 import { type CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order, OrderLine, StoredOrder } from "../orders/Order.ts"
@@ -17,7 +16,7 @@ import {
   shippedBy,
   totalsOf
 } from "./PricedCart.ts"
-import { agreementOf, type BasketError, Quotes, requireMoney } from "./Quotes.ts"
+import { agreementOf, Quotes, requireMoney } from "./Quotes.ts"
 
 /** The edited lines of an order, the kind of edit and the change of its hold. */
 interface EditedLines extends Pick<OrderEdit, "type" | "hold"> {
@@ -157,105 +156,93 @@ const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Ord
   })
 })
 
-/** Reasons why an edit fails: 403, 404, 409 or 422. */
-export type OrderEditError = BasketError | CheckoutFailed | Conflict
-
 const maxAttempts = 8
 
 /**
  * Edits the lines of unpaid orders (contract §4.4). Unchanged lines keep their prices; a new line or quantity takes the
  * current price. Promotions, shipping and tax are priced again for the full order. Concurrent edits apply one after
- * another.
+ * another. An edit fails with 403, 404, 409 or 422.
  */
-export class OrderEdits extends Context.Service<OrderEdits, {
-  /** Adds a line, or its quantity to an equal line at the catalog price. */
-  readonly addLine: (orderId: string, request: LineRequest) => Effect.Effect<Order, OrderEditError, CurrentActor>
-  readonly changeLine: (
-    orderId: string,
-    lineId: string,
-    change: LineChange
-  ) => Effect.Effect<Order, OrderEditError, CurrentActor>
-  /** 422 for the last line: cancel the order instead. */
-  readonly removeLine: (orderId: string, lineId: string) => Effect.Effect<Order, OrderEditError, CurrentActor>
-}>()("stoa/domain/checkout/OrderEdits") {
-  static readonly layer = Layer.effect(
-    OrderEdits,
-    Effect.gen(function*() {
-      const [quotes, pricing, orders, repo] = yield* Effect.all([Quotes, CheckoutPricing, Orders, OrderEditRepo])
+export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/checkout/OrderEdits", {
+  make: Effect.gen(function*() {
+    const [quotes, pricing, orders, repo] = yield* Effect.all([Quotes, CheckoutPricing, Orders, OrderEditRepo])
 
-      /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
-      const read = Effect.fnUntraced(function*(orderId: string) {
-        const state = yield* repo.find(orderId)
-        const stored = yield* orders.find(orderId)
-        if (state === undefined || stored === undefined) return yield* NotFound.of("Order not found.")
-        yield* editable(stored)
-        return { state, order: stored.order }
-      })
-
-      /** Prices the full order with the edited lines. */
-      const price = Effect.fnUntraced(function*(order: Order, state: EditedOrder, { lines, ...edited }: EditedLines) {
-        const { email, revision, used } = state
-        const basket = {
-          currency: order.currency,
-          customerId: order.customerId,
-          customerGroupIds: textsAt(order, "customerGroupIds") ?? state.customerGroupIds,
-          email,
-          secretHash: "",
-          lines,
-          used
-        }
-        const { metadata } = order
-        const request = {
-          promotionCodes: textsAt(order, "promotionCodes") ?? [],
-          shippingAddress: addressOf(order),
-          shippingRateId: isText(metadata["shippingRateId"]) ? metadata["shippingRateId"] : null,
-          metadata
-        }
-        const pricedCart = yield* pricing.price(basket, request, null)
-        const after = editedOrder(order, pricedCart, DateTime.toDateUtc(yield* DateTime.now))
-        return { ...edited, before: order, after, revision, pricedCart, used } satisfies OrderEdit
-      })
-
-      const edit = Effect.fnUntraced(function*(
-        orderId: string,
-        rule: (
-          order: Order,
-          lines: ReadonlyArray<BasketLine>
-        ) => Result.Result<EditedLines | undefined, NotFound | ValidationFailed>
-      ) {
-        for (let attempt = 0; attempt < maxAttempts; attempt++) {
-          const { order, state } = yield* read(orderId)
-          const lines = order.lineItems.map((line, index) => existingLine(line, state.snapshots[index]))
-          const edited = yield* Effect.fromResult(rule(order, lines))
-          if (edited === undefined) return order
-          const priced = yield* price(order, state, edited)
-          const written = yield* Effect.mapError(repo.write(priced), refusal)
-          if (written) return priced.after
-        }
-        return yield* Conflict.of("The order is being changed by other requests. Try again.")
-      })
-
-      const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: string, request: LineRequest) {
-        const [line] = yield* quotes.linesOf([request])
-        if (line === undefined) return yield* NotFound.of("Catalog entity not found.")
-        return yield* edit(orderId, (order, lines) => Result.succeed(withLine(order, lines, line)))
-      })
-
-      const changeLine = Effect.fn("OrderEdits.changeLine")(
-        function*(orderId: string, lineId: string, change: LineChange) {
-          if (change.isCustomPrice !== undefined || change.discountAmount !== undefined) yield* requireMoney
-          const agreed = yield* agreementOf(change, "")
-          return yield* edit(orderId, (order, lines) => changedLine(order, lines, lineId, change, agreed))
-        }
-      )
-
-      const removeLine = Effect.fn("OrderEdits.removeLine")(function*(orderId: string, lineId: string) {
-        return yield* edit(orderId, (order, lines) => withoutLine(order, lines, lineId))
-      })
-
-      return { addLine, changeLine, removeLine }
+    /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
+    const read = Effect.fnUntraced(function*(orderId: string) {
+      const state = yield* repo.find(orderId)
+      const stored = yield* orders.find(orderId)
+      if (state === undefined || stored === undefined) return yield* NotFound.of("Order not found.")
+      yield* editable(stored)
+      return { state, order: stored.order }
     })
-  )
+
+    /** Prices the full order with the edited lines. */
+    const price = Effect.fnUntraced(function*(order: Order, state: EditedOrder, { lines, ...edited }: EditedLines) {
+      const { email, revision, used } = state
+      const basket = {
+        currency: order.currency,
+        customerId: order.customerId,
+        customerGroupIds: textsAt(order, "customerGroupIds") ?? state.customerGroupIds,
+        email,
+        secretHash: "",
+        lines,
+        used
+      }
+      const { metadata } = order
+      const request = {
+        promotionCodes: textsAt(order, "promotionCodes") ?? [],
+        shippingAddress: addressOf(order),
+        shippingRateId: isText(metadata["shippingRateId"]) ? metadata["shippingRateId"] : null,
+        metadata
+      }
+      const pricedCart = yield* pricing.price(basket, request, null)
+      const after = editedOrder(order, pricedCart, DateTime.toDateUtc(yield* DateTime.now))
+      return { ...edited, before: order, after, revision, pricedCart, used } satisfies OrderEdit
+    })
+
+    const edit = Effect.fnUntraced(function*(
+      orderId: string,
+      rule: (
+        order: Order,
+        lines: ReadonlyArray<BasketLine>
+      ) => Result.Result<EditedLines | undefined, NotFound | ValidationFailed>
+    ) {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        const { order, state } = yield* read(orderId)
+        const lines = order.lineItems.map((line, index) => existingLine(line, state.snapshots[index]))
+        const edited = yield* Effect.fromResult(rule(order, lines))
+        if (edited === undefined) return order
+        const priced = yield* price(order, state, edited)
+        const written = yield* Effect.mapError(repo.write(priced), refusal)
+        if (written) return priced.after
+      }
+      return yield* Conflict.of("The order is being changed by other requests. Try again.")
+    })
+
+    /** Adds a line, or its quantity to an equal line at the catalog price. */
+    const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: string, request: LineRequest) {
+      const [line] = yield* quotes.linesOf([request])
+      if (line === undefined) return yield* NotFound.of("Catalog entity not found.")
+      return yield* edit(orderId, (order, lines) => Result.succeed(withLine(order, lines, line)))
+    })
+
+    const changeLine = Effect.fn("OrderEdits.changeLine")(
+      function*(orderId: string, lineId: string, change: LineChange) {
+        if (change.isCustomPrice !== undefined || change.discountAmount !== undefined) yield* requireMoney
+        const agreed = yield* agreementOf(change, "")
+        return yield* edit(orderId, (order, lines) => changedLine(order, lines, lineId, change, agreed))
+      }
+    )
+
+    /** 422 for the last line: cancel the order instead. */
+    const removeLine = Effect.fn("OrderEdits.removeLine")(function*(orderId: string, lineId: string) {
+      return yield* edit(orderId, (order, lines) => withoutLine(order, lines, lineId))
+    })
+
+    return { addLine, changeLine, removeLine }
+  })
+}) {
+  static readonly layer = Layer.effect(OrderEdits, OrderEdits.make)
 }
 
 const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {

@@ -5,90 +5,78 @@ import { Carts } from "../carts/Carts.ts"
 import { CheckoutFailed, Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
 import { BasketRepo, type RequestedSellable, type SellableSnapshot } from "./BasketRepo.ts"
-import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuote, ShippingQuoteRequest } from "./Checkout.ts"
+import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
-import { type Agreement, appliedIn, type Basket, type BasketLine, type PricedCart, totalsOf } from "./PricedCart.ts"
-
-/** Reasons why lines cannot be priced: 404, 403 or 422. */
-export type BasketError = NotFound | Forbidden | ValidationFailed
+import { type Agreement, appliedIn, type Basket, type PricedCart, totalsOf } from "./PricedCart.ts"
 
 /** Prices lines as if they were bought now, without claiming a cart (contract §3.4, §3.8, §4.4). Stores nothing. */
-export class Quotes extends Context.Service<Quotes, {
-  /**
-   * The lines of a staff request. Merges equal lines at the catalog price, as a cart does. 404 for an unknown entity or
-   * variant, 422 when the variant is missing, 403 for prices and discounts without `orders:manage`.
-   */
-  readonly linesOf: (
-    requests: ReadonlyArray<LineRequest>
-  ) => Effect.Effect<ReadonlyArray<BasketLine>, BasketError, CurrentActor>
-  /**
-   * Prices the lines, or those of a cart, exactly as a checkout does, and ignores stock. Fails with 422 CHECKOUT_FAILED
-   * where the checkout's pricing would fail.
-   */
-  readonly quote: (request: QuoteRequest) => Effect.Effect<Quote, BasketError | CheckoutFailed, CurrentActor>
-  /**
-   * Rates that fit the cart and the address, priced after promotions as in the checkout. 404 for a cart of another
-   * visitor; 422 for an inactive or empty cart, or an address without a shipping rate.
-   */
-  readonly shippingRates: (
-    request: ShippingQuoteRequest
-  ) => Effect.Effect<ShippingQuote, NotFound | ValidationFailed | CheckoutFailed, CurrentActor>
-}>()("stoa/domain/checkout/Quotes") {
-  static readonly layer = Layer.effect(
-    Quotes,
-    Effect.gen(function*() {
-      const [repo, carts, pricing, prices] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing, ShippingPrices])
+export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quotes", {
+  make: Effect.gen(function*() {
+    const [repo, carts, pricing, prices] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing, ShippingPrices])
 
-      const linesOf = Effect.fn("Quotes.linesOf")(function*(requests: ReadonlyArray<LineRequest>) {
-        const agreed = yield* Effect.forEach(requests, (request, index) => agreementOf(request, `lineItems.${index}`))
-        const lines = mergeEqual(
-          requests.map(({ entityId, quantity, variantId = null }, index) => ({
-            entityId,
-            variantId,
-            quantity,
-            agreed: agreed[index]
-          }))
-        )
-        const snapshots = yield* repo.ofLines(lines)
-        return yield* Effect.forEach(
-          snapshots,
-          (snapshot, index) => Effect.as(requireSellable(snapshot), { ...snapshot, ...lines[index] })
-        )
-      })
-
-      const cartOf = Effect.fnUntraced(function*(cartId: string) {
-        return (yield* repo.ofCart(cartId)) ?? (yield* NotFound.of("Cart not found."))
-      })
-
-      const basketOf = Effect.fnUntraced(function*({ cartId, currency, lineItems }: QuoteRequest) {
-        if ((cartId === undefined) === (lineItems === undefined)) {
-          return yield* ValidationFailed.of("lineItems", "send either lineItems or a cartId", "required")
-        }
-        if (cartId === undefined) return basketWithout(currency, yield* linesOf(lineItems ?? []))
-        const cart = yield* cartOf(cartId)
-        if (cart.lines.length === 0) return yield* ValidationFailed.of("cartId", "The cart is empty.", "empty")
-        return cart.currency === currency
-          ? cart
-          : yield* CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
-      })
-
-      const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest) {
-        return quoteOf(yield* pricing.price(yield* basketOf(request), request, null))
-      })
-
-      const shippingRates = Effect.fn("Quotes.shippingRates")(function*(request: ShippingQuoteRequest) {
-        const stored = yield* carts.get(request.cartId)
-        yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
-        const cart = yield* cartOf(request.cartId)
-        if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
-        const { customerId } = yield* carts.visitor
-        const options = yield* prices.optionsOf(yield* pricing.shipmentOf(cart, request, customerId))
-        return { currency: cart.currency, rates: options.map(({ amount, id, name }) => ({ id, name, amount })) }
-      })
-
-      return { linesOf, quote, shippingRates }
+    /**
+     * The lines of a staff request. Merges equal lines at the catalog price, as a cart does. 404 for an unknown entity
+     * or variant, 422 when the variant is missing, 403 for prices and discounts without `orders:manage`.
+     */
+    const linesOf = Effect.fn("Quotes.linesOf")(function*(requests: ReadonlyArray<LineRequest>) {
+      const agreed = yield* Effect.forEach(requests, (request, index) => agreementOf(request, `lineItems.${index}`))
+      const lines = mergeEqual(
+        requests.map(({ entityId, quantity, variantId = null }, index) => ({
+          entityId,
+          variantId,
+          quantity,
+          agreed: agreed[index]
+        }))
+      )
+      const snapshots = yield* repo.ofLines(lines)
+      return yield* Effect.forEach(
+        snapshots,
+        (snapshot, index) => Effect.as(requireSellable(snapshot), { ...snapshot, ...lines[index] })
+      )
     })
-  )
+
+    const cartOf = Effect.fnUntraced(function*(cartId: string) {
+      return (yield* repo.ofCart(cartId)) ?? (yield* NotFound.of("Cart not found."))
+    })
+
+    const basketOf = Effect.fnUntraced(function*({ cartId, currency, lineItems }: QuoteRequest) {
+      if ((cartId === undefined) === (lineItems === undefined)) {
+        return yield* ValidationFailed.of("lineItems", "send either lineItems or a cartId", "required")
+      }
+      if (cartId === undefined) return basketWithout(currency, yield* linesOf(lineItems ?? []))
+      const cart = yield* cartOf(cartId)
+      if (cart.lines.length === 0) return yield* ValidationFailed.of("cartId", "The cart is empty.", "empty")
+      return cart.currency === currency
+        ? cart
+        : yield* CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
+    })
+
+    /**
+     * Prices the lines, or those of a cart, exactly as a checkout does, and ignores stock. Fails as `linesOf` does, and
+     * with 422 CHECKOUT_FAILED where the checkout's pricing would fail.
+     */
+    const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest) {
+      return quoteOf(yield* pricing.price(yield* basketOf(request), request, null))
+    })
+
+    /**
+     * Rates that fit the cart and the address, priced after promotions as in the checkout. 404 for a cart of another
+     * visitor; 422 for an inactive or empty cart, or an address without a shipping rate.
+     */
+    const shippingRates = Effect.fn("Quotes.shippingRates")(function*(request: ShippingQuoteRequest) {
+      const stored = yield* carts.get(request.cartId)
+      yield* Effect.fromResult(changeable(stored, DateTime.toDateUtc(yield* DateTime.now)))
+      const cart = yield* cartOf(request.cartId)
+      if (cart.lines.length === 0) return yield* CheckoutFailed.of("The cart is empty.")
+      const { customerId } = yield* carts.visitor
+      const options = yield* prices.optionsOf(yield* pricing.shipmentOf(cart, request, customerId))
+      return { currency: cart.currency, rates: options.map(({ amount, id, name }) => ({ id, name, amount })) }
+    })
+
+    return { linesOf, quote, shippingRates }
+  })
+}) {
+  static readonly layer = Layer.effect(Quotes, Quotes.make)
 }
 
 /** 403 for actors who may not set prices and discounts. */
