@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 
 /** An order event with the recipient of its mail. */
 export interface Addressed {
@@ -24,25 +24,11 @@ export interface NotedMail {
   readonly failure: string | null
 }
 
-/** Data of orders that mails need in addition to the events. */
-export class OrderMailRepo extends Context.Service<OrderMailRepo, {
+const make = (sql: SqlClient.SqlClient) => {
   /**
    * The content and recipients of order events: the address left with the cart, else of the customer's profile. Events
    * of orders without one are omitted. One statement for any number of event ids, of all organizations.
    */
-  readonly addressed: (events: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Addressed>>
-  /**
-   * Records for the order's timeline that a mail was sent or failed for good. A failed mail that is sent again by hand
-   * counts as sent. Does nothing for a deleted order. `failure` must not contain personal data.
-   */
-  readonly note: (mail: NotedMail) => Effect.Effect<void, never, CurrentActor>
-  /** Undefined without the order. */
-  readonly paymentState: (orderId: string) => Effect.Effect<PaymentState | undefined, never, CurrentActor>
-}>()("stoa/domain/mail/OrderMailRepo") {
-  static readonly layer = Layer.effect(OrderMailRepo, Effect.map(SqlClient.SqlClient, (sql) => make(sql)))
-}
-
-const make = (sql: SqlClient.SqlClient): OrderMailRepo["Service"] => {
   const addressed = Effect.fn("OrderMailRepo.addressed")(
     (events: ReadonlyArray<string>) =>
       sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
@@ -57,6 +43,8 @@ const make = (sql: SqlClient.SqlClient): OrderMailRepo["Service"] => {
           order by e.event_sequence`,
     Effect.orDie
   )
+
+  /** Undefined without the order. */
   const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {
     const rows = yield* sql<{ readonly state: PaymentState }>`select case
           when status = 'cancelled' then 'given-up'
@@ -65,6 +53,11 @@ const make = (sql: SqlClient.SqlClient): OrderMailRepo["Service"] => {
         from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
     return rows[0]?.state
   }, Effect.orDie)
+
+  /**
+   * Records for the order's timeline that a mail was sent or failed for good. A failed mail that is sent again by hand
+   * counts as sent. Does nothing for a deleted order. `failure` must not contain personal data.
+   */
   const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
     yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, failure)
         select ${id}::uuid, organization_id, id, ${template}, ${failure === null ? "sent" : "failed"}, ${failure}::text
@@ -73,4 +66,11 @@ const make = (sql: SqlClient.SqlClient): OrderMailRepo["Service"] => {
           where order_mails.outcome = 'failed'`
   }, Effect.orDie)
   return { addressed, note, paymentState }
+}
+
+/** Data of orders that mails need in addition to the events. */
+export class OrderMailRepo extends Context.Service<OrderMailRepo>()("stoa/domain/mail/OrderMailRepo", {
+  make: Effect.map(SqlClient.SqlClient, make)
+}) {
+  static readonly layer = Layer.effect(OrderMailRepo, OrderMailRepo.make)
 }
