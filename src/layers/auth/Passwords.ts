@@ -66,46 +66,42 @@ const maxQueueLength = 200
  * Hashes passwords with argon2id, off the event loop. Leaves one core to other work and a thread of Node's pool to name
  * look-ups and files, so that a rush of sign-ins delays only sign-ins.
  */
-export class Passwords extends Context.Service<Passwords, {
-  readonly hash: (password: string) => Effect.Effect<string>
-  /** Whether it is the password of the hash. Then an outdated hash (scrypt, a lower cost) is replaced. */
-  readonly verify: (password: string, hash: string) => Effect.Effect<boolean>
-  /** Hashes computed at once. */
-  readonly concurrency: number
-}>()("stoa/layers/auth/Passwords") {
-  static readonly layer = Layer.effect(
-    Passwords,
-    Effect.gen(function*() {
-      const repo = yield* AuthRepo
-      const concurrency = Math.max(1, Math.min(3, availableParallelism() - 1))
-      const turns = yield* Semaphore.make(concurrency)
-      let waiting = 0
+export class Passwords extends Context.Service<Passwords>()("stoa/layers/auth/Passwords", {
+  make: Effect.gen(function*() {
+    const repo = yield* AuthRepo
 
-      const inTurn = <A>(work: () => Promise<A>) =>
-        Effect.suspend(() => {
-          if (waiting >= maxQueueLength) {
-            return Effect.die(new APIError("SERVICE_UNAVAILABLE", { message: "Too many sign-ins. Try again shortly." }))
-          }
-          waiting++
-          return Effect.andThen(Metric.update(hashes, 1), turns.withPermit(Effect.promise(work))).pipe(
-            Effect.ensuring(Effect.sync(() => waiting--))
-          )
-        })
+    /** Hashes computed at once. */
+    const concurrency = Math.max(1, Math.min(3, availableParallelism() - 1))
+    const turns = yield* Semaphore.make(concurrency)
+    let waiting = 0
 
-      const hash = (password: string) => inTurn(() => hashOf(password))
-      const renewed = (password: string, old: string) =>
-        Effect.flatMap(hash(password), (fresh) => repo.renewPassword(old, fresh)).pipe(
-          Effect.catchCause((cause) => Effect.logWarning("an outdated password hash was not renewed", cause))
+    const inTurn = <A>(work: () => Promise<A>) =>
+      Effect.suspend(() => {
+        if (waiting >= maxQueueLength) {
+          return Effect.die(new APIError("SERVICE_UNAVAILABLE", { message: "Too many sign-ins. Try again shortly." }))
+        }
+        waiting++
+        return Effect.andThen(Metric.update(hashes, 1), turns.withPermit(Effect.promise(work))).pipe(
+          Effect.ensuring(Effect.sync(() => waiting--))
         )
-      return Passwords.of({
-        hash,
-        verify: (password, old) =>
-          Effect.tap(
-            inTurn(() => matches(password, old)),
-            (same) => same && hasArgon2 && !old.startsWith(prefix) ? renewed(password, old) : Effect.void
-          ),
-        concurrency
       })
-    })
-  )
+
+    const hash = (password: string) => inTurn(() => hashOf(password))
+    const renewed = (password: string, old: string) =>
+      Effect.flatMap(hash(password), (fresh) => repo.renewPassword(old, fresh)).pipe(
+        Effect.catchCause((cause) => Effect.logWarning("an outdated password hash was not renewed", cause))
+      )
+    return {
+      hash,
+      /** Whether it is the password of the hash. Then an outdated hash (scrypt, a lower cost) is replaced. */
+      verify: (password: string, old: string) =>
+        Effect.tap(
+          inTurn(() => matches(password, old)),
+          (same) => same && hasArgon2 && !old.startsWith(prefix) ? renewed(password, old) : Effect.void
+        ),
+      concurrency
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(Passwords, Passwords.make)
 }

@@ -25,33 +25,30 @@ const concernsStore = (method: string, path: string): boolean =>
   method !== "GET" || path.endsWith("/verify-email") || path.includes("/callback/")
 
 /** Finds the organization of requests under `/api/auth`. */
-export class RequestStore extends Context.Service<RequestStore, {
-  /**
-   * The organization that the link names, else that of `auth.storeResolver`, else the default one, also in a strict
-   * deployment (contract, platform §6). Naming an organization grants nothing there beyond the user's guest orders.
-   */
-  readonly organizationOf: (request: Request) => Effect.Effect<string>
-}>()("stoa/layers/auth/RequestStore") {
-  static readonly layer = Layer.effect(
-    RequestStore,
-    Effect.gen(function*() {
-      const { organizationOf } = yield* StoreResolution
-      const { exists } = yield* Organizations
-      const { defaultOrganizationId } = yield* StoreSettings
-      return {
-        organizationOf: Effect.fnUntraced(function*(request: Request) {
-          const url = new URL(request.url)
-          if (!concernsStore(request.method, url.pathname)) return defaultOrganizationId
-          const named = url.searchParams.get(parameter)
-          if (named !== null && (yield* exists(named))) return named
-          const asked = { method: request.method, url: `${url.pathname}${url.search}` }
-          return yield* Effect.catchTag(
-            organizationOf(Headers.fromInput(request.headers), asked),
-            "OrgResolutionFailed",
-            () => Effect.succeed(defaultOrganizationId)
-          )
-        })
-      }
-    })
-  ).pipe(Layer.provide(StoreResolution.layer))
+export class RequestStore extends Context.Service<RequestStore>()("stoa/layers/auth/RequestStore", {
+  make: Effect.gen(function*() {
+    const { organizationOf } = yield* StoreResolution
+    const { exists } = yield* Organizations
+    const { defaultOrganizationId } = yield* StoreSettings
+    return {
+      /**
+       * The organization that the link names, else that of `auth.storeResolver`, else the default one, also in a strict
+       * deployment (contract, platform §6). Naming an organization grants nothing there beyond the user's guest orders.
+       */
+      organizationOf: Effect.fnUntraced(function*(request: Request) {
+        const url = new URL(request.url)
+        if (!concernsStore(request.method, url.pathname)) return defaultOrganizationId
+        const named = url.searchParams.get(parameter)
+        if (named !== null && (yield* exists(named))) return named
+        const asked = { method: request.method, url: `${url.pathname}${url.search}` }
+        return yield* Effect.catchTag(
+          organizationOf(Headers.fromInput(request.headers), asked),
+          "OrgResolutionFailed",
+          () => Effect.succeed(defaultOrganizationId)
+        )
+      })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(RequestStore, RequestStore.make).pipe(Layer.provide(StoreResolution.layer))
 }
