@@ -13,7 +13,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 3,
     // Node.js reads the sources itself, as it does for the service, so that tests run what is shipped. What rewrites modules
-    // on their way in (`FilterPlugin.ts`) has configurations of its own.
+    // on their way in (`FilterPlugin.ts`) has separate configurations.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     sequence: { sequencer: LongOnesFirst },
     // A guard against tests that hang; how long something may take is said where it matters.

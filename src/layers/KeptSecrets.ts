@@ -1,9 +1,25 @@
 import { Data, Effect, Option, Redacted } from "effect"
-import { randomBytes, randomUUID } from "node:crypto"
+import { hkdfSync, randomBytes, randomUUID } from "node:crypto"
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { readKeyring } from "../domain/webhooks/SecretEncryption.ts"
+import { DownloadKeys } from "../domain/fulfillment/DownloadLink.ts"
+import { readKeyring, type SecretsKey } from "../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "./config/AppConfig.ts"
+
+/**
+ * The keys of download links, derived from the deployment's secrets key: one that leaks does not open what
+ * is encrypted with the other. None in production without `STOA_SECRETS_KEY`, which the start warns of.
+ */
+export const downloadKeys = ({ webhooks: { keyring } }: AppSettings) => {
+  const sealing: ReadonlyArray<SecretsKey> = keyring === undefined ? [] : keyring
+  return DownloadKeys.layerOf(
+    sealing.map(({ bytes }) =>
+      Redacted.make(new Uint8Array(hkdfSync("sha256", Redacted.value(bytes), "", "stoa download links", 32)), {
+        label: "download key"
+      })
+    )
+  )
+}
 
 /** The data directory cannot keep a secret of a development deployment. */
 export class SecretUnkept extends Data.TaggedError("SecretUnkept")<{ readonly message: string }> {}

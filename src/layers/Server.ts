@@ -13,9 +13,11 @@ import { accessLayer } from "../http/middleware/AccessLayer.ts"
 import { errorsLayer } from "../http/middleware/Errors.ts"
 import { idempotencyLayer } from "../http/middleware/IdempotencyLayer.ts"
 import { FingerprintSecret, IdempotentExecution } from "../http/middleware/IdempotentExecution.ts"
+import { rpcAccessLayer } from "../http/rpc/RpcAccessLayer.ts"
 import { maxMessageBytes } from "../http/rpc/RpcMessages.ts"
-import { rpcEndpoints } from "../http/rpc/RpcRoutes.ts"
+import { rpcEndpoints, rpcRoutes } from "../http/rpc/RpcRoutes.ts"
 import { RpcSockets } from "../http/rpc/RpcSockets.ts"
+import { EnqueueableTasks, rpcHandlers } from "../http/rpc/StoaRpcHandlers.ts"
 import { proxyTest } from "../http/server/ClientAddress.ts"
 import { originTest, TrustedOrigins } from "../http/server/Cors.ts"
 import { Draining } from "../http/server/Draining.ts"
@@ -32,8 +34,24 @@ import { AppConfig, importExportLimits } from "./config/AppConfig.ts"
 import type { Deployment } from "./config/DeploymentConfig.ts"
 import { routes } from "./modules/Modules.ts"
 import { tenancy } from "./modules/tenancy.ts"
-import { rpcLayer } from "./Rpc.ts"
 import { version } from "./Version.ts"
+
+const enqueueableTasks = Layer.effect(
+  EnqueueableTasks,
+  Effect.map(AppConfig, ({ deployment }) => {
+    const own = new Set([...deployment.tasks, ...deployment.jobs.tasks].map(({ slug }) => slug))
+    return { has: (slug: string) => own.has(slug) }
+  })
+)
+
+/** `/rpc` with its handlers and the middleware before them. */
+export const rpcLayer = Layer.unwrap(
+  Effect.map(AppConfig, ({ tracing }) => rpcRoutes({ untraced: tracing === undefined }))
+)
+  .pipe(
+    Layer.provide(Layer.provide(rpcHandlers, enqueueableTasks)),
+    Layer.provide(rpcAccessLayer)
+  )
 
 /** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
 const idempotentExecution = Layer.provide(IdempotentExecution.layer, Layer.effect(FingerprintSecret, AuthSecret))

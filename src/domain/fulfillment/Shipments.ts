@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Conflict, type InvalidTransition, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { Orders } from "../orders/Orders.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
@@ -8,9 +8,6 @@ import type { NewShipment, ShipmentChange } from "./Shipment.ts"
 import { planChange } from "./ShipmentChanges.ts"
 import { ShipmentRepo } from "./ShipmentRepo.ts"
 import { pathToEnd, planLines, planShipment, type ShipmentPlan } from "./ShipmentRules.ts"
-
-/** Failures of a fulfillment: 404, 409, 422. */
-export type ShipmentError = NotFound | Conflict | InvalidTransition | ValidationFailed
 
 /** Fulfillments by staff (contract §5, docs/orders.md). */
 export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfillment/Shipments", {

@@ -12,12 +12,6 @@ import { lockMoney, readRefundable } from "./RefundableRepo.ts"
 import type { CalculatedLine, CalculatedRefund } from "./RefundCalculation.ts"
 import type { RefundableOrder } from "./RefundShares.ts"
 
-/** A written refund; `settled`: it returns no money and waits for no provider. */
-export interface WrittenRefund {
-  readonly refundId: string
-  readonly settled: boolean
-}
-
 interface RestockedLine extends CalculatedLine {
   readonly restocked: number
 }

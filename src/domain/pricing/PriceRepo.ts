@@ -11,12 +11,6 @@ import type { PriceModifier } from "./PriceModifier.ts"
 import { modifierColumns } from "./PriceModifierRepo.ts"
 import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
 
-/** A stored price, and whether it is new or replaced the one with the same natural key. */
-export interface PriceWritten {
-  readonly price: Price
-  readonly created: boolean
-}
-
 const source = {
   table: "prices",
   columns: columnsOf(Price.fields, undefined, {

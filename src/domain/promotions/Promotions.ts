@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
@@ -10,8 +10,6 @@ import { changedPromotion, promotionOf } from "./PromotionDraft.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
 
 const unknownPromotion = NotFound.of("Promotion not found.")
-
-export type PromotionChangeError = NotFound | Conflict | ValidationFailed
 
 /** Management of promotions (spec §4 Promotions, contract §8). */
 export class Promotions extends Context.Service<Promotions>()("stoa/domain/promotions/Promotions", {

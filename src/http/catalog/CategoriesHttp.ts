@@ -4,7 +4,26 @@ import { Categories } from "../../domain/catalog/categories/Categories.ts"
 import { pageOrAll } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CategoriesGroup } from "./CategoriesApi.ts"
+import { CategoryTreeGroup } from "./CategoryTreeApi.ts"
 import { linked, unlinked } from "./Links.ts"
+
+/** Handlers of the routes that `CategoryTreeApi.ts` declares. */
+export const categoryTreeHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CategoryTreeGroup),
+  "categoryTree",
+  Effect.fnUntraced(function*(handlers) {
+    const categories = yield* Categories
+    return handlers.handleAll({
+      read: ({ params }) => categories.get(params.categoryId),
+      subtree: ({ params, query }) =>
+        categories.subtree(params.categoryId, {
+          depth: query.depth,
+          includeArchived: query.includeArchived === "true"
+        }),
+      move: ({ params, payload }) => categories.move(params.categoryId, payload)
+    })
+  })
+)
 
 /** Handlers of the routes that `CategoriesApi.ts` declares. */
 export const categoriesHttp = HttpApiBuilder.group(

@@ -8,8 +8,18 @@ import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import { Api } from "../Api.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { cartSecretParameter, idempotencyKeyParameter, OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
+import type { JsonObject } from "../openapi/Json.ts"
 import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
-import { securitySchemes } from "../openapi/SecuritySchemes.ts"
+
+/**
+ * The three credentials a caller may send (spec §5): an API key in `x-api-key`, a session token as bearer, or the
+ * session cookie of that name.
+ */
+export const securitySchemes = (cookie: string): JsonObject => ({
+  apiKey: { type: "apiKey", in: "header", name: "x-api-key", description: "API key of an integration." },
+  bearer: { type: "http", scheme: "bearer", description: "Session token, as a bearer." },
+  cookie: { type: "apiKey", in: "cookie", name: cookie, description: "Session cookie, set by signing in." }
+})
 
 interface DocumentedEndpoint {
   readonly method: string

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
@@ -11,7 +11,21 @@ import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
-import { EntityIds } from "./EntityIds.ts"
+
+/** Most entities one check may ask about. */
+const most = 100
+
+const split = (text: string): ReadonlyArray<string> => [
+  ...new Set(text.split(",").map((id) => id.trim()).filter((id) => id !== ""))
+]
+
+/** `entityIds` of a stock check: UUIDs separated by commas, at most 100 different ones, none at all allowed. */
+export const EntityIds = Schema.String.annotate({ description: "UUIDs separated by commas, at most 100." }).pipe(
+  Schema.decodeTo(Schema.Array(Uuid).check(Schema.isMaxLength(most)), {
+    decode: SchemaGetter.transform(split),
+    encode: SchemaGetter.transform((ids) => ids.join(","))
+  })
+)
 
 const available = Schema.Record(Schema.String, Schema.Int).annotate({ identifier: "AvailableStock" })
 

@@ -1,7 +1,7 @@
 import type { CatalogEntity } from "../../domain/catalog/Entity.ts"
 import { combinationKey, fullProduct } from "../../domain/catalog/variants/CombinationRules.ts"
 import { newId } from "../../domain/ids/Id.ts"
-import type { DemoProduct } from "./demo/DemoProduct.ts"
+import type { DemoProduct } from "./demo/Assortment.ts"
 
 /** What the rows of one product are made from: its id, whose it is, and when it was made. */
 export interface PlacedProduct {

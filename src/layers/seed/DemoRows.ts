@@ -1,7 +1,6 @@
 import type { Change } from "../../domain/events/Event.ts"
 import { newId } from "../../domain/ids/Id.ts"
-import { brands, categories, products } from "./demo/Assortment.ts"
-import { promotions } from "./demo/Promotions.ts"
+import { brands, categories, products, promotions } from "./demo/Assortment.ts"
 import { entityOf, entityRow, type PlacedProduct, variantRows, wordRows } from "./DemoCatalogRows.ts"
 import { levelOf, levelRows, priceRow, pricesOf, promotionFrom, promotionRow, receiptRow } from "./DemoOfferRows.ts"
 import type { SeedRows } from "./SeedRepo.ts"

@@ -1,13 +1,39 @@
 import { DateTime, Duration, Effect, Layer } from "effect"
+import { createHmac } from "node:crypto"
 import { openSecret } from "../../domain/webhooks/SecretEncryption.ts"
 import type { StoredEndpoint } from "../../domain/webhooks/WebhookEndpointRepo.ts"
-import { secretOwner } from "../../domain/webhooks/WebhookSecret.ts"
+import { secretOwner, signingKey } from "../../domain/webhooks/WebhookSecret.ts"
 import { type AttemptResult, type WebhookMessage, WebhookSender } from "../../domain/webhooks/WebhookSender.ts"
 import { WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
 import type { HostResolver } from "./HostResolver.ts"
 import { post } from "./PinnedRequest.ts"
 import { targetGuard, type TargetPolicy } from "./TargetGuard.ts"
-import { deliveryHeaders } from "./WebhookSignature.ts"
+
+const signature = (secret: string, signed: string): string =>
+  `v1,${createHmac("sha256", signingKey(secret)).update(signed).digest("base64")}`
+
+/**
+ * Headers of a delivery at this time (contract, platform §9.2), after Standard Webhooks. The first secret is the
+ * endpoint's current one; the others also sign while a rotation overlaps. The older `x-commerce-signature` supports one
+ * signature only.
+ */
+export const deliveryHeaders = (
+  { body, id, type }: WebhookMessage,
+  at: Date,
+  [secret, ...others]: readonly [string, ...ReadonlyArray<string>]
+): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(at.getTime() / 1000))
+  const signed = `${id}.${timestamp}.${body}`
+  return {
+    "content-type": "application/json",
+    "user-agent": "Stoa-Webhooks/1",
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": [secret, ...others].map((one) => signature(one, signed)).join(" "),
+    "x-commerce-event": type,
+    "x-commerce-signature": createHmac("sha256", secret).update(body).digest("hex")
+  }
+}
 
 /** A registration waits no longer for a name server than this: deliveries ask it again. */
 const admissionLimit = "3 seconds"
