@@ -1,6 +1,6 @@
 /** A comparison with an organization in a statement: what keeps the rows of two tenants apart. */
 const filter =
-  /(?<!\bset\s+)\b(?:\w+\.)?organization_id\s*=\s*(?:\$\{(?:[^{}]|\{[^{}]*\})*\}|'?\w[\w.]*\b(?:->>'\w+')?(?!\s*\())/g
+  /(?<!\bset\s+)\b(?:\w+\.)?organization_id\s*=\s*(?:\$\{(?:[^{}]|\{[^{}]*\})*\}(?:\.\w+)?|'?\w[\w.]*\b(?:->>'\w+')?(?!\s*\())/g
 
 /** How many there are in the text of a file. */
 export const filtersIn = (source: string): number => source.match(filter)?.length ?? 0
