@@ -139,7 +139,7 @@ export const searchSqlLayer = Layer.effect(
       applicationName: "stoa-search",
       startupParameters: {
         plan_cache_mode: "force_custom_plan",
-        // What is searched lies in memory: reading an index in index order costs no more than reading the table.
+        // Searched data is in memory: reading an index in index order costs no more than reading the table.
         random_page_cost: "1.1",
         statement_timeout: "5000",
         default_transaction_read_only: "on",

@@ -50,7 +50,7 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
     return {
       handOver,
       /**
-       * The same for an order that was just paid. A failure is logged and a job retries it, so that the paid order stands
+       * The same for an order that was just paid. A failure is logged and a job retries it, so that the paid order remains
        * (contract §3.6). Without the database the job cannot be enqueued either, and the caller retries.
        */
       deliver: Effect.fn("Fulfillments.deliver")((order: Order) =>

@@ -106,7 +106,7 @@ const lateCapture = {
 const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) => {
   /**
    * Records that the provider captured `captured` minor units for an order cancelled unpaid. Returns the refund that
-   * voids the payment (amount 0 stands for the full capture), or null if an unsent refund already will or the order is
+   * voids the payment (amount 0 means the full capture), or null if an unsent refund already will or the order is
    * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
    * the transaction that claims the provider's event.
    */

@@ -61,7 +61,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
  * The locks on shards, held by a separate session that a fiber keeps alive.
  *
  * They are lost when the session ends and by nothing else. The server ends it when it heard nothing for the lock
- * expiration, so a process that stands still for some seconds, or whose database does, keeps its shards, and one that
+ * expiration, so a process that is frozen for some seconds, or whose database does, keeps its shards, and one that
  * is frozen does not. A killed process' session ends with it.
  */
 export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/cluster/ShardLocks", {

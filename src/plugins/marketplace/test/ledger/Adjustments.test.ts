@@ -25,7 +25,7 @@ const pay = (vendorId: string) =>
 withMarketplace()(
   "an adjustment of what a vendor is owed",
   (it) => {
-    it.effect("an adjustment of what a vendor is owed is an entry of the ledger, for the vendor to see, and stands in the audit trail with who made it", () =>
+    it.effect("an adjustment of what a vendor is owed is an entry of the ledger, for the vendor to see, and is in the audit trail with its actor", () =>
       Effect.gen(function*() {
         const vendorId = yield* aVendor()
         const made = yield* adjust(vendorId, 700)
