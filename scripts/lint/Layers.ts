@@ -32,13 +32,13 @@ export const sourceLayers: ReadonlyArray<SourceLayer> = [
   {
     name: "shared repositories",
     files:
-      /^src\/domain\/(money|access|paging|hooks|events|idempotency|modules|batching)\/(.+\/)?(\w*Repo|[Mm]igrations)\.ts$/,
+      /^src\/domain\/(records\/|(money|access|paging|hooks|events|idempotency|modules|batching)\/(.+\/)?(\w*(Repo|Statements)|[Mm]igrations)\.ts$)/,
     imports: ["domain"],
     refused: [outward, external]
   },
   {
     name: "domain repositories",
-    files: /^src\/domain\/.*(Repo|\/migrations)\.ts$/,
+    files: /^src\/domain\/.*(Repo|Statements|\/migrations)\.ts$/,
     imports: ["domain", "shared repositories"],
     refused: [outward, external]
   },
@@ -58,7 +58,7 @@ export const sourceLayers: ReadonlyArray<SourceLayer> = [
   { name: "plugin installation", files: /^src\/plugins\/kit\/install\//, imports: ["*"], refused: [platformIndex] },
   {
     name: "kit repositories",
-    files: /^src\/plugins\/kit\/.*Repo\.ts$/,
+    files: /^src\/plugins\/kit\/.*(Repo|Statements)\.ts$/,
     imports: [...core, "plugin kit"],
     refused: [outward, external]
   },
@@ -72,7 +72,7 @@ export const sourceLayers: ReadonlyArray<SourceLayer> = [
   // Plugins import what the package exports (`stoa/plugin`), as plugins of a deployment do.
   {
     name: "plugin repositories",
-    files: /^(src\/)?plugins\/(?!.*\/test\/).*(Repo|\/migrations)\.ts$/,
+    files: /^(src\/)?plugins\/(?!.*\/test\/).*(Repo|Statements|\/migrations)\.ts$/,
     imports: ["plugins"],
     refused: [drivers]
   },

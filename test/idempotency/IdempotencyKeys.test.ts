@@ -8,6 +8,8 @@ import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts
 import { idempotencyRecord } from "../../src/domain/idempotency/IdempotencyRecordRepo.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { Table } from "../../src/domain/records/Table.ts"
+import { TaxClass } from "../../src/domain/tax/TaxClass.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const layer = idempotencyRepoLayer.pipe(Layer.provideMerge(TestDatabase))
@@ -44,7 +46,7 @@ it.layer(layer, { excludeTestServices: true })("idempotency keys", (it) => {
         values (${id}::uuid, 'org_default', 'Kept', 100)`
       const recorded = () =>
         ({ type: "taxClasses.delete", entityType: "tax_class", entityId: id, payload: {}, before: {} }) as const
-      const again = deleteRecorded(sql, { table: "tax_classes", columns: "*" }, id, recorded).pipe(
+      const again = deleteRecorded(sql, new Table("tax_classes", TaxClass), id, recorded).pipe(
         Effect.provideService(CurrentActor, { ...systemActor("org_default"), executionId })
       )
       assert.isTrue(Exit.isFailure(yield* Effect.exit(again)))

@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/import-export/ImportRepo.ts#10",
     "src/domain/fulfillment/ShipmentStatementRepo.ts#0",
     "src/domain/payments/RefundRetryRepo.ts#1",
-    "src/domain/modules/RecordRepo.ts#2",
+    "src/domain/records/RecordRepo.ts#2",
     "src/domain/staff/StaffRepo.ts#4"
   ],
   "a part of the same statement has the row with the filter": [

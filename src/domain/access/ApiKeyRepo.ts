@@ -2,9 +2,9 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { Table } from "../records/Table.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
 import { ApiKey } from "./ApiKey.ts"
 import { permissionsOf, storedPermissions } from "./KeyPermissions.ts"
@@ -17,10 +17,23 @@ export interface StoredText {
   readonly hash: string
 }
 
-interface Row extends Omit<ApiKey, "permissions" | "metadata"> {
-  readonly permissions: string | null
-  readonly metadata: string | null
-}
+export const keys = new Table(
+  "api_keys",
+  Schema.Struct({
+    ...ApiKey.fields,
+    permissions: Schema.NullOr(Schema.String),
+    metadata: Schema.NullOr(Schema.String)
+  }),
+  {
+    computed: {
+      scope: `nullif(config_id, '${noScope}')`,
+      enabled: "enabled is not false",
+      requestCount: "coalesce(request_count, 0)"
+    }
+  }
+)
+
+type Row = typeof keys.schema.Type
 
 const decodeMetadata = Schema.decodeUnknownOption(
   Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
@@ -31,16 +44,6 @@ const toApiKey = (row: Row): ApiKey => ({
   permissions: row.permissions === null ? null : permissionsOf(row.permissions),
   metadata: Option.getOrNull(decodeMetadata(row.metadata))
 })
-
-const source = {
-  table: "api_keys",
-  columns: columnsOf(ApiKey.fields, undefined, {
-    scope: `nullif(config_id, '${noScope}')`,
-    enabled: "enabled is not false",
-    requestCount: "coalesce(request_count, 0)"
-  }),
-  order: "created_at desc, id desc"
-}
 
 /** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
 export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/access/ApiKeyRepo", {
@@ -65,14 +68,14 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/acces
 
     /** Newest first. */
     const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
-      ownPage<Row>(sql, source, page).pipe(
+      ownPage(sql, keys, "created_at desc, id desc", page).pipe(
         Effect.map(({ items, ...rest }) => ({ ...rest, items: items.map(toApiKey) })),
         Effect.orDie
       )
     )
 
     const find = Effect.fn("ApiKeyRepo.find")(function*(id: string) {
-      const [row] = yield* sql<Row>`select ${sql.literal(source.columns)} from api_keys
+      const [row] = yield* keys.rows(sql)`select ${sql.literal(keys.columns())} from api_keys
         where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
       return row && toApiKey(row)
     }, Effect.orDie)

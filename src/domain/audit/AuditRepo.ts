@@ -1,8 +1,8 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
 import { Audit } from "./Audit.ts"
 import { AuditEntry, type AuditFilter, eventsNamed, shortened } from "./AuditEntry.ts"
 

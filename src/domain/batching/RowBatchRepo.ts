@@ -2,7 +2,7 @@ import { Context, Effect, Layer, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
-import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { columnsOf, jsonOf } from "../records/Columns.ts"
 import type { RowBatch, RowTable } from "./RowBatch.ts"
 
 const listOf = (columns: string): ReadonlyArray<string> => columns.split(", ")

@@ -5,7 +5,7 @@ import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { columnsOf, jsonOf } from "../records/Columns.ts"
 import { CartLine, CartState, type StoredCart, toCart } from "./Cart.ts"
 
 const stateFields = { ...CartState.fields.cart.fields, ...Struct.omit(CartState.fields, ["cart"]) }

@@ -2,7 +2,7 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import type { EventType } from "../events/Event.ts"
-import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
+import { columnsOf, jsonOf } from "../records/Columns.ts"
 import { CatalogEntity } from "./Entity.ts"
 import type { EntityView, Expansions } from "./Expansion.ts"
 

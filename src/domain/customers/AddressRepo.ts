@@ -5,30 +5,26 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { Table } from "../records/Table.ts"
 import { Address, maxAddresses } from "./Address.ts"
 
-const source = {
-  table: "customer_addresses",
-  columns: columnsOf(Address.fields),
-  order: "created_at, id"
-}
+export const addresses = new Table("customer_addresses", Address)
 
 /** All SQL of addresses. The change log records them as changes of their customer. */
 export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/customers/AddressRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** A page of a customer's addresses, oldest first, in two statements. */
     const list = Effect.fn("AddressRepo.list")((customerId: string, page: PageRequest) =>
-      Effect.orDie(ownPage<Address>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
+      Effect.orDie(ownPage(sql, addresses, "created_at, id", page, [sql`customer_id = ${customerId}::uuid`]))
     )
 
     /** Deletes an address of a customer; false when there is none. */
     const remove = Effect.fn("AddressRepo.remove")((customerId: string, id: string) =>
       deleteRecorded(
         sql,
-        source,
+        addresses,
         id,
         (gone: Address) => toChange("customers.removeAddress", gone, gone),
         sql`customer_id = ${customerId}::uuid`
@@ -53,9 +49,9 @@ const toChange = (
  */
 const adding = (sql: SqlClient.SqlClient) => {
   const clearDefault = Effect.fnUntraced(function*(actor: Actor, address: Address) {
-    const rows = yield* sql<Address>`update customer_addresses set is_default = false
+    const rows = yield* addresses.rows(sql)`update customer_addresses set is_default = false
       where customer_id = ${address.customerId}::uuid and type = ${address.type} and is_default
-        and organization_id = ${actor.organizationId} returning ${sql.literal(source.columns)}`
+        and organization_id = ${actor.organizationId} returning ${sql.literal(addresses.columns())}`
     const changes = rows.map((one) => toChange("customers.changeAddress", one, { ...one, isDefault: true }))
     if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
   })

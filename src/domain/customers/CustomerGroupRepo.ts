@@ -1,15 +1,17 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { recordRepo } from "../modules/RecordRepo.ts"
+import { recordRepo } from "../records/RecordRepo.ts"
+import { Table } from "../records/Table.ts"
 import { CustomerGroup } from "./CustomerGroup.ts"
+
+export const groups = new Table("customer_groups", CustomerGroup)
 
 /** Customer groups, listed by name; `GroupMemberRepo` has their members. 409 for a taken name, or while it has members. */
 export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("stoa/domain/customers/CustomerGroupRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) =>
-    recordRepo<CustomerGroup, Conflict>(sql, {
-      table: "customer_groups",
-      fields: CustomerGroup.fields,
+    recordRepo(sql, {
+      table: groups,
       order: "name",
       entityType: "customer_group",
       changes: { create: "customerGroups.create", update: "customerGroups.update", delete: "customerGroups.delete" }

@@ -1,18 +1,17 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import type { Customer } from "./Customer.ts"
-import { customerColumns } from "./CustomerRows.ts"
+import { customers } from "./CustomerRows.ts"
 
 /** Reads customers for imports. */
 export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
   /** Locks and reads by e-mail address. One batch of an organization runs at a time: e-mail is no unique key. */
-  const customers = Effect.fn("CustomerImportRepo.customers")(function*(emails: ReadonlyArray<string>) {
+  const byEmail = Effect.fn("CustomerImportRepo.customers")(function*(emails: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
     yield* sql`select pg_advisory_xact_lock(hashtextextended(${`customers by e-mail:${organization}`}, 0))`
-    return yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers
+    return yield* customers.rows(sql, "unprepared")`select ${sql.literal(customers.columns())} from customers
       where organization_id = ${organization} and lower(email) = any(${emails}::text[]) and erased_at is null
-      order by id for update`.unprepared
+      order by id for update`
   }, Effect.orDie)
 
   /** Ids by e-mail address in lower case: for addresses with one profile, entered by staff or with a verified login. */
@@ -37,5 +36,5 @@ export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
     )
   }, Effect.orDie)
 
-  return { customers, ownersOf }
+  return { customers: byEmail, ownersOf }
 })

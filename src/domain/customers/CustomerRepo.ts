@@ -8,7 +8,7 @@ import { newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { blankCustomer, type Customer, nameParts } from "./Customer.ts"
-import { customerChange, customerColumns } from "./CustomerRows.ts"
+import { customerChange, customers } from "./CustomerRows.ts"
 
 /** All SQL of customer profiles. Queries exclude erased profiles. */
 export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/customers/CustomerRepo", {
@@ -40,7 +40,7 @@ const openingOf = (sql: SqlClient.SqlClient) =>
     const { columns, values } = newCustomerRow(sql, profile)
     // Of two concurrent requests that find nothing, one inserts. The other insert waits, meets the row and only reads
     // it: the update changes nothing but makes the row visible to this statement.
-    const rows = yield* sql<Customer>`with found as (
+    const rows = yield* customers.rows(sql)`with found as (
         select * from customers where organization_id = ${organizationId} and user_id = ${userId}),
       made as (
         insert into customers as c (${columns}) select ${values} where not exists (select 1 from found)
@@ -48,7 +48,9 @@ const openingOf = (sql: SqlClient.SqlClient) =>
         returning *),
       fresh as (select 1 from made where id = ${profile.id}::uuid),
       event as (${changeLogInsert(sql, actor, [customerChange(profile, null)], "fresh")})
-      select ${sql.literal(customerColumns)} from found union all select ${sql.literal(customerColumns)} from made`
+      select ${sql.literal(customers.columns())} from found union all select ${
+      sql.literal(customers.columns())
+    } from made`
     return rows[0] === undefined ? null : { customer: rows[0], made: rows[0].id === profile.id }
   }, Effect.orDie)
 
@@ -77,7 +79,9 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("CustomerRepo.change")(
     function*(id: string, rule: (before: Customer) => Customer) {
       const actor = yield* CurrentActor
-      const [before] = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers where id = ${id}::uuid
+      const [before] = yield* customers.rows(sql)`select ${
+        sql.literal(customers.columns())
+      } from customers where id = ${id}::uuid
         and organization_id = ${actor.organizationId} and erased_at is null for update`
       if (before === undefined) return undefined
       const c = rule(before)
@@ -99,25 +103,24 @@ const writing = (sql: SqlClient.SqlClient) => {
 }
 
 const reading = (sql: SqlClient.SqlClient) => {
-  const columns = sql.literal(customerColumns)
-  const source = { table: "customers", columns: customerColumns, order: "created_at desc, id desc" }
+  const columns = sql.literal(customers.columns())
 
   /** A profile by id; undefined when the organization has no such profile. */
   const find = Effect.fn("CustomerRepo.find")(function*(id: string) {
-    const [customer] = yield* sql<Customer>`select ${columns} from customers
+    const [customer] = yield* customers.rows(sql)`select ${columns} from customers
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and erased_at is null`
     return customer
   }, Effect.orDie)
 
   /** A page of profiles, newest first, in two statements. */
   const list = Effect.fn("CustomerRepo.list")((page: PageRequest) =>
-    Effect.orDie(ownPage<Customer>(sql, source, page, [sql`erased_at is null`]))
+    Effect.orDie(ownPage(sql, customers, "created_at desc, id desc", page, [sql`erased_at is null`]))
   )
 
   /** The existing profile of a signed-in user; null before its first use, and for visitors and API keys. */
   const existingProfileOf = Effect.fn("CustomerRepo.existingProfileOf")(function*(actor: Actor) {
     if (!isSignedIn(actor)) return null
-    const rows = yield* sql<Customer>`select ${columns} from customers
+    const rows = yield* customers.rows(sql)`select ${columns} from customers
       where organization_id = ${actor.organizationId} and user_id = ${actor.userId}`
     return rows[0] ?? null
   }, Effect.orDie)

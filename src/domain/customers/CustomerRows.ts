@@ -1,9 +1,9 @@
 import type { Change } from "../events/Event.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
+import { Table } from "../records/Table.ts"
 import { Customer } from "./Customer.ts"
 
-/** The select list of a customer from a row of `customers`. */
-export const customerColumns = columnsOf(Customer.fields)
+/** Profiles; the columns of an erased one are empty. */
+export const customers = new Table("customers", Customer)
 
 /** The change log entry of a profile: `customers.create` for a new one. */
 export const customerChange = (customer: Customer, before: Customer | null): Change => ({

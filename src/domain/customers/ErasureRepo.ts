@@ -6,7 +6,7 @@ import type { Change } from "../events/Event.ts"
 import { redactChangeLog } from "../events/RedactionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { blankCustomer, type Customer } from "./Customer.ts"
-import { customerColumns } from "./CustomerRows.ts"
+import { customers } from "./CustomerRows.ts"
 
 /** Erases a person from the database (docs/customers.md). */
 export class ErasureRepo extends Context.Service<ErasureRepo>()("stoa/domain/customers/ErasureRepo", {
@@ -21,7 +21,7 @@ export class ErasureRepo extends Context.Service<ErasureRepo>()("stoa/domain/cus
         // The change log entry of the erasure drops the origin as well.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
-        const [profile] = yield* sql<Customer>`select ${sql.literal(customerColumns)} from customers
+        const [profile] = yield* customers.rows(sql)`select ${sql.literal(customers.columns())} from customers
           where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
         if (profile === undefined) return { _tag: "Unknown" } as const
         const orderIds = yield* locked(sql, "orders", actor, profile.id)

@@ -3,10 +3,10 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
 import { Customer } from "./Customer.ts"
-import { customerChange, customerColumns } from "./CustomerRows.ts"
+import { customerChange, customers } from "./CustomerRows.ts"
 
 /**
  * Members of customer groups. The table's trigger stores the group ids in the profile, so that carts and checkouts read
@@ -55,13 +55,13 @@ const setting = (sql: SqlClient.SqlClient) => {
       const groups = yield* sql`select 1 from customer_groups
       where id = ${groupId}::uuid and organization_id = ${organization} for key share`
       if (groups.length === 0) return { _tag: "Unknown", what: "group" } as const
-      const columns = sql.literal(customerColumns)
-      const [before] = yield* sql<Customer>`select ${columns} from customers where id = ${customerId}::uuid
+      const columns = sql.literal(customers.columns())
+      const [before] = yield* customers.rows(sql)`select ${columns} from customers where id = ${customerId}::uuid
         and organization_id = ${organization} and erased_at is null for update`
       if (before === undefined) return { _tag: "Unknown", what: "customer" } as const
       const written = yield* (member ? put : take)(organization, groupId, customerId)
       if (written.length === 0) return { _tag: "Unchanged" } as const
-      const [customer = before] = yield* sql<Customer>`select ${columns} from customers
+      const [customer = before] = yield* customers.rows(sql)`select ${columns} from customers
         where id = ${customerId}::uuid and organization_id = ${organization}`
       yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(customer, before)])})${
         idempotencyRecord(sql, actor)

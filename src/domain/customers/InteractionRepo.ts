@@ -5,23 +5,21 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { Table } from "../records/Table.ts"
 import { Interaction } from "./Interaction.ts"
 
-const source = {
-  table: "customer_interactions",
-  columns: columnsOf(Interaction.fields),
-  order: "created_at desc, id desc"
-}
+export const interactions = new Table("customer_interactions", Interaction)
 
 /** All SQL of interactions. The change log records them as changes of their customer. */
 export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/domain/customers/InteractionRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** A page of a customer's interactions, newest first, in two statements. */
     const list = Effect.fn("InteractionRepo.list")((customerId: string, page: PageRequest) =>
-      Effect.orDie(ownPage<Interaction>(sql, source, page, [sql`customer_id = ${customerId}::uuid`]))
+      Effect.orDie(
+        ownPage(sql, interactions, "created_at desc, id desc", page, [sql`customer_id = ${customerId}::uuid`])
+      )
     )
 
     return { list, ...writing(sql) }
@@ -43,11 +41,8 @@ const writing = (sql: SqlClient.SqlClient) => {
     // The lock prevents a concurrent erasure of the customer.
     const rows = yield* sql`with owner as materialized (select id from customers where id = ${i.customerId}::uuid
         and organization_id = ${actor.organizationId} and erased_at is null for no key update),
-      made as (insert into customer_interactions (id, organization_id, customer_id, kind, notes, related_entity_id,
-          metadata, created_by, created_at, updated_at)
-        select ${i.id}::uuid, ${actor.organizationId}, owner.id, ${i.kind}, ${i.notes}, ${i.relatedEntityId}::uuid,
-          ${JSON.stringify(i.metadata)}::jsonb, ${i.createdBy}, ${i.createdAt}::timestamptz,
-          ${i.updatedAt}::timestamptz from owner returning id),
+      made as (insert into customer_interactions (${sql.literal(interactions.names)})
+        ${interactions.values(sql, [i])} where exists (select 1 from owner) returning id),
       event as (${changeLogInsert(sql, actor, [toChange("customers.addInteraction", i, null)], "made")})${
       idempotencyRecord(sql, actor, "made")
     } select id from made`
@@ -58,7 +53,9 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("InteractionRepo.change")(
     function*(customerId: string, id: string, rule: (before: Interaction) => Interaction) {
       const actor = yield* CurrentActor
-      const [before] = yield* sql<Interaction>`select ${sql.literal(source.columns)} from customer_interactions
+      const [before] = yield* interactions.rows(sql)`select ${
+        sql.literal(interactions.columns())
+      } from customer_interactions
         where id = ${id}::uuid and customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId}
         for update`
       if (before === undefined) return undefined
@@ -67,9 +64,7 @@ const writing = (sql: SqlClient.SqlClient) => {
       yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("customers.changeInteraction", i, before)])})${
         idempotencyRecord(sql, actor)
       }
-        update customer_interactions set kind = ${i.kind}, notes = ${i.notes},
-          related_entity_id = ${i.relatedEntityId}::uuid, metadata = ${JSON.stringify(i.metadata)}::jsonb,
-          updated_at = ${i.updatedAt}::timestamptz
+        update customer_interactions set (${sql.literal(interactions.names)}) = (${interactions.values(sql, [i])})
         where id = ${id}::uuid and organization_id = ${actor.organizationId}`
       return i
     },
@@ -81,7 +76,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   const remove = Effect.fn("InteractionRepo.remove")((customerId: string, id: string) =>
     deleteRecorded(
       sql,
-      source,
+      interactions,
       id,
       (gone: Interaction) => toChange("customers.removeInteraction", gone, gone),
       sql`customer_id = ${customerId}::uuid`

@@ -62,7 +62,7 @@ export class Unauthorized
 
 /** 403: the actor is authenticated and lacks the permission. */
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(body("FORBIDDEN"), { httpApiStatus: 403 }) {
-  readonly _tag = "Forbidden"
+  readonly _tag: "Forbidden" | `Forbidden/${string}` = "Forbidden"
   static of = (message: string) => new Forbidden({ error: { code: "FORBIDDEN", message } })
 }
 
@@ -90,13 +90,13 @@ export class OriginRejected
 
 /** 404: no such record in the organization of the request. Records of other organizations read the same. */
 export class NotFound extends Schema.Error<NotFound>("NotFound")(body("NOT_FOUND"), { httpApiStatus: 404 }) {
-  readonly _tag = "NotFound"
+  readonly _tag: "NotFound" | `NotFound/${string}` = "NotFound"
   static of = (message = "Not found.") => new NotFound({ error: { code: "NOT_FOUND", message } })
 }
 
 /** 409: the state of the store conflicts, for example a duplicate slug. */
 export class Conflict extends Schema.Error<Conflict>("Conflict")(body("CONFLICT"), { httpApiStatus: 409 }) {
-  readonly _tag = "Conflict"
+  readonly _tag: "Conflict" | `Conflict/${string}` = "Conflict"
   static of = (message: string) => new Conflict({ error: { code: "CONFLICT", message } })
 }
 
@@ -148,7 +148,7 @@ export class ValidationFailed extends Schema.Error<ValidationFailed>("Validation
     details: Schema.Struct({ issues: Schema.Array(Issue) })
   })
 }, { httpApiStatus: 422 }) {
-  readonly _tag = "ValidationFailed"
+  readonly _tag: "ValidationFailed" | `ValidationFailed/${string}` = "ValidationFailed"
   /** Keeps the issues that fit; the message is `path: text` joined by `; `. */
   static issues = (issues: ReadonlyArray<Issue>) => {
     const recorded = tellable(issues)

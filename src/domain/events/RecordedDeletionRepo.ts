@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { Table } from "../records/Table.ts"
 import { changeLogInsert } from "./ChangeLogRepo.ts"
 import type { Change } from "./Event.ts"
 
@@ -11,16 +12,16 @@ import type { Change } from "./Event.ts"
  */
 export const deleteRecorded = <A extends object>(
   sql: SqlClient.SqlClient,
-  { columns, table }: { readonly columns: string; readonly table: string },
+  table: Table<A>,
   id: string,
   recorded: (deleted: A) => Change,
   only?: Statement.Fragment
 ) =>
   sql.withTransaction(Effect.gen(function*() {
     const actor = yield* CurrentActor
-    const [row] = yield* sql<A>`delete from ${sql(table)}
+    const [row] = yield* table.rows(sql)`delete from ${sql(table.name)}
       where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${actor.organizationId}`, ...only ? [only] : []])}
-      returning ${sql.literal(columns)}`
+      returning ${sql.literal(table.columns())}`
     if (row !== undefined) {
       yield* sql`with event as (${changeLogInsert(sql, actor, [recorded(row)])})${
         idempotencyRecord(sql, actor)

@@ -1,5 +1,5 @@
 import { Option, Schema, Struct } from "effect"
-import { columnsOf } from "../modules/RecordColumns.ts"
+import { columnsOf } from "../records/Columns.ts"
 import { DigitalGrant, Fulfillment, type FulfillmentLine } from "./Fulfillment.ts"
 
 type Required = "id" | "orderId" | "type" | "status" | "createdAt" | "updatedAt"

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Import, StagedRow } from "./Import.ts"
-import { importChange, importColumns } from "./ImportRepo.ts"
+import { importChange, imports } from "./ImportRepo.ts"
 import type { BatchContext, BatchResult, ImportResult } from "./Upsert.ts"
 
 /** What became of a row. */
@@ -40,7 +40,7 @@ const refusalsOf = (results: ReadonlyArray<RowResult>) =>
   )
 
 const make = (sql: SqlClient.SqlClient) => {
-  const columns = sql.literal(importColumns)
+  const columns = sql.literal(imports.columns())
 
   const locked = (organization: string, id: string) =>
     sql<Import & { readonly now: Date }>`select ${columns}, now() as now from imports
@@ -65,7 +65,9 @@ const make = (sql: SqlClient.SqlClient) => {
     const after = read + results.length
     const isOver = after >= rows
     const countOf = (tag: ImportResult["_tag"]) => results.filter(({ result }) => result._tag === tag).length
-    return sql<Import>`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
+    return imports.rows(
+      sql
+    )`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
         select ${organizationId}, ${id}::uuid, x.row, x.line, x.key, x.issues
         from jsonb_to_recordset(${JSON.stringify(refusalsOf(results))}::jsonb)
           as x(row int, line int, key text, issues jsonb)),

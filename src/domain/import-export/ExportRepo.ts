@@ -7,9 +7,9 @@ import { CustomerRecord } from "../customers/CustomerRecord.ts"
 import { changeLogInsert, isoTime } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { StockRecord } from "../inventory/StockRecord.ts"
-import { columnsOf, orderedJsonOf } from "../modules/RecordColumns.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
 import { PriceRecord } from "../pricing/PriceRecord.ts"
+import { columnsOf, orderedJsonOf } from "../records/Columns.ts"
 import type { ExportFormat, Kind } from "./Kind.ts"
 
 /** A record of a file. */

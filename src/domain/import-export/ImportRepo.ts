@@ -4,14 +4,16 @@ import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../events/Event.ts"
 import { newId } from "../ids/Id.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { Table } from "../records/Table.ts"
 import { type FileText, Import, type ImportOptions, type ImportState, RefusedRow } from "./Import.ts"
 import type { Kind } from "./Kind.ts"
 
 /** The public record of an import, without the actor and internal notes. */
-export const importColumns = columnsOf(Import.fields, undefined, { bytes: "bytes::double precision" })
+export const imports = new Table("imports", Import, { casts: { bytes: "float8" } })
+
+export const refusedRows = new Table("import_refusals", RefusedRow)
 
 /** Which imports a list shows. */
 export interface ImportFilter {
@@ -45,7 +47,7 @@ export const importChange = (type: Extract<ChangeType, `imports.${string}`>, rec
 })
 
 const makeArrival = (sql: SqlClient.SqlClient) => {
-  const columns = sql.literal(importColumns)
+  const columns = sql.literal(imports.columns())
 
   /** Creates an import for a file about to arrive. */
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
@@ -125,7 +127,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
 const makeReads = (sql: SqlClient.SqlClient) => {
   const find = Effect.fn("ImportRepo.find")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<Import>`select ${sql.literal(importColumns)} from imports
+    const rows = yield* imports.rows(sql)`select ${sql.literal(imports.columns())} from imports
       where id = ${id}::uuid and organization_id = ${organization}`
     return rows[0]
   }, Effect.orDie)
@@ -140,25 +142,21 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 
   /** Newest first. */
   const list = Effect.fn("ImportRepo.list")(function*({ kind, state }: ImportFilter, page: PageRequest) {
-    const source = { table: "imports", columns: importColumns, order: "created_at desc, id desc" }
-    return yield* ownPage<Import>(sql, source, page, [
+    return yield* ownPage(sql, imports, "created_at desc, id desc", page, [
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
       ...(state === undefined ? [] : [sql`state = ${state}`])
     ])
   }, Effect.orDie)
 
-  const refusalColumns = columnsOf(RefusedRow.fields)
-
   /** The refused records of an import, in the order of the file. */
   const refusals = Effect.fn("ImportRepo.refusals")(function*(id: string, page: PageRequest) {
-    const source = { table: "import_refusals", columns: refusalColumns, order: "row" }
-    return yield* ownPage<RefusedRow>(sql, source, page, [sql`import_id = ${id}::uuid`])
+    return yield* ownPage(sql, refusedRows, "row", page, [sql`import_id = ${id}::uuid`])
   }, Effect.orDie)
 
   /** The refused records after a row, up to a limit, for reading all of them. */
   const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: string, row: number, limit: number) {
     const organization = yield* currentOrganization
-    return yield* sql<RefusedRow>`select ${sql.literal(refusalColumns)} from import_refusals
+    return yield* refusedRows.rows(sql)`select ${sql.literal(refusedRows.columns())} from import_refusals
       where organization_id = ${organization} and import_id = ${id}::uuid and row > ${row} order by row limit ${limit}`
   }, Effect.orDie)
 
@@ -171,11 +169,13 @@ const makeEnd = (sql: SqlClient.SqlClient) =>
     function*(id: string, state: "failed" | "cancelled", error: string | null) {
       const actor = yield* CurrentActor
       const organization = actor.organizationId
-      const columns = sql.literal(importColumns)
-      const [before] = yield* sql<Import>`select ${columns} from imports where id = ${id}::uuid
+      const columns = sql.literal(imports.columns())
+      const [before] = yield* imports.rows(sql)`select ${columns} from imports where id = ${id}::uuid
         and organization_id = ${organization} and completed_at is null for no key update`
       if (before === undefined) return undefined
-      const [after] = yield* sql<Import>`update imports set state = ${state}, error = ${error}, updated_at = now(),
+      const [after] = yield* imports.rows(
+        sql
+      )`update imports set state = ${state}, error = ${error}, updated_at = now(),
           completed_at = now()
         where id = ${id}::uuid and organization_id = ${organization} returning ${columns}`
       if (after === undefined) return undefined

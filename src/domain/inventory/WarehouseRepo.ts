@@ -4,12 +4,12 @@ import { CurrentActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { Table } from "../records/Table.ts"
 import { defaultWarehouse, type NewWarehouse, Warehouse } from "./Warehouse.ts"
 
-const columns = columnsOf(Warehouse.fields)
+export const warehouses = new Table("warehouses", Warehouse)
 
 /** Warehouses of the organization. */
 export class WarehouseRepo extends Context.Service<WarehouseRepo>()("stoa/domain/inventory/WarehouseRepo", {
@@ -22,7 +22,7 @@ const made = {
   type: "warehouses.create",
   entityType: "warehouse",
   entityId: "x.id::text",
-  payload: jsonOf(Warehouse.fields, "x"),
+  payload: warehouses.json("x"),
   from: "made x"
 } as const
 
@@ -32,14 +32,14 @@ const make = (sql: SqlClient.SqlClient) => {
     function*(warehouse: NewWarehouse) {
       const actor = yield* CurrentActor
       const { address = null, code, isActive = true, metadata = {}, name, priority = 0 } = warehouse
-      const rows = yield* sql<Warehouse>`with made as (insert into warehouses
+      const rows = yield* warehouses.rows(sql)`with made as (insert into warehouses
             (id, organization_id, name, code, address, is_active, priority, metadata)
           values (${newId()}::uuid, ${actor.organizationId}, ${name}, ${code},
             ${address === null ? null : JSON.stringify(address)}::jsonb, ${isActive}, ${priority},
             ${JSON.stringify(metadata)}::jsonb)
           on conflict (organization_id, code) do nothing returning *),
         entry as (${changeLogRows(sql, actor, made)})
-        select ${sql.literal(columns)} from made`
+        select ${sql.literal(warehouses.columns())} from made`
       const [row] = rows
       return row ?? (yield* Conflict.of(`A warehouse with code '${code}' exists already.`))
     },
@@ -47,7 +47,7 @@ const make = (sql: SqlClient.SqlClient) => {
   )
   /** By priority, inactive ones included. */
   const list = Effect.fn("WarehouseRepo.list")((page: PageRequest) =>
-    Effect.orDie(ownPage<Warehouse>(sql, { table: "warehouses", columns, order: "priority, id" }, page))
+    Effect.orDie(ownPage(sql, warehouses, "priority, id", page))
   )
   /** Creates the default warehouse when there is none at all. Safe at any time and from several processes. */
   const ensureDefault = Effect.gen(function*() {

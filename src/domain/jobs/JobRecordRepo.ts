@@ -2,8 +2,8 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
 import { Job } from "./Job.ts"
 
 /** The columns of a job, named like the fields of its record. */

@@ -1,4 +1,4 @@
-import { Context, Data, Effect, Layer, Metric, type Scope, type Stream } from "effect"
+import { Context, Data, Effect, Layer, Metric, Schema, type Scope, type Stream } from "effect"
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Jobs } from "../jobs/Jobs.ts"
@@ -149,11 +149,15 @@ const makeFetch = Effect.gen(function*() {
       }
       return yield* uploads.put({ file, filename: nameOf(url), declared: "", alt, isPublic: false, origin: "imported" })
     },
-    Effect.catchTags({
-      ValidationFailed: ({ error }) =>
-        Effect.fail(new PictureRefused({ message: error.details.issues.map(({ message }) => message).join("; ") })),
-      Unavailable: ({ error }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${error.message}` }))
-    })
+    Effect.catchIf(
+      Schema.is(ValidationFailed),
+      ({ error }) =>
+        Effect.fail(new PictureRefused({ message: error.details.issues.map(({ message }) => message).join("; ") }))
+    ),
+    Effect.catchTag(
+      "Unavailable",
+      ({ error }) => Effect.fail(new PictureDelayed({ message: `could not be kept: ${error.message}` }))
+    )
   )
 
   const fetched = Effect.fnUntraced(function*(picture: ExternalPicture) {

@@ -4,8 +4,8 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf, jsonOf } from "../records/Columns.ts"
 import {
   type Detachment,
   MediaAsset,

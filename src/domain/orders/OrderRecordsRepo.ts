@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
 import { type NoteVisibility, type OrderHit, OrderNote, type TimelineEntry } from "./Order.ts"
 
 /** Maximum number of orders a look-up returns. */

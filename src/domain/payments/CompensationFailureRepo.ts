@@ -1,15 +1,17 @@
-import { Context, Effect, Layer, Struct } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { Table } from "../records/Table.ts"
 import { actionsOf, CompensationFailure } from "./CompensationFailure.ts"
 
-const stored = Struct.omit(CompensationFailure.fields, ["actions"])
-const columns = columnsOf(stored, undefined, { amount: "amount::float8" })
+export const failures = new Table(
+  "compensation_failures",
+  Schema.Struct(Struct.omit(CompensationFailure.fields, ["actions"]))
+)
 
 const toFailure = (row: Omit<CompensationFailure, "actions">): CompensationFailure => ({
   ...row,
@@ -47,14 +49,13 @@ export class CompensationFailureRepo
       const list = Effect.fn("CompensationFailureRepo.list")(function*(status: string | undefined, page: PageRequest) {
         // The planner uses the partial index only for a constant.
         const only = status === undefined ? [] : [status === "open" ? sql`status = 'open'` : sql`status = ${status}`]
-        const source = { table: "compensation_failures", columns, order: "created_at desc, id desc" }
-        const found = yield* ownPage<CompensationFailure>(sql, source, page, only)
+        const found = yield* ownPage(sql, failures, "created_at desc, id desc", page, only)
         return { ...found, items: found.items.map(toFailure) }
       }, Effect.orDie)
 
       const find = Effect.fn("CompensationFailureRepo.find")(function*(id: string) {
         const organization = yield* currentOrganization
-        const [row] = yield* sql<CompensationFailure>`select ${sql.literal(columns)} from compensation_failures
+        const [row] = yield* failures.rows(sql)`select ${sql.literal(failures.columns())} from compensation_failures
         where id = ${id}::uuid and organization_id = ${organization}`
         return row === undefined ? undefined : toFailure(row)
       }, Effect.orDie)

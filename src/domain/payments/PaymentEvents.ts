@@ -1,6 +1,6 @@
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
-import { Conflict } from "../errors/ApiErrors.ts"
+import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
 import type { StoredOrder } from "../orders/Order.ts"
@@ -181,9 +181,9 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
           return { ...received, absent: stored === undefined ? absentOrder(verified, organizationId) : null }
         }
         // Both errors mean the order changed between read and write: read again.
-        const receipt = yield* Effect.catchTag(
+        const receipt = yield* Effect.catchIf(
           request === undefined ? note(verified, stored) : apply(verified, stored, request),
-          ["Conflict", "InvalidTransition"],
+          Schema.is(Schema.Union([Conflict, InvalidTransition])),
           () => Effect.undefined
         )
         if (receipt === undefined) continue

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
 import { RefundRecord } from "./Refund.ts"
 import { readRefundable } from "./RefundableRepo.ts"
 /** The columns of a record, from `refunds r` joined with its order `o`. */

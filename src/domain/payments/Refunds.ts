@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { NotFound } from "../errors/ApiErrors.ts"
 import type { PageRequest } from "../paging/Paging.ts"
@@ -51,7 +51,7 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
       undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {
         yield* permitted
         yield* reversals.undo(orderId, refundId)
-        return yield* Effect.catchTag(get(refundId), "NotFound", (error) => Effect.die(error))
+        return yield* Effect.catchIf(get(refundId), Schema.is(NotFound), (error) => Effect.die(error))
       })
     }
   })

@@ -3,9 +3,9 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { CurrentActor } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
+import { Table } from "../records/Table.ts"
 import { PriceModifier, type PriceModifierFilter } from "./PriceModifier.ts"
 import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
 
@@ -27,17 +27,15 @@ export class PriceModifierRepo extends Context.Service<
   }
 >()("stoa/domain/pricing/PriceModifierRepo") {}
 
+/** Adjustments of prices. */
+export const modifiers = new Table("price_modifiers", PriceModifier, { casts: { value: "float8" } })
+
 const source = {
-  table: "price_modifiers",
-  fields: PriceModifier.fields,
-  expressions: { value: "value::float8" },
+  table: modifiers,
   order: "priority, id",
   entityType: "price",
   changes: { create: "pricing.create", update: "pricing.update", delete: "pricing.update" }
 } as const
-
-/** Select list of modifiers. */
-export const modifierColumns = columnsOf(source.fields, undefined, source.expressions)
 
 const unknownEntity = ValidationFailed.of("entityId", "is not an entity of this store")
 const unknownVariant = ValidationFailed.of("variantId", "is not a variant of this entity")
@@ -59,7 +57,7 @@ export const priceModifierRepoLayer = Layer.effect(
   PriceModifierRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const records = recordRepo<PriceModifier, ValidationFailed>(sql, source, orTargetGone)
+    const records = recordRepo(sql, source, orTargetGone)
 
     /** Neither an entity's organization nor a variant's entity changes; foreign keys see concurrent deletions. */
     const inCatalog = Effect.fnUntraced(function*(modifier: PriceModifier) {
@@ -73,7 +71,7 @@ export const priceModifierRepoLayer = Layer.effect(
       insert: (modifier) => Effect.flatMap(inCatalog(modifier), records.insert),
       change: (id, rule) => records.change(id, (before) => Effect.flatMap(rule(before), inCatalog)),
       remove: Effect.fn("PriceModifierRepo.remove")((id: string) =>
-        deleteRecorded(sql, { table: source.table, columns: modifierColumns }, id, (before: PriceModifier) => ({
+        deleteRecorded(sql, modifiers, id, (before: PriceModifier) => ({
           type: source.changes.delete,
           entityType: source.entityType,
           entityId: before.id,

@@ -3,22 +3,15 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
-import { columnsOf, jsonOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { jsonOf } from "../records/Columns.ts"
+import { Table } from "../records/Table.ts"
 import { Price, type PriceFilter } from "./Price.ts"
-import type { PriceModifier } from "./PriceModifier.ts"
-import { modifierColumns } from "./PriceModifierRepo.ts"
+import { modifiers } from "./PriceModifierRepo.ts"
 import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
 
-const source = {
-  table: "prices",
-  columns: columnsOf(Price.fields, undefined, {
-    amount: "amount::float8",
-    compareAtAmount: "compare_at_amount::float8"
-  }),
-  order: "created_at desc, id desc"
-}
+export const prices = new Table("prices", Price)
 
 type SetRow = TargetRow & {
   readonly id: string | null
@@ -137,12 +130,12 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
 
     /** A page of prices, newest first. */
     const list = Effect.fn("PriceRepo.list")((filter: PriceFilter, page: PageRequest) =>
-      Effect.orDie(ownPage<Price>(sql, source, page, matching(sql, filter)))
+      Effect.orDie(ownPage(sql, prices, "created_at desc, id desc", page, matching(sql, filter)))
     )
 
     /** The first 100 modifiers, in order of application, that may touch the prices a filter shows. */
     const modifiersFor = Effect.fn("PriceRepo.modifiersFor")(function*(filter: PriceFilter) {
-      return yield* sql<PriceModifier>`select ${sql.literal(modifierColumns)} from price_modifiers
+      return yield* modifiers.rows(sql)`select ${sql.literal(modifiers.columns())} from price_modifiers
         where ${touching(sql, yield* currentOrganization, filter)} order by priority, id limit 100`
     }, Effect.orDie)
 

@@ -2,10 +2,13 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
+import { Table } from "../records/Table.ts"
 import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
 import { Promotion, type PromotionStatus } from "./Promotion.ts"
+
+export const promotions = new Table("promotions", Promotion, { casts: { value: "float8" } })
 
 /** All SQL of promotions. `insert` and `change` fail if another promotion has the code. */
 export class PromotionRepo extends Context.Service<
@@ -62,10 +65,8 @@ export const promotionRepoLayer = Layer.effect(
   PromotionRepo,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const records = recordRepo<Promotion, Conflict>(sql, {
-      table: "promotions",
-      fields: Promotion.fields,
-      expressions: { value: "value::float8" },
+    const records = recordRepo(sql, {
+      table: promotions,
       order: "priority, id",
       entityType: "promotion",
       changes: { create: "promotions.create", update: "promotions.update", delete: "promotions.update" }

@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import { type NewRecord, withSent } from "../modules/RecordService.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount, issue, maybe, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../records/RecordService.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 
 const Band = Schema.NullOr(Amount)

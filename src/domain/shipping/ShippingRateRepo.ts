@@ -1,11 +1,14 @@
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { NotFound } from "../errors/ApiErrors.ts"
-import { recordRepo } from "../modules/RecordRepo.ts"
-import { recordService } from "../modules/RecordService.ts"
+import { recordRepo } from "../records/RecordRepo.ts"
+import { recordService } from "../records/RecordService.ts"
+import { Table } from "../records/Table.ts"
 import { changedRate, newRate, ShippingRate } from "./ShippingRate.ts"
 import { ShippingRates } from "./ShippingRates.ts"
 import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
+
+export const rates = new Table("shipping_rates", ShippingRate)
 
 /** The foreign key rejects a zone that is missing, of another organization, or being deleted concurrently. */
 const orNoZone = (error: SqlError.SqlError) =>
@@ -16,17 +19,8 @@ export const shippingRatesLayer = Layer.effect(
   ShippingRates,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const repo = recordRepo<ShippingRate, NotFound>(sql, {
-      table: "shipping_rates",
-      fields: ShippingRate.fields,
-      expressions: {
-        amount: "amount::float8",
-        minSubtotal: "min_subtotal::float8",
-        maxSubtotal: "max_subtotal::float8",
-        minWeightGrams: "min_weight_grams::float8",
-        maxWeightGrams: "max_weight_grams::float8",
-        freeShippingThreshold: "free_shipping_threshold::float8"
-      },
+    const repo = recordRepo(sql, {
+      table: rates,
       order: "amount, id",
       entityType: "shipping_rate",
       changes: { create: "shippingRates.create", update: "shippingRates.update", delete: "shippingRates.delete" }

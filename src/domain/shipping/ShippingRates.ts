@@ -1,8 +1,8 @@
 import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { RecordService } from "../modules/RecordService.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import type { RecordService } from "../records/RecordService.ts"
 import type { NewShippingRate, ShippingRate, ShippingRateChange, ShippingRateFilter } from "./ShippingRate.ts"
 
 type Managed = RecordService<ShippingRate, NewShippingRate, ShippingRateChange, NotFound | ValidationFailed>

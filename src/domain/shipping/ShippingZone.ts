@@ -1,8 +1,8 @@
 import { Effect, Schema, SchemaTransformation } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import { type NewRecord, withSent } from "../modules/RecordService.ts"
 import { issue, maybe, Priority, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../records/RecordService.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { comparable } from "./Destination.ts"
 

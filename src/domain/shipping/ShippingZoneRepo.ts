@@ -1,11 +1,14 @@
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { recordRepo } from "../modules/RecordRepo.ts"
-import { recordService } from "../modules/RecordService.ts"
+import { recordRepo } from "../records/RecordRepo.ts"
+import { recordService } from "../records/RecordService.ts"
+import { Table } from "../records/Table.ts"
 import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
 import { changedZone, newZone, ShippingZone } from "./ShippingZone.ts"
 import { ShippingZones } from "./ShippingZones.ts"
+
+export const zones = new Table("shipping_zones", ShippingZone)
 
 const orConflict = (error: SqlError.SqlError) => {
   const { reason } = error
@@ -22,9 +25,8 @@ const orConflict = (error: SqlError.SqlError) => {
 export const shippingZonesLayer = Layer.effect(
   ShippingZones,
   Effect.gen(function*() {
-    const repo = recordRepo<ShippingZone, Conflict>(yield* SqlClient.SqlClient, {
-      table: "shipping_zones",
-      fields: ShippingZone.fields,
+    const repo = recordRepo(yield* SqlClient.SqlClient, {
+      table: zones,
       order: "priority, id",
       entityType: "shipping_zone",
       changes: { create: "shippingZones.create", update: "shippingZones.update", delete: "shippingZones.delete" }

@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import type { Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
-import type { RecordService } from "../modules/RecordService.ts"
+import type { RecordService } from "../records/RecordService.ts"
 import type { NewShippingZone, ShippingZone, ShippingZoneChange } from "./ShippingZone.ts"
 
 /**

@@ -3,19 +3,16 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
+import { Table } from "../records/Table.ts"
 import { Invitation, StaffMember } from "./StaffMember.ts"
 import type { MemberState } from "./StaffRules.ts"
 
 const memberColumns = columnsOf(StaffMember.fields, "m", { email: "u.email", name: "u.name" })
 
-const invitationSource = {
-  table: "invitations",
-  columns: columnsOf(Invitation.fields),
-  order: "created_at desc, id desc"
-}
+export const openInvitations = new Table("invitations", Invitation)
 
 /** All SQL of an organization's staff. Every change writes a change log entry in the same transaction. */
 export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/StaffRepo", {
@@ -36,7 +33,12 @@ export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/S
 
     /** Open invitations, the newest first. */
     const invitations = Effect.fn("StaffRepo.invitations")((page: PageRequest) =>
-      Effect.orDie(ownPage<Invitation>(sql, invitationSource, page, [sql`status = 'pending'`, sql`expires_at > now()`]))
+      Effect.orDie(
+        ownPage(sql, openInvitations, "created_at desc, id desc", page, [
+          sql`status = 'pending'`,
+          sql`expires_at > now()`
+        ])
+      )
     )
 
     const invite = Effect.fn("StaffRepo.invite")(function*(invitation: Invitation) {

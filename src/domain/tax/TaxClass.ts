@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
 import { Uuid } from "../ids/Id.ts"
-import { type NewRecord, withSent } from "../modules/RecordService.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../records/RecordService.ts"
 import { StorableObject } from "../text/Storable.ts"
 
 /** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */

@@ -3,12 +3,14 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
-import { type RecordRepo, recordRepo } from "../modules/RecordRepo.ts"
-import { recordService } from "../modules/RecordService.ts"
+import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
+import { recordService } from "../records/RecordService.ts"
+import { Table } from "../records/Table.ts"
 import { changedClass, newClass, TaxClass } from "./TaxClass.ts"
 import { TaxClasses } from "./TaxClasses.ts"
 import { TaxRuleCache } from "./TaxRuleRepo.ts"
+
+export const classes = new Table("tax_classes", TaxClass)
 
 /** Two concurrent choices of a default both see none; the unique index accepts one. */
 const orConflict = (error: SqlError.SqlError) => {
@@ -28,9 +30,8 @@ export const taxClassesLayer = Layer.effect(
   TaxClasses,
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const repo = recordRepo<TaxClass, Conflict>(sql, {
-      table: "tax_classes",
-      fields: TaxClass.fields,
+    const repo = recordRepo(sql, {
+      table: classes,
       order: "name",
       entityType: "tax_class",
       changes: { create: "taxClasses.create", update: "taxClasses.update", delete: "taxClasses.delete" },
@@ -42,10 +43,10 @@ export const taxClassesLayer = Layer.effect(
     const replaceDefault = Effect.fnUntraced(function*({ id, isDefault, updatedAt }: TaxClass) {
       if (!isDefault) return
       const actor = yield* CurrentActor
-      const rows = yield* sql<TaxClass>`update tax_classes
+      const rows = yield* classes.rows(sql)`update tax_classes
         set is_default = false, updated_at = ${updatedAt}::timestamptz
         where organization_id = ${actor.organizationId} and is_default and id <> ${id}::uuid
-        returning ${sql.literal(columnsOf(TaxClass.fields))}`
+        returning ${sql.literal(classes.columns())}`
       const changes = rows.map((payload) => {
         const before = { ...payload, isDefault: true }
         return { type: "taxClasses.update", entityType: "tax_class", entityId: payload.id, payload, before } as const

@@ -1,7 +1,7 @@
 import { Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { Uuid } from "../ids/Id.ts"
-import { type NewRecord, withSent } from "../modules/RecordService.ts"
 import { maybe, Priority, Time } from "../pricing/Bounds.ts"
+import { type NewRecord, withSent } from "../records/RecordService.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { RateBps } from "./TaxClass.ts"
 

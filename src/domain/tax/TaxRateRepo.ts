@@ -1,11 +1,14 @@
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { Conflict } from "../errors/ApiErrors.ts"
-import { recordRepo } from "../modules/RecordRepo.ts"
-import { recordService } from "../modules/RecordService.ts"
+import { recordRepo } from "../records/RecordRepo.ts"
+import { recordService } from "../records/RecordService.ts"
+import { Table } from "../records/Table.ts"
 import { changedRate, newRate, TaxRate } from "./TaxRate.ts"
 import { TaxRates } from "./TaxRates.ts"
 import { TaxRuleCache } from "./TaxRuleRepo.ts"
+
+export const rates = new Table("tax_rates", TaxRate)
 
 const orConflict = (error: SqlError.SqlError) =>
   error.reason._tag === "UniqueViolation"
@@ -16,9 +19,8 @@ const orConflict = (error: SqlError.SqlError) =>
 export const taxRatesLayer = Layer.effect(
   TaxRates,
   Effect.gen(function*() {
-    const repo = recordRepo<TaxRate, Conflict>(yield* SqlClient.SqlClient, {
-      table: "tax_rates",
-      fields: TaxRate.fields,
+    const repo = recordRepo(yield* SqlClient.SqlClient, {
+      table: rates,
       order: "priority, id",
       entityType: "tax_rate",
       changes: { create: "taxRates.create", update: "taxRates.update", delete: "taxRates.delete" }

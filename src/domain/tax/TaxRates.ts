@@ -1,6 +1,6 @@
 import { Context } from "effect"
 import type { Conflict } from "../errors/ApiErrors.ts"
-import type { RecordService } from "../modules/RecordService.ts"
+import type { RecordService } from "../records/RecordService.ts"
 import type { NewTaxRate, TaxRate, TaxRateChange } from "./TaxRate.ts"
 
 /**

@@ -4,9 +4,10 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change, ChangeType } from "../events/Event.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
-import { columnsOf } from "../modules/RecordColumns.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
+import { Table } from "../records/Table.ts"
 import type { Encrypted } from "./SecretEncryption.ts"
 import { WebhookEndpoint } from "./WebhookEndpoint.ts"
 
@@ -46,7 +47,7 @@ export const endpointEvent = (
   before: WebhookEndpoint | null = null
 ): Change => ({ type, entityType: "webhook_endpoint", entityId: endpoint.id, payload: endpoint, before })
 
-const columns = columnsOf(WebhookEndpoint.fields)
+export const endpoints = new Table("webhook_endpoints", WebhookEndpoint)
 
 /** The columns of a `StoredEndpoint` in the table `e`. */
 export const storedColumns = columnsOf({ ...WebhookEndpoint.fields, secret: null, previousSecret: null }, "e", {
@@ -59,12 +60,12 @@ const reading = (sql: SqlClient.SqlClient) => {
   /** Newest first. */
   const list = Effect.fn("WebhookEndpointRepo.list")((page: PageRequest) =>
     Effect.orDie(
-      ownPage<WebhookEndpoint>(sql, { table: "webhook_endpoints", columns, order: "created_at desc, id desc" }, page)
+      ownPage(sql, endpoints, "created_at desc, id desc", page)
     )
   )
 
   const find = Effect.fn("WebhookEndpointRepo.find")(function*(id: string) {
-    const rows = yield* sql<WebhookEndpoint>`select ${sql.literal(columns)} from webhook_endpoints
+    const rows = yield* endpoints.rows(sql)`select ${sql.literal(endpoints.columns())} from webhook_endpoints
       where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
     return rows[0]
   }, Effect.orDie)
@@ -99,7 +100,7 @@ const writing = (sql: SqlClient.SqlClient) => {
   const change = Effect.fn("WebhookEndpointRepo.change")(
     function*(id: string, rule: (before: WebhookEndpoint) => WebhookEndpoint) {
       const actor = yield* CurrentActor
-      const [before] = yield* sql<WebhookEndpoint>`select ${sql.literal(columns)} from webhook_endpoints
+      const [before] = yield* endpoints.rows(sql)`select ${sql.literal(endpoints.columns())} from webhook_endpoints
         where organization_id = ${actor.organizationId} and id = ${id}::uuid for update`
       if (before === undefined) return undefined
       const e = rule(before)
@@ -140,7 +141,7 @@ const writing = (sql: SqlClient.SqlClient) => {
         sql`update webhook_endpoints set previous_secret = secret, previous_secret_key_id = secret_key_id,
           previous_secret_until = ${previousUntil}::timestamptz, secret = ${secret.text},
           secret_key_id = ${secret.keyId}, updated_at = ${now}::timestamptz
-        where organization_id = ${organization} and id = ${id}::uuid returning ${sql.literal(columns)}`
+        where organization_id = ${organization} and id = ${id}::uuid returning ${sql.literal(endpoints.columns())}`
     )
   )
 
@@ -153,7 +154,7 @@ const writing = (sql: SqlClient.SqlClient) => {
         removed as (delete from webhook_dispatches where organization_id = ${organization}
           and endpoint_id = ${id}::uuid and event_id = any(array(select event_id from open)))
         delete from webhook_endpoints where organization_id = ${organization} and id = ${id}::uuid
-        returning ${sql.literal(columns)}`)
+        returning ${sql.literal(endpoints.columns())}`)
   )
   return { insert, change, rotate, remove }
 }

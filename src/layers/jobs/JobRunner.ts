@@ -195,9 +195,9 @@ export class RunRefused extends Data.TaggedError("RunRefused")<{ readonly messag
 export const runQueue = Effect.fnUntraced(function*(queue: string, limit: number) {
   if (limit < 1 || limit > 100) return yield* new RunRefused({ message: "--limit must be from 1 to 100." })
   const runner = yield* JobRunner
-  return yield* Effect.catchTag(
+  return yield* Effect.catchIf(
     runner.run({ queue, limit }),
-    "Conflict",
+    Schema.is(Conflict),
     ({ error }) => Effect.fail(new RunRefused({ message: error.message }))
   )
 })

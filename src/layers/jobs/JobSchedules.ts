@@ -1,4 +1,5 @@
-import { Clock, Context, Cron, Effect, Layer, Result } from "effect"
+import { Clock, Context, Cron, Effect, Layer, Result, Schema } from "effect"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { InvalidSchedule, Jobs } from "../../domain/jobs/Jobs.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
@@ -69,9 +70,9 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
     const enqueueTicks = Effect.fnUntraced(function*(of: Scheduled) {
       let count = 0
       for (const tick of ticksBetween(of.cron, of.done, yield* Clock.currentTimeMillis)) {
-        const work = Effect.catchTag(
+        const work = Effect.catchIf(
           jobs.enqueue(of.slug, {}, { organizationId }),
-          "ValidationFailed",
+          Schema.is(ValidationFailed),
           (error) => Effect.die(error)
         )
         if ((yield* ticks.once(of.slug, tick, work)) !== undefined) count++

@@ -1,5 +1,6 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
+import { NotFound } from "../../domain/errors/ApiErrors.ts"
 import { CompensationFailures } from "../../domain/payments/CompensationFailures.ts"
 import type { RefundRequest } from "../../domain/payments/Refund.ts"
 import { RefundRetryRepo } from "../../domain/payments/RefundRetryRepo.ts"
@@ -22,7 +23,7 @@ export class RefundRequests extends Context.Service<RefundRequests>()("stoa/work
       const { organizationId } = yield* CurrentActor
       const { refundId, settled } = yield* refunds.request(orderId, request)
       if (!settled) yield* settlement.settle({ refundId, organizationId })
-      return yield* Effect.catchTag(refunds.get(refundId), "NotFound", (error) => Effect.die(error))
+      return yield* Effect.catchIf(refunds.get(refundId), Schema.is(NotFound), (error) => Effect.die(error))
     })
 
     /** Retries a failed refund at the provider, and returns the failure afterwards. 404, 409. */

@@ -1,5 +1,6 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { Conflict, InvalidTransition } from "../../domain/errors/ApiErrors.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
@@ -27,8 +28,8 @@ export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflow
       ).pipe(
         Effect.tap(({ refundId }) => refundId === null ? Effect.void : settlement.start({ refundId, organizationId })),
         Effect.as(1),
-        Effect.catchTag(
-          ["Conflict", "InvalidTransition"],
+        Effect.catchIf(
+          Schema.is(Schema.Union([Conflict, InvalidTransition])),
           () => Effect.as(Effect.logDebug(`order ${orderId} was confirmed or cancelled meanwhile`), 0)
         ),
         Effect.catchCause((cause) => Effect.as(Effect.logWarning(`order ${orderId} could not be cancelled`, cause), 0)),

@@ -3,9 +3,9 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
-import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
+import { Table } from "../../records/Table.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import { Brand, type BrandChange, type NewBrand } from "./Brand.ts"
 
@@ -16,8 +16,7 @@ export class BrandRepo extends Context.Service<BrandRepo>()("stoa/domain/catalog
   static readonly layer = Layer.effect(BrandRepo, BrandRepo.make)
 }
 
-const columns = columnsOf(Brand.fields)
-const brandJson = (row: string) => jsonOf(Brand.fields, row)
+export const brands = new Table("brands", Brand)
 
 /** Change log entry for the brand in the CTE `written`; `old` names the CTE with its previous row. */
 const noted = (
@@ -30,8 +29,8 @@ const noted = (
     type,
     entityType: "brand",
     entityId: "x.id::text",
-    payload: brandJson("x"),
-    before: old === undefined ? undefined : brandJson("o"),
+    payload: brands.json("x"),
+    before: old === undefined ? undefined : brands.json("o"),
     from: old === undefined ? "written x" : `written x join ${old} o on o.id = x.id`
   })
 
@@ -40,17 +39,17 @@ const slugTaken = conflictOn({ brands_organization_id_slug_key: "A brand with th
 const make = (sql: SqlClient.SqlClient) => {
   /** By display name; all brands when no page is given. */
   const list = Effect.fn("BrandRepo.list")((page: PageRequest | undefined) =>
-    Effect.orDie(ownPage<Brand>(sql, { table: "brands", columns, order: "display_name, slug" }, page))
+    Effect.orDie(ownPage(sql, brands, "display_name, slug", page))
   )
 
   const create = Effect.fn("BrandRepo.create")(function*(input: NewBrand) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<Brand>`with written as (
+    const rows = yield* brands.rows(sql)`with written as (
         insert into brands (id, organization_id, slug, display_name, metadata)
         values (${newId()}::uuid, ${actor.organizationId}, ${input.slug}, ${input.displayName},
           ${JSON.stringify(input.metadata ?? {})}::jsonb) returning *),
       entry as (${noted(sql, actor, "brands.create")})
-      select ${sql.literal(columns)} from written`.pipe(slugTaken)
+      select ${sql.literal(brands.columns())} from written`.pipe(slugTaken)
     // A successful insert returns its row.
     return rows[0] as Brand
   })
@@ -60,14 +59,14 @@ const make = (sql: SqlClient.SqlClient) => {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
-    const rows = yield* sql<Brand>`with old as materialized (select * from brands
+    const rows = yield* brands.rows(sql)`with old as materialized (select * from brands
         where id = ${id}::uuid and organization_id = ${organization} for no key update),
       written as (update brands set slug = coalesce(${change.slug}, slug),
           display_name = coalesce(${change.displayName}, display_name),
           metadata = coalesce(${metadata}::jsonb, metadata)
         where id = (select id from old) and organization_id = ${organization} returning *),
       entry as (${noted(sql, actor, "brands.update", "old")})
-      select ${sql.literal(columns)} from written`.pipe(slugTaken)
+      select ${sql.literal(brands.columns())} from written`.pipe(slugTaken)
     return rows[0]
   })
 

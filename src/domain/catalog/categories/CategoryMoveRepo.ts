@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
-import { ancestors, categoryJson, treeLock } from "./CategoryRowsRepo.ts"
+import { ancestors, categories, treeLock } from "./CategoryRowsRepo.ts"
 import type { CategoryMove } from "./CategoryTree.ts"
 
 /** Moves categories among siblings and renumbers the siblings from 0. */
@@ -47,8 +47,8 @@ const make = (sql: SqlClient.SqlClient) => {
         type: "categories.update",
         entityType: "category",
         entityId: "x.id::text",
-        payload: categoryJson("x"),
-        before: categoryJson("o"),
+        payload: categories.json("x"),
+        before: categories.json("o"),
         from: "written x join old o on o.id = x.id"
       })
     })

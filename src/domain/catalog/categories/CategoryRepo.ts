@@ -8,7 +8,7 @@ import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import type { Category, CategoryChange, NewCategory } from "./Category.ts"
-import { ancestors, categoryColumns, categoryJson, noted, treeLock } from "./CategoryRowsRepo.ts"
+import { ancestors, categories, noted, treeLock } from "./CategoryRowsRepo.ts"
 
 /** The category tree of an organization. */
 export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/catalog/categories/CategoryRepo", {
@@ -29,9 +29,10 @@ const cycle = ValidationFailed.of("parentId", "A category cannot lie below itsel
 const make = (sql: SqlClient.SqlClient) => {
   /** By position, then slug; the complete tree when no page is given. */
   const list = Effect.fn("CategoryRepo.list")((includeArchived: boolean, page: PageRequest | undefined) =>
-    Effect.orDie(ownPage<Category>(
+    Effect.orDie(ownPage(
       sql,
-      { table: "categories", columns: categoryColumns, order: "sort_order, slug" },
+      categories,
+      "sort_order, slug",
       page,
       includeArchived ? [] : [sql`status = 'active'`]
     ))
@@ -42,7 +43,7 @@ const make = (sql: SqlClient.SqlClient) => {
     const organization = actor.organizationId
     const parent = input.parentId ?? null
     // Key share waits for a concurrent deletion of the parent, which is then not found.
-    const rows = yield* sql<Category>`with parent as (select id from categories
+    const rows = yield* categories.rows(sql)`with parent as (select id from categories
         where id = ${parent}::uuid and organization_id = ${organization} for key share),
       written as (insert into categories (id, organization_id, parent_id, slug, sort_order, metadata)
         select ${newId()}::uuid, ${organization}, ${parent}::uuid, ${input.slug}, ${input.sortOrder ?? 0}::int,
@@ -50,14 +51,14 @@ const make = (sql: SqlClient.SqlClient) => {
         where ${parent}::uuid is null or exists (select 1 from parent)
         returning *),
       entry as (${noted(sql, actor, "categories.create")})
-      select ${sql.literal(categoryColumns)} from written`.pipe(slugTaken)
+      select ${sql.literal(categories.columns())} from written`.pipe(slugTaken)
     return rows[0] ?? (yield* unknownParent)
   })
 
   const write = Effect.fn("CategoryRepo.write")(function*(actor: Actor, id: string, change: CategoryChange) {
     const organization = actor.organizationId
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
-    const rows = yield* sql<Category>`with old as materialized (${locked(sql, organization, id)}),
+    const rows = yield* categories.rows(sql)`with old as materialized (${locked(sql, organization, id)}),
       written as (update categories set
           slug = coalesce(${change.slug}, slug),
           sort_order = coalesce(${change.sortOrder}::int, sort_order),
@@ -67,7 +68,7 @@ const make = (sql: SqlClient.SqlClient) => {
     }::boolean then ${change.parentId}::uuid else parent_id end
         where id = (select id from old) and organization_id = ${organization} returning *),
       entry as (${noted(sql, actor, "categories.update", "old")})
-      select ${sql.literal(categoryColumns)} from written`.pipe(slugTaken)
+      select ${sql.literal(categories.columns())} from written`.pipe(slugTaken)
     return rows[0]
   })
 
@@ -121,8 +122,8 @@ const removal = (sql: SqlClient.SqlClient, id: string) =>
         type: "categories.delete",
         entityType: "category",
         entityId: "x.id::text",
-        payload: categoryJson("x"),
-        before: categoryJson("x"),
+        payload: categories.json("x"),
+        before: categories.json("x"),
         from: "deleted x"
       })
     })
@@ -134,10 +135,10 @@ const makeSetStatus = (sql: SqlClient.SqlClient) =>
   Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {
     const actor = yield* CurrentActor
     const type = status === "archived" ? "categories.archive" : "categories.restore"
-    const rows = yield* sql<Category>`with old as materialized (${locked(sql, actor.organizationId, id)}),
+    const rows = yield* categories.rows(sql)`with old as materialized (${locked(sql, actor.organizationId, id)}),
       written as (update categories set status = ${status}
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
       entry as (${noted(sql, actor, type, "old")})
-      select ${sql.literal(categoryColumns)} from written`
+      select ${sql.literal(categories.columns())} from written`
     return rows[0]
   }, Effect.orDie)

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Actor } from "../../access/Actor.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../../events/Event.ts"
-import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
+import { Table } from "../../records/Table.ts"
 import { Category } from "./Category.ts"
 
 /**
@@ -21,11 +21,8 @@ export const ancestors = (sql: SqlClient.SqlClient, organization: string, id: st
         and c.organization_id = ${organization})
     select id from line`.pipe(Effect.orDie)
 
-/** The select list of a category. */
-export const categoryColumns = columnsOf(Category.fields)
-
-/** A category as the API shows it: an SQL text over a row. */
-export const categoryJson = (row: string) => jsonOf(Category.fields, row)
+/** Categories of an organization; a tree by `parentId`. */
+export const categories = new Table("categories", Category)
 
 /** Change log entries for the categories in the CTE `written`; `old` names the CTE with their previous rows. */
 export const noted = (
@@ -38,7 +35,7 @@ export const noted = (
     type,
     entityType: "category",
     entityId: "x.id::text",
-    payload: categoryJson("x"),
-    before: old === undefined ? undefined : categoryJson("o"),
+    payload: categories.json("x"),
+    before: old === undefined ? undefined : categories.json("o"),
     from: old === undefined ? "written x" : `written x join ${old} o on o.id = x.id`
   })

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
 import { isUuid } from "../../ids/Id.ts"
-import { columnsOf } from "../../modules/RecordColumns.ts"
+import { columnsOf } from "../../records/Columns.ts"
 import { Category } from "./Category.ts"
 import type { PlacedCategory, SubtreeQuery } from "./CategoryTree.ts"
 

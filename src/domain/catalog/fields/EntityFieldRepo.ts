@@ -3,7 +3,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { lookupSql } from "../../modules/LookupRepo.ts"
 import type { FieldDefinition } from "./FieldDefinition.ts"
-import { definitionColumns } from "./FieldDefinitionRepo.ts"
+import { definitions } from "./FieldDefinitionRepo.ts"
 import type { FieldsByName } from "./FieldRules.ts"
 import { fieldsByName } from "./FieldTablesRepo.ts"
 
@@ -71,7 +71,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     const organization = yield* currentOrganization
     yield* sql`select 1 from entity_field_schemas
       where organization_id = ${organization} and entity_type = ${entityType} for share`
-    return yield* sql<FieldDefinition>`select ${sql.literal(definitionColumns)} from entity_field_definitions
+    return yield* definitions.rows(sql)`select ${sql.literal(definitions.columns())} from entity_field_definitions
       where organization_id = ${organization} and entity_type = ${entityType} and status = 'active'
       order by sort_order, name`
   }, Effect.orDie)
@@ -91,9 +91,11 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
     // Two statements: one that waited for a lock would not see what was written meanwhile.
     yield* sql`select 1 from entity_field_schemas where organization_id = ${organization}
       and entity_type = any(${entityTypes}::text[]) order by entity_type for share`.unprepared
-    const rows = yield* sql<FieldDefinition>`select ${sql.literal(definitionColumns)} from entity_field_definitions
+    const rows = yield* definitions.rows(sql, "unprepared")`select ${
+      sql.literal(definitions.columns())
+    } from entity_field_definitions
       where organization_id = ${organization} and entity_type = any(${entityTypes}::text[]) and status = 'active'
-      order by entity_type, sort_order, name`.unprepared
+      order by entity_type, sort_order, name`
     return Map.groupBy(rows, ({ entityType }) => entityType)
   }, Effect.orDie)
 

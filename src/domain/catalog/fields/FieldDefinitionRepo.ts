@@ -3,9 +3,10 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
-import { columnsOf, jsonOf } from "../../modules/RecordColumns.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
+import { jsonOf } from "../../records/Columns.ts"
+import { Table } from "../../records/Table.ts"
 import { conflictOn } from "../UniqueRepo.ts"
 import { FieldDefinition } from "./FieldDefinition.ts"
 
@@ -34,8 +35,8 @@ export class FieldDefinitionRepo
 /** Page size of `values`. */
 export const valuesPerPage = 1000
 
-/** The select list of a definition. */
-export const definitionColumns = columnsOf(FieldDefinition.fields)
+/** Custom fields by type of entity. */
+export const definitions = new Table("entity_field_definitions", FieldDefinition)
 
 const { createdAt: _, ...recordedFields } = FieldDefinition.fields
 const definitionJson = (row: string) => jsonOf(recordedFields, row, { updatedAt: isoTime(`${row}.updated_at`) })
@@ -63,9 +64,10 @@ const asJson = (value: unknown) => value === null || value === undefined ? null 
 
 const make = (sql: SqlClient.SqlClient) => {
   const page = (entityType: string | undefined, includeArchived: boolean, request: PageRequest) =>
-    ownPage<FieldDefinition>(
+    ownPage(
       sql,
-      { table: "entity_field_definitions", columns: definitionColumns, order: "entity_type, sort_order, name" },
+      definitions,
+      "entity_type, sort_order, name",
       request,
       [
         sql`(status = 'active' or ${includeArchived}::boolean)`,
@@ -75,7 +77,7 @@ const make = (sql: SqlClient.SqlClient) => {
 
   const find = Effect.fn("FieldDefinitionRepo.find")(function*(id: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<FieldDefinition>`select ${sql.literal(definitionColumns)} from entity_field_definitions
+    const rows = yield* definitions.rows(sql)`select ${sql.literal(definitions.columns())} from entity_field_definitions
       where id = ${id}::uuid and organization_id = ${organization}`
     return rows[0]
   }, Effect.orDie)
@@ -89,7 +91,7 @@ const make = (sql: SqlClient.SqlClient) => {
 
   const create = Effect.fn("FieldDefinitionRepo.create")(function*(draft: DefinitionDraft) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<FieldDefinition>`with written as (
+    const rows = yield* definitions.rows(sql)`with written as (
         insert into entity_field_definitions (id, organization_id, entity_type, name, label, kind, is_required,
           is_unique, is_filterable, is_public, rules, default_value, sort_order)
         values (${newId()}::uuid, ${actor.organizationId}, ${draft.entityType}, ${draft.name}, ${draft.label},
@@ -97,7 +99,7 @@ const make = (sql: SqlClient.SqlClient) => {
           ${JSON.stringify(draft.rules)}::jsonb, ${asJson(draft.defaultValue)}::jsonb, ${draft.sortOrder}::int4)
         returning *),
       entry as (${noted(sql, actor, "entityFields.create")})
-      select ${sql.literal(definitionColumns)} from written`.pipe(nameTaken)
+      select ${sql.literal(definitions.columns())} from written`.pipe(nameTaken)
     // A successful insert returns its row.
     return rows[0] as FieldDefinition
   })
@@ -105,7 +107,7 @@ const make = (sql: SqlClient.SqlClient) => {
   const write = Effect.fn("FieldDefinitionRepo.write")(
     function*({ id }: FieldDefinition, after: FieldDefinition, type: DefinitionChange) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<FieldDefinition>`with old as materialized (select * from entity_field_definitions
+      const rows = yield* definitions.rows(sql)`with old as materialized (select * from entity_field_definitions
           where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
         written as (update entity_field_definitions d set label = ${after.label}, kind = ${after.kind},
             is_required = ${after.isRequired}, is_unique = ${after.isUnique}, is_filterable = ${after.isFilterable},
@@ -114,7 +116,7 @@ const make = (sql: SqlClient.SqlClient) => {
             status = ${after.status}, updated_at = now()
           from old where d.id = old.id and d.organization_id = ${actor.organizationId} returning d.*),
         entry as (${noted(sql, actor, type, "old")})
-        select ${sql.literal(definitionColumns)} from written`
+        select ${sql.literal(definitions.columns())} from written`
       // Definitions are never deleted, and this transaction has read this one.
       return rows[0] as FieldDefinition
     },

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
 import type { Category } from "../categories/Category.ts"
-import { categoryColumns, treeLock } from "../categories/CategoryRowsRepo.ts"
+import { categories, treeLock } from "../categories/CategoryRowsRepo.ts"
 
 /** The categories that records name, with their ancestors. */
 export interface CategoryState {
@@ -29,11 +29,11 @@ export const categoryReads = Effect.map(
       yield* sql`select 1 from categories where organization_id = ${organization} and slug = any(${slugs}::text[])
       order by id for no key update`.unprepared
       // One look-up per step, so that the planner never joins over all categories.
-      const rows = yield* sql<Category>`with recursive line as (
+      const rows = yield* categories.rows(sql, "unprepared")`with recursive line as (
         select * from categories where organization_id = ${organization} and slug = any(${named}::text[])
         union select c.* from line cross join lateral (select * from categories
           where id = line.parent_id and organization_id = ${organization} limit 1) c)
-      select ${sql.literal(categoryColumns)} from line`.unprepared
+      select ${sql.literal(categories.columns())} from line`
       const state: CategoryState = {
         bySlug: new Map(rows.map((category) => [category.slug, category])),
         byId: new Map(rows.map((category) => [category.id, category]))

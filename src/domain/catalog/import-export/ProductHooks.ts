@@ -1,4 +1,5 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+import { ValidationFailed } from "../../errors/ApiErrors.ts"
 import type { Hooks } from "../../hooks/Hooks.ts"
 import type { CatalogEntity, NewEntity } from "../Entity.ts"
 import type { StoredProduct } from "./ProductImportRepo.ts"
@@ -46,12 +47,12 @@ export const productHooks = (hooks: Hooks["Service"]) => {
   const committed = (written: ReadonlyArray<WrittenProduct>) =>
     written.length === 0 || !hooks.has("catalog.beforeCommit")
       ? Effect.void
-      : Effect.catchTag(
+      : Effect.catchIf(
         hooks.before("catalog.beforeCommit", {
           created: written.flatMap(({ entity, old }) => old === undefined ? [entity] : []),
           updated: written.flatMap(({ entity, old }) => old === undefined ? [] : [{ entity, old }])
         }),
-        "ValidationFailed",
+        Schema.is(ValidationFailed),
         Effect.die
       )
 

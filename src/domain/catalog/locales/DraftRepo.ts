@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
-import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
+import { columnsOf } from "../../records/Columns.ts"
 import { AttributesChange, AttributesDraft } from "../Attributes.ts"
 
 /** Drafts of attributes, at most one per entity and locale. */

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
-import { columnsOf } from "../../modules/RecordColumns.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
+import { columnsOf } from "../../records/Columns.ts"
 import { Revision, type Snapshot } from "./Revision.ts"
 
 /** Revisions of entities. A trigger on the change log writes them (`RevisionTablesRepo`). */

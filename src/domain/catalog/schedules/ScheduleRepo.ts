@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
-import { columnsOf } from "../../modules/RecordColumns.ts"
+import { columnsOf } from "../../records/Columns.ts"
 import { type DueChange, PublishingSchedule } from "./Schedule.ts"
 
 /** The times of a schedule; null for none. */

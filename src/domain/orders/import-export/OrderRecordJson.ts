@@ -1,5 +1,5 @@
 import { isoTime } from "../../events/ChangeLogRepo.ts"
-import { orderedJsonOf } from "../../modules/RecordColumns.ts"
+import { orderedJsonOf } from "../../records/Columns.ts"
 import { LineRecord, OrderRecord } from "./OrderRecord.ts"
 
 const { customerId: _, id: __, ...orderFields } = OrderRecord.fields

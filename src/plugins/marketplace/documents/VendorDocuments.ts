@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { InvalidTransition, NotFound, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { announceApproval } from "../vendors/Vendors.ts"
@@ -53,8 +53,8 @@ const make = Effect.gen(function*() {
     const reviewedAt = DateTime.toDateUtc(yield* DateTime.now)
     const change = { status: judgement.status, reviewerNotes: judgement.notes ?? null, reviewedAt }
     return yield* db.table(vendorDocuments).update(documentId, change, { vendorId, status: "pending" }).pipe(
-      Effect.catchTag(
-        "NotFound",
+      Effect.catchIf(
+        Schema.is(NotFound),
         () =>
           Effect.flatMap(db.table(vendorDocuments).first({ id: documentId, vendorId }), (known) =>
             Effect.fail(

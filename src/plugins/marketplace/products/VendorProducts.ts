@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import {
   Conflict,
   type CurrentActor,
@@ -64,9 +64,9 @@ const make = Effect.gen(function*() {
     yield* db.table(vendors).get(vendorId)
     if (!(yield* isInCatalog(db.sql, entityId))) return yield* NotFound.of("Catalog entity not found.")
     yield* categories.admitEntity(vendorId, entityId)
-    return yield* Effect.catchTag(
+    return yield* Effect.catchIf(
       links.insert({ vendorId, entityId }),
-      "Conflict",
+      Schema.is(Conflict),
       () => Conflict.of("This entity has a vendor already: take it from that one first.")
     )
   })

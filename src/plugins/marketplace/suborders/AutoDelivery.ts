@@ -1,5 +1,5 @@
-import { Context, Effect, Layer } from "effect"
-import { CurrentActor, PluginDatabase, systemActor } from "stoa/plugin"
+import { Context, Effect, Layer, Schema } from "effect"
+import { CurrentActor, InvalidTransition, NotFound, PluginDatabase, systemActor } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { autoDeliveryRepo } from "./AutoDeliveryRepo.ts"
 import { SubOrderMoves } from "./SubOrderMoves.ts"
@@ -16,7 +16,7 @@ const make = Effect.gen(function*() {
   const deliver = (id: string) =>
     moves.deliverUndisputed(id).pipe(
       Effect.as(1),
-      Effect.catchTags({ NotFound: () => Effect.succeed(0), InvalidTransition: () => Effect.succeed(0) }),
+      Effect.catchIf(Schema.is(Schema.Union([NotFound, InvalidTransition])), () => Effect.succeed(0)),
       // One that cannot be changed must not cost the others their turn.
       Effect.catchCause((cause) => Effect.as(Effect.logError(`sub-order ${id} could not be delivered`, cause), 0))
     )

@@ -1,5 +1,5 @@
-import { Context, DateTime, Effect, Layer } from "effect"
-import { Conflict, CurrentActor, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Conflict, CurrentActor, NotFound, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
 import { permitted, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
@@ -25,8 +25,8 @@ export class SubOrderCancels
         const cancelledAt = DateTime.toDateUtc(yield* DateTime.now)
         const change = { status: "cancelled", cancelledAt, cancellationReason: reason } as const
         yield* db.table(subOrders).update(row.id, change, { status: { in: sources.cancelled } }).pipe(
-          Effect.catchTag(
-            "NotFound",
+          Effect.catchIf(
+            Schema.is(NotFound),
             () =>
               Effect.flatMap(
                 db.table(subOrders).get(row.id),

@@ -1,9 +1,9 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import {
   type Conflict,
   type CurrentActor,
   InvalidTransition,
-  type NotFound,
+  NotFound,
   PluginDatabase,
   type ValidationFailed,
   type Where
@@ -49,8 +49,8 @@ export class SubOrderMoves extends Context.Service<SubOrderMoves, {
           const { holdbackDays } = yield* db.table(vendors).get(found.vendorId)
           const stamps = stampsOf(found, to, DateTime.toDateUtc(yield* DateTime.now), holdbackDays)
           const moved = yield* rows.update(found.id, { status: to, ...stamps, ...parcel, fulfillmentId }, only).pipe(
-            Effect.catchTag(
-              "NotFound",
+            Effect.catchIf(
+              Schema.is(NotFound),
               () => Effect.flatMap(rows.get(found.id), (now) => Effect.fail(cannotBecome(now.status, to)))
             )
           )

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import {
   type ChangeOf,
   Conflict,
@@ -106,7 +106,7 @@ const make = Effect.gen(function*() {
       payoutMinimumCents: open.payoutMinimumCents ?? settings.defaultPayoutMinimumCents,
       payoutSchedule: open.payoutSchedule ?? settings.defaultPayoutSchedule,
       holdbackDays: open.holdbackDays ?? settings.defaultHoldbackDays
-    }).pipe(Effect.catchTag("Conflict", () => Conflict.of(`A vendor has the slug "${address}" already.`)))
+    }).pipe(Effect.catchIf(Schema.is(Conflict), () => Conflict.of(`A vendor has the slug "${address}" already.`)))
     return yield* db.transaction(Effect.gen(function*() {
       const made = yield* row
       yield* keep(db, id, secret)
@@ -130,8 +130,8 @@ const make = Effect.gen(function*() {
   // The condition is the update's: a vendor that is being suspended at this moment does not slip through.
   const changeOwn = Effect.fn("Vendors.changeOwn")((id: string, sent: OwnVendorChange) =>
     sent.bankAccount === undefined ? changeIf(id, sent, {}) : changeIf(id, sent, { status: { in: notSuspended } }).pipe(
-      Effect.catchTag(
-        "NotFound",
+      Effect.catchIf(
+        Schema.is(NotFound),
         () => Effect.andThen(get(id), Forbidden.of("A suspended vendor cannot change where its money goes."))
       )
     )
@@ -152,7 +152,7 @@ const moving = (db: PluginDatabase["Service"], required: ReadonlyArray<string>) 
   })
   const move = (id: string, step: Step, change: ChangeOf<typeof vendors>) =>
     db.table(vendors).update(id, { ...change, status: steps[step].to }, { status: steps[step].from }).pipe(
-      Effect.catchTag("NotFound", () => refused(id, step))
+      Effect.catchIf(Schema.is(NotFound), () => refused(id, step))
     )
 
   const approve = Effect.fn("Vendors.approve")(function*(id: string) {

@@ -6,7 +6,8 @@ type Fields = Readonly<Record<string, unknown>>
 /** SQL for fields that need more than their column, for example a bigint read as a number. */
 type Expressions = Readonly<Record<string, string>>
 
-const columnOf = (row: string | undefined, field: string) =>
+/** The column of a field, of `row` if it is named. */
+export const columnOf = (row: string | undefined, field: string) =>
   `${row === undefined ? "" : `${row}.`}${String.camelToSnake(field)}`
 
 /** The select list that reads a record: columns of `row`, named like the fields. */

@@ -1,4 +1,4 @@
-import { Effect, String } from "effect"
+import { Effect } from "effect"
 import { type SqlClient, SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
@@ -8,14 +8,11 @@ import { isSameRecord } from "../events/Unchanged.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "./RecordColumns.ts"
+import type { Table } from "./Table.ts"
 
-/** A table whose columns are the fields of a record's schema in snake case, and how its changes are recorded. */
-export interface RecordSource {
-  readonly table: string
-  readonly fields: Readonly<Record<string, unknown>>
-  /** SQL of fields that are read in another form than stored, for example a bigint as a number. */
-  readonly expressions?: Readonly<Record<string, string>>
+/** A table of records, and how their changes are recorded. */
+export interface RecordSource<A extends object> {
+  readonly table: Table<A>
   /** Order of lists. */
   readonly order: string
   readonly entityType: Subject
@@ -53,19 +50,13 @@ interface StoredRecord {
 /** `orError` translates violated constraints; it dies of any other failure of a statement. */
 export const recordRepo = <A extends StoredRecord, E>(
   sql: SqlClient.SqlClient,
-  source: RecordSource,
+  source: RecordSource<A>,
   orError: (error: SqlError.SqlError) => Effect.Effect<never, E>
 ): RecordRepo<A, E> => {
-  const { alsoLocked = "false", changes, entityType, fields, table } = source
-  const columns = columnsOf(fields, undefined, source.expressions)
-  const stored = Object.keys(fields).map(String.camelToSnake).join(", ")
-
-  /** PostgreSQL converts each value of the JSON object to the type of its column. */
-  const valuesOf = (record: A) => {
-    const row = Object.fromEntries(Object.entries(record).map(([field, value]) => [String.camelToSnake(field), value]))
-    return sql`select ${sql.literal(stored)}
-      from jsonb_populate_record(null::${sql(table)}, ${JSON.stringify(row)}::jsonb)`
-  }
+  const { alsoLocked = "false", changes, entityType, table } = source
+  const columns = table.columns()
+  const rows = table.rows(sql)
+  const [name, stored] = [sql(table.name), sql.literal(table.names)]
 
   const recorded = (type: ChangeType, payload: A, before: A | null) =>
     Effect.map(
@@ -78,30 +69,30 @@ export const recordRepo = <A extends StoredRecord, E>(
 
   return {
     find: Effect.fn("RecordRepo.find")(function*(id: string) {
-      const rows = yield* sql<A>`select ${sql.literal(columns)} from ${sql(table)}
+      const [found] = yield* rows`select ${sql.literal(columns)} from ${name}
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0]
+      return found
     }, Effect.orDie),
     list: Effect.fn("RecordRepo.list")((page: PageRequest, only: ReadonlyArray<Statement.Fragment> = []) =>
-      Effect.orDie(ownPage<A>(sql, { table, columns, order: source.order }, page, only))
+      Effect.orDie(ownPage(sql, table, source.order, page, only))
     ),
     insert: Effect.fn("RecordRepo.insert")(function*(record: A) {
       const { organizationId } = yield* CurrentActor
       yield* sql`with ${yield* recorded(changes.create, record, null)}
-        insert into ${sql(table)} (${sql.literal(stored)}) ${valuesOf({ ...record, organizationId })}`
+        insert into ${name} (${stored}) ${table.values(sql, [{ ...record, organizationId }])}`
     }, Effect.catchTag("SqlError", orError)),
     change: Effect.fn("RecordRepo.change")(
       function*<E2, R>(id: string, rule: (before: A) => Effect.Effect<A, E2, R>) {
         const organization = yield* currentOrganization
-        const rows = yield* sql<A>`select ${sql.literal(columns)} from ${sql(table)}
+        const locked = yield* rows`select ${sql.literal(columns)} from ${name}
           where organization_id = ${organization} and (id = ${id}::uuid or ${sql.literal(alsoLocked)})
           order by id for update`
-        const before = rows.find((row) => row.id === id)
+        const before = locked.find((row) => row.id === id)
         if (before === undefined) return undefined
         const after = yield* rule(before)
         if (isSameRecord(before, after)) return before
         yield* sql`with ${yield* recorded(changes.update, after, before)}
-          update ${sql(table)} set (${sql.literal(stored)}) = (${valuesOf(after)})
+          update ${name} set (${stored}) = (${table.values(sql, [after])})
           where id = ${id}::uuid and organization_id = ${organization}`
         return after
       },
@@ -109,7 +100,7 @@ export const recordRepo = <A extends StoredRecord, E>(
       Effect.catchIf(SqlError.isSqlError, orError)
     ),
     remove: Effect.fn("RecordRepo.remove")((id: string) =>
-      deleteRecorded(sql, { table, columns }, id, (payload: A) => ({
+      deleteRecorded(sql, table, id, (payload: A) => ({
         type: changes.delete,
         entityType,
         entityId: payload.id,

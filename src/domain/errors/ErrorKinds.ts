@@ -1,0 +1,68 @@
+import { Conflict, Forbidden, NotFound, ValidationFailed } from "./ApiErrors.ts"
+
+/*
+ * One class per failure, declared beside the rule that fails:
+ *
+ *   export class BrandNotFound extends notFound("BrandNotFound", "Brand not found.") {}
+ *   export class SlugTaken extends conflict("SlugTaken", (slug: string) => `A brand with the slug "${slug}" exists.`) {}
+ *
+ *   yield* new BrandNotFound()
+ *
+ * Its tag is for `catchTag`; the client reads status, code and message, which are those of the class it extends.
+ */
+
+/** A sentence for the client, or what makes it of the details that the class is constructed with. */
+type Sentence<Details extends ReadonlyArray<unknown>> = string | ((...details: Details) => string)
+
+const text = <Details extends ReadonlyArray<unknown>>(sentence: Sentence<Details>, details: Details): string =>
+  typeof sentence === "string" ? sentence : sentence(...details)
+
+/** 404 of one kind of record. */
+export const notFound = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
+  tag: Tag,
+  sentence: Sentence<Details>
+) =>
+  class extends NotFound {
+    override readonly _tag = `NotFound/${tag}` as const
+    constructor(...details: Details) {
+      super({ error: { code: "NOT_FOUND", message: text(sentence, details) } })
+    }
+  }
+
+/** 409 of one rule. */
+export const conflict = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
+  tag: Tag,
+  sentence: Sentence<Details>
+) =>
+  class extends Conflict {
+    override readonly _tag = `Conflict/${tag}` as const
+    constructor(...details: Details) {
+      super({ error: { code: "CONFLICT", message: text(sentence, details) } })
+    }
+  }
+
+/** 403 of one rule. */
+export const forbidden = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
+  tag: Tag,
+  sentence: Sentence<Details>
+) =>
+  class extends Forbidden {
+    override readonly _tag = `Forbidden/${tag}` as const
+    constructor(...details: Details) {
+      super({ error: { code: "FORBIDDEN", message: text(sentence, details) } })
+    }
+  }
+
+/** 422 of one field: its dotted path (empty: the request as such), a sentence, and a code for machines. */
+export const invalid = <const Tag extends string, Details extends ReadonlyArray<unknown> = []>(
+  tag: Tag,
+  path: Sentence<Details>,
+  sentence: Sentence<Details>,
+  code = "invalid"
+) =>
+  class extends ValidationFailed {
+    override readonly _tag = `ValidationFailed/${tag}` as const
+    constructor(...details: Details) {
+      super(ValidationFailed.issues([{ path: text(path, details), message: text(sentence, details), code }]))
+    }
+  }

@@ -1,0 +1,61 @@
+import { type Schema, String } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { columnOf, columnsOf, jsonOf } from "./Columns.ts"
+import { decoding } from "./Rows.ts"
+
+/** A schema that names its fields: a `Schema.Struct`. */
+type RecordSchema<A> = Schema.Codec<A, unknown> & { readonly fields: Readonly<Record<string, Schema.Top>> }
+
+/**
+ * A table that keeps records of a schema: each field in the column of that name in snake case. Select lists, inserts and
+ * the types of rows come from the schema, so a field is said once, and its column in a migration. A test compares the
+ * fields of every table with the columns of the database.
+ */
+export class Table<A extends object> {
+  readonly name: string
+  readonly schema: RecordSchema<A>
+  /** SQL of fields that are computed and not stored. */
+  readonly computed: Readonly<Record<string, string>>
+  /** The columns, for `insert into … (…)` and `update … set (…)`. */
+  readonly names: string
+
+  /** Types that stored fields are read as: a `numeric` as `float8`, which is a number. */
+  readonly #casts: Readonly<Record<string, string>>
+
+  constructor(
+    name: string,
+    schema: RecordSchema<A>,
+    { casts = {}, computed = {} }: { casts?: Record<string, string>; computed?: Record<string, string> } = {}
+  ) {
+    this.name = name
+    this.schema = schema
+    this.computed = computed
+    this.#casts = casts
+    this.names = Object.keys(schema.fields).filter((field) => !(field in computed)).map(String.camelToSnake).join(", ")
+  }
+
+  /** The select list that reads a record of `row`. */
+  columns(row?: string): string {
+    const casts = Object.entries(this.#casts).map(([field, type]) => [field, `${columnOf(row, field)}::${type}`])
+    return columnsOf(this.schema.fields, row, { ...Object.fromEntries(casts), ...this.computed })
+  }
+
+  /** SQL of a record of `row` as JSON. */
+  json(row: string): string {
+    return jsonOf(this.schema.fields, row, this.computed)
+  }
+
+  /** A template for statements that return complete records. */
+  rows(sql: SqlClient.SqlClient, preparation?: "prepared" | "unprepared") {
+    return decoding(sql, this.schema, preparation)
+  }
+
+  /** A `select` of these records: one parameter for any number, whose values PostgreSQL converts to the columns' types. */
+  values(sql: SqlClient.SqlClient, records: ReadonlyArray<A>): Statement.Fragment {
+    const rows = records.map((record) =>
+      Object.fromEntries(Object.entries(record).map(([field, value]) => [String.camelToSnake(field), value]))
+    )
+    return sql`select ${sql.literal(this.names)}
+      from jsonb_populate_recordset(null::${sql(this.name)}, ${JSON.stringify(rows)}::jsonb)`
+  }
+}
