@@ -1,5 +1,6 @@
 import { FileNames } from "./FileNames.ts"
 import { LayerImports } from "./LayerImports.ts"
+import { ModuleTables } from "./ModuleTables.ts"
 import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
 import { NoFatalDefects } from "./NoFatalDefects.ts"
@@ -15,6 +16,7 @@ export default {
   meta: { name: "stoa" },
   rules: {
     "file-names": FileNames,
+    "module-tables": ModuleTables,
     "no-ambient": NoAmbient,
     "no-double-assertion": NoDoubleAssertion,
     "no-fatal-defects": NoFatalDefects,

@@ -13,6 +13,8 @@ export const CartRepo = [SqlClient, Cart, ChangeLog]
   "src/domain/carts/migrations.ts": `import { SqlClient } from "effect/sql"\nexport const migrations = [SqlClient]\n`,
   "src/domain/events/ChangeLogRepo.ts":
     `import { SqlClient } from "effect/sql"\nexport const ChangeLog = [SqlClient]\n`,
+  "src/domain/orders/migrations.ts": `export const migrations = "create table orders (id uuid)"\n`,
+  "src/domain/carts/CartOrdersRepo.ts": `export const ordered = "select 1 from orders_read"\n`,
   "src/domain/orders/Orders.ts": `import { Carts } from "../carts/Carts.ts"
 import { ChangeLog } from "../events/ChangeLogRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
@@ -60,6 +62,13 @@ const lines = (count: number) => Array.from({ length: count }, (_, index) => `  
 
 /** One violation each: what is wrong, the file that does it, the rule that must say so, and its words. */
 const planted: ReadonlyArray<readonly [what: string, file: string, rule: string, source: string, message?: RegExp]> = [
+  [
+    "a statement over a table of another module",
+    "src/domain/a/JoinRepo.ts",
+    "stoa(module-tables)",
+    "export const joined = `select 1 from carts c join orders o on o.cart_id = c.id`\n",
+    /read its view "orders_read"/
+  ],
   [
     "a rule of the domain that imports sql",
     "src/domain/a/A.ts",

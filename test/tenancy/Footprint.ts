@@ -16,7 +16,7 @@ const allTables = Effect.flatMap(
   (sql) =>
     sql<Table>`select t.table_name as name, exists (select 1 from information_schema.columns c
       where c.table_schema = t.table_schema and c.table_name = t.table_name and c.column_name = 'organization_id') as owned
-    from information_schema.tables t where t.table_schema = 'public' order by 1`
+    from information_schema.tables t where t.table_schema = 'public' and t.table_type = 'BASE TABLE' order by 1`
 )
 
 const inApp = <A, E>(body: Effect.Effect<A, E, SqlClient.SqlClient>) =>

@@ -89,7 +89,7 @@ const looking = (sql: SqlClient.SqlClient) => ({
       from api_keys k
       left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
       where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())
-        and (u.id is not null or exists (select 1 from organizations o where o.id = k.reference_id))`
+        and (u.id is not null or exists (select 1 from organizations_read o where o.id = k.reference_id))`
     if (row === undefined) return undefined
     const { limit, permissions, windowMs, ...key } = row
     return {

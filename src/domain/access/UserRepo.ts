@@ -26,7 +26,7 @@ export interface ActingChange {
 /** Members and users with a profile belong to an organization. SQL texts over a user `u`. */
 const isKnown = (sql: SqlClient.SqlClient, organization: string) =>
   sql`(exists (select 1 from members m where m.user_id = u.id and m.organization_id = ${organization})
-    or exists (select 1 from customers c where c.user_id = u.id::text and c.organization_id = ${organization}))`
+    or exists (select 1 from customers_read c where c.user_id = u.id::text and c.organization_id = ${organization}))`
 
 const record = (row: string): string =>
   `jsonb_build_object('id', ${row}.id, 'vendorId', ${row}.vendor_id,

@@ -35,22 +35,26 @@ export const auditLayer = Layer.effect(
     const count = (organization: string, filter: AuditFilter) =>
       isUnfiltered(filter)
         ? sql<{ readonly total: bigint }>`select
-            coalesce((select position - purged_position from outbox_cursors where organization_id = ${organization}), 0)
-            + (select count(*) from outbox_events where position is null and organization_id = ${organization})
+            coalesce((select position - purged_position from outbox_cursors_read where organization_id = ${organization}), 0)
+            + (select count(*) from outbox_events_read where position is null and organization_id = ${organization})
             as total`
         : sql<{ readonly total: bigint }>`select
-            (select count(*) from outbox_events where position is not null and ${matching(sql, organization, filter)})
-            + (select count(*) from outbox_events where position is null and ${matching(sql, organization, filter)})
+            (select count(*) from outbox_events_read where position is not null and ${
+          matching(sql, organization, filter)
+        })
+            + (select count(*) from outbox_events_read where position is null and ${
+          matching(sql, organization, filter)
+        })
             as total`
 
     // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
     const select = (organization: string, filter: AuditFilter, page: PageRequest) => {
       const enough = page.limit + offsetOf(page)
       return sql<AuditEntry>`select ${sql.literal(columns)} from (
-          (select * from outbox_events where position is not null and ${matching(sql, organization, filter)}
+          (select * from outbox_events_read where position is not null and ${matching(sql, organization, filter)}
             order by created_at desc, entry_number desc limit ${enough})
           union all
-          (select * from outbox_events where position is null and ${matching(sql, organization, filter)}
+          (select * from outbox_events_read where position is null and ${matching(sql, organization, filter)}
             order by created_at desc, entry_number desc limit ${enough})) e
         order by created_at desc, entry_number desc limit ${page.limit} offset ${offsetOf(page)}`
     }

@@ -174,5 +174,11 @@ export const migrations = {
     notify("notify_organization", "'o' || case when tg_op = 'INSERT' then new.id else old.id end"),
     `create trigger organizations_changed after insert or update or delete on organizations for each row
       execute function notify_organization()`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view users_read as
+      select id, name, email, email_verified
+      from users`
   )
 }

@@ -50,11 +50,11 @@ export class OfferRepo extends Context.Service<OfferRepo>()("stoa/domain/carts/O
               as i(n int, cart uuid, entity uuid, variant uuid, organization text))
           select i.n, ${
           sql.literal(stateColumns)
-        }, (select u.group_ids from customers u where u.id = c.customer_id) as group_ids,
-            (select e.status = 'active' and e.is_visible from catalog_entities e
+        }, (select u.group_ids from customers_read u where u.id = c.customer_id) as group_ids,
+            (select e.status = 'active' and e.is_visible from catalog_entities_read e
               where e.id = i.entity and e.organization_id = c.organization_id) as public,
-            coalesce((select true from variants v where v.entity_id = i.entity limit 1), false) as has_variants,
-            coalesce((select true from variants v where v.entity_id = i.entity and v.id = i.variant
+            coalesce((select true from variants_read v where v.entity_id = i.entity limit 1), false) as has_variants,
+            coalesce((select true from variants_read v where v.entity_id = i.entity and v.id = i.variant
               and v.status = 'active' limit 1), false) as variant_found
           from i join carts c on c.id = i.cart and c.organization_id = i.organization
           where c.id = any(array(select cart from i))`,

@@ -40,5 +40,15 @@ export const migrations = {
     // One line per sellable of a cart, also after concurrent adds (contract §12.1).
     `create unique index cart_lines_sellable on cart_lines (cart_id, entity_id, variant_id) nulls not distinct`,
     `create index cart_lines_entity on cart_lines (organization_id, entity_id)`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view cart_lines_read as
+      select id, organization_id, cart_id, entity_id, variant_id, quantity, unit_price_snapshot, currency, notes,
+        metadata, added_at
+      from cart_lines`,
+    `create view carts_read as
+      select id, organization_id, customer_id, status, currency, email, metadata, expires_at, created_at, updated_at
+      from carts`
   )
 }

@@ -122,10 +122,10 @@ const makeRemove = (sql: SqlClient.SqlClient) =>
   Effect.fn("EntityRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql<CatalogEntity & { readonly used: boolean }>`with target as (
-        select e.id as entity_id, exists (select 1 from cart_lines
+        select e.id as entity_id, exists (select 1 from cart_lines_read
             where organization_id = e.organization_id and entity_id = e.id)
-          or exists (select 1 from order_lines where entity_id = e.id)
-          or exists (select 1 from stock_movements where organization_id = e.organization_id and entity_id = e.id)
+          or exists (select 1 from order_lines_read where entity_id = e.id)
+          or exists (select 1 from stock_movements_read where organization_id = e.organization_id and entity_id = e.id)
           as used
         from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${actor.organizationId}),
       deleted as (delete from catalog_entities e using target t where e.id = t.entity_id and not t.used returning e.*),

@@ -75,13 +75,13 @@ const brands = `(select coalesce(json_agg(json_build_object('entityId', l.entity
 const levels = `(select coalesce(json_agg(json_build_object('warehouseId', s.warehouse_id,
     'variantId', s.variant_id, 'onHand', s.on_hand, 'reserved', s.reserved, 'available', s.on_hand - s.reserved)
     order by s.variant_id nulls first, s.warehouse_id), '[]')
-  from stock_levels s where s.organization_id = e.organization_id and s.entity_id = e.id)`
+  from stock_levels_read s where s.organization_id = e.organization_id and s.entity_id = e.id)`
 
 /** Units available of the entity and its variants; like carts, without inactive warehouses. */
 const availability = `(select coalesce(json_agg(json_build_object('variantId', s.variant_id, 'available', s.available)
     order by s.variant_id nulls first), '[]')
   from (select s.variant_id, sum(s.on_hand - s.reserved)::int8 as available
-    from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
+    from stock_levels_read s join warehouses_read w on w.id = s.warehouse_id and w.is_active
     where s.organization_id = e.organization_id and s.entity_id = e.id group by s.variant_id) s)`
 
 const prices = `(select coalesce(json_agg(json_build_object('id', p.id, 'currency', p.currency, 'amount', p.amount,
@@ -89,7 +89,7 @@ const prices = `(select coalesce(json_agg(json_build_object('id', p.id, 'currenc
     'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity, 'validFrom', ${isoTime("p.valid_from")},
     'validUntil', ${isoTime("p.valid_until")}, 'createdAt', ${isoTime("p.created_at")})
     order by p.created_at, p.id), '[]')
-  from prices p where p.organization_id = e.organization_id and p.entity_id = e.id`
+  from prices_read p where p.organization_id = e.organization_id and p.entity_id = e.id`
 
 /** The conditions of `resolvePrice`. The groups depend on no row, so PostgreSQL reads them once. */
 const pricesFor = (sql: SqlClient.SqlClient, buyer: ExpansionView["prices"]) =>
@@ -99,7 +99,7 @@ const pricesFor = (sql: SqlClient.SqlClient, buyer: ExpansionView["prices"]) =>
         and (p.valid_from is null or p.valid_from <= ${buyer.now}::timestamptz)
         and (p.valid_until is null or p.valid_until >= ${buyer.now}::timestamptz)
         and (p.customer_group_id is null or p.customer_group_id = any(array(select unnest(c.group_ids)
-          from customers c where c.organization_id = ${buyer.organizationId} and c.user_id = ${buyer.userId}))))`
+          from customers_read c where c.organization_id = ${buyer.organizationId} and c.user_id = ${buyer.userId}))))`
 
 const optionTypes = `(select coalesce(json_agg(json_build_object('id', t.id, 'entityId', t.entity_id, 'name', t.name,
     'displayName', t.display_name, 'sortOrder', t.sort_order,
@@ -114,7 +114,7 @@ const media = (address: string) =>
   `(select coalesce(json_agg(json_build_object('mediaAssetId', l.media_asset_id, 'role', l.role,
     'sortOrder', l.sort_order, 'variantId', l.variant_id, 'url', '${address.replaceAll("'", "''")}' || m.storage_key,
     'alt', m.alt, 'contentType', m.content_type) order by l.sort_order, l.attached_at, l.media_asset_id), '[]')
-  from entity_media l join media_assets m on m.id = l.media_asset_id
+  from entity_media_read l join media_assets_read m on m.id = l.media_asset_id
   where l.entity_id = e.id and l.variant_id is null)`
 
 const customFields = `(select coalesce(json_agg(json_build_object('name', d.name, 'label', d.label, 'kind', d.kind,

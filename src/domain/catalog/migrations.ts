@@ -223,5 +223,37 @@ export const migrations = {
     ...fieldTables,
     ...draftTables,
     ...scheduleTables
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view brands_read as
+      select id, organization_id, slug, display_name, metadata
+      from brands`,
+    `create view catalog_entities_read as
+      select id, organization_id, source_store_id, type, slug, status, is_visible, tax_class, metadata, created_at,
+        updated_at, published_at
+      from catalog_entities`,
+    `create view categories_read as
+      select id, organization_id, parent_id, slug, sort_order, status, metadata
+      from categories`,
+    `create view entity_attributes_read as
+      select id, organization_id, entity_id, locale, title, subtitle, description, rich_description, seo_title,
+        seo_description
+      from entity_attributes`,
+    `create view entity_categories_read as
+      select organization_id, entity_id, category_id, sort_order
+      from entity_categories`,
+    `create view option_types_read as
+      select id, organization_id, entity_id, name, display_name, sort_order
+      from option_types`,
+    `create view option_values_read as
+      select id, organization_id, option_type_id, value, display_value, sort_order, metadata
+      from option_values`,
+    `create view variant_option_values_read as
+      select organization_id, variant_id, option_value_id
+      from variant_option_values`,
+    `create view variants_read as
+      select id, organization_id, entity_id, source_store_id, sku, barcode, tax_class, status, sort_order, metadata
+      from variants`
   )
 }

@@ -36,27 +36,28 @@ export const sellableSnapshot = `jsonb_build_object(
     'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
     'available', coalesce(e.status = 'active' and e.is_visible
       and (l.variant_id is null or v.status = 'active'), false),
-    'title', coalesce((select a.title from entity_attributes a where a.entity_id = l.entity_id
+    'title', coalesce((select a.title from entity_attributes_read a where a.entity_id = l.entity_id
       order by a.locale <> 'en', a.locale limit 1), e.slug),
     'sku', coalesce(v.sku, e.metadata->>'sku'),
     'taxClass', coalesce(v.tax_class, e.tax_class),
     'weightGrams', case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
       then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end,
-    'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories ec
-      join categories k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))`
+    'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
+      join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))`
 
 /** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
-export const catalogOf = `left join catalog_entities e on e.id = l.entity_id and e.organization_id = c.organization_id
-    left join variants v on v.id = l.variant_id and v.entity_id = e.id`
+export const catalogOf =
+  `left join catalog_entities_read e on e.id = l.entity_id and e.organization_id = c.organization_id
+    left join variants_read v on v.id = l.variant_id and v.entity_id = e.id`
 
 /** SQL of the groups of the customer of `c`. */
-export const groupsOfCustomer = `coalesce((select group_ids from customers u where u.id = c.customer_id), '{}')`
+export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
 
 /** SQL of the cart `c` as a `Basket` with current catalog data. */
 const basket = `c.currency, c.customer_id as "customerId", c.email, c.secret_hash as "secretHash",
     ${groupsOfCustomer} as "customerGroupIds",
     coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
-      from cart_lines l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
+      from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
 
 /**
  * Commits the surrounding statement without waiting for the disk. Safe for a checkout step that only a later, flushed
@@ -104,13 +105,13 @@ const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, 
       from c where t.id = any(array(select id from locked)) and t.id = c.id and c.admitted and t.currency = c.wanted
         and ((t.status = 'active' and t.expires_at > now())
           or (t.status = 'checking_out' and t.checkout_id = c.checkout))
-        and (select true from cart_lines l where l.cart_id = t.id limit 1)
+        and (select true from cart_lines_read l where l.cart_id = t.id limit 1)
         and t.version = c.version -- a line added after this statement began would be missing below
       returning c.n)
     select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
-      coalesce((select true from orders o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
+      coalesce((select true from orders_read o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
         false) as ordered,
       ${sql.literal(basket)}
     from c`
@@ -167,7 +168,7 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
         { readonly snapshot: SellableSnapshot }
       >`with c as (select ${organization}::text as organization_id)
         select ${sql.literal(sellableSnapshot)} || jsonb_build_object('variantFound', v.id is not null,
-          'hasVariants', coalesce((select true from variants x where x.entity_id = e.id limit 1), false)) as snapshot
+          'hasVariants', coalesce((select true from variants_read x where x.entity_id = e.id limit 1), false)) as snapshot
         from c cross join (select n, "entityId" as entity_id, "variantId" as variant_id, quantity
             from jsonb_to_recordset(${JSON.stringify(requested.map((line, n) => ({ ...line, n })))}::jsonb)
               as r(n int, "entityId" uuid, "variantId" uuid, quantity int)) l

@@ -24,7 +24,7 @@ export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {
     }
     // Held until the transaction ends: an erasure waits, and then finds the orders of the batch.
     const rows = yield* sql<Owner>`select c.id, lower(c.email) as email, c.user_id = 'anonymous_' || c.id or exists (
-        select 1 from users u where u.email = lower(c.email) and u.id::text = c.user_id and u.email_verified) as proven
+        select 1 from users_read u where u.email = lower(c.email) and u.id::text = c.user_id and u.email_verified) as proven
       from customers c where c.organization_id = ${organization} and c.erased_at is null
         and lower(c.email) = any(${[...new Set(emails.map((email) => email.toLowerCase()))]}::text[])
       order by c.id for share of c`.unprepared

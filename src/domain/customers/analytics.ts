@@ -4,7 +4,7 @@ import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
 const isThere = "customers.erased_at is null"
 
 /** More than one order; the search stops at the second one in the index. */
-const isReturning = `exists (select 1 from orders o where o.organization_id = customers.organization_id
+const isReturning = `exists (select 1 from orders_read o where o.organization_id = customers.organization_id
   and o.customer_id = customers.id offset 1)`
 
 /** Profiles of customers (spec §4 Analytics). */

@@ -90,5 +90,22 @@ export const migrations = {
       updated_at timestamptz not null default now()
     )`,
     `create index customer_interactions_customer on customer_interactions (customer_id, created_at desc, id desc)`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view customer_addresses_read as
+      select id, organization_id, customer_id, type, is_default, first_name, last_name, line1, line2, city, state,
+        postal_code, country, phone, created_at
+      from customer_addresses`,
+    `create view customer_group_members_read as
+      select organization_id, group_id, customer_id, joined_at
+      from customer_group_members`,
+    `create view customer_groups_read as
+      select id, organization_id, name, description, metadata, created_at, updated_at
+      from customer_groups`,
+    `create view customers_read as
+      select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
+        updated_at, erased_at
+      from customers`
   )
 }

@@ -213,5 +213,15 @@ const refusals = [
 
 /** The change log (ADR 6): append-only by its triggers. */
 export const migrations = {
-  "0001_events": statements(...tables, ...anonymous, ...redaction, ...refusals)
+  "0001_events": statements(...tables, ...anonymous, ...redaction, ...refusals),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view outbox_cursors_read as
+      select organization_id, position, event_sequence, purged_position
+      from outbox_cursors`,
+    `create view outbox_events_read as
+      select id, entry_number, organization_id, type, entity_type, entity_id, payload, before, actor_id, actor_type,
+        request_id, ip, user_agent, source, created_at, position, event_sequence
+      from outbox_events`
+  )
 }

@@ -6,9 +6,9 @@ import type { Granted } from "./Download.ts"
 
 /** Location of a line's file: from its variant, else its entity. Only http(s) addresses are followed. */
 const file = `(select u from (select coalesce(
-    (select v.metadata->>'downloadUrl' from variants v
+    (select v.metadata->>'downloadUrl' from variants_read v
       where v.id = l.variant_id and v.organization_id = l.organization_id),
-    (select e.metadata->>'downloadUrl' from catalog_entities e
+    (select e.metadata->>'downloadUrl' from catalog_entities_read e
       where e.id = l.entity_id and e.organization_id = l.organization_id)) as u) named where u ~ '^https?://')`
 
 const left = "greatest(0, coalesce((f.metadata->>'maxDownloads')::int - (f.metadata->>'downloadCount')::int, 0))"
@@ -26,10 +26,10 @@ export class DownloadRepo extends Context.Service<DownloadRepo>()("stoa/domain/f
       const [items, counted] = yield* Effect.all([
         sql<Granted>`select l.id as "lineItemId", l.title, f.id as "fulfillmentId", ${sql.literal(file)} as file,
             ${sql.literal(left)} as remaining, ${sql.literal(until)} as "expiresAt", ${sql.literal(valid)} as valid
-          from order_lines l join orders o on o.id = l.order_id
+          from order_lines_read l join orders_read o on o.id = l.order_id
           left join fulfillments f on f.order_line_id = l.id and f.organization_id = l.organization_id
           where ${where} order by l.position limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from order_lines l where ${where}`
+        sql<{ readonly count: bigint }>`select count(*) as count from order_lines_read l where ${where}`
       ], { concurrency: "unbounded" })
       return { ...page, items, total: Number(counted[0]?.count ?? 0) }
     }, Effect.orDie)
@@ -43,7 +43,7 @@ export class DownloadRepo extends Context.Service<DownloadRepo>()("stoa/domain/f
       // The update waits for concurrent downloads of the file and continues their count.
       const rows = yield* sql<{ readonly file: string }>`update fulfillments f set updated_at = ${now}::timestamptz,
           metadata = jsonb_set(f.metadata, '{downloadCount}', to_jsonb((f.metadata->>'downloadCount')::int + 1))
-        from orders o, order_lines l
+        from orders_read o, order_lines l
         where f.id = ${fulfillmentId}::uuid and f.type = 'digital-download' and o.id = f.order_id
           and l.id = f.order_line_id and ${sql.literal(valid)} and ${sql.literal(left)} > 0
           and ${sql.literal(until)} > ${now}::timestamptz and ${sql.literal(file)} is not null

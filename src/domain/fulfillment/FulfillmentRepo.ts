@@ -17,7 +17,7 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
       const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
       const count = sql<{ readonly total: bigint }>`select count(*) as total from fulfillments f where ${where}`
       const list = sql<FulfillmentRow>`select ${sql.literal(fulfillmentColumns)}
-        from fulfillments f join orders o on o.id = f.order_id
+        from fulfillments f join orders_read o on o.id = f.order_id
         where ${where} order by f.created_at, f.id limit ${page.limit} offset ${offsetOf(page)}`
       const [rows, totals] = yield* Effect.all([list, count], { concurrency: "unbounded" })
       return { ...page, items: rows.map(toFulfillment), total: Number(totals[0]?.total ?? 0) }
@@ -33,7 +33,7 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
         const input = fulfillments.map((one) => ({ event: newId(), grant: grantOf(one), record: one }))
         // Lock the order first, so that a cancellation is either visible here or sees the fulfilled lines.
         const rows = yield* sql<{ readonly id: string }>`with paid as materialized (
-            select id, organization_id from orders where id = ${orderId}::uuid
+            select id, organization_id from orders_read where id = ${orderId}::uuid
               and organization_id = ${actor.organizationId} and amount_captured is not null and status <> 'cancelled'
             for update),
           input as materialized (

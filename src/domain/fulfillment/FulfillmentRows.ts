@@ -33,7 +33,7 @@ export const fulfillmentColumns = `${
 }, f.metadata as "grant",
   coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
       'quantity', fl.quantity, 'entityId', l.entity_id, 'entityType', l.entity_type) order by l.position)
-    from fulfillment_lines fl join order_lines l on l.id = fl.order_line_id
+    from fulfillment_lines fl join order_lines_read l on l.id = fl.order_line_id
     where fl.fulfillment_id = f.id and fl.organization_id = f.organization_id), '[]') as lines`
 
 const grantFields = new Set(Object.keys(DigitalGrant.fields))

@@ -11,7 +11,7 @@ const covered = (sql: SqlClient.SqlClient, organization: string, orderId: string
 
 /** Locks an order until the transaction ends, so that later reads in it stay true. */
 export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
-  sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
+  sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
 
 /** The goods of an order, in one statement; undefined when the organization has no such order. */
 export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
@@ -22,9 +22,9 @@ export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderI
             'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'quantity', l.quantity,
             'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
             'covered', coalesce(c.units, 0)) order by l.position)
-          from order_lines l left join (${covered(sql, organization, orderId)}) c on c.order_line_id = l.id
+          from order_lines_read l left join (${covered(sql, organization, orderId)}) c on c.order_line_id = l.id
           where l.order_id = o.id and l.organization_id = o.organization_id), '[]') as lines
-      from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
+      from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
     ([goods]) => goods
   )
 
@@ -35,7 +35,7 @@ export const readGoods = (sql: SqlClient.SqlClient, organization: string, orderI
 export const unshelvedUnits = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
   sql<{ readonly sellable: string; readonly quantity: number }>`select coalesce(l.variant_id, l.entity_id) as sellable,
       sum(l.quantity)::int4 as quantity
-    from order_lines l
+    from order_lines_read l
     where l.order_id = ${orderId}::uuid and l.organization_id = ${organization} and l.fulfillment_status = 'fulfilled'
       and not exists (select 1 from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
         where f.order_id = ${orderId}::uuid and fl.order_line_id = l.id and f.order_line_id is null

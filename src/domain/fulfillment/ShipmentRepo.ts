@@ -24,7 +24,7 @@ const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organizatio
 const stored = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, organization: string, orderId: string, fulfillmentId: string) {
     const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}, f.taken
-    from fulfillments f join orders o on o.id = f.order_id
+    from fulfillments f join orders_read o on o.id = f.order_id
     where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
     if (row === undefined) return yield* NotFound.of("Fulfillment not found.")
     const { taken, ...fulfillment } = row

@@ -46,5 +46,15 @@ export const migrations = {
       occurred_at timestamptz not null default now(),
       primary key (fulfillment_id, id)
     )`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view fulfillment_lines_read as
+      select organization_id, fulfillment_id, order_line_id, quantity
+      from fulfillment_lines`,
+    `create view fulfillments_read as
+      select id, organization_id, order_id, type, status, carrier, tracking_number, tracking_url, estimated_delivery,
+        shipped_at, delivered_at, order_line_id, metadata, details, created_at, updated_at
+      from fulfillments`
   )
 }

@@ -55,9 +55,9 @@ interface PageQuery {
 /** SQL of what names the item of a row `x`, which belongs to the entity `p`. */
 const sellable = {
   slug: "p.slug",
-  sku: "(select v.sku from variants v where v.id = x.variant_id and v.organization_id = x.organization_id)",
-  options: `(select jsonb_object_agg(t.name, w.value) from variant_option_values o
-    join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+  sku: "(select v.sku from variants_read v where v.id = x.variant_id and v.organization_id = x.organization_id)",
+  options: `(select jsonb_object_agg(t.name, w.value) from variant_option_values_read o
+    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
     where o.variant_id = x.variant_id and o.organization_id = x.organization_id)`
 }
 
@@ -70,7 +70,7 @@ const ofEntities = (
 ): PageQuery => ({
   start: [""],
   rows: (sql, organization, [slug]) =>
-    sql`select id, slug, organization_id from catalog_entities
+    sql`select id, slug, organization_id from catalog_entities_read
       where organization_id = ${organization} and slug > ${slug}`,
   order: "slug",
   cursor: "p.slug",
@@ -84,10 +84,10 @@ const customerAddresses = `(select coalesce(json_agg(json_build_object('type', a
     'lastName', a.last_name, 'line1', a.line1, 'line2', a.line2, 'city', a.city, 'state', a.state,
     'postalCode', a.postal_code, 'country', a.country, 'phone', a.phone, 'isDefault', a.is_default)
     order by a.created_at, a.id), '[]')
-  from customer_addresses a where a.customer_id = p.id and a.organization_id = p.organization_id)`
+  from customer_addresses_read a where a.customer_id = p.id and a.organization_id = p.organization_id)`
 
-const customerGroups = `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members m
-  join customer_groups g on g.id = m.group_id
+const customerGroups = `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members_read m
+  join customer_groups_read g on g.id = m.group_id
   where m.customer_id = p.id and m.organization_id = p.organization_id)`
 
 /** A JSON list of parts of the entity `p`. */
@@ -97,14 +97,14 @@ const listOf = (json: string, from: string, order: string) =>
 
 /** SQL of the options of a variant, in their order. */
 const optionsOf = (variant: string) =>
-  `(select coalesce(json_object_agg(t.name, w.value order by t.sort_order, t.id), '{}') from variant_option_values o
-    join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
+  `(select coalesce(json_object_agg(t.name, w.value order by t.sort_order, t.id), '{}') from variant_option_values_read o
+    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
     where o.variant_id = ${variant}.id and o.organization_id = ${variant}.organization_id)`
 
 /** Values `f` of active custom fields `d` of the entity `p`, with the entity `r` that they reference. */
 const fieldsFrom = `entity_field_values f
   join entity_field_definitions d on d.id = f.definition_id and d.status = 'active' and d.entity_type = p.type
-  left join catalog_entities r on r.id = f.reference_id
+  left join catalog_entities_read r on r.id = f.reference_id
   where f.entity_id = p.id and f.organization_id = p.organization_id`
 
 /** Whether a value can be written with its entity: the referenced entity comes earlier. */
@@ -112,7 +112,7 @@ const isEarlier = `(r.id is null or r.id = p.id or (coalesce((p.ranks->>r.type):
   < (coalesce((p.ranks->>p.type)::int, 0), p.slug))`
 
 const options = `json_build_object('name', x.name,
-  'values', (select coalesce(json_agg(v.value order by v.sort_order, v.id), '[]') from option_values v
+  'values', (select coalesce(json_agg(v.value order by v.sort_order, v.id), '[]') from option_values_read v
     where v.option_type_id = x.id and v.organization_id = x.organization_id))`
 
 const medium = orderedJsonOf(MediumRecord.fields, "x", {
@@ -125,8 +125,12 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
   customFields: `(select coalesce(json_object_agg(d.name, case when r.id is null then f.value else to_jsonb(r.slug) end
     order by d.sort_order, d.name), '{}') from ${fieldsFrom} and (p.is_again or ${isEarlier}))`,
   attributes: listOf(orderedJsonOf(ProductTexts.fields, "x"), "entity_attributes x", "x.locale"),
-  categories: listOf("c.slug", "entity_categories x join categories c on c.id = x.category_id", "x.sort_order, c.slug"),
-  brands: listOf("b.slug", "entity_brands x join brands b on b.id = x.brand_id", "x.sort_order, b.slug"),
+  categories: listOf(
+    "c.slug",
+    "entity_categories x join categories_read c on c.id = x.category_id",
+    "x.sort_order, c.slug"
+  ),
+  brands: listOf("b.slug", "entity_brands x join brands_read b on b.id = x.brand_id", "x.sort_order, b.slug"),
   options: listOf(options, "option_types x", "x.sort_order, x.id"),
   variants: listOf(
     orderedJsonOf(VariantRecord.fields, "x", { options: optionsOf("x") }),
@@ -135,7 +139,7 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
   ),
   media: listOf(
     `json_strip_nulls(${medium})`,
-    "entity_media x left join variants v on v.id = x.variant_id",
+    "entity_media x left join variants_read v on v.id = x.variant_id",
     "x.sort_order, x.attached_at, x.media_asset_id"
   )
 })
@@ -143,7 +147,7 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
 const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => {
   if (rank === undefined) {
     return sql`and exists (select 1 from entity_field_values f
-      where f.entity_id = catalog_entities.id and f.reference_id is not null)`
+      where f.entity_id = catalog_entities_read.id and f.reference_id is not null)`
   }
   const types = Object.keys(ranks).filter((type) => rank === 0 || ranks[type] === rank)
   if (rank > 0) return sql`and type = any(${types}::text[])`
@@ -157,7 +161,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
     start: [""],
     rows: (sql, organization, [slug], order) =>
       sql`select *, ${JSON.stringify(order.ranks)}::jsonb as ranks, ${order.rank === undefined}::boolean as is_again
-        from catalog_entities where organization_id = ${organization} and slug > ${slug} ${amongTypes(sql, order)}`,
+        from catalog_entities_read where organization_id = ${organization} and slug > ${slug} ${
+        amongTypes(sql, order)
+      }`,
     order: "slug",
     cursor: "p.slug",
     records: `case when not p.is_again or exists (select 1 from ${fieldsFrom} and not ${isEarlier})
@@ -168,9 +174,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
     start: ["-1", ""],
     rows: (sql, organization, [depth, slug]) =>
       sql`select * from (with recursive placed as (
-          select c.*, 0 as depth, null::text as parent from categories c
+          select c.*, 0 as depth, null::text as parent from categories_read c
             where c.organization_id = ${organization} and c.parent_id is null
-          union all select c.*, p.depth + 1, p.slug from placed p join categories c on c.parent_id = p.id
+          union all select c.*, p.depth + 1, p.slug from placed p join categories_read c on c.parent_id = p.id
             and c.organization_id = ${organization})
         select * from placed) placed where (depth, slug) > (${depth}::text::int, ${slug}::text)`,
     order: "depth, slug",
@@ -180,7 +186,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
   brands: {
     start: [""],
     rows: (sql, organization, [slug]) =>
-      sql`select * from brands where organization_id = ${organization} and slug > ${slug}`,
+      sql`select * from brands_read where organization_id = ${organization} and slug > ${slug}`,
     order: "slug",
     cursor: "p.slug",
     records: `json_build_array(${orderedJsonOf(BrandRecord.fields, "p")})`
@@ -193,7 +199,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
       validFrom: isoTime("x.valid_from"),
       validUntil: isoTime("x.valid_until")
     },
-    `prices x left join customer_groups g on g.organization_id = x.organization_id
+    `prices x left join customer_groups_read g on g.organization_id = x.organization_id
       and g.id::text = x.customer_group_id`,
     `x.currency, "customerGroup" nulls first, "customerGroupId" nulls first, x.min_quantity nulls first,
       x.max_quantity nulls first, x.valid_from nulls first, x.valid_until nulls first`
@@ -201,14 +207,14 @@ const queries: { readonly [K in Kind]: PageQuery } = {
   stock: ofEntities(
     StockRecord.fields,
     { warehouse: "w.code", available: "x.on_hand - x.reserved" },
-    "stock_levels x join warehouses w on w.id = x.warehouse_id and w.organization_id = x.organization_id",
+    "stock_levels x join warehouses_read w on w.id = x.warehouse_id and w.organization_id = x.organization_id",
     "w.code"
   ),
   // By e-mail address in the byte order of the index. Customers without an address have no key and are left out.
   customers: {
     start: ["", firstId],
     rows: (sql, organization, [email, id]) =>
-      sql`select * from customers where organization_id = ${organization} and erased_at is null
+      sql`select * from customers_read where organization_id = ${organization} and erased_at is null
         and lower(email) ~>=~ ${email}::text and (lower(email) ~>~ ${email}::text or id > ${id}::uuid)`,
     order: "lower(email) using ~<~, id",
     cursor: "lower(p.email), p.id::text",
@@ -220,7 +226,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
   orders: {
     start: ["-infinity", firstId],
     rows: (sql, organization, [placedAt, id]) =>
-      sql`select * from orders where organization_id = ${organization} and not is_draft
+      sql`select * from orders_read where organization_id = ${organization} and not is_draft
         and (placed_at, id) > (${placedAt}::text::timestamptz, ${id}::uuid)`,
     order: "placed_at, id",
     cursor: "p.placed_at::text, p.id::text",
@@ -278,7 +284,7 @@ const make = (sql: SqlClient.SqlClient) => {
   /** All locales with attributes, `en` first. */
   const locales = Effect.gen(function*() {
     const organization = yield* currentOrganization
-    const rows = yield* sql<{ readonly locale: string }>`select distinct locale from entity_attributes
+    const rows = yield* sql<{ readonly locale: string }>`select distinct locale from entity_attributes_read
       where organization_id = ${organization} order by locale`
     return ["en", ...rows.map(({ locale }) => locale).filter((locale) => locale !== "en")]
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.locales"))

@@ -121,9 +121,9 @@ const makeAdjustable = (sql: SqlClient.SqlClient) =>
     const organization = yield* currentOrganization
     const sellable = variantId ?? entityId
     const rows = yield* sql<AdjustableRow>`select
-        exists (select 1 from catalog_entities where organization_id = ${organization} and id = ${entityId}::uuid)
+        exists (select 1 from catalog_entities_read where organization_id = ${organization} and id = ${entityId}::uuid)
           as entity_known,
-        ${variantId}::uuid is null or exists (select 1 from variants where organization_id = ${organization}
+        ${variantId}::uuid is null or exists (select 1 from variants_read where organization_id = ${organization}
           and id = ${variantId}::uuid and entity_id = ${entityId}::uuid) as variant_known,
         w.id as target_warehouse, i.version, l.id, l.on_hand, l.reserved, l.incoming, l.unit_cost, l.reorder_threshold,
         l.reorder_quantity, l.allow_negative, l.last_restocked_at, now() as now

@@ -90,5 +90,19 @@ export const migrations = {
     // Units shipped and returned per order and warehouse.
     `create index stock_movements_order on stock_movements (organization_id, reference_id)
       where type in ('fulfillment', 'return')`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view stock_levels_read as
+      select id, organization_id, warehouse_id, entity_id, variant_id, on_hand, reserved, incoming, unit_cost,
+        reorder_threshold, reorder_quantity, last_restocked_at, updated_at, allow_negative
+      from stock_levels`,
+    `create view stock_movements_read as
+      select id, organization_id, entity_id, variant_id, warehouse_id, type, quantity, reference_type, reference_id,
+        reason, performed_by, performed_at
+      from stock_movements`,
+    `create view warehouses_read as
+      select id, organization_id, name, code, address, is_active, priority, metadata
+      from warehouses`
   )
 }

@@ -57,11 +57,11 @@ export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/inv
           coalesce(nullif(o.email, ''), c.email) as email,
           coalesce((select jsonb_agg(jsonb_build_object('at', r.updated_at, 'amount', r.amount)
               order by r.updated_at, r.id)
-            from refunds r where r.order_id = o.id and r.organization_id = o.organization_id
+            from refunds_read r where r.order_id = o.id and r.organization_id = o.organization_id
               and r.status = 'completed' and r.amount > 0), '[]') as refunds,
           ${sql.literal(columns)}
-        from orders o
-        left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
+        from orders_read o
+        left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
         left join invoices i on i.order_id = o.id and i.organization_id = o.organization_id
         where o.id = ${orderId}::uuid and o.organization_id = ${yield* currentOrganization}`
       const facts: InvoiceFacts = {

@@ -16,5 +16,11 @@ export const migrations = {
       issued_at timestamptz not null default now(),
       unique (organization_id, number)
     )`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view invoices_read as
+      select order_id, organization_id, number, content, issued_at
+      from invoices`
   )
 }

@@ -33,12 +33,12 @@ const make = (sql: SqlClient.SqlClient) => {
     (events: ReadonlyArray<string>) =>
       sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
             e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
-          from outbox_events e
-          join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
-          left join carts c on c.id = o.cart_id and c.organization_id = o.organization_id
-          left join customers p on p.id = o.customer_id and p.organization_id = o.organization_id
+          from outbox_events_read e
+          join orders_read o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
+          left join carts_read c on c.id = o.cart_id and c.organization_id = o.organization_id
+          left join customers_read p on p.id = o.customer_id and p.organization_id = o.organization_id
           where e.id = any(${events}::uuid[])
-            and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
+            and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${events}::uuid[])))
             and coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email, '') <> ''
           order by e.event_sequence`,
     Effect.orDie
@@ -50,7 +50,7 @@ const make = (sql: SqlClient.SqlClient) => {
           when status = 'cancelled' then 'given-up'
           when status = 'pending' and amount_captured is null then 'awaited'
           else 'paid' end as state
-        from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
+        from orders_read where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
     return rows[0]?.state
   }, Effect.orDie)
 
@@ -61,7 +61,7 @@ const make = (sql: SqlClient.SqlClient) => {
   const note = Effect.fn("OrderMailRepo.note")(function*({ failure, id, orderId, template }: NotedMail) {
     yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, failure)
         select ${id}::uuid, organization_id, id, ${template}, ${failure === null ? "sent" : "failed"}, ${failure}::text
-        from orders where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
+        from orders_read where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
         on conflict (id) do update set outcome = excluded.outcome, failure = excluded.failure, at = excluded.at
           where order_mails.outcome = 'failed'`
   }, Effect.orDie)

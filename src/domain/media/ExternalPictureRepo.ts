@@ -50,7 +50,7 @@ const make = (sql: SqlClient.SqlClient) => {
     const organization = yield* currentOrganization
     const rows = yield* sql<ExternalPicture>`select p.id, p.entity_id as "entityId", p.url, p.position, p.alt, e.slug,
         p.state = 'attached' as "isAttached"
-      from external_pictures p join catalog_entities e on e.id = p.entity_id and e.organization_id = p.organization_id
+      from external_pictures p join catalog_entities_read e on e.id = p.entity_id and e.organization_id = p.organization_id
       where p.id = ${id}::uuid and p.organization_id = ${organization}`
     return rows[0]
   }, Effect.orDie)
@@ -63,7 +63,7 @@ const make = (sql: SqlClient.SqlClient) => {
     function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
       const organization = yield* currentOrganization
       // Lock the entity before the picture, in the same order as a deletion of the entity.
-      yield* sql`select 1 from catalog_entities where organization_id = ${organization}
+      yield* sql`select 1 from catalog_entities_read where organization_id = ${organization}
         and id = (select entity_id from external_pictures where id = ${id}::uuid and organization_id = ${organization})
         for key share`
       const [open] = yield* sql<OpenPicture>`select p.entity_id as "entityId", p.url, p.position, p.alt,

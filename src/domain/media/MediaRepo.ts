@@ -43,7 +43,7 @@ export class MediaRepo extends Context.Service<MediaRepo>()("stoa/domain/media/M
 
 /** SQL for whether everybody may see the asset in the row `row`: it is public, or something published shows it. */
 export const isPublicAsset = (row: string): string =>
-  `(${row}.is_public or exists (select 1 from entity_media pl join catalog_entities pe on pe.id = pl.entity_id
+  `(${row}.is_public or exists (select 1 from entity_media pl join catalog_entities_read pe on pe.id = pl.entity_id
       and pe.organization_id = pl.organization_id
     where pl.media_asset_id = ${row}.id and pl.organization_id = ${row}.organization_id
       and pe.status = 'active' and pe.is_visible))`
@@ -197,9 +197,9 @@ const attaching = (sql: SqlClient.SqlClient) => {
     const { entityId, mediaAssetId, role, sortOrder = 0, variantId = null } = attachment
     // Key share: wait for a concurrent deletion of an end and then find none, instead of failing on the foreign key.
     const rows = yield* sql<AttachmentEnds>`with e as (
-        select id, organization_id from catalog_entities
+        select id, organization_id from catalog_entities_read
         where id = ${entityId}::uuid and organization_id = ${actor.organizationId} for key share),
-      v as (select id from variants where id = ${variantId}::uuid and entity_id = ${entityId}::uuid
+      v as (select id from variants_read where id = ${variantId}::uuid and entity_id = ${entityId}::uuid
         and organization_id = ${actor.organizationId} for key share),
       a as (select id from media_assets
         where id = ${mediaAssetId}::uuid and organization_id = ${actor.organizationId} for key share),

@@ -86,5 +86,15 @@ export const migrations = {
     // An address can be longer than an entry of an index.
     `create unique index external_pictures_once on external_pictures (entity_id, md5(url))`,
     `create index external_pictures_medium on external_pictures (media_asset_id) where media_asset_id is not null`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view entity_media_read as
+      select organization_id, entity_id, variant_id, media_asset_id, role, sort_order, attached_at
+      from entity_media`,
+    `create view media_assets_read as
+      select id, organization_id, storage_key, filename, content_type, size, width, height, alt, metadata, is_public,
+        uploaded_at
+      from media_assets`
   )
 }

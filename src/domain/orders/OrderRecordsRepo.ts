@@ -54,7 +54,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
             'paymentIntentId', e.payload->'paymentIntentId')
           else jsonb_strip_nulls(jsonb_build_object('grandTotal', e.payload->'grandTotal',
             'grandTotalBefore', e.before->'grandTotal')) end
-      from outbox_events e where e.organization_id = ${organization} and e.entity_type = 'order'
+      from outbox_events_read e where e.organization_id = ${organization} and e.entity_type = 'order'
         and e.entity_id = ${orderId} and e.position ${
       sql.literal(placed)
     } and e.type <> all(${recordedElsewhere}::text[])`
@@ -62,7 +62,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
     sql`select 5, f.id::text || ${`:${type}`}, 'fulfillment', ${type}::text, ${sql.literal(column)}, null,
         jsonb_strip_nulls(jsonb_build_object('fulfillmentId', f.id, 'type', f.type, 'carrier', f.carrier,
           'trackingNumber', f.tracking_number))
-      from fulfillments f join o on o.id = f.order_id where ${sql.literal(column)} is not null`
+      from fulfillments_read f join o on o.id = f.order_id where ${sql.literal(column)} is not null`
   const refund = (settled: boolean) =>
     sql`select ${settled ? 4 : 3}::int, r.id::text || ${settled ? ":end" : ""}, 'refund',
         ${
@@ -72,7 +72,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
     }, ${sql.literal(settled ? "r.updated_at" : "r.created_at")}, r.performed_by,
         jsonb_strip_nulls(jsonb_build_object('refundId', r.id, 'amount', r.amount, 'reason', r.reason
           ${settled ? sql`, 'failure', r.failure` : sql.literal("")}))
-      from refunds r join o on o.id = r.order_id ${sql.literal(settled ? "where r.status <> 'pending'" : "")}`
+      from refunds_read r join o on o.id = r.order_id ${sql.literal(settled ? "where r.status <> 'pending'" : "")}`
   return sql`select 0 as rank, h.id::text as id, 'status' as kind, h.to_status as type, h.changed_at as at,
         h.changed_by as actor,
         jsonb_build_object('fromStatus', h.from_status, 'toStatus', h.to_status, 'reason', h.reason) as data
@@ -83,7 +83,7 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
       from o where o.payment_intent_id is not null
     union all select -1, v.provider || ':' || v.event_id, 'event', v.type, v.received_at, v.provider || '-webhook',
         jsonb_strip_nulls(jsonb_build_object('provider', v.provider, 'eventId', v.event_id, 'amount', v.amount))
-      from payment_events v join o on o.id = v.order_id and o.organization_id = v.organization_id
+      from payment_events_read v join o on o.id = v.order_id and o.organization_id = v.organization_id
     union all select 7, m.id::text, 'mail', m.template, m.at, null,
         jsonb_strip_nulls(jsonb_build_object('outcome', m.outcome, 'failure', m.failure))
       from order_mails m join o on o.id = m.order_id
@@ -161,11 +161,11 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
       const begins = (column: string) =>
         sql`${sql.literal(column)} ~>=~ ${beginning} and ${sql.literal(column)} ~<~ ${beginning + last}`
       return yield* sql<OrderHit>`with people as materialized (
-          (select id from customers where organization_id = ${organization} and erased_at is null
+          (select id from customers_read where organization_id = ${organization} and erased_at is null
             and ${begins("lower(email)")} limit ${lookupSize})
-          union (select id from customers where organization_id = ${organization} and erased_at is null
+          union (select id from customers_read where organization_id = ${organization} and erased_at is null
             and ${begins("lower(coalesce(first_name, '') || ' ' || coalesce(last_name, ''))")} limit ${lookupSize})
-          union (select id from customers where organization_id = ${organization} and erased_at is null
+          union (select id from customers_read where organization_id = ${organization} and erased_at is null
             and ${begins("lower(last_name)")} limit ${lookupSize})),
         found as materialized (
           select id from orders where organization_id = ${organization} and order_number = ${number}
@@ -180,7 +180,7 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
         select o.id, o.order_number as "orderNumber", o.status, o.currency, o.grand_total::float8 as "grandTotal",
           o.customer_id as "customerId", nullif(trim(concat_ws(' ', c.first_name, c.last_name)), '') as "customerName",
           coalesce(nullif(o.email, ''), c.email) as email, o.placed_at as "placedAt"
-        from orders o left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
+        from orders o left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
         where o.id = any(array(select id from found)) and o.organization_id = ${organization}
         order by o.placed_at desc, o.id desc limit ${lookupSize}`
     }, Effect.orDie)

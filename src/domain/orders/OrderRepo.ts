@@ -106,7 +106,7 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
           c.user_id as "ownerUserId", o.cart_id as "cartId", o.cart_secret_hash as "cartSecretHash",
           o.payment_provider as "paymentProvider", o.tax_provider as "taxProvider"
         from orders o
-        left join customers c on c.id = o.customer_id and c.organization_id = o.organization_id
+        left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
         where o.organization_id = ${organization} and ${named}`
       if (row === undefined) return undefined
       const { cartId, cartSecretHash, ownerUserId, paymentProvider, taxProvider, ...order } = row
@@ -121,7 +121,7 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
         sql`organization_id = ${organization}`,
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(customerId === undefined ? [] : [sql`customer_id = ${customerId}::uuid`]),
-        ...(userId === undefined ? [] : [sql`customer_id = (select c.id from customers c
+        ...(userId === undefined ? [] : [sql`customer_id = (select c.id from customers_read c
           where c.organization_id = ${organization} and c.user_id = ${userId} and c.erased_at is null)`])
       ])
       const count = sql`(select count(*) from orders where ${where}) as total`

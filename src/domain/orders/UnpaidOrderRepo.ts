@@ -38,7 +38,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
     const countWaiting = Effect.fn("UnpaidOrderRepo.countWaiting")(function*(customerId: string) {
       const organization = yield* currentOrganization
       // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
-      yield* sql`select 1 from customers where id = ${customerId}::uuid and organization_id = ${organization}
+      yield* sql`select 1 from customers_read where id = ${customerId}::uuid and organization_id = ${organization}
         for no key update`
       const [row] = yield* sql<{ readonly n: number }>`select count(*)::int4 as n from orders
         where organization_id = ${organization} and customer_id = ${customerId}::uuid and status = 'pending'
@@ -75,7 +75,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
     const older = Effect.fn("UnpaidOrderRepo.older")(
       (hours: number, after: string, limit: number) =>
         sql<UnpaidOrder>`select o.id as "orderId", o.organization_id as "organizationId"
-        from organizations g cross join lateral (select id, organization_id from orders
+        from organizations_read g cross join lateral (select id, organization_id from orders
           where organization_id = g.id and status = 'pending' and amount_captured is null and not is_draft
             and imported_at is null
             and payment_due_at is null and placed_at < now() - make_interval(hours => ${hours})

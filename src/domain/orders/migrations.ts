@@ -135,5 +135,22 @@ export const migrations = {
       at timestamptz not null default now()
     )`,
     `create index order_mails_order on order_mails (order_id, at, id)`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view order_lines_read as
+      select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
+        unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
+        fulfillment_status, metadata
+      from order_lines`,
+    `create view order_notes_read as
+      select id, organization_id, order_id, text, visibility, author_id, author_name, created_at
+      from order_notes`,
+    `create view orders_read as
+      select id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total, tax_included,
+        tax_provider, shipping_total, discount_total, grand_total, amount_captured, refunded_total,
+        refunded_shipping, payment_intent_id, payment_method_id, payment_provider, cart_id, email, shipping_address,
+        metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at, imported_at
+      from orders`
   )
 }

@@ -12,7 +12,7 @@ const columns = columnsOf(RefundRecord.fields, "r", {
   shipping: "r.shipping_amount::float8",
   lines: `coalesce((select jsonb_agg(jsonb_build_object('lineItemId', l.id, 'quantity', p.quantity,
       'amount', p.amount, 'restocked', p.restocked) order by l.position)
-    from refund_lines p join order_lines l on l.id = p.order_line_id where p.refund_id = r.id), '[]')`
+    from refund_lines p join order_lines_read l on l.id = p.order_line_id where p.refund_id = r.id), '[]')`
 })
 
 /** Reads of the ledger of refunds; each is one statement or two, however many refunds and lines there are. */
@@ -20,7 +20,9 @@ export class RefundRecordRepo extends Context.Service<RefundRecordRepo>()("stoa/
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const records = (where: Statement.Fragment) =>
-      sql<RefundRecord>`select ${sql.literal(columns)} from refunds r join orders o on o.id = r.order_id where ${where}`
+      sql<RefundRecord>`select ${
+        sql.literal(columns)
+      } from refunds r join orders_read o on o.id = r.order_id where ${where}`
 
     /** A refund with its lines. Undefined when the organization has none such. */
     const find = Effect.fn("RefundRecordRepo.find")(function*(refundId: string) {
@@ -33,7 +35,7 @@ export class RefundRecordRepo extends Context.Service<RefundRecordRepo>()("stoa/
       const organization = yield* currentOrganization
       const [counted] = yield* sql<{ readonly total: bigint }>`select
           (select count(*) from refunds r where r.order_id = ${orderId}::uuid) as total
-        from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`
+        from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`
       if (counted === undefined) return undefined
       const items = yield* records(sql`r.order_id = ${orderId}::uuid and r.organization_id = ${organization}
         order by r.created_at desc, r.id desc limit ${page.limit} offset ${offsetOf(page)}`)

@@ -18,13 +18,13 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
           'totalPrice', l.total_price, 'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
           'unsent', case when l.fulfillment_status = 'fulfilled' then 0
             else greatest(0, l.quantity - l.refunded_quantity - coalesce(sent.quantity, 0)) end) order by l.position)
-        from order_lines l left join (
+        from order_lines_read l left join (
           select fl.order_line_id, sum(fl.quantity)::int4 as quantity
-          from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
+          from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
           where f.order_id = ${orderId}::uuid and f.status <> 'cancelled' group by fl.order_line_id
         ) sent on sent.order_line_id = l.id
         where l.order_id = o.id), '[]') as lines
-    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`.pipe(
+    from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`.pipe(
     Effect.map(([row]) => row)
   )
 
@@ -33,4 +33,4 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
  * decided or settled before it.
  */
 export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
-  sql`select 1 from orders where id = ${orderId}::uuid and organization_id = ${organization} for update`
+  sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`

@@ -100,5 +100,15 @@ export const migrations = {
     )`,
     `create index payment_events_age on payment_events (received_at)`,
     `create index payment_events_order on payment_events (order_id) where order_id is not null`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view payment_events_read as
+      select organization_id, provider, event_id, type, order_id, amount, received_at
+      from payment_events`,
+    `create view refunds_read as
+      select id, organization_id, order_id, kind, amount, shipping_amount, shipping_value, reason, status,
+        provider_reference, failure, performed_by, released_stock, undone_at, created_at, updated_at
+      from refunds`
   )
 }

@@ -56,7 +56,7 @@ export class PriceCandidateRepo
       const findAll = (questions: ReadonlyArray<Question>) =>
         Effect.map(
           sql<CandidateRow & { readonly n: number }>`with asked as materialized (
-            select i.*, coalesce(i.named, (select c.currency from carts c
+            select i.*, coalesce(i.named, (select c.currency from carts_read c
               where c.id = i.cart and c.organization_id = i.organization)) as currency
             from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
               as i(n int, organization text, ids uuid[], named text, cart uuid, now timestamptz))
@@ -79,7 +79,7 @@ export class PriceCandidateRepo
               and (m.valid_until is null or m.valid_until >= i.now)) m
           cross join lateral (select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug,
               'basePrice', e.metadata->'basePrice')) as found
-            from catalog_entities e where e.organization_id = i.organization and e.id = any(i.ids)) e`,
+            from catalog_entities_read e where e.organization_id = i.organization and e.id = any(i.ids)) e`,
           (rows) => {
             const found = new Map(rows.map((row) => [row.n, row]))
             return questions.map((_, n) => toCandidates(found.get(n)))

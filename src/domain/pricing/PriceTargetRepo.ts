@@ -17,9 +17,9 @@ export interface TargetRow {
 /** A SELECT of one `TargetRow`, to be used as a part of the statement that writes. */
 export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, variantId }: PriceTarget) =>
   sql`select
-      (${entityId}::uuid is null or exists (select 1 from catalog_entities e
+      (${entityId}::uuid is null or exists (select 1 from catalog_entities_read e
         where e.id = ${entityId}::uuid and e.organization_id = ${organizationId})) as entity_found,
-      (${variantId}::uuid is null or exists (select 1 from variants v where v.id = ${variantId}::uuid
+      (${variantId}::uuid is null or exists (select 1 from variants_read v where v.id = ${variantId}::uuid
         and v.organization_id = ${organizationId}
         and (${entityId}::uuid is null or v.entity_id = ${entityId}::uuid))) as variant_found`
 

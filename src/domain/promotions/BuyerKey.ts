@@ -11,4 +11,4 @@ export const buyerKeys = (customerId: string, email: string) =>
   `array(select distinct key from unnest(array['customer:' || ${customerId}, ${keyOfEmail(email)},
     (select ${
     keyOfEmail("u.email")
-  } from customers u where u.id = ${customerId})]) key where key is not null order by key)`
+  } from customers_read u where u.id = ${customerId})]) key where key is not null order by key)`

@@ -81,7 +81,7 @@ export const promotionRepoLayer = Layer.effect(
       const organization = yield* currentOrganization
       const rows = yield* sql<{ readonly entity_id: string; readonly slugs: ReadonlyArray<string> }>`select
           ec.entity_id, array_agg(c.slug) as slugs
-        from entity_categories ec join categories c on c.id = ec.category_id
+        from entity_categories_read ec join categories_read c on c.id = ec.category_id
         where ec.entity_id = any(${[...new Set(entityIds)]}::uuid[]) and ec.organization_id = ${organization}
         group by ec.entity_id`
       return new Map(rows.map((row) => [row.entity_id, row.slugs]))

@@ -33,7 +33,7 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
     if (query.type !== undefined) clauses.push(sql`e.type = ${query.type}`)
     if (query.locales !== undefined) {
       const place = (row: string) => sql`array_position(${query.locales}::text[], ${sql.literal(`${row}.locale`)})`
-      clauses.push(sql`a.locale = any(${query.locales}::text[]) and not exists (select 1 from entity_attributes b
+      clauses.push(sql`a.locale = any(${query.locales}::text[]) and not exists (select 1 from entity_attributes_read b
         where b.organization_id = a.organization_id and b.entity_id = a.entity_id and ${place("b")} < ${place("a")})`)
     }
     // From the prefix to the last text that begins with it: an index range for any prefix.
@@ -41,7 +41,7 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
     const rows = yield* sql<{ readonly title: string }>`with asked as materialized (
         select search_sort(${query.prefix}) as prefix)
       select distinct on (${title}, a.title) left(a.title, 500) as title
-      from entity_attributes a join catalog_entities e on e.id = a.entity_id and e.organization_id = a.organization_id
+      from entity_attributes_read a join catalog_entities_read e on e.id = a.entity_id and e.organization_id = a.organization_id
       where ${sql.and(clauses)} and ${title} >= (select prefix from asked)
         and ${title} < (select prefix || chr(1114111) from asked) and (select prefix from asked) <> ''
       order by ${title}, a.title limit ${query.limit}`

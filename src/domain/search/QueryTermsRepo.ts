@@ -19,9 +19,9 @@ const terms = `create function search_terms(organization text, q text) returns t
   begin
     configurations := array(
       with recursive locales(locale, n) as (
-        (select a.locale, 1 from entity_attributes a where a.organization_id = organization order by a.locale limit 1)
+        (select a.locale, 1 from entity_attributes_read a where a.organization_id = organization order by a.locale limit 1)
         union all
-        select (select a.locale from entity_attributes a where a.organization_id = organization
+        select (select a.locale from entity_attributes_read a where a.organization_id = organization
           and a.locale > l.locale order by a.locale limit 1), l.n + 1
         from locales l where l.locale is not null and l.n < 64)
       select distinct search_configuration(locale) from locales where locale is not null);

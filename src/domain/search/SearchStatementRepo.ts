@@ -85,7 +85,7 @@ const wordsOf = (sql: SqlClient.SqlClient, locales: ReadonlyArray<string> | unde
     (array_agg(a.description order by ${order}))[1] as description,
     string_agg(a.title, ' ' order by ${sql.literal(usual)}) as titles,
     string_agg(left(a.description, 4000), ' ' order by ${sql.literal(usual)}) as descriptions
-  from entity_attributes a where a.entity_id = e.id and a.organization_id = e.organization_id`
+  from entity_attributes_read a where a.entity_id = e.id and a.organization_id = e.organization_id`
 }
 
 /** A hit as the answer has it; keys without a value are left out. */
@@ -114,6 +114,6 @@ export const searchStatement = (sql: SqlClient.SqlClient, input: SearchInput) =>
     attribute_groups as (select attributes, count(*) as n from found group by 1)
     select (select coalesce(sum(n), 0)::int8 from facet_groups) as total, ${facetCounts(sql, input.query)} as facets,
       (select coalesce(jsonb_agg(${sql.literal(hit)} order by p.score desc, p.sort_title, p.entity_id), '[]')
-        from page p join catalog_entities e on e.id = p.entity_id and e.organization_id = ${input.organization}
+        from page p join catalog_entities_read e on e.id = p.entity_id and e.organization_id = ${input.organization}
         cross join lateral (${wordsOf(sql, locales)}) w) as hits`
 }

@@ -19,9 +19,9 @@ export class TaxNoticeRepo extends Context.Service<TaxNoticeRepo>()("stoa/domain
       (events: ReadonlyArray<string>) =>
         sql<OutsideTaxed>`select e.type, e.organization_id as "organizationId", o.id as "orderId",
             e.payload->>'status' as status
-          from outbox_events e join orders o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
+          from outbox_events_read e join orders_read o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
           where e.id = any(${events}::uuid[])
-            and o.id = any(array(select entity_id::uuid from outbox_events where id = any(${events}::uuid[])))
+            and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${events}::uuid[])))
             and o.tax_provider is not null
           order by e.event_sequence`,
       Effect.orDie

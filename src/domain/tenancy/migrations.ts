@@ -38,5 +38,11 @@ export const migrations = {
     `create index idempotency_records_age on idempotency_records (created_at)`,
     // Which plugin created a table: a table of the core or of another plugin is never adopted.
     `create table plugin_tables (name text primary key, plugin text not null)`
+  ),
+  // What statements of other modules may join: these columns keep their names and meaning.
+  "0002_read_views": statements(
+    `create view organizations_read as
+      select id, slug, name, logo, metadata, created_at
+      from organizations`
   )
 }

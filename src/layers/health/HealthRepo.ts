@@ -35,7 +35,7 @@ export class HealthRepo extends Context.Service<HealthRepo>()("stoa/layers/healt
       /** The backlog of the relay; undefined when the database does not respond. */
       relayLag: lookups<RelayLag>`select count(*)::int4 as waiting,
         coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as seconds
-      from (select created_at from outbox_events where position is null order by entry_number limit 10000) w`.pipe(
+      from (select created_at from outbox_events_read where position is null order by entry_number limit 10000) w`.pipe(
         Effect.timeout("2 seconds"),
         Effect.map(([lag]) => lag),
         Effect.catch(() => Effect.undefined)

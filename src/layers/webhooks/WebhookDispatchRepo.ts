@@ -82,14 +82,14 @@ const writing = (sql: SqlClient.SqlClient) => {
             event_at, created_at)
           select organization_id, id, type, entity_type, entity_id, event_sequence, ${sql.literal(recordedBody)},
             created_at, ${now}::timestamptz
-          from outbox_events e where id = any(array(select "eventId" from wanted)) on conflict do nothing
+          from outbox_events_read e where id = any(array(select "eventId" from wanted)) on conflict do nothing
         )
         insert into webhook_dispatches (organization_id, endpoint_id, event_id, entity_type, entity_id, sequence,
           touched_at)
         select e.organization_id, endpoint::uuid, e.id, e.entity_type, e.entity_id, e.event_sequence,
           ${now}::timestamptz
         from wanted w cross join lateral jsonb_array_elements_text(w."endpointIds") endpoint
-        join outbox_events e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
+        join outbox_events_read e on e.id = w."eventId" and e.id = any(array(select "eventId" from wanted))
         order by e.organization_id, e.event_sequence, endpoint
         on conflict do nothing returning ${sql.literal(dispatchColumns)}`,
     Effect.orDie

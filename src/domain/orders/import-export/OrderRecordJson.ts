@@ -9,11 +9,11 @@ const { entityId: ___, variantId: ____, ...lineFields } = LineRecord.fields
 const linesOf = (o: string) =>
   `(select coalesce(json_agg(${
     orderedJsonOf(lineFields, "l", {
-      slug: `(select e.slug from catalog_entities e
+      slug: `(select e.slug from catalog_entities_read e
         where e.id = l.entity_id and e.organization_id = l.organization_id)`,
-      options: `(select jsonb_object_agg(t.name, w.value) from variants v
-        join variant_option_values x on x.variant_id = v.id and x.organization_id = v.organization_id
-        join option_values w on w.id = x.option_value_id join option_types t on t.id = w.option_type_id
+      options: `(select jsonb_object_agg(t.name, w.value) from variants_read v
+        join variant_option_values_read x on x.variant_id = v.id and x.organization_id = v.organization_id
+        join option_values_read w on w.id = x.option_value_id join option_types_read t on t.id = w.option_type_id
         where v.id = l.variant_id and v.organization_id = l.organization_id and v.sku is null)`
     })
   } order by l.position), '[]')
@@ -23,7 +23,7 @@ const linesOf = (o: string) =>
 export const orderRecordJson = (o: string): string =>
   orderedJsonOf(orderFields, o, {
     placedAt: isoTime(`${o}.placed_at`),
-    email: `coalesce(${o}.email, (select c.email from customers c
+    email: `coalesce(${o}.email, (select c.email from customers_read c
       where c.id = ${o}.customer_id and c.organization_id = ${o}.organization_id))`,
     fulfilledAt: isoTime(`${o}.fulfilled_at`),
     cancelledAt: isoTime(`${o}.cancelled_at`),

@@ -1,0 +1,95 @@
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { type Node, projectPath, type Rule } from "./Rule.ts"
+
+/** Modules whose tables are those of another one. */
+const joined: Readonly<Record<string, string>> = { access: "auth", staff: "auth", idempotency: "tenancy" }
+
+/**
+ * Tables that statements of another module write, because the change belongs into one transaction or one statement with
+ * their own. Everything else that modules know of each other they read through `<table>_read`.
+ */
+const written: Readonly<Record<string, ReadonlyArray<string>>> = {
+  // An organization is deleted with its members.
+  auth: ["organizations"],
+  // The mark of the Idempotency-Key is written with the line that many requests share.
+  carts: ["idempotency_records"],
+  // Claims the cart, creates the order, ends the hold and counts the promotions in one statement each.
+  checkout: [
+    "carts",
+    "cart_lines",
+    "holds",
+    "orders",
+    "order_lines",
+    "order_status_history",
+    "promotions",
+    "promotion_usages",
+    "promotion_buyer_usages"
+  ],
+  // Erases what is known of a person, wherever it stands.
+  customers: [
+    "carts",
+    "cart_lines",
+    "compensation_failures",
+    "fulfillments",
+    "fulfillment_events",
+    "orders",
+    "order_lines",
+    "order_notes",
+    "order_status_history",
+    "refunds"
+  ],
+  // What was sent of a line stands at the line.
+  fulfillment: ["order_lines", "orders"],
+  mail: ["order_mails"],
+  // A cancellation begins the refund of what was captured.
+  orders: ["refunds"],
+  // What was captured and refunded stands at the order and its lines.
+  payments: ["orders", "order_lines"]
+}
+
+/** Builds the search index by triggers and functions on the tables of the catalog, and fills an empty demo store. */
+const unbound = /^src\/layers\/(search|seed)\//
+
+const owners = (cwd: string): ReadonlyMap<string, string> =>
+  new Map(
+    globSync("src/domain/*/migrations.ts", { cwd }).flatMap((file) => {
+      const owner = /domain\/([^/]+)\//.exec(file)?.[1] ?? ""
+      const tables = readFileSync(join(cwd, file), "utf8").matchAll(
+        /create (?:unlogged )?table (?:if not exists )?(\w+)/g
+      )
+      return Array.from(tables, ([, table = ""]) => [table, joined[owner] ?? owner] as const)
+    })
+  )
+
+let known: ReadonlyMap<string, string> | undefined
+
+const moduleOf = (path: string): string => {
+  const name = /^src\/[a-z]+\/([^/]+)\//.exec(path)?.[1] ?? ""
+  return joined[name] ?? name
+}
+
+/** `stoa/module-tables`: a module's tables can change without a look at the statements of others. */
+export const ModuleTables: Rule = {
+  meta: { type: "problem", docs: { description: "statements join other modules' read views, not their tables" } },
+  create(context) {
+    const path = projectPath(context)
+    if (!/^src\/(domain|layers)\/.+\.ts$/.test(path) || path.endsWith("migrations.ts") || unbound.test(path)) return {}
+    const tables = known ??= owners(context.cwd)
+    const own = moduleOf(path)
+    const check = (node: Node, text: string) => {
+      for (const [, table = ""] of text.matchAll(/\b(?:from|join|into|update|only)\s+(\w+)\b/g)) {
+        const owner = tables.get(table)
+        if (owner === undefined || owner === own || written[own]?.includes(table)) continue
+        const message = `"${table}" is a table of "${owner}": read its view "${table}_read", or call its service.`
+        context.report({ node, message })
+      }
+    }
+    return {
+      TemplateElement: (node) => check(node, node.value.raw),
+      Literal(node) {
+        if (typeof node.value === "string") check(node, node.value)
+      }
+    }
+  }
+}
