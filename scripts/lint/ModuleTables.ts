@@ -51,23 +51,23 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
 /** Builds the search index by triggers and functions on the tables of the catalog, and fills an empty demo store. */
 const unbound = /^src\/layers\/(search|seed)\//
 
-const owners = (cwd: string): ReadonlyMap<string, string> =>
-  new Map(
-    globSync("src/domain/*/migrations.ts", { cwd }).flatMap((file) => {
-      const owner = /domain\/([^/]+)\//.exec(file)?.[1] ?? ""
-      const tables = readFileSync(join(cwd, file), "utf8").matchAll(
-        /create (?:unlogged )?table (?:if not exists )?(\w+)/g
-      )
-      return Array.from(tables, ([, table = ""]) => [table, joined[owner] ?? owner] as const)
-    })
-  )
-
-let known: ReadonlyMap<string, string> | undefined
-
 const moduleOf = (path: string): string => {
   const name = /^src\/[a-z]+\/([^/]+)\//.exec(path)?.[1] ?? ""
   return joined[name] ?? name
 }
+
+const owners = (cwd: string): ReadonlyMap<string, string> =>
+  new Map(
+    globSync("src/{domain,layers}/*/**/*.ts", { cwd }).flatMap((file) => {
+      const owner = moduleOf(file.replaceAll("\\", "/"))
+      const tables = readFileSync(join(cwd, file), "utf8").matchAll(
+        /create (?:unlogged )?table (?:if not exists )?(\w+)/g
+      )
+      return Array.from(tables, ([, table = ""]) => [table, owner] as const)
+    })
+  )
+
+let known: ReadonlyMap<string, string> | undefined
 
 /** `stoa/module-tables`: a module's tables can change without a look at the statements of others. */
 export const ModuleTables: Rule = {

@@ -243,6 +243,13 @@ export const migrations = {
     `create view entity_categories_read as
       select organization_id, entity_id, category_id, sort_order
       from entity_categories`,
+    `create view entity_field_definitions_read as
+      select id, organization_id, entity_type, name, label, kind, is_required, is_unique, is_filterable, is_public, rules,
+        default_value, sort_order, status, created_at, updated_at
+      from entity_field_definitions`,
+    `create view entity_field_values_read as
+      select organization_id, entity_id, definition_id, value, reference_id
+      from entity_field_values`,
     `create view option_types_read as
       select id, organization_id, entity_id, name, display_name, sort_order
       from option_types`,

@@ -102,8 +102,8 @@ const optionsOf = (variant: string) =>
     where o.variant_id = ${variant}.id and o.organization_id = ${variant}.organization_id)`
 
 /** Values `f` of active custom fields `d` of the entity `p`, with the entity `r` that they reference. */
-const fieldsFrom = `entity_field_values f
-  join entity_field_definitions d on d.id = f.definition_id and d.status = 'active' and d.entity_type = p.type
+const fieldsFrom = `entity_field_values_read f
+  join entity_field_definitions_read d on d.id = f.definition_id and d.status = 'active' and d.entity_type = p.type
   left join catalog_entities_read r on r.id = f.reference_id
   where f.entity_id = p.id and f.organization_id = p.organization_id`
 
@@ -146,7 +146,7 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
 
 const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => {
   if (rank === undefined) {
-    return sql`and exists (select 1 from entity_field_values f
+    return sql`and exists (select 1 from entity_field_values_read f
       where f.entity_id = catalog_entities_read.id and f.reference_id is not null)`
   }
   const types = Object.keys(ranks).filter((type) => rank === 0 || ranks[type] === rank)
@@ -276,7 +276,7 @@ const make = (sql: SqlClient.SqlClient) => {
   const references = Effect.gen(function*() {
     const organization = yield* currentOrganization
     const rows = yield* sql<RequiredReference & { readonly is_required: boolean }>`select entity_type as type,
-        rules->>'entityType' as target, is_required from entity_field_definitions
+        rules->>'entityType' as target, is_required from entity_field_definitions_read
       where organization_id = ${organization} and kind = 'reference' and status = 'active' order by entity_type, name`
     return { exist: rows.length > 0, required: rows.filter((row) => row.is_required) }
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.references"))
