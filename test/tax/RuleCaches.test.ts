@@ -2,20 +2,16 @@ import { assert, it as plain } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
+import { ShippingSettings } from "../../src/domain/shipping/RateAdapter.ts"
 import { ShippingPrices } from "../../src/domain/shipping/ShippingPrices.ts"
-import { shippingRatesLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
-import { ShippingRates } from "../../src/domain/shipping/ShippingRates.ts"
-import { ShippingRuleCache, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
-import { ShippingSettings } from "../../src/domain/shipping/ShippingSettings.ts"
-import { shippingZonesLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
-import { ShippingZones } from "../../src/domain/shipping/ShippingZones.ts"
-import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
-import { taxClassesLayer } from "../../src/domain/tax/TaxClassRepo.ts"
+import { ShippingRates } from "../../src/domain/shipping/ShippingRate.ts"
+import { shippingRecordsLayer, ShippingRuleCache, ShippingRuleRepo } from "../../src/domain/shipping/ShippingRepo.ts"
+import { ShippingZones } from "../../src/domain/shipping/ShippingZone.ts"
+import { TaxSettings } from "../../src/domain/tax/TaxAdapter.ts"
+import { TaxClasses } from "../../src/domain/tax/TaxClass.ts"
 import { Taxes } from "../../src/domain/tax/Taxes.ts"
-import { taxRatesLayer } from "../../src/domain/tax/TaxRateRepo.ts"
-import { TaxRates } from "../../src/domain/tax/TaxRates.ts"
-import { TaxRuleCache, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
-import { TaxSettings } from "../../src/domain/tax/TaxSettings.ts"
+import { TaxRates } from "../../src/domain/tax/TaxRate.ts"
+import { taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../src/domain/tax/TaxRepo.ts"
 import { inStore } from "../checkout/NewOrder.ts"
 import { recording, statementsOf } from "../pricing/Statements.ts"
 import { aRate, aZone, to } from "../shipping/Zones.ts"
@@ -27,12 +23,12 @@ import { aTaxRate } from "./TaxedShop.ts"
 
 /** One process without notifications: the test itself invalidates its caches. */
 const services = Layer.mergeAll(
-  Layer.mergeAll(Taxes.layer, taxRatesLayer, taxClassesLayer),
-  Layer.mergeAll(ShippingPrices.layer, shippingRatesLayer, shippingZonesLayer)
+  Layer.mergeAll(Taxes.layer, taxRecordsLayer),
+  Layer.mergeAll(ShippingPrices.layer, shippingRecordsLayer)
 ).pipe(
   Layer.provide(Layer.merge(TaxRuleCache.layer, ShippingRuleCache.layer)),
-  Layer.provide(Layer.mergeAll(taxRuleRepoLayer, TaxSettings.layerOf())),
-  Layer.provide(Layer.mergeAll(shippingRuleRepoLayer, ShippingSettings.layerOf({}))),
+  Layer.provide(Layer.mergeAll(TaxRuleRepo.layer, TaxSettings.layerOf())),
+  Layer.provide(Layer.mergeAll(ShippingRuleRepo.layer, ShippingSettings.layerOf({}))),
   Layer.provideMerge(CacheInvalidation.layer),
   Layer.provide(recording),
   Layer.provideMerge(TestDatabase)

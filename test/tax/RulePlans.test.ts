@@ -5,31 +5,22 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { shippingRatesLayer } from "../../src/domain/shipping/ShippingRateRepo.ts"
-import { ShippingRates } from "../../src/domain/shipping/ShippingRates.ts"
-import {
-  ShippingRuleCache,
-  ShippingRuleRepo,
-  shippingRuleRepoLayer
-} from "../../src/domain/shipping/ShippingRuleRepo.ts"
-import { shippingZonesLayer } from "../../src/domain/shipping/ShippingZoneRepo.ts"
-import { ShippingZones } from "../../src/domain/shipping/ShippingZones.ts"
-import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
-import { taxClassesLayer } from "../../src/domain/tax/TaxClassRepo.ts"
-import { TaxNoticeRepo, taxNoticeRepoLayer } from "../../src/domain/tax/TaxNoticeRepo.ts"
-import { taxRatesLayer } from "../../src/domain/tax/TaxRateRepo.ts"
-import { TaxRates } from "../../src/domain/tax/TaxRates.ts"
-import { TaxRuleCache, TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
+import { ShippingRates } from "../../src/domain/shipping/ShippingRate.ts"
+import { shippingRecordsLayer, ShippingRuleCache, ShippingRuleRepo } from "../../src/domain/shipping/ShippingRepo.ts"
+import { ShippingZones } from "../../src/domain/shipping/ShippingZone.ts"
+import { TaxClasses } from "../../src/domain/tax/TaxClass.ts"
+import { TaxRates } from "../../src/domain/tax/TaxRate.ts"
+import { TaxNoticeRepo, taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../src/domain/tax/TaxRepo.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const repos = Layer.mergeAll(
-  Layer.mergeAll(taxClassesLayer, taxRatesLayer, taxNoticeRepoLayer),
-  Layer.mergeAll(shippingRatesLayer, shippingZonesLayer, basketRepoLayer)
+  Layer.mergeAll(taxRecordsLayer, TaxNoticeRepo.layer),
+  Layer.mergeAll(shippingRecordsLayer, basketRepoLayer)
 ).pipe(
   Layer.provide(Layer.merge(TaxRuleCache.layer, ShippingRuleCache.layer)),
-  Layer.provideMerge(Layer.merge(taxRuleRepoLayer, shippingRuleRepoLayer)),
+  Layer.provideMerge(Layer.merge(TaxRuleRepo.layer, ShippingRuleRepo.layer)),
   Layer.provide(CacheInvalidation.layer),
   Layer.provide(recording),
   Layer.provideMerge(TestDatabase)

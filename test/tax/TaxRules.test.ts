@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Destination } from "../../src/domain/shipping/Destination.ts"
+import type { Destination } from "../../src/domain/shipping/ShippingZone.ts"
 import { type RegionRate, type Taxable, taxByRules, taxOn, type TaxRules } from "../../src/domain/tax/TaxRules.ts"
 import { to } from "../shipping/Zones.ts"
 

@@ -16,10 +16,9 @@ import { WarehouseRepo } from "../../src/domain/inventory/WarehouseRepo.ts"
 import { PriceCandidateRepo, priceCandidateRepoLayer } from "../../src/domain/pricing/PriceCandidateRepo.ts"
 import { PriceRepo, priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
-import { ShippingRuleRepo, shippingRuleRepoLayer } from "../../src/domain/shipping/ShippingRuleRepo.ts"
-import { TaxClasses } from "../../src/domain/tax/TaxClasses.ts"
-import { taxClassesLayer } from "../../src/domain/tax/TaxClassRepo.ts"
-import { TaxRuleCache, TaxRuleRepo, taxRuleRepoLayer } from "../../src/domain/tax/TaxRuleRepo.ts"
+import { ShippingRuleRepo } from "../../src/domain/shipping/ShippingRepo.ts"
+import { TaxClasses } from "../../src/domain/tax/TaxClass.ts"
+import { taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../src/domain/tax/TaxRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
   answersApart,
@@ -45,13 +44,13 @@ const Repos = Layer.mergeAll(
   priceCandidateRepoLayer,
   priceRepoLayer,
   promotionRepoLayer,
-  shippingRuleRepoLayer,
+  ShippingRuleRepo.layer,
   StockRepo.layer,
-  Layer.provide(taxClassesLayer, TaxRuleCache.layer),
+  Layer.provide(taxRecordsLayer, TaxRuleCache.layer),
   VariantRepo.layer,
   WarehouseRepo.layer
 ).pipe(
-  Layer.provideMerge(taxRuleRepoLayer),
+  Layer.provideMerge(TaxRuleRepo.layer),
   Layer.provide(CacheInvalidation.layer),
   Layer.provideMerge(TestDatabase)
 )

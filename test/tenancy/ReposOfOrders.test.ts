@@ -13,7 +13,7 @@ import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { UnpaidOrderRepo, unpaidOrderRepoLayer } from "../../src/domain/orders/UnpaidOrderRepo.ts"
-import { TaxNoticeRepo, taxNoticeRepoLayer } from "../../src/domain/tax/TaxNoticeRepo.ts"
+import { TaxNoticeRepo } from "../../src/domain/tax/TaxRepo.ts"
 import { anInvoice } from "../invoices/AnInvoice.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -43,7 +43,7 @@ const Repos = Layer.mergeAll(
   orderRepoLayer,
   orderStatusRepoLayer,
   unpaidOrderRepoLayer,
-  taxNoticeRepoLayer,
+  TaxNoticeRepo.layer,
   orderRecordsRepoLayer,
   unpaidOrderRepoLayer
 ).pipe(Layer.provide(noStock), Layer.provideMerge(TestDatabase))

@@ -1,8 +1,9 @@
-import { Data, Effect, Schema } from "effect"
+import { Context, Data, Effect, Layer, Schema } from "effect"
 import { askOutside, type Given } from "../modules/OutsideService.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import { Text } from "../text/Storable.ts"
-import type { Destination } from "./Destination.ts"
+import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
+import type { Destination } from "./ShippingZone.ts"
 
 /** A request to price shipping. Amounts in minor units of `currency`, weight in grams. */
 export interface RateRequest {
@@ -15,8 +16,7 @@ export interface RateRequest {
 
 /** A way to ship at its price in minor units of the request's currency. `id` is what a shopper's choice names. */
 const AdapterRate = Schema.Struct({ id: Text, name: Text, amount: Amount })
-/** See the schema of the same name. */
-export type AdapterRate = typeof AdapterRate.Type
+type AdapterRate = typeof AdapterRate.Type
 
 /**
  * An external service that prices shipping (contract §3.4). An empty list means it does not ship there. A throw or
@@ -34,9 +34,6 @@ export class RatesUnknown extends Data.TaggedError("RatesUnknown")<{ readonly ca
 
 const read = Schema.decodeUnknownEffect(Schema.Array(AdapterRate))
 
-/** How long a checkout waits for an outside service, in milliseconds. */
-export const defaultTimeoutMs = 3_000
-
 const lost = (cause: unknown) => new RatesUnknown({ cause })
 
 /** Asks the service, for at most `timeoutMs`. The cheapest rate first; every way of not answering is `RatesUnknown`. */
@@ -47,3 +44,34 @@ export const askAdapter = Effect.fn("RateAdapter.rates")(
     return [...rates].sort((a, b) => a.amount - b.amount || (a.id < b.id ? -1 : 1))
   }
 )
+
+/** The deployment's shipping configuration, in addition to the organization's zones (contract §3.4). */
+export interface ShippingSettingsValues {
+  /** The price if no zone and no external service applies. */
+  readonly configured: FlatShipping | WeightShipping
+  /** For an address no zone serves: refuse the order, or charge the configured price. */
+  readonly unserved: "refuse" | "configured"
+  /** An external service that prices shipping instead of the zones. */
+  readonly adapter: RateAdapter | undefined
+  /** How long it is waited for, in milliseconds. */
+  readonly adapterTimeoutMs: number
+  /** What happens when it does not answer: the zones decide, or the order is refused. */
+  readonly adapterFallback: "zones" | "refuse"
+}
+
+/** Defaults without configuration: shipping is free. */
+export const defaultShipping: ShippingSettingsValues = {
+  configured: { type: "flat", flatRate: 0 },
+  unserved: "refuse",
+  adapter: undefined,
+  adapterTimeoutMs: 3_000,
+  adapterFallback: "zones"
+}
+
+/** The settings of shipping of this deployment. */
+export class ShippingSettings
+  extends Context.Service<ShippingSettings, ShippingSettingsValues>()("stoa/domain/shipping/ShippingSettings")
+{
+  static readonly layerOf = (settings: Partial<ShippingSettingsValues>): Layer.Layer<ShippingSettings> =>
+    Layer.succeed(ShippingSettings, { ...defaultShipping, ...settings })
+}

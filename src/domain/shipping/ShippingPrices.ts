@@ -1,11 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
-import type { Destination } from "./Destination.ts"
-import { askAdapter, type RateAdapter } from "./RateAdapter.ts"
-import { ShippingRuleCache } from "./ShippingRuleRepo.ts"
+import { askAdapter, type RateAdapter, ShippingSettings } from "./RateAdapter.ts"
+import { ShippingRuleCache } from "./ShippingRepo.ts"
 import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
-import { ShippingSettings } from "./ShippingSettings.ts"
+import type { Destination } from "./ShippingZone.ts"
 
 /** The shipping price of an order in minor units, and its rate; null if there was no rate to choose. */
 export interface ShippingPrice {

@@ -1,9 +1,12 @@
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { Amount, issue, maybe, Time } from "../pricing/Bounds.ts"
-import { type NewRecord, withSent } from "../records/RecordService.ts"
+import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 
 const Band = Schema.NullOr(Amount)
@@ -45,7 +48,6 @@ export const NewShippingRate = Schema.Struct({
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 })
-export type NewShippingRate = typeof NewShippingRate.Type
 
 /** Body of a change: any part of a new one; null empties a field. */
 export const ShippingRateChange = Schema.Struct({
@@ -55,27 +57,24 @@ export const ShippingRateChange = Schema.Struct({
   currency: Schema.optional(CurrencyCode),
   amount: Schema.optional(Amount)
 })
-export type ShippingRateChange = typeof ShippingRateChange.Type
 
-/** Which rates a list shows; a filter that is left out admits all. */
-export interface ShippingRateFilter {
-  readonly zoneId?: string | undefined
-  readonly currency?: string | undefined
-}
+/** The foreign key rejects a zone that is missing, of another organization, or being deleted concurrently. */
+export class RateZoneNotFound extends notFound("RateZone", "Shipping zone not found.") {}
 
 const bandIssue = (least: number | null, most: number | null, name: string): ReadonlyArray<Issue> =>
   least !== null && most !== null && most < least ? [issue(`max${name}`, `must not be below min${name}`)] : []
 
-/** The rate after a change; 422 if its bands admit nothing. */
-export const changedRate = (
-  before: ShippingRate,
-  sent: ShippingRateChange
-): Effect.Effect<ShippingRate, ValidationFailed> => {
-  const rate = withSent(before, {
-    ...sent,
-    zoneId: sent.zoneId?.toLowerCase(),
-    metadata: sent.metadata === null ? {} : sent.metadata
-  })
+type Rules = RecordRules<
+  ShippingRate,
+  typeof NewShippingRate.Type,
+  typeof ShippingRateChange.Type,
+  ValidationFailed
+>
+
+/** 422 if its bands admit nothing. */
+const changed: Rules["changed"] = (before, sent) => {
+  const metadata = sent.metadata === null ? {} : sent.metadata
+  const rate = withSent(before, { ...sent, zoneId: sent.zoneId?.toLowerCase(), metadata })
   const issues = [
     ...bandIssue(rate.minSubtotal, rate.maxSubtotal, "Subtotal"),
     ...bandIssue(rate.minWeightGrams, rate.maxWeightGrams, "WeightGrams")
@@ -83,18 +82,36 @@ export const changedRate = (
   return issues.length === 0 ? Effect.succeed(rate) : Effect.fail(ValidationFailed.issues(issues))
 }
 
-const defaults = {
-  minSubtotal: null,
-  maxSubtotal: null,
-  minWeightGrams: null,
-  maxWeightGrams: null,
-  freeShippingThreshold: null,
-  isActive: true,
-  metadata: {}
+const open = { minSubtotal: null, maxSubtotal: null, minWeightGrams: null, maxWeightGrams: null }
+const defaults = { ...open, freeShippingThreshold: null, isActive: true, metadata: {} }
+
+export const shippingRateRules: Rules = {
+  name: "Shipping rate",
+  made: (sent, record) => {
+    const { amount, currency, name, zoneId } = sent
+    return changed({ ...record, ...defaults, amount, currency, name, zoneId }, sent)
+  },
+  changed
 }
 
-/** The rate of a body; 422 as for a change. */
-export const newRate = (sent: NewShippingRate, record: NewRecord): Effect.Effect<ShippingRate, ValidationFailed> => {
-  const { amount, currency, name, zoneId } = sent
-  return changedRate({ ...record, ...defaults, amount, currency, name, zoneId }, sent)
-}
+type Managed = RecordService<
+  ShippingRate,
+  typeof NewShippingRate.Type,
+  typeof ShippingRateChange.Type,
+  RateZoneNotFound | ValidationFailed
+>
+
+/**
+ * Management of shipping rates (contract §3.4), by amount. 404 for an unknown zone. Orders that were shipped at a
+ * removed rate keep its name and price.
+ */
+export class ShippingRates extends Context.Service<
+  ShippingRates,
+  Omit<Managed, "list"> & {
+    /** A filter that is left out admits all. */
+    readonly list: (
+      filter: { readonly zoneId?: string | undefined; readonly currency?: string | undefined },
+      page: PageRequest
+    ) => Effect.Effect<PageOf<ShippingRate>, never, CurrentActor>
+  }
+>()("stoa/domain/shipping/ShippingRates") {}

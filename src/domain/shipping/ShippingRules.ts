@@ -1,6 +1,6 @@
-import { comparable, type Destination } from "./Destination.ts"
-import type { ShippingRate } from "./ShippingRate.ts"
-import type { ShippingZone } from "./ShippingZone.ts"
+import { Schema, Struct } from "effect"
+import { ShippingRate } from "./ShippingRate.ts"
+import { comparable, type Destination, ShippingZone } from "./ShippingZone.ts"
 
 /** What shipping is priced on. Amounts in minor units of `currency`, weight in grams. */
 export interface Shipment {
@@ -17,24 +17,15 @@ export interface Shipment {
 }
 
 /** The active zones and rates of an organization, the zones by priority, the rates by amount. */
-export interface ShippingRuleSet {
-  readonly zones: ReadonlyArray<Pick<ShippingZone, "id" | "countries" | "states">>
-  readonly rates: ReadonlyArray<
-    Pick<
-      ShippingRate,
-      | "id"
-      | "zoneId"
-      | "name"
-      | "currency"
-      | "amount"
-      | "minSubtotal"
-      | "maxSubtotal"
-      | "minWeightGrams"
-      | "maxWeightGrams"
-      | "freeShippingThreshold"
-    >
-  >
-}
+export const ShippingRuleSet = Schema.Struct({
+  zones: Schema.Array(Schema.Struct(Struct.pick(ShippingZone.fields, ["id", "countries", "states"]))),
+  rates: Schema.Array(
+    Schema.Struct(
+      Struct.omit(ShippingRate.fields, ["organizationId", "isActive", "metadata", "createdAt", "updatedAt"])
+    )
+  )
+})
+export type ShippingRuleSet = typeof ShippingRuleSet.Type
 
 /** A shipping option with its price for the order, in minor units. Id and name are null if there is no choice. */
 export interface ShippingOption {

@@ -1,10 +1,23 @@
-import { Effect, Schema, SchemaTransformation } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { Context, Effect, Schema, SchemaTransformation } from "effect"
+import { conflict, invalid } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
-import { issue, maybe, Priority, Time } from "../pricing/Bounds.ts"
-import { type NewRecord, withSent } from "../records/RecordService.ts"
+import { maybe, Priority, Time } from "../pricing/Bounds.ts"
+import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
-import { comparable } from "./Destination.ts"
+
+/** Destination of goods, from the address of a checkout. */
+export interface Destination {
+  readonly line1: string
+  readonly line2?: string | null | undefined
+  readonly city: string
+  readonly state?: string | null | undefined
+  readonly postalCode: string
+  /** Zones use two-letter country codes (ISO 3166-1). */
+  readonly country: string
+}
+
+/** How names of places are compared: in upper case, without the spaces around them. */
+export const comparable = (place: string): string => place.trim().toUpperCase()
 
 /**
  * Places a store ships to at the same rates (contract §3.4). `countries` are two-letter codes, or `*` for every
@@ -41,7 +54,6 @@ export const NewShippingZone = Schema.Struct({
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 })
-export type NewShippingZone = typeof NewShippingZone.Type
 
 /** Body of a change: any part of a new one; null empties a field. */
 export const ShippingZoneChange = Schema.Struct({
@@ -49,26 +61,50 @@ export const ShippingZoneChange = Schema.Struct({
   name: Schema.optional(Text),
   countries: Schema.optional(Countries)
 })
-export type ShippingZoneChange = typeof ShippingZoneChange.Type
+
+export class StatesOfEveryCountry
+  extends invalid("StatesOfEveryCountry", "states", "need countries by name and not *")
+{}
+export class ZoneNameTaken extends conflict("ZoneName", "A shipping zone with this name already exists.") {}
+export class ZoneHasRates extends conflict("ZoneHasRates", "There are rates in this zone. Delete them first.") {}
 
 /** No states at all would be a zone without a place: it means all of them. */
 const statesOf = (sent: ReadonlyArray<string> | null): ReadonlyArray<string> | null =>
   sent === null || sent.length === 0 ? null : [...new Set(sent.map(comparable))]
 
-/** The zone after a change; 422 when its parts contradict one another. */
-export const changedZone = (
-  before: ShippingZone,
-  sent: ShippingZoneChange
-): Effect.Effect<ShippingZone, ValidationFailed> => {
+type Rules = RecordRules<
+  ShippingZone,
+  typeof NewShippingZone.Type,
+  typeof ShippingZoneChange.Type,
+  StatesOfEveryCountry
+>
+
+const changed: Rules["changed"] = (before, sent) => {
   const draft = withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata })
   const zone = { ...draft, countries: [...new Set(draft.countries)], states: statesOf(draft.states) }
   return zone.states !== null && zone.countries.includes("*")
-    ? Effect.fail(ValidationFailed.issues([issue("states", "need countries by name and not *")]))
+    ? Effect.fail(new StatesOfEveryCountry())
     : Effect.succeed(zone)
 }
 
 const defaults = { states: null, priority: 100, isActive: true, metadata: {} }
 
-/** The zone of a body; 422 as for a change. */
-export const newZone = (sent: NewShippingZone, record: NewRecord): Effect.Effect<ShippingZone, ValidationFailed> =>
-  changedZone({ ...record, ...defaults, name: sent.name, countries: sent.countries }, sent)
+export const shippingZoneRules: Rules = {
+  name: "Shipping zone",
+  made: (sent, record) => changed({ ...record, ...defaults, name: sent.name, countries: sent.countries }, sent),
+  changed
+}
+
+/**
+ * Management of shipping zones (contract §3.4), in the order in which they are tried. 409 if the name is in use, and for
+ * the removal of a zone with rates: prices do not vanish because something else was deleted.
+ */
+export class ShippingZones extends Context.Service<
+  ShippingZones,
+  RecordService<
+    ShippingZone,
+    typeof NewShippingZone.Type,
+    typeof ShippingZoneChange.Type,
+    StatesOfEveryCountry | ZoneNameTaken | ZoneHasRates
+  >
+>()("stoa/domain/shipping/ShippingZones") {}

@@ -1,6 +1,7 @@
-import { Schema } from "effect"
+import { Context, Layer, Schema } from "effect"
 import type { Given } from "../modules/OutsideService.ts"
-import type { Destination } from "../shipping/Destination.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import type { Destination } from "../shipping/ShippingZone.ts"
 import type { Taxable } from "./TaxRules.ts"
 
 /** A tax request for an order that is not stored yet; amounts in minor units of `currency`. */
@@ -12,15 +13,11 @@ export interface TaxRequest extends Taxable {
   readonly from: Destination | null
 }
 
-/** A tax in minor units. */
-const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
-
 /** Tax in minor units: of each line, in their order, and of shipping. */
 export const TaxAnswer = Schema.Struct({
   lineTaxes: Schema.Array(Amount),
   shippingTax: Schema.optional(Amount)
 })
-/** See the schema of the same name. */
 export type TaxAnswer = typeof TaxAnswer.Type
 
 /** An order that was placed with tax of the adapter, or with the fallback in its place. Amounts in minor units. */
@@ -67,4 +64,36 @@ export interface TaxAdapter {
   readonly report?: (order: TaxedOrder, signal: AbortSignal) => Given<unknown>
   /** Reports cancelled and refunded orders; an order that was never reported, or is already void, is not a failure. */
   readonly void?: (order: VoidedOrder, signal: AbortSignal) => Given<unknown>
+}
+
+/** What a deployment decides about tax (docs/tax-and-shipping.md). */
+export interface TaxOptions {
+  /** Whether the prices of an organization contain their tax; orders keep what held when they were placed. */
+  readonly pricesIncludeTax: (organizationId: string) => boolean
+  /** With tax classes: shipping is taxed like the default class, else not at all. */
+  readonly shippingByDefaultClass: boolean
+  /** Called if the organization's rules do not cover an order. */
+  readonly adapter: TaxAdapter | undefined
+  /** How long the adapter has for an answer, in milliseconds. */
+  readonly timeoutMs: number
+  /** Flat rate if the adapter gives no valid answer; undefined: the checkout is refused. */
+  readonly fallbackRateBps: number | undefined
+  /** Origin of goods, for the adapter. */
+  readonly from: Destination | null
+}
+
+/** Defaults for options missing from the deployment's configuration. */
+export const defaultTaxOptions: TaxOptions = {
+  pricesIncludeTax: () => false,
+  shippingByDefaultClass: false,
+  adapter: undefined,
+  timeoutMs: 3_000,
+  fallbackRateBps: undefined,
+  from: null
+}
+
+/** The settings of this deployment's taxes. */
+export class TaxSettings extends Context.Service<TaxSettings, TaxOptions>()("stoa/domain/tax/TaxSettings") {
+  static readonly layerOf = (options: Partial<TaxOptions> = {}): Layer.Layer<TaxSettings> =>
+    Layer.succeed(TaxSettings, { ...defaultTaxOptions, ...options })
 }

@@ -1,8 +1,9 @@
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
-import { type NewRecord, withSent } from "../records/RecordService.ts"
+import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { StorableObject } from "../text/Storable.ts"
 
 /** Rate in basis points, hundredths of a per cent: 1900 is 19 %, 825 is 8.25 %. From 0 to 100 %. */
@@ -33,7 +34,6 @@ export const NewTaxClass = Schema.Struct({
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxClass" })
-export type NewTaxClass = typeof NewTaxClass.Type
 
 /** Body of a change: absent fields stay; `metadata` is replaced completely, and null empties it. */
 export const TaxClassChange = Schema.Struct({
@@ -41,14 +41,31 @@ export const TaxClassChange = Schema.Struct({
   name: Schema.optional(TaxClassName),
   rateBps: Schema.optional(RateBps)
 }).annotate({ identifier: "TaxClassChange" })
-export type TaxClassChange = typeof TaxClassChange.Type
 
-/** The class after a change; null empties its metadata. */
-export const changedClass = (before: TaxClass, sent: TaxClassChange): Effect.Effect<TaxClass> =>
+export class TaxClassNameTaken extends conflict("TaxClassName", "A tax class with this name already exists.") {}
+/** Two concurrent choices of a default both see none; the unique index accepts one. */
+export class TaxClassDefaultTaken
+  extends conflict("TaxClassDefault", "Another class became the default at the same moment.")
+{}
+type Taken = TaxClassNameTaken | TaxClassDefaultTaken
+
+const changed = (before: TaxClass, sent: typeof TaxClassChange.Type): Effect.Effect<TaxClass> =>
   Effect.succeed(withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata }))
 
-/** The class of a body. */
-export const newClass = (sent: NewTaxClass, record: NewRecord): Effect.Effect<TaxClass> => {
-  const { name, rateBps } = sent
-  return changedClass({ ...record, name, rateBps, isDefault: false, isActive: true, metadata: {} }, sent)
+export const taxClassRules: RecordRules<TaxClass, typeof NewTaxClass.Type, typeof TaxClassChange.Type, never> = {
+  name: "Tax class",
+  made: (sent, record) => {
+    const { name, rateBps } = sent
+    return changed({ ...record, name, rateBps, isDefault: false, isActive: true, metadata: {} }, sent)
+  },
+  changed
 }
+
+/**
+ * Tax classes (contract §3.5, §3.8), by name. A new default replaces the previous one; what names a removed class is
+ * taxed like the default class. 409 if the name is in use. A change reaches every process within moments.
+ */
+export class TaxClasses extends Context.Service<
+  TaxClasses,
+  RecordService<TaxClass, typeof NewTaxClass.Type, typeof TaxClassChange.Type, Taken>
+>()("stoa/domain/tax/TaxClasses") {}

@@ -3,8 +3,8 @@ import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts
 import { Jobs, type NewJob } from "../jobs/Jobs.ts"
 import { isRefundedInFull, type Order, type StoredOrder } from "../orders/Order.ts"
 import { effectsOf } from "../orders/OrderStatus.ts"
-import { type OutsideTaxed, TaxNoticeRepo } from "./TaxNoticeRepo.ts"
-import { TaxSettings } from "./TaxSettings.ts"
+import { TaxSettings } from "./TaxAdapter.ts"
+import { type OutsideTaxed, TaxNoticeRepo } from "./TaxRepo.ts"
 
 /** Slugs of the tasks that call the tax adapter, and their queue: a slow service delays nothing else. */
 export const reportTaxSlug = "tax/report"
@@ -14,7 +14,9 @@ export const taxQueue = "tax"
 const jobOf = ({ orderId, organizationId, status, type }: OutsideTaxed): ReadonlyArray<NewJob> => {
   const options = { organizationId, queue: taxQueue }
   if (type === "orders.create") return [{ task: reportTaxSlug, input: { orderId }, options }]
-  return effectsOf[status].includes("voidTax") ? [{ task: voidTaxSlug, input: { orderId }, options }] : []
+  return status !== null && effectsOf[status].includes("voidTax")
+    ? [{ task: voidTaxSlug, input: { orderId }, options }]
+    : []
 }
 
 /**

@@ -1,7 +1,8 @@
-import { Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { Context, Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Priority, Time } from "../pricing/Bounds.ts"
-import { type NewRecord, withSent } from "../records/RecordService.ts"
+import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
 import { RateBps } from "./TaxClass.ts"
 
@@ -38,9 +39,7 @@ export const TaxRate = Schema.Struct({
 }).annotate({ identifier: "TaxRate" })
 export type TaxRate = typeof TaxRate.Type
 
-/**
- * Body of a new rate; its name is unique in its country and state. Shipping is taxed unless the body says otherwise.
- */
+/** Body of a new rate; its name is unique in its country and state. Shipping is taxed unless the body says otherwise. */
 export const NewTaxRate = Schema.Struct({
   name: Text,
   country: Country,
@@ -51,7 +50,6 @@ export const NewTaxRate = Schema.Struct({
   isActive: Schema.optional(Schema.Boolean),
   metadata: maybe(StorableObject)
 }).annotate({ identifier: "NewTaxRate" })
-export type NewTaxRate = typeof NewTaxRate.Type
 
 /** Body of a change: absent fields stay, a null `state` applies the rate to the complete country. */
 export const TaxRateChange = Schema.Struct({
@@ -60,16 +58,28 @@ export const TaxRateChange = Schema.Struct({
   country: Schema.optional(Country),
   rateBps: Schema.optional(RateBps)
 }).annotate({ identifier: "TaxRateChange" })
-export type TaxRateChange = typeof TaxRateChange.Type
 
-/** The rate after a change; null empties its metadata. */
-export const changedRate = (before: TaxRate, sent: TaxRateChange): Effect.Effect<TaxRate> =>
+export class TaxRateTaken extends conflict("TaxRate", "A tax rate with this name already exists in this region.") {}
+
+const changed = (before: TaxRate, sent: typeof TaxRateChange.Type): Effect.Effect<TaxRate> =>
   Effect.succeed(withSent(before, { ...sent, metadata: sent.metadata === null ? {} : sent.metadata }))
 
 const defaults = { state: null, appliesToShipping: true, priority: 100, isActive: true, metadata: {} }
 
-/** The rate of a body. */
-export const newRate = (sent: NewTaxRate, record: NewRecord): Effect.Effect<TaxRate> => {
-  const { country, name, rateBps } = sent
-  return changedRate({ ...record, ...defaults, country, name, rateBps }, sent)
+export const taxRateRules: RecordRules<TaxRate, typeof NewTaxRate.Type, typeof TaxRateChange.Type, never> = {
+  name: "Tax rate",
+  made: (sent, record) => {
+    const { country, name, rateBps } = sent
+    return changed({ ...record, ...defaults, country, name, rateBps }, sent)
+  },
+  changed
 }
+
+/**
+ * Taxes of regions (contract §3.5, §3.8), by priority. 409 when the country and state have a rate of this name. A change
+ * reaches every process within moments.
+ */
+export class TaxRates extends Context.Service<
+  TaxRates,
+  RecordService<TaxRate, typeof NewTaxRate.Type, typeof TaxRateChange.Type, TaxRateTaken>
+>()("stoa/domain/tax/TaxRates") {}

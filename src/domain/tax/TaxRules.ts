@@ -1,5 +1,8 @@
+import { Schema, Struct } from "effect"
 import { allocate, roundHalfUp } from "../money/Money.ts"
-import { comparable, type Destination } from "../shipping/Destination.ts"
+import { comparable, type Destination } from "../shipping/ShippingZone.ts"
+import { TaxClass } from "./TaxClass.ts"
+import { TaxRate } from "./TaxRate.ts"
 
 /** A line to be taxed. */
 export interface TaxableLine {
@@ -18,19 +21,13 @@ export interface Taxable {
   readonly shippingTotal: number
 }
 
-/** A rate of a region, as the rules need it. */
-export interface RegionRate {
-  readonly country: string
-  readonly state: string | null
-  readonly rateBps: number
-  readonly appliesToShipping: boolean
-}
-
 /** The active rules of an organization. */
-export interface TaxRules {
-  readonly classes: ReadonlyArray<{ readonly name: string; readonly rateBps: number; readonly isDefault: boolean }>
-  readonly rates: ReadonlyArray<RegionRate>
-}
+export const TaxRules = Schema.Struct({
+  classes: Schema.Array(Schema.Struct(Struct.pick(TaxClass.fields, ["name", "rateBps", "isDefault"]))),
+  rates: Schema.Array(Schema.Struct(Struct.pick(TaxRate.fields, ["country", "state", "rateBps", "appliesToShipping"])))
+})
+export type TaxRules = typeof TaxRules.Type
+export type RegionRate = TaxRules["rates"][number]
 
 /** How an organization's prices and shipping are taxed. */
 export interface TaxManner {

@@ -2,10 +2,9 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { askOutside, OutsideFailed } from "../modules/OutsideService.ts"
-import { type TaxAdapter, TaxAnswer, type TaxRequest } from "./TaxAdapter.ts"
-import { TaxRuleCache } from "./TaxRuleRepo.ts"
+import { type TaxAdapter, TaxAnswer, type TaxOptions, type TaxRequest, TaxSettings } from "./TaxAdapter.ts"
+import { TaxRuleCache } from "./TaxRepo.ts"
 import { byRates, type Tax, type Taxable, taxByRules, untaxed } from "./TaxRules.ts"
-import { type TaxOptions, TaxSettings } from "./TaxSettings.ts"
 
 const decode = Schema.decodeUnknownEffect(TaxAnswer)
 

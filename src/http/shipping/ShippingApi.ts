@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/Checkout.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
@@ -7,67 +7,52 @@ import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { NewShippingRate, ShippingRate, ShippingRateChange } from "../../domain/shipping/ShippingRate.ts"
 import { NewShippingZone, ShippingZone, ShippingZoneChange } from "../../domain/shipping/ShippingZone.ts"
-import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { changes, creates, lists, reads, removes, summary } from "../endpoint/Resource.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
 import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
-const manage = anyOf("shipping:manage")
-const one = { id: Uuid }
 const zones = "/api/shipping/zones"
 const rates = "/api/shipping/rates"
 
 /** Shipping zones and rates (contract §3.4, §3.8). Amounts in minor units, weights in grams. */
 export const ShippingGroup = HttpApiGroup.make("shipping").add(
-  HttpApiEndpoint.get("listZones", zones, { query: pageQuery, success: Page(ShippingZone) })
-    .annotateMerge(OpenApi.annotations({ summary: "List shipping zones in the order in which they are tried" })),
-  HttpApiEndpoint.post("createZone", zones, {
-    payload: NewShippingZone,
-    success: Data(ShippingZone).pipe(HttpApiSchema.status(201))
-  })
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Create a shipping zone",
-      description: "From the first active zone on, addresses that no zone serves are refused. 409 for a taken name."
-    })),
-  HttpApiEndpoint.get("readZone", `${zones}/:id`, { params: one, success: Data(ShippingZone) })
-    .annotateMerge(OpenApi.annotations({ summary: "Read a shipping zone" })),
-  HttpApiEndpoint.patch("changeZone", `${zones}/:id`, {
-    params: one,
-    payload: ShippingZoneChange,
-    success: Data(ShippingZone)
-  })
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a shipping zone; null empties a field" })),
-  HttpApiEndpoint.delete("deleteZone", `${zones}/:id`, { params: one, success: Deleted })
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a shipping zone; 409 while it has rates" })),
+  lists("listZones", zones, ShippingZone, "List shipping zones in the order in which they are tried"),
+  creates(
+    "createZone",
+    zones,
+    NewShippingZone,
+    ShippingZone,
+    "Create a shipping zone",
+    "From the first active zone on, addresses that no zone serves are refused. 409 for a taken name."
+  ),
+  reads("readZone", `${zones}/:id`, ShippingZone, "Read a shipping zone"),
+  changes(
+    "changeZone",
+    `${zones}/:id`,
+    ShippingZoneChange,
+    ShippingZone,
+    "Change a shipping zone; null empties a field"
+  ),
+  removes("deleteZone", `${zones}/:id`, "Delete a shipping zone; 409 while it has rates"),
   HttpApiEndpoint.get("listRates", rates, {
     query: { ...pageQuery, zoneId: Schema.optional(Uuid), currency: Schema.optional(CurrencyCode) },
     success: Page(ShippingRate)
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "List shipping rates, the cheapest first" })),
-  HttpApiEndpoint.post("createRate", rates, {
-    payload: NewShippingRate,
-    success: Data(ShippingRate).pipe(HttpApiSchema.status(201))
-  })
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Create a shipping rate; 404 for an unknown zone" })),
-  HttpApiEndpoint.get("readRate", `${rates}/:id`, { params: one, success: Data(ShippingRate) })
-    .annotateMerge(OpenApi.annotations({ summary: "Read a shipping rate" })),
-  HttpApiEndpoint.patch("changeRate", `${rates}/:id`, {
-    params: one,
-    payload: ShippingRateChange,
-    success: Data(ShippingRate)
-  })
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a shipping rate; null empties a field" })),
-  HttpApiEndpoint.delete("deleteRate", `${rates}/:id`, { params: one, success: Deleted })
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a shipping rate; orders keep what they were shipped at" }))
+  }).annotateMerge(summary("List shipping rates, the cheapest first")),
+  creates("createRate", rates, NewShippingRate, ShippingRate, "Create a shipping rate; 404 for an unknown zone"),
+  reads("readRate", `${rates}/:id`, ShippingRate, "Read a shipping rate"),
+  changes(
+    "changeRate",
+    `${rates}/:id`,
+    ShippingRateChange,
+    ShippingRate,
+    "Change a shipping rate; null empties a field"
+  ),
+  removes("deleteRate", `${rates}/:id`, "Delete a shipping rate; orders keep what they were shipped at")
 )
-  .annotateEndpoints(Access, manage)
+  .annotateEndpoints(Access, anyOf("shipping:manage"))
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
@@ -79,10 +64,10 @@ export const ShippingQuotesGroup = HttpApiGroup.make("shippingQuotes").add(
   })
     .annotate(Access, anyOf("cart:read", "cart:update"))
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "List the shipping rates that fit a cart and an address",
-      description: "Nothing is kept. 422 CHECKOUT_FAILED for an address that is not shipped to."
-    }))
+    .annotateMerge(summary(
+      "List the shipping rates that fit a cart and an address",
+      "Nothing is kept. 422 CHECKOUT_FAILED for an address that is not shipped to."
+    ))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { pageOf } from "../../domain/paging/Paging.ts"
-import { TaxClasses } from "../../domain/tax/TaxClasses.ts"
-import { TaxRates } from "../../domain/tax/TaxRates.ts"
+import { TaxClasses } from "../../domain/tax/TaxClass.ts"
+import { TaxRates } from "../../domain/tax/TaxRate.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { TaxClassesGroup, TaxRatesGroup } from "./TaxApi.ts"
 

@@ -1,9 +1,7 @@
 import { Schema } from "effect"
-import type { Destination } from "../../domain/shipping/Destination.ts"
-import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
-import { defaultShipping, type ShippingSettingsValues } from "../../domain/shipping/ShippingSettings.ts"
-import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
-import { defaultTaxOptions, type TaxOptions } from "../../domain/tax/TaxSettings.ts"
+import { defaultShipping, type RateAdapter, type ShippingSettingsValues } from "../../domain/shipping/RateAdapter.ts"
+import type { Destination } from "../../domain/shipping/ShippingZone.ts"
+import { defaultTaxOptions, type TaxAdapter, type TaxOptions } from "../../domain/tax/TaxAdapter.ts"
 import * as Setting from "./Settings.ts"
 
 const amountForm = "a whole number from 0, in minor units or grams"

@@ -3,12 +3,9 @@ import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tax/migrations.ts"
-import { taxClassesLayer } from "../../domain/tax/TaxClassRepo.ts"
 import { Taxes } from "../../domain/tax/Taxes.ts"
-import { taxNoticeRepoLayer } from "../../domain/tax/TaxNoticeRepo.ts"
 import { taxNotices, TaxVoids } from "../../domain/tax/TaxNotices.ts"
-import { taxRatesLayer } from "../../domain/tax/TaxRateRepo.ts"
-import { TaxRuleCache, taxRuleRepoLayer } from "../../domain/tax/TaxRuleRepo.ts"
+import { TaxNoticeRepo, taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../domain/tax/TaxRepo.ts"
 import { taxClassesHttp, taxRatesHttp } from "../../http/tax/TaxHttp.ts"
 import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
 
@@ -24,15 +21,14 @@ export const tax = defineModule({
   migrations,
   services: Layer.mergeAll(
     Taxes.layer,
-    taxClassesLayer,
-    taxRatesLayer,
+    taxRecordsLayer,
     TaxVoids.layer,
     subscription,
     Tasks.add(reportTax),
     Tasks.add(voidTax)
   ).pipe(
     Layer.provide(TaxRuleCache.layer),
-    Layer.provide(Layer.merge(taxRuleRepoLayer, taxNoticeRepoLayer))
+    Layer.provide(Layer.merge(TaxRuleRepo.layer, TaxNoticeRepo.layer))
   ),
   routes: Layer.merge(taxClassesHttp, taxRatesHttp)
 })

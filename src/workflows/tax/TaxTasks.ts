@@ -4,9 +4,8 @@ import { defineTask, GiveUp, type Retries, type Task, type TaskCall } from "../.
 import { askOutside, OutsideFailed } from "../../domain/modules/OutsideService.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
-import type { TaxAdapter, TaxedOrder } from "../../domain/tax/TaxAdapter.ts"
+import { type TaxAdapter, type TaxedOrder, TaxSettings } from "../../domain/tax/TaxAdapter.ts"
 import { isVoid, reportTaxSlug, taxQueue, voidTaxSlug } from "../../domain/tax/TaxNotices.ts"
-import { TaxSettings } from "../../domain/tax/TaxSettings.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
 

@@ -1,0 +1,93 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
+import { recordRepo } from "../records/RecordRepo.ts"
+import { recordService } from "../records/RecordService.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
+import { RateZoneNotFound, ShippingRate, shippingRateRules, ShippingRates } from "./ShippingRate.ts"
+import { ShippingRuleSet } from "./ShippingRules.ts"
+import { ShippingZone, shippingZoneRules, ShippingZones, ZoneHasRates, ZoneNameTaken } from "./ShippingZone.ts"
+
+export const zones = new Table("shipping_zones", ShippingZone)
+export const rates = new Table("shipping_rates", ShippingRate)
+
+/** Reads what shipping is priced by. */
+export class ShippingRuleRepo extends Context.Service<ShippingRuleRepo>()("stoa/domain/shipping/ShippingRuleRepo", {
+  make: Effect.map(lookupSql, (sql) => ({
+    /** All active zones of an organization by priority and their active rates by amount, in one statement. */
+    rules: Effect.fnUntraced(function*(organization: string) {
+      const [row] = yield* decoding(sql, ShippingRuleSet)`select
+          coalesce((select jsonb_agg(jsonb_build_object('id', z.id, 'countries', z.countries, 'states', z.states)
+            order by z.priority, z.id)
+            from shipping_zones z where z.organization_id = ${organization} and z.is_active), '[]') as zones,
+          coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'zoneId', r.zone_id, 'name', r.name,
+            'currency', r.currency, 'amount', r.amount, 'minSubtotal', r.min_subtotal, 'maxSubtotal', r.max_subtotal,
+            'minWeightGrams', r.min_weight_grams, 'maxWeightGrams', r.max_weight_grams,
+            'freeShippingThreshold', r.free_shipping_threshold) order by r.amount, r.id)
+            from shipping_rates r where r.organization_id = ${organization} and r.is_active), '[]') as rates`
+      return row ?? { zones: [], rates: [] }
+    }, Effect.orDie)
+  }))
+}) {
+  static readonly layer = Layer.effect(ShippingRuleRepo, ShippingRuleRepo.make)
+}
+
+/** The zones and rates of the organization, cached in the process. */
+export class ShippingRuleCache extends Context.Service<ShippingRuleCache, OrganizationCache<ShippingRuleSet>>()(
+  "stoa/domain/shipping/ShippingRuleCache"
+) {
+  static readonly layer = Layer.effect(
+    ShippingRuleCache,
+    Effect.flatMap(ShippingRuleRepo, (repo) => organizationCache("shipping", repo.rules))
+  )
+}
+
+const orZoneConflict = (error: SqlError.SqlError): Effect.Effect<never, ZoneNameTaken | ZoneHasRates> => {
+  const { reason } = error
+  if (reason._tag === "UniqueViolation" && reason.constraint === "shipping_zones_name") return new ZoneNameTaken()
+  // The foreign key of the rates: a rate added concurrently keeps the zone.
+  return reason._tag === "ConstraintError" ? new ZoneHasRates() : Effect.die(error)
+}
+
+const shippingZonesLayer = Layer.effect(
+  ShippingZones,
+  Effect.gen(function*() {
+    const repo = recordRepo(yield* SqlClient.SqlClient, {
+      table: zones,
+      order: "priority, id",
+      entityType: "shipping_zone",
+      changes: { create: "shippingZones.create", update: "shippingZones.update", delete: "shippingZones.delete" }
+    }, orZoneConflict)
+    return recordService(shippingZoneRules, repo, (yield* ShippingRuleCache).forget)
+  })
+)
+
+const shippingRatesLayer = Layer.effect(
+  ShippingRates,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const repo = recordRepo(
+      sql,
+      {
+        table: rates,
+        order: "amount, id",
+        entityType: "shipping_rate",
+        changes: { create: "shippingRates.create", update: "shippingRates.update", delete: "shippingRates.delete" }
+      },
+      (error) => error.reason._tag === "ConstraintError" ? Effect.fail(new RateZoneNotFound()) : Effect.die(error)
+    )
+    return ShippingRates.of({
+      ...recordService(shippingRateRules, repo, (yield* ShippingRuleCache).forget),
+      list: ({ currency, zoneId }, page) =>
+        repo.list(page, [
+          ...(zoneId === undefined ? [] : [sql`zone_id = ${zoneId}::uuid`]),
+          ...(currency === undefined ? [] : [sql`currency = ${currency}`])
+        ])
+    })
+  })
+)
+
+/** `ShippingZones` and `ShippingRates` over the database of the process. */
+export const shippingRecordsLayer = Layer.merge(shippingZonesLayer, shippingRatesLayer)

@@ -1,0 +1,143 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { CurrentActor } from "../access/Actor.ts"
+import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
+import { OrderStatus } from "../orders/OrderStatus.ts"
+import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
+import { recordService } from "../records/RecordService.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
+import { TaxClass, TaxClassDefaultTaken, TaxClasses, TaxClassNameTaken, taxClassRules } from "./TaxClass.ts"
+import { TaxRate, taxRateRules, TaxRates, TaxRateTaken } from "./TaxRate.ts"
+import { TaxRules } from "./TaxRules.ts"
+
+export const classes = new Table("tax_classes", TaxClass)
+export const rates = new Table("tax_rates", TaxRate)
+
+/** The active tax rules of an organization, which a checkout needs. */
+export class TaxRuleRepo extends Context.Service<TaxRuleRepo>()("stoa/domain/tax/TaxRuleRepo", {
+  make: Effect.map(lookupSql, (sql) => ({
+    /** All active classes and rates, in one statement. */
+    active: Effect.fn("TaxRuleRepo.active")(function*(organizationId: string) {
+      const [rules] = yield* decoding(sql, TaxRules)`select
+        coalesce((select jsonb_agg(jsonb_build_object('name', name, 'rateBps', rate_bps, 'isDefault', is_default)
+          order by name) from tax_classes where organization_id = ${organizationId} and is_active), '[]') as classes,
+        coalesce((select jsonb_agg(jsonb_build_object('country', country, 'state', state, 'rateBps', rate_bps,
+          'appliesToShipping', applies_to_shipping) order by priority, id)
+          from tax_rates where organization_id = ${organizationId} and is_active), '[]') as rates`
+      return rules ?? { classes: [], rates: [] }
+    }, Effect.orDie)
+  }))
+}) {
+  static readonly layer = Layer.effect(TaxRuleRepo, TaxRuleRepo.make)
+}
+
+/** The active classes and rates of the organization, cached in the process. */
+export class TaxRuleCache
+  extends Context.Service<TaxRuleCache, OrganizationCache<TaxRules>>()("stoa/domain/tax/TaxRuleCache")
+{
+  static readonly layer = Layer.effect(
+    TaxRuleCache,
+    Effect.flatMap(TaxRuleRepo, (repo) => organizationCache("tax", repo.active))
+  )
+}
+
+const orClassTaken = (error: SqlError.SqlError) => {
+  const { reason } = error
+  if (reason._tag !== "UniqueViolation") return Effect.die(error)
+  return Effect.fail(
+    reason.constraint === "tax_classes_default" ? new TaxClassDefaultTaken() : new TaxClassNameTaken()
+  )
+}
+
+const taxClassesLayer = Layer.effect(
+  TaxClasses,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const repo = recordRepo(sql, {
+      table: classes,
+      order: "name",
+      entityType: "tax_class",
+      changes: { create: "taxClasses.create", update: "taxClasses.update", delete: "taxClasses.delete" },
+      // So two changes of the default cannot deadlock.
+      alsoLocked: "is_default"
+    }, orClassTaken)
+
+    /** Locks and unsets the current default. */
+    const replaceDefault = Effect.fnUntraced(function*({ id, isDefault, updatedAt }: TaxClass) {
+      if (!isDefault) return
+      const actor = yield* CurrentActor
+      const rows = yield* classes.rows(sql)`update tax_classes
+        set is_default = false, updated_at = ${updatedAt}::timestamptz
+        where organization_id = ${actor.organizationId} and is_default and id <> ${id}::uuid
+        returning ${sql.literal(classes.columns())}`
+      const changes = rows.map((payload) => {
+        const before = { ...payload, isDefault: true }
+        return { type: "taxClasses.update", entityType: "tax_class", entityId: payload.id, payload, before } as const
+      })
+      if (changes.length > 0) yield* changeLogInsert(sql, actor, changes)
+    }, Effect.orDie)
+
+    const withDefault: RecordRepo<TaxClass, TaxClassNameTaken | TaxClassDefaultTaken> = {
+      ...repo,
+      insert: (made) =>
+        Effect.andThen(replaceDefault(made), repo.insert(made)).pipe(
+          sql.withTransaction,
+          Effect.catchTag("SqlError", Effect.die)
+        ),
+      change: (id, rule) => repo.change(id, (before) => Effect.tap(rule(before), replaceDefault))
+    }
+    return recordService(taxClassRules, withDefault, (yield* TaxRuleCache).forget)
+  })
+)
+
+const taxRatesLayer = Layer.effect(
+  TaxRates,
+  Effect.gen(function*() {
+    const repo = recordRepo(
+      yield* SqlClient.SqlClient,
+      {
+        table: rates,
+        order: "priority, id",
+        entityType: "tax_rate",
+        changes: { create: "taxRates.create", update: "taxRates.update", delete: "taxRates.delete" }
+      },
+      (error) => error.reason._tag === "UniqueViolation" ? Effect.fail(new TaxRateTaken()) : Effect.die(error)
+    )
+    return recordService(taxRateRules, repo, (yield* TaxRuleCache).forget)
+  })
+)
+
+/** `TaxClasses` and `TaxRates` over the database of the process. */
+export const taxRecordsLayer = Layer.merge(taxClassesLayer, taxRatesLayer)
+
+/** An event about an order that a tax adapter taxed, and the order's status after it. */
+const OutsideTaxed = Schema.Struct({
+  type: Schema.String,
+  organizationId: Schema.String,
+  orderId: Schema.String,
+  status: Schema.NullOr(OrderStatus)
+})
+export type OutsideTaxed = typeof OutsideTaxed.Type
+
+/** Which events are about orders that a tax adapter taxed. */
+export class TaxNoticeRepo extends Context.Service<TaxNoticeRepo>()("stoa/domain/tax/TaxNoticeRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    /** One statement for any number of events, by their ids, of all organizations; in the order of the events. */
+    outside: Effect.fn("TaxNoticeRepo.outside")(
+      (events: ReadonlyArray<string>) =>
+        decoding(sql, OutsideTaxed)`select e.type, e.organization_id as "organizationId", o.id as "orderId",
+            e.payload->>'status' as status
+          from outbox_events_read e join orders_read o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
+          where e.id = any(${events}::uuid[])
+            and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${events}::uuid[])))
+            and o.tax_provider is not null
+          order by e.event_sequence`,
+      Effect.orDie
+    )
+  }))
+}) {
+  static readonly layer = Layer.effect(TaxNoticeRepo, TaxNoticeRepo.make)
+}
