@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto"
 import { windowEnd } from "../../src/domain/ratelimits/RateLimits.ts"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
+import { newEmail } from "../auth/Visitors.ts"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asCustomer, type Call, testAppLayer } from "../support/TestApp.ts"
 
@@ -235,8 +236,8 @@ inProduction("limits of requests", (it) => {
 
     it.effect("answers 10 attempts to sign in with an e-mail address, from any address and in any spelling", () =>
       Effect.gen(function*() {
-        const name = randomUUID()
-        const spellings = [`${name}@shop.test`, `${name.toUpperCase()}@Shop.TEST`, `  ${name}@shop.test `]
+        const tried = newEmail()
+        const spellings = [tried, tried.toUpperCase(), `  ${tried} `]
         let turn = 0
         const attempt = () => {
           const email = spellings[turn++ % 3] ?? ""
@@ -257,7 +258,7 @@ inProduction("limits of requests", (it) => {
 
     it.effect("counts the e-mail address that a sign-in tries, with any other content of its body", () =>
       Effect.gen(function*() {
-        const email = `${randomUUID()}@shop.test`
+        const email = newEmail()
         const headers = { "content-type": "application/x-www-form-urlencoded" }
         const rest = `email=${encodeURIComponent(email)}&password=x`
         const tries = Effect.fnUntraced(function*(bodyOf: (turn: string) => string) {

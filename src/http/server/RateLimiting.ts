@@ -91,7 +91,8 @@ const subjectOf = (request: AddressedRequest, caller: Caller): string => {
   return caller.userId === null ? addressSubject(request) : `user:${caller.userId}`
 }
 
-const emailSubject = (email: string): string =>
+/** Whose sign-ins and mails are counted together, however the address is written. */
+export const emailSubject = (email: string): string =>
   `email:${createHash("sha256").update(email.trim().toLowerCase()).digest("hex")}`
 
 const orRefuse = Effect.flatMap((admitted: boolean) => admitted ? Effect.void : Effect.fail(TooManyRequests.of()))
