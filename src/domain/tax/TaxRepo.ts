@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
@@ -44,13 +44,10 @@ export class TaxRuleCache
   )
 }
 
-const orClassTaken = (error: SqlError.SqlError) => {
-  const { reason } = error
-  if (reason._tag !== "UniqueViolation") return Effect.die(error)
-  return Effect.fail(
-    reason.constraint === "tax_classes_default" ? new TaxClassDefaultTaken() : new TaxClassNameTaken()
-  )
-}
+const orClassTaken = refusedBy({
+  tax_classes_default: () => new TaxClassDefaultTaken(),
+  tax_classes_name: () => new TaxClassNameTaken()
+})
 
 const taxClassesLayer = Layer.effect(
   TaxClasses,
@@ -104,7 +101,7 @@ const taxRatesLayer = Layer.effect(
         entityType: "tax_rate",
         changes: { create: "taxRates.create", update: "taxRates.update", delete: "taxRates.delete" }
       },
-      (error) => error.reason._tag === "UniqueViolation" ? Effect.fail(new TaxRateTaken()) : Effect.die(error)
+      refusedBy({ tax_rates_name: () => new TaxRateTaken() })
     )
     return recordService(taxRateRules, repo, (yield* TaxRuleCache).forget)
   })

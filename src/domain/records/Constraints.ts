@@ -1,0 +1,37 @@
+import { Effect, Predicate } from "effect"
+import type { SqlError } from "effect/sql"
+
+/** What PostgreSQL says of a statement that it refused. */
+interface Refusal {
+  /** SQLSTATE, for example 23505; empty when the statement never got an answer. */
+  readonly state: string
+  /** Name of the constraint or the unique index that was violated; empty for other failures. */
+  readonly constraint: string
+}
+
+const textAt = (value: unknown, key: string): string => {
+  const found = Predicate.hasProperty(value, key) ? value[key] : undefined
+  return typeof found === "string" ? found : ""
+}
+
+/** The one place that knows where the driver keeps SQLSTATE and constraint of a failure. */
+export const refusalOf = ({ reason }: SqlError.SqlError): Refusal => {
+  const cause = Predicate.hasProperty(reason, "cause") ? reason.cause : undefined
+  return { state: textAt(cause, "code"), constraint: textAt(reason, "constraint") || textAt(cause, "constraint") }
+}
+
+/** SQLSTATEs that rules ask for. */
+export const sqlStates = { foreignKey: "23503", check: "23514", outOfRange: "22003" } as const
+
+/**
+ * The errors of a statement that a constraint refuses, by its name or else by its SQLSTATE. Any other failure is a
+ * defect.
+ *
+ *     sql`insert …`.pipe(Effect.catchTag("SqlError", refusedBy({ brands_slug: () => new BrandSlugTaken() })))
+ */
+export const refusedBy =
+  <E>(errors: Readonly<Record<string, () => E>>) => (error: SqlError.SqlError): Effect.Effect<never, E> => {
+    const { constraint, state } = refusalOf(error)
+    const made = errors[constraint] ?? errors[state]
+    return made === undefined ? Effect.die(error) : Effect.fail(made())
+  }
