@@ -1,25 +1,27 @@
-import { DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Layer, Schema, Struct } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Actor, CurrentActor } from "../domain/access/Actor.ts"
-import { CartLine, CartState } from "../domain/carts/Cart.ts"
-import { CartLineRepo, type LineWrite } from "../domain/carts/CartLineRepo.ts"
-import { CartRepo } from "../domain/carts/CartRepo.ts"
-import { admit, afterWrite, changeable, newer } from "../domain/carts/CartRules.ts"
+import { admit, CartLine, CartState, type CartVisitor, changeable, newer } from "../domain/carts/Cart.ts"
+import { CartRepo, type LineWrite } from "../domain/carts/CartRepo.ts"
+import { CartActor, LineNotFound } from "../domain/carts/Carts.ts"
 import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
+import { conflict, invalid } from "../domain/errors/ErrorKinds.ts"
 import { Uuid } from "../domain/ids/Id.ts"
-import { orUnavailable, unlessPast } from "./EntityCall.ts"
+import { call, deadline, orUnavailable, unlessPast } from "./EntityCall.ts"
 
-/** The sender of a message and its deadline (milliseconds since 1970). */
-const envelope = {
+class TooMany extends invalid("TooMany", "quantity", "The cart cannot hold so many of this item.", "too_many") {}
+class CartBusy extends conflict("CartBusy", "The cart is being changed by another request. Try again.") {}
+
+/** The sender of a message, its deadline (milliseconds since 1970), and the cart as the sender read it. */
+const message = {
   actor: Actor,
   customerId: Schema.NullOr(Uuid),
   secretHash: Schema.NullOr(Schema.String),
-  until: Schema.Number
+  until: Schema.Number,
+  /** Saves a cold entity a read. Absent in messages of older processes. */
+  seen: Schema.optional(CartState)
 }
-
-/** The cart as the sender read it: saves a cold entity a read. Absent in messages of older processes. */
-const seen = Schema.optional(CartState)
 
 const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 
@@ -30,33 +32,23 @@ const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
     payload: {
-      ...envelope,
-      seen,
-      line: Schema.Struct({
-        id: Uuid,
-        entityId: Uuid,
-        variantId: Schema.NullOr(Uuid),
-        quantity: Schema.Int,
-        unitPriceSnapshot: Schema.Int,
-        addedAt: Schema.Date
-      })
+      ...message,
+      line: Schema.Struct(Struct.omit(CartLine.fields, ["cartId", "currency", "notes", "metadata"]))
     },
     success: CartLine,
     error
   }),
   Rpc.make("setQuantity", {
-    payload: { ...envelope, seen, lineId: Uuid, quantity: Schema.Int },
+    payload: { ...message, lineId: Uuid, quantity: Schema.Int },
     success: CartLine,
     error
   }),
-  Rpc.make("removeLine", { payload: { ...envelope, seen, lineId: Uuid }, success: CartLine, error })
+  Rpc.make("removeLine", { payload: { ...message, lineId: Uuid }, success: CartLine, error })
 ])
 
-interface Sender {
-  readonly actor: Actor
-  readonly customerId: string | null
-  readonly secretHash: string | null
+interface Sender extends CartVisitor {
   readonly until: number
+  readonly seen?: CartState | undefined
 }
 
 type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
@@ -66,7 +58,6 @@ const maxAttempts = 3
 export const cartEntityLayer = CartEntity.toLayer(
   Effect.gen(function*() {
     const carts = yield* CartRepo
-    const lines = yield* CartLineRepo
     const { entityId } = yield* Entity.CurrentAddress
     let cached: CartState | undefined
     const clear = Effect.sync(() => {
@@ -74,10 +65,10 @@ export const cartEntityLayer = CartEntity.toLayer(
     })
 
     /** Applies a change to the cached state, and updates the cache only after the write. A stale cache is read again. */
-    const change = (sender: Sender, seen: CartState | undefined, write: Write) =>
+    const change = (sender: Sender, write: Write) =>
       Effect.gen(function*() {
         yield* unlessPast(sender.until)
-        cached = newer(cached, seen)
+        cached = newer(cached, sender.seen)
         for (let attempt = 0; attempt < maxAttempts; attempt++) {
           const state = cached ?? (yield* carts.state(String(entityId)))
           const admitted = yield* Effect.fromResult(admit(state, sender, "cart:update"))
@@ -89,20 +80,18 @@ export const cartEntityLayer = CartEntity.toLayer(
           }
           const current = yield* Effect.fromResult(open)
           const outcome = yield* Effect.onError(write(current), () => clear)
-          if (outcome === "too-many") {
-            return yield* ValidationFailed.of("quantity", "The cart cannot hold so many of this item.", "too_many")
-          }
-          if (outcome === "no-line") return yield* NotFound.of("Cart item not found.")
-          cached = outcome === "stale" ? undefined : afterWrite(current)
+          if (outcome === "too-many") return yield* new TooMany()
+          if (outcome === "no-line") return yield* new LineNotFound()
+          cached = outcome === "stale" ? undefined : { ...current, version: current.version + 1 }
           if (outcome !== "stale") return outcome
         }
-        return yield* Conflict.of("The cart is being changed by another request. Try again.")
+        return yield* new CartBusy()
       }).pipe(Effect.provideService(CurrentActor, sender.actor), orUnavailable)
 
     return CartEntity.of({
       addLine: ({ payload }) =>
-        change(payload, payload.seen, (from) =>
-          lines.add(from, {
+        change(payload, (from) =>
+          carts.addLine(from, {
             ...payload.line,
             cartId: from.cart.id,
             currency: from.cart.currency,
@@ -110,10 +99,33 @@ export const cartEntityLayer = CartEntity.toLayer(
             metadata: {}
           })),
       setQuantity: ({ payload }) =>
-        change(payload, payload.seen, (from) => lines.setQuantity(from, payload.lineId, payload.quantity)),
-      removeLine: ({ payload }) => change(payload, payload.seen, (from) => lines.remove(from, payload.lineId))
+        change(payload, (from) => carts.setQuantity(from, payload.lineId, payload.quantity)),
+      removeLine: ({ payload }) => change(payload, (from) => carts.removeLine(from, payload.lineId))
     })
   }),
   // Short: an idle entity costs 20 KB, and starting one costs a statement that it shares with others.
   { maxIdleTime: "10 seconds", disableFatalDefects: true }
+)
+
+/** Calls the entity of a cart. */
+export const cartActorLayer = Layer.effect(
+  CartActor,
+  Effect.map(CartEntity.client, (clientOf) => {
+    // The cluster compares ids as text, so normalize the case: a cart must have one entity.
+    const entityOf = (cartId: string) => clientOf(cartId.toLowerCase())
+    /** The deadline is computed last, so that hooks do not use up the entity's time. */
+    const from = (visitor: CartVisitor, seen: CartState) =>
+      Effect.map(deadline, (until) => ({ ...visitor, seen, until }))
+    return CartActor.of({
+      addLine: (cartId, visitor, seen, line) =>
+        Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).addLine({ ...sender, line }))),
+      setQuantity: (cartId, visitor, seen, lineId, quantity) =>
+        Effect.flatMap(
+          from(visitor, seen),
+          (sender) => call(entityOf(cartId).setQuantity({ ...sender, lineId, quantity }))
+        ),
+      removeLine: (cartId, visitor, seen, lineId) =>
+        Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).removeLine({ ...sender, lineId })))
+    })
+  })
 )

@@ -23,7 +23,6 @@ import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
-import { CartClient } from "../entities/CartClient.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { RefundRequests } from "../workflows/payments/RefundRequests.ts"
 import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
@@ -39,7 +38,7 @@ declare module "../domain/modules/ServiceRegistry.ts" {
     /** Files and what shows them. */
     readonly media: Media["Service"]
     /** Carts and changes of their lines. */
-    readonly cart: Carts["Service"] & CartClient["Service"]
+    readonly cart: Carts["Service"]
     readonly checkout: Checkouts["Service"]
     /** Reads of orders; `change` moves one to another status. */
     readonly orders: Pick<Orders["Service"], "get" | "list"> & Pick<StatusChanges["Service"], "change">
@@ -73,7 +72,7 @@ const coreServices = Effect.gen(function*() {
     brands: yield* Brands,
     variants: yield* Variants,
     media: yield* Media,
-    cart: { ...yield* Carts, ...yield* CartClient },
+    cart: yield* Carts,
     checkout: yield* Checkouts,
     orders: { get: orders.get, list: orders.list, change: (yield* StatusChanges).change },
     refunds: {

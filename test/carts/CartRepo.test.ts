@@ -3,8 +3,8 @@ import { DateTime, Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
-import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
-import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
+import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -33,9 +33,7 @@ const aState = Effect.gen(function*() {
 const aLine = (state: CartState, entityId = newId(), quantity = 1): CartLine => ({
   id: newId(),
   cartId: state.cart.id,
-  entityId,
-  variantId: null,
-  quantity,
+  ...chosenLine({ entityId, quantity }),
   unitPriceSnapshot: 1000,
   currency: "USD",
   notes: null,
@@ -55,10 +53,10 @@ const onCart = (cartId: string, set: string) =>
   )
 
 /** Two writes of a line by this version of its cart. */
-const changes = (lines: CartLineRepo["Service"], state: CartState, lineId: string) =>
-  Effect.all([lines.setQuantity(state, lineId, 7), lines.remove(state, lineId)])
+const changes = (carts: CartRepo["Service"], state: CartState, lineId: string) =>
+  Effect.all([carts.setQuantity(state, lineId, 7), carts.removeLine(state, lineId)])
 
-const layer = Layer.merge(cartRepoLayer, cartLineRepoLayer).pipe(Layer.provideMerge(TestDatabase))
+const layer = CartRepo.layer.pipe(Layer.provideMerge(TestDatabase))
 
 it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) => {
   const asSystem = <A, E, R>(body: Effect.Effect<A, E, R>) =>
@@ -66,11 +64,11 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
 
   it.effect("writes a line, the cart's new version and the event together, and nothing for an older version", () =>
     Effect.gen(function*() {
-      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
+      const [carts, state] = [yield* CartRepo, yield* aState]
       const line = aLine(state)
-      const written = yield* lines.add(state, line)
-      assert.strictEqual(yield* lines.add(state, aLine(state)), "stale")
-      assert.deepStrictEqual(yield* changes(lines, state, line.id), ["stale", "stale"])
+      const written = yield* carts.addLine(state, line)
+      assert.strictEqual(yield* carts.addLine(state, aLine(state)), "stale")
+      assert.deepStrictEqual(yield* changes(carts, state, line.id), ["stale", "stale"])
       const stored = yield* carts.find(state.cart.id)
       assert.deepStrictEqual<unknown>([stored?.version, stored?.lines], [1, [written]])
       assert.strictEqual((yield* events(state.cart.id)).length, 1)
@@ -79,7 +77,7 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
   it.effect("adds to a cart at once while another one of the same moment is locked, and to that one when it is free", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const lines = yield* CartLineRepo
+      const carts = yield* CartRepo
       const [busy, free] = [yield* aState, yield* aState]
       const [locked, unlock] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const holder = yield* Effect.forkChild(sql.withTransaction(
@@ -89,8 +87,8 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
         )
       ))
       yield* Deferred.await(locked)
-      const waits = yield* Effect.forkChild(lines.add(busy, aLine(busy)), { startImmediately: true })
-      assert.isObject(yield* lines.add(free, aLine(free)))
+      const waits = yield* Effect.forkChild(carts.addLine(busy, aLine(busy)), { startImmediately: true })
+      assert.isObject(yield* carts.addLine(free, aLine(free)))
       yield* Deferred.succeed(unlock, undefined)
       yield* Fiber.join(holder)
       assert.isObject(yield* Fiber.join(waits))
@@ -98,9 +96,9 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
 
   it.effect("lets exactly one of eight writers win who saw the same version", () =>
     Effect.gen(function*() {
-      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
+      const [carts, state] = [yield* CartRepo, yield* aState]
       const entityId = newId()
-      const adds = Array.from({ length: 8 }, () => lines.add(state, aLine(state, entityId)))
+      const adds = Array.from({ length: 8 }, () => carts.addLine(state, aLine(state, entityId)))
       const outcomes = yield* Effect.all(adds, { concurrency: "unbounded" })
       assert.strictEqual(outcomes.filter((outcome) => outcome !== "stale").length, 1)
       assert.strictEqual((yield* carts.find(state.cart.id))?.lines[0]?.quantity, 1)
@@ -108,32 +106,32 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
 
   it.effect("adds to the line of the same sellable and takes the newer price", () =>
     Effect.gen(function*() {
-      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
+      const [carts, state] = [yield* CartRepo, yield* aState]
       const line = aLine(state, newId(), 2)
-      yield* lines.add(state, line)
-      yield* lines.add({ ...state, version: 1 }, { ...line, id: newId(), quantity: 3, unitPriceSnapshot: 900 })
+      yield* carts.addLine(state, line)
+      yield* carts.addLine({ ...state, version: 1 }, { ...line, id: newId(), quantity: 3, unitPriceSnapshot: 900 })
       const stored = (yield* carts.find(state.cart.id))?.lines
       assert.deepStrictEqual(stored?.map((one) => [one.quantity, one.unitPriceSnapshot]), [[5, 900]])
     }).pipe(asSystem))
 
   it.effect("does not move the version for a line the cart does not have", () =>
     Effect.gen(function*() {
-      const [carts, lines, state] = [yield* CartRepo, yield* CartLineRepo, yield* aState]
-      assert.deepStrictEqual(yield* changes(lines, state, newId()), ["no-line", "no-line"])
+      const [carts, state] = [yield* CartRepo, yield* aState]
+      assert.deepStrictEqual(yield* changes(carts, state, newId()), ["no-line", "no-line"])
       assert.strictEqual((yield* carts.find(state.cart.id))?.version, 0)
     }).pipe(asSystem))
 
   it.effect("refuses writes to a cart that a checkout has claimed or whose time has run out", () =>
     Effect.gen(function*() {
-      const lines = yield* CartLineRepo
+      const carts = yield* CartRepo
       for (const set of ["status = 'checking_out'", "expires_at = now() - interval '1 second'"]) {
         const state = yield* aState
         const line = aLine(state)
-        yield* lines.add(state, line)
+        yield* carts.addLine(state, line)
         yield* onCart(state.cart.id, set)
         const now = { ...state, version: 1 }
-        assert.strictEqual(yield* lines.add(now, aLine(state)), "stale", set)
-        assert.deepStrictEqual(yield* changes(lines, now, line.id), ["stale", "stale"], set)
+        assert.strictEqual(yield* carts.addLine(now, aLine(state)), "stale", set)
+        assert.deepStrictEqual(yield* changes(carts, now, line.id), ["stale", "stale"], set)
         yield* onCart(state.cart.id, "expires_at = now() + interval '1 hour'")
       }
     }).pipe(asSystem))

@@ -2,8 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
-import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import {
   CreateOrderRepo,
@@ -25,8 +24,7 @@ const repos = Layer.mergeAll(
   createOrderRepoLayer,
   basketRepoLayer,
   undoCreateOrderRepoLayer,
-  cartRepoLayer,
-  cartLineRepoLayer
+  CartRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 
 type Pending = Effect.Success<ReturnType<typeof aPendingOrder>>
@@ -210,7 +208,7 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
   it.effect("does not claim it without the line that is added in that very moment", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const [baskets, carts, lines] = [yield* BasketRepo, yield* CartRepo, yield* CartLineRepo]
+      const [baskets, carts] = [yield* BasketRepo, yield* CartRepo]
       const { cartId, order } = yield* aPendingOrder()
       yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
       const found = yield* inStore(carts.find(cartId))
@@ -220,7 +218,7 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
       const claim = inStore(baskets.claim(cartId, order.id, visitor, "USD"))
       const [, claimed] = yield* atOnce<unknown, never, never>(
         () => sql`select 1 from carts where id = ${cartId}::uuid for update`,
-        [inStore(lines.add(found, { ...line, id: newId(), entityId: newId() })), claim]
+        [inStore(carts.addLine(found, { ...line, id: newId(), entityId: newId() })), claim]
       )
       assert.strictEqual(at(claimed, "claimed"), false)
       const again = yield* claim

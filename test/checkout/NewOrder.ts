@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { pendingOrder, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 
@@ -21,8 +22,8 @@ export const aPendingOrder = Effect.fnUntraced(
     values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
     yield* sql`insert into holds (organization_id, holder, expires_at)
     values ('org_default', ${checkoutId}, now() + interval '1 hour')`
-    const item = { id: newId(), entityId, entityType: "product", variantId: null, sku: null, title: "A thing" }
-    const price = { quantity: 1, unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
+    const item = { ...chosenLine({ entityId, quantity: 1 }), entityType: "product", sku: null, title: "A thing" }
+    const price = { id: newId(), unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
     const pricedCart: PricedCart = {
       currency: "USD",
       customerId,

@@ -2,9 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
-import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
-import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
-import { OfferRepo, offerRepoLayer } from "../../src/domain/carts/OfferRepo.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
+import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
@@ -12,7 +11,7 @@ import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { aPendingOrder, inStore } from "./NewOrder.ts"
 
-const repos = Layer.mergeAll(createOrderRepoLayer, basketRepoLayer, cartRepoLayer, cartLineRepoLayer, offerRepoLayer)
+const repos = Layer.mergeAll(createOrderRepoLayer, basketRepoLayer, CartRepo.layer)
   .pipe(
     Layer.provide(recording),
     Layer.provideMerge(TestDatabase)
@@ -37,7 +36,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
   it.effect("read no whole table, also while the tables are young", () =>
     Effect.gen(function*() {
       yield* aYoungStore
-      const [carts, lines, offers] = [yield* CartRepo, yield* CartLineRepo, yield* OfferRepo]
+      const carts = yield* CartRepo
       const { claim } = yield* BasketRepo
       const { create, settle } = yield* CreateOrderRepo
       const newOrder = yield* aPendingOrder()
@@ -45,11 +44,11 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
       const state = yield* inStore(carts.state(newOrder.cartId))
       if (state === undefined) return assert.fail("the cart is gone")
-      const line = { id: newId(), cartId: newOrder.cartId, entityId: newId(), variantId: null, quantity: 1 }
+      const line = { ...chosenLine({ entityId: newId(), quantity: 1 }), id: newId(), cartId: newOrder.cartId }
       const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", notes: null, metadata: {}, addedAt: new Date() }
       const shared = [
-        plansOf(inStore(offers.find(newOrder.cartId, newId(), null))),
-        plansOf(inStore(lines.add(state, priced))),
+        plansOf(inStore(carts.offer(newOrder.cartId, newId(), null))),
+        plansOf(inStore(carts.addLine(state, priced))),
         plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD"))),
         plansOf(inStore(create(newOrder))),
         plansOf(inStore(settle(id, "pi", 1000)))

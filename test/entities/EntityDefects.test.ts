@@ -3,8 +3,8 @@ import { Clock, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
 import { Entity, ShardingConfig } from "effect/cluster"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
-import { CartLineRepo } from "../../src/domain/carts/CartLineRepo.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
+import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -61,9 +61,7 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
     const line: CartLine = {
       id: lineId,
       cartId: id,
-      entityId: newId(),
-      variantId: null,
-      quantity: 3,
+      ...chosenLine({ entityId: newId(), quantity: 3 }),
       unitPriceSnapshot: 1_000,
       currency: "USD",
       notes: null,
@@ -75,14 +73,18 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       findWithLine: () => unused,
       ofCustomer: () => unused,
       state: () => Effect.succeed(state),
+      offer: () => unused,
       insert: () => unused,
+      addLine: () => unused,
+      setQuantity: () => write(Effect.succeed(line)),
+      removeLine: () => unused,
       abandonExpired: unused,
       purgeEnded: () => unused
     })
-    const setQuantity = () => write(Effect.succeed(line))
-    const lines = CartLineRepo.of({ add: () => unused, setQuantity, remove: () => unused })
-    const repos = Layer.merge(Layer.succeed(CartRepo, carts), Layer.succeed(CartLineRepo, lines))
-    const cart = yield* (yield* Entity.makeTestClient(CartEntity, Layer.provide(cartEntityLayer, repos)))(id)
+    const cart =
+      yield* (yield* Entity.makeTestClient(CartEntity, Layer.provide(cartEntityLayer, Layer.succeed(CartRepo, carts))))(
+        id
+      )
     const visit = { actor, customerId: null, secretHash: null, lineId, quantity: 3 }
     const [failed, served] = yield* exits((until) => cart.setQuantity({ ...visit, until }))
     assert.isTrue(Exit.hasDies(failed))

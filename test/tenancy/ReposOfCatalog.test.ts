@@ -2,9 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
-import { CartLineRepo, cartLineRepoLayer } from "../../src/domain/carts/CartLineRepo.ts"
-import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
-import { OfferRepo, offerRepoLayer } from "../../src/domain/carts/OfferRepo.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.ts"
 import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
@@ -33,13 +31,11 @@ import {
 } from "./AnotherTenant.ts"
 
 const Repos = Layer.mergeAll(
-  cartLineRepoLayer,
-  cartRepoLayer,
+  CartRepo.layer,
   CategoryRepo.layer,
-  cartRepoLayer,
+  CartRepo.layer,
   EntityLinkRepo.layer,
   EntityRepo.layer,
-  offerRepoLayer,
   OptionRepo.layer,
   priceCandidateRepoLayer,
   priceRepoLayer,
@@ -120,8 +116,8 @@ const promotions = ({ code, customer }: Records) =>
   )
 
 const offer = (cart: string, entity: string) =>
-  OfferRepo.use((repo) =>
-    Effect.map(repo.find(cart, entity, null), (found) => found && (found.refusal?._tag ?? found.cart.cart.id))
+  CartRepo.use((repo) =>
+    Effect.map(repo.offer(cart, entity, null), (found) => found && (found.isPublic === null ? "no product" : found.id))
   )
 
 const inStock = ({ entity, variant }: Records) =>
@@ -136,7 +132,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["a cart", ({ cart }) => CartRepo.use((repo) => isFound(repo.find(cart))), false, true],
   ["the state of a cart", ({ cart }) => CartRepo.use((repo) => isFound(repo.state(cart))), false, true],
   ["an offer for the cart", ({ cart, entity }) => offer(cart, entity), undefined],
-  ["an offer of the product", ({ entity, theirs }) => offer(theirs.cart, entity), "NotFound"],
+  ["an offer of the product", ({ entity, theirs }) => offer(theirs.cart, entity), "no product"],
   ["options", ({ entity }) => OptionRepo.use((repo) => isFound(repo.axes(entity))), false, true],
   ["stock", inStock, [false, false], [true, true]],
   ["prices", ({ entity }) => candidates(entity, "USD"), [0, 0, 0], [1, 1, 1]],
@@ -148,9 +144,9 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ],
   // By code and automatic, with the uses of the customer at this tenant.
   ["promotions", promotions, [], [0, 1]],
-  ["a line", ({ line, taken }) => CartLineRepo.use((repo) => repo.add(taken, { ...line, id: newId() })), "stale"],
-  ["a quantity", ({ line, taken }) => CartLineRepo.use((repo) => repo.setQuantity(taken, line.id, 9)), "no-line"],
-  ["no line", ({ line, taken }) => CartLineRepo.use((repo) => repo.remove(taken, line.id)), "no-line"],
+  ["a line", ({ line, taken }) => CartRepo.use((repo) => repo.addLine(taken, { ...line, id: newId() })), "stale"],
+  ["a quantity", ({ line, taken }) => CartRepo.use((repo) => repo.setQuantity(taken, line.id, 9)), "no-line"],
+  ["no line", ({ line, taken }) => CartRepo.use((repo) => repo.removeLine(taken, line.id)), "no-line"],
   ["a variant", ({ entity }) => VariantRepo.use((repo) => isFound(repo.create(entity, [], { options: {} }))), false],
   [
     "variants",
@@ -187,9 +183,9 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       yield* answersApart(records, later)
       // A line of the owner in another tenant's cart is in neither.
       yield* giveAway("carts", "id", cart)
-      const { remove, setQuantity } = yield* CartLineRepo
+      const { removeLine, setQuantity } = yield* CartRepo
       assert.strictEqual(yield* asOwner(setQuantity(state, line.id, 9)), "stale")
-      assert.strictEqual(yield* asOwner(remove(state, line.id)), "stale")
+      assert.strictEqual(yield* asOwner(removeLine(state, line.id)), "stale")
     }))
 
   it.effect("repositories of the catalog, carts and prices read no part of a product that is in another tenant's name, and no such part keeps the product", () =>

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
-import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import {
   CreateOrderRepo,
@@ -24,7 +24,7 @@ import { asAnother, asOwner, giveAway, insert, openAnother, whileLocked } from "
 
 const Repos = Layer.mergeAll(
   basketRepoLayer,
-  cartRepoLayer,
+  CartRepo.layer,
   basketRepoLayer,
   createOrderRepoLayer,
   idempotencyRepoLayer,

@@ -5,7 +5,7 @@ import { ApiKeyRepo, apiKeyRepoLayer } from "../../src/domain/access/ApiKeyRepo.
 import { Audit } from "../../src/domain/audit/Audit.ts"
 import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
-import { CartRepo, cartRepoLayer } from "../../src/domain/carts/CartRepo.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
 import { AddressRepo } from "../../src/domain/customers/AddressRepo.ts"
 import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.ts"
@@ -41,7 +41,7 @@ const Repos = Layer.mergeAll(
   apiKeyRepoLayer,
   auditLayer,
   authRepoLayer,
-  cartRepoLayer,
+  CartRepo.layer,
   CustomerGroupRepo.layer,
   orderRepoLayer,
   CustomerRepo.layer,

@@ -1,13 +1,16 @@
-import { Schema } from "effect"
+import { Result, Schema, Struct } from "effect"
+import { createHash, randomBytes } from "node:crypto"
+import { type Actor, holds } from "../access/Actor.ts"
+import { servesGuests } from "../access/Ownership.ts"
+import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
-import { Amount, Time } from "../pricing/Bounds.ts"
+import { Amount, maybe, Time } from "../pricing/Bounds.ts"
+import { Table } from "../records/Table.ts"
 import { FreeText } from "../text/Storable.ts"
+import { ChosenLine, SentLine } from "./Line.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
-
-/** Quantity of a cart line (contract §2). */
-export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 
 /** `checking_out` while a checkout has claimed the cart; `checked_out` once it became an order (contract §2). */
 export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "checked_out", "abandoned"])
@@ -16,9 +19,7 @@ export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "
 export const CartLine = Schema.Struct({
   id: Uuid,
   cartId: Uuid,
-  entityId: Uuid,
-  variantId: Schema.NullOr(Uuid),
-  quantity: Schema.Int,
+  ...ChosenLine.fields,
   unitPriceSnapshot: Amount,
   currency: Schema.String,
   notes: Schema.NullOr(Schema.String),
@@ -26,6 +27,8 @@ export const CartLine = Schema.Struct({
   addedAt: Time
 }).annotate({ identifier: "CartLine" })
 export type CartLine = typeof CartLine.Type
+
+export const cartLines = new Table("cart_lines", CartLine)
 
 const fields = {
   id: Uuid,
@@ -46,34 +49,40 @@ export type Cart = typeof Cart.Type
 
 /** A new cart. Only this response has the secret, which a guest sends in `x-cart-secret`. */
 export const CreatedCart = Schema.Struct({ ...fields, secret: Schema.String }).annotate({ identifier: "CreatedCart" })
-export type CreatedCart = typeof CreatedCart.Type
 
 /** Body of a new cart; the currency never changes. */
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
-  customerId: Schema.optional(Schema.NullOr(Uuid)),
-  email: Schema.optional(Schema.NullOr(FreeText.check(Schema.isMaxLength(320))))
+  customerId: maybe(Uuid),
+  email: maybe(FreeText.check(Schema.isMaxLength(320)))
 })
 export type NewCart = typeof NewCart.Type
 
 /** Body of a new line. The client's price counts only when the store resolves none. */
-export const NewCartLine = Schema.Struct({
-  entityId: Uuid,
-  variantId: Schema.optional(Schema.NullOr(Uuid)),
-  quantity: Quantity,
-  unitPriceSnapshot: Schema.optional(Amount)
-})
+export const NewCartLine = Schema.Struct({ ...SentLine.fields, unitPriceSnapshot: Schema.optional(Amount) })
 export type NewCartLine = typeof NewCartLine.Type
 
-/** The cart without its lines, as its entity keeps it. */
-export const CartState = Schema.Struct({
-  cart: Schema.Struct(fields),
+const stored = {
   /** SHA-256 of the secret; the secret itself is not stored. */
   secretHash: Schema.String,
   /** Increases with every write, and fences writers that read an older state. */
   version: Schema.Int
-})
+}
+
+/** The cart without its lines, as its entity keeps it. */
+export const CartState = Schema.Struct({ cart: Schema.Struct(fields), ...stored })
 export type CartState = typeof CartState.Type
+
+/** The cart and what only its writers see, as one row. */
+const CartRow = Schema.Struct({ ...fields, ...stored })
+export type CartRow = typeof CartRow.Type
+
+export const carts = new Table("carts", CartRow, { casts: { version: "float8" } })
+
+export const toState = (row: CartRow): CartState => ({
+  cart: Struct.pick(row, Struct.keys(fields)),
+  ...Struct.pick(row, Struct.keys(stored))
+})
 
 /** A stored cart with its lines in the order they were added. */
 export interface StoredCart extends CartState {
@@ -89,4 +98,45 @@ export const Reorder = Schema.Struct({
   itemsAdded: Schema.Int,
   itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))
 }).annotate({ identifier: "Reorder" })
-export type Reorder = typeof Reorder.Type
+
+export class CartNotFound extends notFound("Cart", "Cart not found.") {}
+export class CartNotActive extends invalid("CartNotActive", "", "Cart is not active.", "cart_not_active") {}
+
+/** Who accesses a cart: the actor, their customer profile and the hash of the cart secret they sent. */
+export interface CartVisitor {
+  readonly actor: Actor
+  readonly customerId: string | null
+  readonly secretHash: string | null
+}
+
+/**
+ * Admits the cart's owner, visitors with its secret, staff with the permission for guests' carts, and `*:*` (contract
+ * §2). Others get 404, as for an unknown cart.
+ */
+export const admit = <State extends CartState>(
+  state: State | undefined,
+  { actor, customerId, secretHash }: CartVisitor,
+  permission: "cart:read" | "cart:update"
+): Result.Result<State, CartNotFound> => {
+  if (state === undefined || state.cart.organizationId !== actor.organizationId) return Result.fail(new CartNotFound())
+  const owns = state.cart.customerId !== null && state.cart.customerId === customerId
+  const hasSecret = secretHash !== null && secretHash === state.secretHash
+  const serves = state.cart.customerId === null && servesGuests(actor, permission)
+  return owns || hasSecret || serves || holds(actor, "*:*") ? Result.succeed(state) : Result.fail(new CartNotFound())
+}
+
+/** Only active carts that have not expired can be changed (contract §2: 422). */
+export const changeable = <State extends CartState>(state: State, now: Date): Result.Result<State, CartNotActive> =>
+  state.cart.status === "active" && state.cart.expiresAt > now
+    ? Result.succeed(state)
+    : Result.fail(new CartNotActive())
+
+/** The newer of the cached state and the state in a message. */
+export const newer = (cached: CartState | undefined, sent: CartState | undefined): CartState | undefined =>
+  sent !== undefined && (cached === undefined || cached.version < sent.version) ? sent : cached
+
+/** A new cart secret: 192 random bits. It alone gives access to a guest's cart. */
+export const newCartSecret = (): string => randomBytes(24).toString("base64url")
+
+/** The stored hash of a secret: a copy of the database opens no cart. */
+export const hashCartSecret = (secret: string): string => createHash("sha256").update(secret).digest("hex")

@@ -1,153 +1,205 @@
-import { Context, Effect, Layer, Struct } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
+import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { columnsOf, jsonOf } from "../records/Columns.ts"
-import { CartLine, CartState, type StoredCart, toCart } from "./Cart.ts"
+import { type CartLine, carts, type CartState, toCart } from "./Cart.ts"
+import {
+  type AddedLine,
+  addStatement,
+  cartState,
+  cartsWithLines,
+  changeLineStatement,
+  isTooMany,
+  lineJson,
+  type LineRow,
+  type OfferRow,
+  offerStatement,
+  toLine,
+  type WantedItem
+} from "./CartStatements.ts"
 
-const stateFields = { ...CartState.fields.cart.fields, ...Struct.omit(CartState.fields, ["cart"]) }
-
-/** A cart without its lines as `stateColumns` reads it. */
-export type CartRow = CartState["cart"] & Omit<CartState, "cart">
-
-/** SQL of the state of the cart `c`. */
-export const stateColumns = columnsOf(stateFields, "c", { version: "c.version::float8" })
-
-export const toState = (row: CartRow): CartState => ({
-  cart: Struct.pick(row, Struct.keys(CartState.fields.cart.fields)),
-  secretHash: row.secretHash,
-  version: row.version
-})
-
-/** A line as `lineJson` reads it. */
-export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
-
-/** SQL of a row of `cart_lines` as the API shows the line. */
-export const lineJson = (row: string) => jsonOf(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
-
-export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(row.addedAt) })
-
-/** A row of `carts` with the column `lines`. */
-type CartWithLinesRow = CartRow & { readonly lines: ReadonlyArray<LineRow> }
-
-const toStoredCart = (row: CartWithLinesRow): StoredCart => ({ ...toState(row), lines: row.lines.map(toLine) })
-
-/** SQL of the cart `c` with the lines that pass `filter`, oldest first. */
-const cartWithLines = (sql: SqlClient.SqlClient, filter: Statement.Fragment = sql.literal("")) =>
-  sql`${sql.literal(stateColumns)}, coalesce((select jsonb_agg(${sql.literal(lineJson("l"))} order by l.added_at, l.id)
-    from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id${filter}), '[]') as lines`
+/** The changed line, or why nothing changed: no such line, a quantity too large, or a cart that changed meanwhile. */
+export type LineWrite = CartLine | "no-line" | "too-many" | "stale"
 
 /** A cart to insert and its actor. */
-interface New {
+interface Created {
   readonly state: CartState
   readonly actor: Actor
 }
 
-const toInput = ({ actor, state: { cart, secretHash, version } }: New) => ({
-  id: cart.id,
-  organization: cart.organizationId,
-  customer: cart.customerId,
-  status: cart.status,
-  currency: cart.currency,
-  email: cart.email,
-  secret: secretHash,
-  version,
-  expires: cart.expiresAt,
-  created: cart.createdAt,
-  updated: cart.updatedAt,
+const toInput = ({ actor, state: { cart, ...stored } }: Created) => ({
   entry: newId(),
   origin: originOf(actor),
-  record: cart
+  record: cart,
+  row: { ...cart, ...stored }
 })
 
-/** Creates, reads and ends carts; `CartLineRepo` changes their lines. */
+const changedLine = (line: LineRow | null): CartLine | "stale" => line === null ? "stale" : toLine(line)
+
+/** Creates and reads carts, and ends old ones. */
 export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/CartRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const lookup = yield* lookupSql
+    return { ...yield* reads(sql), ...yield* inserts(sql), ...yield* lineChanges(sql), ...jobs(sql) }
+  })
+}) {
+  static readonly layer = Layer.effect(CartRepo, CartRepo.make)
+}
 
-    const read = Effect.fnUntraced(function*(cartId: string, filter: Statement.Fragment) {
-      const organization = yield* currentOrganization
-      const [row] = yield* lookup<CartWithLinesRow>`select ${cartWithLines(lookup, filter)}
-        from carts c where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
-      return row && toStoredCart(row)
-    })
+const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const lookup = yield* lookupSql
+  const read = Effect.fnUntraced(function*(cartId: string, filter?: Statement.Fragment) {
+    const named = sql`c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
+    const [cart] = yield* cartsWithLines(lookup, named, filter)
+    return cart
+  }, Effect.orDie)
 
+  const looking = yield* GroupCommit.make<WantedItem, { readonly offer: OfferRow | undefined }>({
+    name: "carts.offers",
+    together: (wanted) =>
+      Effect.map(offerStatement(lookup, wanted), (rows) => {
+        const byIndex = new Map(rows.map((row) => [row.n, row]))
+        return wanted.map((_, n) => ({ offer: byIndex.get(n) }))
+      }),
+    alone: (wanted) => Effect.map(offerStatement(lookup, [wanted]), ([offer]) => ({ offer }))
+  })
+
+  return {
     /** A cart with its lines. Undefined when the organization has no such cart. */
-    const find = Effect.fn("CartRepo.find")((cartId: string) => read(cartId, sql.literal("")), Effect.orDie)
-
+    find: Effect.fn("CartRepo.find")((cartId: string) => read(cartId)),
     /** A cart with one of its lines, or with none (null). Undefined like `find`. */
-    const findWithLine = Effect.fn("CartRepo.findWithLine")(
-      (cartId: string, lineId: string | null) => read(cartId, sql` and l.id = ${lineId}::uuid`),
-      Effect.orDie
-    )
-
+    findWithLine: Effect.fn("CartRepo.findWithLine")((cartId: string, lineId: string | null) =>
+      read(cartId, sql` and l.id = ${lineId}::uuid`)
+    ),
     /** A cart without its lines. Undefined like `find`. */
-    const state = Effect.fn("CartRepo.state")(function*(cartId: string) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql<CartRow>`select ${sql.literal(stateColumns)} from carts c
-        where c.id = ${cartId}::uuid and c.organization_id = ${organization}`
-      return rows[0] && toState(rows[0])
-    }, Effect.orDie)
-
+    state: Effect.fn("CartRepo.state")(function*(cartId: string) {
+      return yield* cartState(sql, yield* currentOrganization, cartId)
+    }, Effect.orDie),
     /** The newest `limit` carts of a customer with their lines, newest first, in one statement. */
-    const ofCustomer = Effect.fn("CartRepo.ofCustomer")(function*(customerId: string, limit: number) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql<CartWithLinesRow>`select ${cartWithLines(sql)}
-        from carts c where c.organization_id = ${organization} and c.customer_id = ${customerId}::uuid
-        order by c.created_at desc, c.id desc limit ${limit}`
-      return rows.map((row) => toCart(toStoredCart(row)))
+    ofCustomer: Effect.fn("CartRepo.ofCustomer")(function*(customerId: string, limit: number) {
+      const found = yield* cartsWithLines(
+        sql,
+        sql`c.organization_id = ${yield* currentOrganization} and c.customer_id = ${customerId}::uuid
+          order by c.created_at desc, c.id desc limit ${limit}`
+      )
+      return found.map(toCart)
+    }, Effect.orDie),
+    /**
+     * A cart with its customer's groups and what decides whether the item can be added, in one statement for all waiting
+     * adds. Show it only to admitted visitors. Undefined like `find`.
+     */
+    offer: Effect.fn("CartRepo.offer")(function*(cart: string, entity: string, variant: string | null) {
+      return (yield* looking({ cart, entity, variant, organization: yield* currentOrganization })).offer
     }, Effect.orDie)
+  }
+})
 
-    const insertAll = (carts: ReadonlyArray<New>) =>
-      sql`with input as materialized (
-          select * from jsonb_to_recordset(${
-        JSON.stringify(carts.map(toInput))
-      }::jsonb) as i(id uuid, organization text,
-            customer uuid, status text, currency text, email text, secret text, version bigint, expires timestamptz,
-            created timestamptz, updated timestamptz, entry uuid, origin jsonb, record jsonb)),
-        created as (insert into carts (id, organization_id, customer_id, status, currency, email, secret_hash, version,
-            expires_at, created_at, updated_at)
-          select id, organization, customer, status, currency, email, secret, version, expires, created, updated
-          from input returning id)
-        insert into ${changeLog(sql)}
-        select i.entry, i.organization, 'cart.create', 'cart', i.id::text, i.record, null::jsonb, ${byOrigin(sql)}
-        from input i join created on created.id = i.id`
+const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const insertAll = (created: ReadonlyArray<Created>) =>
+    sql`with input as materialized (
+        select * from jsonb_to_recordset(${JSON.stringify(created.map(toInput))}::jsonb)
+          as i(entry uuid, origin jsonb, record jsonb, "row" jsonb)),
+      created as (insert into carts (${sql.literal(carts.names)})
+        select ${sql.literal(carts.columns("r"))} from input i, ${sql.literal(carts.row(`i."row"`))} r returning id)
+      insert into ${changeLog(sql)}
+      select i.entry, i.record->>'organizationId', 'cart.create', 'cart', i.record->>'id', i.record, null::jsonb,
+        ${byOrigin(sql)}
+      from input i join created on created.id = (i.record->>'id')::uuid`
 
-    const inserting = yield* GroupCommit.make<New, true>({
-      name: "carts.create",
-      together: (carts) => Effect.as(insertAll(carts), carts.map(() => true as const)),
-      alone: (cart) => Effect.as(insertAll([cart]), true as const)
-    })
+  const inserting = yield* GroupCommit.make<Created, true>({
+    name: "carts.create",
+    together: (created) => Effect.as(insertAll(created), created.map(() => true as const)),
+    alone: (one) => Effect.as(insertAll([one]), true as const)
+  })
 
+  return {
     /** Inserts a new cart. */
-    const insert = Effect.fn("CartRepo.insert")(function*(state: CartState) {
+    insert: Effect.fn("CartRepo.insert")(function*(state: CartState) {
       yield* inserting({ state, actor: yield* CurrentActor })
     }, Effect.orDie)
+  }
+})
 
-    /** Scheduled job: marks expired active carts abandoned, at most 1,000 per call. Returns how many. */
-    const abandonExpired = sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
-      where id = any(array(select id from carts where status = 'active' and expires_at <= now()
-        order by expires_at limit 1000 for update skip locked)) returning 1`.pipe(
-      Effect.map((rows) => rows.length),
+/**
+ * Changes of lines. Each is one statement fenced by the cart's version and status. When another writer, a checkout or
+ * the expiry came first, nothing is written, and the result says so.
+ */
+const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
+  const adding = yield* GroupCommit.make<AddedLine, CartLine | "stale">({
+    name: "carts.add",
+    together: (adds) => {
+      // After a partition, two entities of one cart may each add to it; each uses a separate statement.
+      const first = new Map(adds.map((add) => [add.line.cartId, add] as const).reverse())
+      const chosen = adds.filter((add) => first.get(add.line.cartId) === add)
+      return Effect.map(addStatement(sql, chosen, "skip locked"), (rows) => {
+        const results = new Map(rows.map(({ line, n }) => [chosen[n], changedLine(line)]))
+        return adds.map((add) => results.get(add))
+      })
+    },
+    alone: (add) => Effect.map(addStatement(sql, [add], ""), ([row]) => changedLine(row?.line ?? null))
+  })
+
+  const write = Effect.fnUntraced(function*(
+    from: CartState,
+    lineId: string,
+    type: "cart.updateQuantity" | "cart.removeItem",
+    change: Statement.Fragment
+  ) {
+    const actor = yield* CurrentActor
+    const entry = changeLogRows(sql, actor, {
+      type,
+      entityType: "cart",
+      entityId: "x.cart_id::text",
+      payload: lineJson("x"),
+      before: `(select ${lineJson("f")} from previous f)`,
+      from: "line x"
+    })
+    const records = sql`entry as (${entry})${idempotencyRecord(sql, actor, "line")}`
+    const [row] = yield* changeLineStatement(sql, from, lineId, change, records)
+    return row === undefined || !row.exists ? "no-line" as const : changedLine(row.line)
+  })
+
+  return {
+    /** Adds a line, or increases the quantity of an equal line and takes the newer price. */
+    addLine: Effect.fn("CartRepo.addLine")(
+      function*(from: CartState, line: CartLine) {
+        return yield* adding({ from, line, actor: yield* CurrentActor })
+      },
+      Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
+    ),
+    setQuantity: Effect.fn("CartRepo.setQuantity")(
+      (from: CartState, lineId: string, quantity: number) =>
+        write(from, lineId, "cart.updateQuantity", sql`update cart_lines l set quantity = ${quantity} from cart`),
+      Effect.orDie
+    ),
+    /** Removes a line and returns it. */
+    removeLine: Effect.fn("CartRepo.removeLine")(
+      (from: CartState, lineId: string) =>
+        write(from, lineId, "cart.removeItem", sql`delete from cart_lines l using cart`),
       Effect.orDie
     )
+  }
+})
 
-    /** Scheduled job: deletes carts that ended and expired this long ago, at most 1,000 per call. Returns how many. */
-    const purgeEnded = Effect.fn("CartRepo.purgeEnded")(function*(olderThanDays: number) {
-      const rows = yield* sql`delete from carts where id = any(array(select id from carts
-        where status <> 'active' and status <> 'checking_out'
-          and expires_at < now() - make_interval(days => ${olderThanDays})
-        order by expires_at limit 1000 for update skip locked)) returning 1`
-      return rows.length
-    }, Effect.orDie)
-
-    return { find, findWithLine, state, ofCustomer, insert, abandonExpired, purgeEnded }
-  })
-}) {}
-
-/** `CartRepo` over the database of the process. */
-export const cartRepoLayer = Layer.effect(CartRepo, CartRepo.make)
+/** Scheduled jobs, at most 1,000 carts per call; they return how many. */
+const jobs = (sql: SqlClient.SqlClient) => ({
+  /** Marks expired active carts abandoned. */
+  abandonExpired: sql`update carts set status = 'abandoned', version = version + 1, updated_at = now()
+    where id = any(array(select id from carts where status = 'active' and expires_at <= now()
+      order by expires_at limit 1000 for update skip locked)) returning 1`.pipe(
+    Effect.map((rows) => rows.length),
+    Effect.orDie
+  ),
+  /** Deletes carts that ended and expired this long ago. */
+  purgeEnded: Effect.fn("CartRepo.purgeEnded")(function*(olderThanDays: number) {
+    const rows = yield* sql`delete from carts where id = any(array(select id from carts
+      where status <> 'active' and status <> 'checking_out'
+        and expires_at < now() - make_interval(days => ${olderThanDays})
+      order by expires_at limit 1000 for update skip locked)) returning 1`
+    return rows.length
+  }, Effect.orDie)
+})

@@ -1,14 +1,78 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { actsForShop } from "../access/Ownership.ts"
+import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { Customers } from "../customers/Customers.ts"
+import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid, notFound } from "../errors/ErrorKinds.ts"
+import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
+import { Prices } from "../pricing/Prices.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import type { NewCart, StoredCart } from "./Cart.ts"
+import {
+  admit,
+  type CartLine,
+  type CartState,
+  type CartVisitor,
+  changeable,
+  hashCartSecret,
+  type NewCart,
+  type NewCartLine,
+  newCartSecret,
+  type StoredCart,
+  toState
+} from "./Cart.ts"
 import { CartRepo } from "./CartRepo.ts"
-import { admit, changeable, hashCartSecret, newCartSecret } from "./CartRules.ts"
+import type { OfferRow } from "./CartStatements.ts"
+import { chosenLine } from "./Line.ts"
 
-/** Creates and reads carts (contract §2). */
+class EntityNotFound extends notFound("Entity", "Catalog entity not found.") {}
+class VariantNotFound extends notFound("Variant", "Variant not found.") {}
+class VariantRequired
+  extends invalid("VariantRequired", "variantId", "This item has variants: name one of them.", "variant_required")
+{}
+class NoPrice
+  extends invalid("NoPrice", "unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
+{}
+export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
+
+/** A line to add; its cart gives it the currency. */
+export type LineToAdd = Omit<CartLine, "cartId" | "currency" | "metadata" | "notes">
+
+type Refused = NotFound | ValidationFailed | Conflict | Unavailable
+
+/** Sends changes to the cart's actor, which makes them one at a time; `seen` is the cart as the sender read it. */
+export class CartActor extends Context.Service<CartActor, {
+  readonly addLine: (
+    cartId: string,
+    visitor: CartVisitor,
+    seen: CartState,
+    line: LineToAdd
+  ) => Effect.Effect<CartLine, Refused>
+  readonly setQuantity: (
+    cartId: string,
+    visitor: CartVisitor,
+    seen: CartState,
+    lineId: string,
+    quantity: number
+  ) => Effect.Effect<CartLine, Refused>
+  readonly removeLine: (
+    cartId: string,
+    visitor: CartVisitor,
+    seen: CartState,
+    lineId: string
+  ) => Effect.Effect<CartLine, Refused>
+}>()("stoa/domain/carts/CartActor") {}
+
+/** 404 for an entity that the actor may not see and an unknown variant, 422 for a missing variant (contract §2). */
+const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: string | null) => {
+  if (offer === undefined) return undefined
+  if (offer.isPublic === null || !(offer.isPublic || seesUnpublished(actor))) return new EntityNotFound()
+  if (variantId !== null) return offer.variantFound ? undefined : new VariantNotFound()
+  return offer.hasVariants ? new VariantRequired() : undefined
+}
+
+/** Creates, reads and changes carts (contract §2). */
 export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
   make: Effect.gen(function*() {
     const repo = yield* CartRepo
@@ -32,7 +96,6 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       if (named !== null) yield* customers.mustExist(named)
       const customerId = named ?? (actsForShop(actor) ? null : yield* customers.ownProfileId)
       const now = yield* DateTime.now
-      const expiresAt = DateTime.addDuration(now, Duration.minutes(settings.cartTtlMinutes))
       const secret = newCartSecret()
       const cart = {
         id: newId(),
@@ -42,7 +105,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
         currency: input.currency,
         email: input.email ?? null,
         metadata: {},
-        expiresAt: DateTime.toDateUtc(expiresAt),
+        expiresAt: DateTime.toDateUtc(DateTime.addDuration(now, Duration.minutes(settings.cartTtlMinutes))),
         createdAt: DateTime.toDateUtc(now),
         updatedAt: DateTime.toDateUtc(now)
       } as const
@@ -56,15 +119,6 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       }
     )
 
-    /**
-     * A cart to change, with the line to change or none (null). 404 for visitors who may not change it, 422 when it is
-     * not active or has expired.
-     */
-    const toChange = Effect.fn("Carts.toChange")(function*(cartId: string, lineId: string | null) {
-      const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
-      return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
-    })
-
     /** A cart with its lines; 404 also for visitors who may not read it. */
     const get = Effect.fn("Carts.get")(function*(cartId: string) {
       const cart = yield* admitted(yield* repo.find(cartId), "cart:read")
@@ -75,8 +129,77 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
         : cart
     })
 
-    return { create, get, toChange, visitor }
+    /**
+     * A cart to change, with the line to change or none (null). 404 for visitors who may not change it, 422 when it is
+     * not active or has expired.
+     */
+    const toChange = Effect.fn("Carts.toChange")(function*(cartId: string, lineId: string | null) {
+      const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
+      return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
+    })
+
+    return { create, get, visitor, ...yield* changes(visitor, toChange) }
   })
 }) {
   static readonly layer = Layer.effect(Carts, Carts.make)
 }
+
+/** Changes of lines: reads and hooks come before the actor's turn, which is one rule and one statement. */
+const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
+  visitor: Effect.Effect<CartVisitor, E, R>,
+  toChange: (cartId: string, lineId: string | null) => Effect.Effect<StoredCart, E2, R2>
+) {
+  const [repo, cartActor, hooks, prices] = yield* Effect.all([CartRepo, CartActor, Hooks, Prices])
+
+  /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
+  const findLine = Effect.fnUntraced(function*(cartId: string, itemId: string) {
+    const { lines: [line], ...seen } = yield* toChange(cartId, itemId)
+    return line === undefined ? yield* new LineNotFound() : { line, seen }
+  })
+
+  return {
+    /** Adds a line at the current price for the cart's customer; 404 for an entity that this actor cannot buy. */
+    addItem: Effect.fn("Carts.addItem")(function*(cartId: string, sent: NewCartLine) {
+      // Hooks must not run for visitors who may not change the cart.
+      if (hooks.has("cart.beforeAddItem")) yield* toChange(cartId, null)
+      const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
+      const chosen = chosenLine(item)
+      const sender = yield* visitor
+      const addedAt = DateTime.toDateUtc(yield* DateTime.now)
+      // Refuse here already, so that a refusal costs no turn of the entity.
+      const [offer, priceIn] = yield* Effect.all([
+        repo.offer(cartId, chosen.entityId, chosen.variantId),
+        prices.offerIn(cartId, chosen)
+      ], { concurrency: "unbounded" })
+      const admitted = yield* Effect.fromResult(admit(offer && toState(offer), sender, "cart:update"))
+      const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
+      // Only after the admission: this error would reveal that the cart exists.
+      const refusal = refusalOf(offer, sender.actor, chosen.variantId)
+      if (refusal !== undefined) return yield* refusal
+      const unitPriceSnapshot = priceIn(seen.cart.currency, offer?.groupIds ?? []) ?? item.unitPriceSnapshot
+      if (unitPriceSnapshot === undefined) return yield* new NoPrice()
+      const line = yield* cartActor.addLine(cartId, sender, seen, {
+        ...chosen,
+        id: newId(),
+        unitPriceSnapshot,
+        addedAt
+      })
+      yield* hooks.after("cart.afterAddItem", line, item)
+      return line
+    }),
+    /** Sets a line's quantity, 1 to 9999. */
+    setQuantity: Effect.fn("Carts.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
+      const { line: before, seen } = yield* findLine(cartId, itemId)
+      const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
+      const line = yield* cartActor.setQuantity(cartId, yield* visitor, seen, itemId, quantity)
+      yield* hooks.after("cart.afterUpdateQuantity", line, before)
+      return line
+    }),
+    removeItem: Effect.fn("Carts.removeItem")(function*(cartId: string, itemId: string) {
+      const { line: before, seen } = yield* findLine(cartId, itemId)
+      yield* hooks.before("cart.beforeRemoveItem", before)
+      const line = yield* cartActor.removeLine(cartId, yield* visitor, seen, itemId)
+      yield* hooks.after("cart.afterRemoveItem", line, before)
+    })
+  }
+})

@@ -3,9 +3,11 @@ import { SqlClient } from "effect/sql"
 import { currentOrganization, holds } from "../access/Actor.ts"
 import { servesGuests } from "../access/Ownership.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import type { CartVisitor } from "../carts/CartRules.ts"
+import { cartLines, type CartVisitor } from "../carts/Cart.ts"
+import type { ChosenLine } from "../carts/Line.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import type { Basket, ClaimedLine } from "./PricedCart.ts"
+import { jsonOf } from "../records/Columns.ts"
+import { type Basket, ClaimedLine } from "./PricedCart.ts"
 
 /** A cart as the claim read it. If `claimed` is false, the other fields say why. */
 export interface ClaimedCart extends Basket {
@@ -19,10 +21,7 @@ export interface ClaimedCart extends Basket {
   readonly ordered: boolean
 }
 
-/** A quantity of an entity or variant. */
-export type RequestedSellable = Pick<ClaimedLine, "entityId" | "variantId" | "quantity">
-
-/** Catalog data of a requested line; `entityType` is null when the organization does not have the entity. */
+/** Catalog data of a requested line. */
 export interface SellableSnapshot extends ClaimedLine {
   readonly variantFound: boolean
   readonly hasVariants: boolean
@@ -32,18 +31,18 @@ export interface SellableSnapshot extends ClaimedLine {
  * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
  * `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
  */
-export const sellableSnapshot = `jsonb_build_object(
-    'entityId', l.entity_id, 'variantId', l.variant_id, 'quantity', l.quantity, 'entityType', e.type,
-    'available', coalesce(e.status = 'active' and e.is_visible
-      and (l.variant_id is null or v.status = 'active'), false),
-    'title', coalesce((select a.title from entity_attributes_read a where a.entity_id = l.entity_id
-      order by a.locale <> 'en', a.locale limit 1), e.slug),
-    'sku', coalesce(v.sku, e.metadata->>'sku'),
-    'taxClass', coalesce(v.tax_class, e.tax_class),
-    'weightGrams', case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
-      then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end,
-    'categorySlugs', coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
-      join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]'))`
+export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
+  entityType: "e.type",
+  available: "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
+  title: `coalesce((select a.title from entity_attributes_read a where a.entity_id = l.entity_id
+    order by a.locale <> 'en', a.locale limit 1), e.slug)`,
+  sku: "coalesce(v.sku, e.metadata->>'sku')",
+  taxClass: "coalesce(v.tax_class, e.tax_class)",
+  weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
+    then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
+  categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
+    join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
+})
 
 /** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
 export const catalogOf =
@@ -162,18 +161,16 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
     }, Effect.orDie)
 
     /** Catalog data of the requested lines, in their order, in one statement. */
-    const ofLines = Effect.fn("BasketRepo.ofLines")(function*(requested: ReadonlyArray<RequestedSellable>) {
+    const ofLines = Effect.fn("BasketRepo.ofLines")(function*(requested: ReadonlyArray<ChosenLine>) {
       const organization = yield* currentOrganization
       const rows = yield* sql<
         { readonly snapshot: SellableSnapshot }
       >`with c as (select ${organization}::text as organization_id)
         select ${sql.literal(sellableSnapshot)} || jsonb_build_object('variantFound', v.id is not null,
           'hasVariants', coalesce((select true from variants_read x where x.entity_id = e.id limit 1), false)) as snapshot
-        from c cross join (select n, "entityId" as entity_id, "variantId" as variant_id, quantity
-            from jsonb_to_recordset(${JSON.stringify(requested.map((line, n) => ({ ...line, n })))}::jsonb)
-              as r(n int, "entityId" uuid, "variantId" uuid, quantity int)) l
-          ${sql.literal(catalogOf)}
-        order by l.n`
+        from c cross join jsonb_array_elements(${JSON.stringify(requested)}::jsonb) with ordinality t(line, n)
+          cross join ${sql.literal(cartLines.row("t.line"))} l ${sql.literal(catalogOf)}
+        order by t.n`
       return rows.map(({ snapshot }) => snapshot)
     }, Effect.orDie)
 

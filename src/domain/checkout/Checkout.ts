@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Quantity } from "../carts/Cart.ts"
+import { Line, Quantity, SentLine } from "../carts/Line.ts"
 import { IdempotencyKey } from "../idempotency/IdempotencyKey.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
@@ -82,9 +82,7 @@ export const lineMoney = {
 
 /** A line of a quote or manual order, or to add to an order (contract §3.8, §4.4). */
 export const LineRequest = Schema.Struct({
-  entityId: Uuid,
-  variantId: maybe(Uuid),
-  quantity: Quantity,
+  ...SentLine.fields,
   ...lineMoney
 }).annotate({ identifier: "OrderLineRequest" })
 export type LineRequest = typeof LineRequest.Type
@@ -148,12 +146,7 @@ export const Quote = Schema.Struct({
   taxIncluded: Schema.Boolean,
   grandTotal: Minor,
   lineItems: Schema.Array(Schema.Struct({
-    entityId: Uuid,
-    entityType: Schema.String,
-    variantId: Schema.NullOr(Uuid),
-    sku: Schema.NullOr(Schema.String),
-    title: Schema.String,
-    quantity: Schema.Int,
+    ...Line.fields,
     unitPrice: Minor,
     totalPrice: Minor,
     discountAmount: Minor,

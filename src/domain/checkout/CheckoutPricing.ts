@@ -1,6 +1,7 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { actsForShop, mayNameCustomers } from "../access/Ownership.ts"
+import { Line } from "../carts/Line.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { isDigital } from "../fulfillment/DigitalDelivery.ts"
@@ -239,17 +240,8 @@ const assemble = (
     cartSecretHash: cart.secretHash,
     lines: order.lines.map((line) => ({
       id: line.key,
-      ...Struct.pick(line, [
-        "entityId",
-        "entityType",
-        "variantId",
-        "sku",
-        "title",
-        "quantity",
-        "unitPrice",
-        "totalPrice"
-      ]),
-      ...Struct.pick(line, ["discountAmount", "taxAmount", "basePriceId"]),
+      ...Struct.pick(line, Struct.keys(Line.fields)),
+      ...Struct.pick(line, ["unitPrice", "totalPrice", "discountAmount", "taxAmount", "basePriceId"]),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),
       ...(line.agreed === undefined || line.agreed.discount === 0 ? {} : { manualDiscount: line.agreed.discount })

@@ -5,7 +5,7 @@ import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
-import type { Order } from "../orders/Order.ts"
+import { type Order, orderLines } from "../orders/Order.ts"
 import { buyerKeys } from "../promotions/BuyerKey.ts"
 import type { PricedCart } from "./PricedCart.ts"
 
@@ -104,13 +104,6 @@ export const usageReturned = (sql: SqlClient.SqlClient, organization: string) =>
       where c.organization_id = ${organization} and c.promotion_id = usages.promotion_id
         and c.buyer = any(usages.buyers))`
 
-/** The columns of an order line, and the values of those after `position` from its JSON `l`. */
-export const lineColumns = `id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title,
-        quantity, unit_price, total_price, is_custom_price, tax_amount, discount_amount, metadata`
-export const lineValues = `(l->>'entityId')::uuid, l->>'entityType', (l->>'variantId')::uuid, l->>'sku', l->>'title',
-        (l->>'quantity')::int, (l->>'unitPrice')::bigint, (l->>'totalPrice')::bigint, (l->>'isCustomPrice')::boolean,
-        (l->>'taxAmount')::bigint, (l->>'discountAmount')::bigint, l->'metadata'`
-
 /** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>
   sql`created as (insert into orders (id, organization_id, order_number, customer_id, status, currency, subtotal, tax_total,
@@ -124,9 +117,10 @@ const records = (sql: SqlClient.SqlClient) =>
         nullif(o->'shippingAddress', 'null'), o->'metadata',
         (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
       from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
-    lines as (insert into order_lines (${sql.literal(lineColumns)})
-      select (l->>'id')::uuid, p.organization_id, p.id, place, ${sql.literal(lineValues)}
-      from created p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place)),
+    lines as (insert into order_lines (organization_id, position, ${sql.literal(orderLines.names)})
+      select p.organization_id, place, ${sql.literal(orderLines.columns("r"))}
+      from created p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place),
+        ${sql.literal(orderLines.row("l"))} r),
     history as (insert into order_status_history
         (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
@@ -6,12 +6,17 @@ import type { AuditedType } from "../events/Event.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { EditedStock } from "../inventory/EditedStock.ts"
 import type { HoldChange } from "../inventory/HoldChange.ts"
-import type { Order } from "../orders/Order.ts"
+import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
+import { columnOf } from "../records/Columns.ts"
 import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./BasketRepo.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
-import { lineColumns, lineValues, usage, usageReturned } from "./CreateOrderStatementRepo.ts"
+import { usage, usageReturned } from "./CreateOrderStatementRepo.ts"
 import type { ClaimedLine, PricedCart } from "./PricedCart.ts"
+
+/** Sets everything that an edit may change; shipments and refunds write the other columns meanwhile. */
+const edits = Struct.keys(Struct.omit(OrderLine.fields, ["id", "orderId", "refundedQuantity", "fulfillmentStatus"]))
+  .map((field) => columnOf(undefined, field)).map((column) => `${column} = excluded.${column}`).join(", ")
 
 /**
  * Updates the totals and lines of a pending order of this revision whose payment has not begun: an authorization of
@@ -35,19 +40,17 @@ export const orderUpdated = (
         and status = 'pending' and payment_intent_id is null and amount_captured is null
       returning id, organization_id),
     wanted as materialized (
-      select (l->>'id')::uuid as id, l from edited, input, jsonb_array_elements(o->'lineItems') l),
+      select (l->>'id')::uuid as id, l || jsonb_build_object('orderId', edited.id) as l from edited, input, jsonb_array_elements(o->'lineItems') l),
     gone as (
       delete from order_lines where order_id = (select id from edited) and id <> all(array(select id from wanted))),
     kept as (
-      insert into order_lines (${sql.literal(lineColumns)})
-      select w.id, e.organization_id, e.id,
+      insert into order_lines (organization_id, position, ${sql.literal(orderLines.names)})
+      select e.organization_id,
         coalesce((select position from order_lines x where x.order_id = e.id and x.id = w.id),
           (select max(position) + 1 from order_lines x where x.order_id = e.id)),
-        ${sql.literal(lineValues)}
-      from wanted w, edited e
-      on conflict (id) do update set quantity = excluded.quantity, unit_price = excluded.unit_price,
-        total_price = excluded.total_price, is_custom_price = excluded.is_custom_price,
-        tax_amount = excluded.tax_amount, discount_amount = excluded.discount_amount, metadata = excluded.metadata)
+        ${sql.literal(orderLines.columns("r"))}
+      from wanted w cross join edited e cross join ${sql.literal(orderLines.row("w.l"))} r
+      on conflict (id) do update set ${sql.literal(edits)})
     select id from edited`
 
 /** The data that an edit needs besides the order. */

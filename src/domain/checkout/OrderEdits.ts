@@ -1,4 +1,5 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
+import { isSameSellable, Line, mergedLine } from "../carts/Line.ts"
 import { type CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order, OrderLine, StoredOrder } from "../orders/Order.ts"
@@ -33,7 +34,7 @@ const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
 
 /** An existing line with the price and title of its order, independent of the current catalog. */
 const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): BasketLine => ({
-  ...Struct.pick(line, ["entityId", "variantId", "quantity", "entityType", "title", "sku"]),
+  ...Struct.pick(line, Struct.keys(Line.fields)),
   available: true,
   categorySlugs: snapshot?.categorySlugs ?? [],
   weightGrams: snapshot?.weightGrams ?? 0,
@@ -56,16 +57,14 @@ const holdOf = (order: Order, { entityId, variantId }: BasketLine, units: number
 /** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. */
 const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: BasketLine): EditedLines => {
   const isSame = (one: BasketLine) =>
-    line.agreed === undefined && one.agreed?.isCustomPrice !== true && one.entityId === line.entityId &&
-    one.variantId === line.variantId
+    line.agreed === undefined && one.agreed?.isCustomPrice !== true && isSameSellable(one, line)
   const hold = holdOf(order, line, line.quantity)
   // Only one of several equal lines: the hold grows once.
   const same = lines.find(isSame)
   if (same === undefined) return { type: "orders.addLine", lines: [...lines, line], hold }
   const more = (one: BasketLine): BasketLine => ({
-    ...one,
+    ...mergedLine(one, line),
     available: line.available,
-    quantity: one.quantity + line.quantity,
     agreed: one.agreed && { ...one.agreed, unitPrice: undefined }
   })
   return { type: "orders.changeLine", lines: lines.map((one) => (one === same ? more(one) : one)), hold }

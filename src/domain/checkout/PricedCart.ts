@@ -1,23 +1,23 @@
 import { Effect, Schema, Struct } from "effect"
+import { ChosenLine, Line } from "../carts/Line.ts"
 import { Uuid } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
 
-/** A cart line with the catalog data that its order line will keep. */
-export interface ClaimedLine {
-  readonly entityId: string
-  readonly variantId: string | null
-  readonly quantity: number
-  readonly entityType: string | null
-  readonly available: boolean
-  readonly title: string | null
-  readonly sku: string | null
-  readonly categorySlugs: ReadonlyArray<string>
-  readonly weightGrams: number
+/** A chosen line with current catalog data; `entityType` is null when the organization does not have the entity. */
+export const ClaimedLine = Schema.Struct({
+  ...ChosenLine.fields,
+  entityType: Schema.NullOr(Line.fields.entityType),
+  available: Schema.Boolean,
+  title: Schema.NullOr(Line.fields.title),
+  sku: Line.fields.sku,
+  categorySlugs: Schema.Array(Schema.String),
+  weightGrams: Schema.Number,
   /** Tax class of the variant, else of the entity (contract §3.5). */
-  readonly taxClass: string | null
-}
+  taxClass: Schema.NullOr(Schema.String)
+})
+export type ClaimedLine = typeof ClaimedLine.Type
 
 /** Terms that staff set for a line, or that its order line already has. Minor units. */
 export interface Agreement {
@@ -62,12 +62,7 @@ const Minor = Schema.Int
 /** A priced line with its share of discount and tax. Minor units. */
 export const PricedCartLine = Schema.Struct({
   id: Uuid,
-  entityId: Uuid,
-  entityType: Schema.String,
-  variantId: Schema.NullOr(Uuid),
-  sku: Schema.NullOr(Schema.String),
-  title: Schema.String,
-  quantity: Schema.Int,
+  ...Line.fields,
   unitPrice: Minor,
   totalPrice: Minor,
   discountAmount: Minor,

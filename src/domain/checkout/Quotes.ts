@@ -1,10 +1,11 @@
 import { Context, DateTime, Effect, Layer, Struct } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
-import { changeable } from "../carts/CartRules.ts"
+import { changeable } from "../carts/Cart.ts"
 import { Carts } from "../carts/Carts.ts"
+import { type ChosenLine, chosenLine, isSameSellable, mergedLine } from "../carts/Line.ts"
 import { CheckoutFailed, Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
-import { BasketRepo, type RequestedSellable, type SellableSnapshot } from "./BasketRepo.ts"
+import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
 import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type Agreement, appliedIn, type Basket, type PricedCart, totalsOf } from "./PricedCart.ts"
@@ -21,12 +22,7 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
     const linesOf = Effect.fn("Quotes.linesOf")(function*(requests: ReadonlyArray<LineRequest>) {
       const agreed = yield* Effect.forEach(requests, (request, index) => agreementOf(request, `lineItems.${index}`))
       const lines = mergeEqual(
-        requests.map(({ entityId, quantity, variantId = null }, index) => ({
-          entityId,
-          variantId,
-          quantity,
-          agreed: agreed[index]
-        }))
+        requests.map((request, index) => ({ ...chosenLine(request), agreed: agreed[index] }))
       )
       const snapshots = yield* repo.ofLines(lines)
       return yield* Effect.forEach(
@@ -110,19 +106,17 @@ export const agreementOf = Effect.fnUntraced(function*(
   return agreement
 })
 
-type RequestedLine = RequestedSellable & { readonly agreed: Agreement | undefined }
+type RequestedLine = ChosenLine & { readonly agreed: Agreement | undefined }
 
 const mergeEqual = (lines: ReadonlyArray<RequestedLine>): ReadonlyArray<RequestedLine> => {
   const merged: Array<RequestedLine> = []
   for (const line of lines) {
     const index = line.agreed !== undefined ?
       -1 :
-      merged.findIndex((one) =>
-        one.agreed === undefined && one.entityId === line.entityId && one.variantId === line.variantId
-      )
+      merged.findIndex((one) => one.agreed === undefined && isSameSellable(one, line))
     const same = merged[index]
     if (same === undefined) merged.push(line)
-    else merged[index] = { ...same, quantity: same.quantity + line.quantity }
+    else merged[index] = mergedLine(same, line)
   }
   return merged
 }

@@ -1,6 +1,8 @@
 import { Effect, Schema } from "effect"
+import { Line } from "../carts/Line.ts"
 import { isUuid, Uuid } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
+import { Table } from "../records/Table.ts"
 import { keyText } from "../text/Storable.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
@@ -16,12 +18,7 @@ export const LineFulfillment = Schema.Literals(["unfulfilled", "partial", "fulfi
 export const OrderLine = Schema.Struct({
   id: Uuid,
   orderId: Uuid,
-  entityId: Uuid,
-  entityType: Schema.String,
-  variantId: Schema.NullOr(Uuid),
-  sku: Schema.NullOr(Schema.String),
-  title: Schema.String,
-  quantity: Schema.Int,
+  ...Line.fields,
   unitPrice: Amount,
   totalPrice: Amount,
   isCustomPrice: Schema.Boolean,
@@ -32,6 +29,8 @@ export const OrderLine = Schema.Struct({
   metadata: Metadata
 }).annotate({ identifier: "OrderLine" })
 export type OrderLine = typeof OrderLine.Type
+
+export const orderLines = new Table("order_lines", OrderLine)
 
 /** Shipping address as the shopper entered it. */
 export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)

@@ -4,9 +4,9 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { isUuid } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf, jsonOf } from "../records/Columns.ts"
+import { columnsOf } from "../records/Columns.ts"
 import type { SpentIn } from "./CustomerTotals.ts"
-import { isOrderNumber, Order, OrderLine, type StoredOrder } from "./Order.ts"
+import { isOrderNumber, Order, orderLines, type StoredOrder } from "./Order.ts"
 import { OrderStatus } from "./OrderStatus.ts"
 
 /** Read as numbers: the driver gives bigints for these columns. */
@@ -19,7 +19,7 @@ const amounts = Object.fromEntries(
 /** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
 export const orderColumns = `${
   columnsOf(Struct.omit(Order.fields, ["isDraft", "lineItems"]), "o", amounts)
-}, nullif(o.is_draft, false) as "isDraft", coalesce((select jsonb_agg(${jsonOf(OrderLine.fields, "l")}
+}, nullif(o.is_draft, false) as "isDraft", coalesce((select jsonb_agg(${orderLines.json("l")}
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
 /** An order as `orderColumns` reads it. */

@@ -45,6 +45,13 @@ export class Table<A extends object> {
     return jsonOf(this.schema.fields, row, this.computed)
   }
 
+  /** SQL of the row of a record that an SQL text has as JSON. */
+  row(json: string): string {
+    const stored = Object.keys(this.schema.fields).filter((field) => !(field in this.computed))
+    const pairs = stored.map((field) => `'${String.camelToSnake(field)}', ${json}->'${field}'`)
+    return `jsonb_populate_record(null::${this.name}, jsonb_build_object(${pairs.join(", ")}))`
+  }
+
   /** A template for statements that return complete records. */
   rows(sql: SqlClient.SqlClient, preparation?: "prepared" | "unprepared") {
     return decoding(sql, this.schema, preparation)

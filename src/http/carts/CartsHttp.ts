@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { toCart } from "../../domain/carts/Cart.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { CartClient } from "../../entities/CartClient.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { CartsGroup } from "./CartsApi.ts"
 
@@ -12,13 +11,12 @@ export const cartsHttp = HttpApiBuilder.group(
   "carts",
   Effect.fnUntraced(function*(handlers) {
     const carts = yield* Carts
-    const client = yield* CartClient
     return handlers.handleAll({
       create: ({ payload }) => carts.create(payload),
       read: ({ params }) => Effect.map(carts.get(params.id), toCart),
-      addItem: ({ params, payload }) => client.addItem(params.id, payload),
-      setQuantity: ({ params, payload }) => client.setQuantity(params.id, params.itemId, payload.quantity),
-      removeItem: ({ params }) => Effect.as(client.removeItem(params.id, params.itemId), deleted)
+      addItem: ({ params, payload }) => carts.addItem(params.id, payload),
+      setQuantity: ({ params, payload }) => carts.setQuantity(params.id, params.itemId, payload.quantity),
+      removeItem: ({ params }) => Effect.as(carts.removeItem(params.id, params.itemId), deleted)
     })
   })
 )

@@ -15,7 +15,6 @@ import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { FailedJobs, Jobs } from "../../domain/jobs/Jobs.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/paging/Paging.ts"
-import { CartClient } from "../../entities/CartClient.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { answerOf, checkoutKey } from "../checkout/CheckoutHttp.ts"
@@ -91,10 +90,10 @@ export const rpcHandlers = StoaRpcs.toLayer({
 
   "carts.create": (cart) => Carts.use((carts) => carts.create(cart)),
   "carts.read": ({ id }) => Carts.use((carts) => Effect.map(carts.get(id), toCart)),
-  "carts.addItem": ({ cartId, item }) => CartClient.use((client) => client.addItem(cartId, item)),
+  "carts.addItem": ({ cartId, item }) => Carts.use((carts) => carts.addItem(cartId, item)),
   "carts.setQuantity": ({ cartId, itemId, quantity }) =>
-    CartClient.use((client) => client.setQuantity(cartId, itemId, quantity)),
-  "carts.removeItem": ({ cartId, itemId }) => CartClient.use((client) => client.removeItem(cartId, itemId)),
+    Carts.use((carts) => carts.setQuantity(cartId, itemId, quantity)),
+  "carts.removeItem": ({ cartId, itemId }) => Carts.use((carts) => carts.removeItem(cartId, itemId)),
   // The fingerprint of the same request over HTTP, so that a repeat finds its order either way.
   "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {
     const checkouts = yield* Checkouts

@@ -1,12 +1,9 @@
 import { Layer } from "effect"
-import { cartLineRepoLayer } from "../../domain/carts/CartLineRepo.ts"
-import { cartRepoLayer } from "../../domain/carts/CartRepo.ts"
+import { CartRepo } from "../../domain/carts/CartRepo.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { migrations } from "../../domain/carts/migrations.ts"
-import { offerRepoLayer } from "../../domain/carts/OfferRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { CartClient } from "../../entities/CartClient.ts"
-import { cartEntityLayer } from "../../entities/CartEntity.ts"
+import { cartActorLayer, cartEntityLayer } from "../../entities/CartEntity.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
 
 /** Carts and the actor that owns each of them (contract §2). */
@@ -19,10 +16,7 @@ export const carts = defineModule({
     { scope: "cart:update", description: "Change carts" }
   ],
   migrations,
-  services: CartClient.layer.pipe(
-    Layer.provideMerge(Carts.layer),
-    Layer.provideMerge(Layer.mergeAll(cartRepoLayer, cartLineRepoLayer, offerRepoLayer))
-  ),
+  services: Layer.provideMerge(Carts.layer, Layer.merge(CartRepo.layer, cartActorLayer)),
   actors: cartEntityLayer,
   routes: cartsHttp
 })

@@ -1,10 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Struct } from "effect"
 import { Carts } from "../../domain/carts/Carts.ts"
+import { ChosenLine } from "../../domain/carts/Line.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
-import { CartClient } from "../../entities/CartClient.ts"
 
 /** Adds the items of an earlier order to a new cart (spec §4 `/me/orders/:orderId/reorder`, contract, platform §7). */
 export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/Reorders", {
@@ -12,11 +12,10 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
     const orders = yield* CustomerOrders
     const customers = yield* Customers
     const carts = yield* Carts
-    const client = yield* CartClient
 
     /** Gives the reason why a line was not added, or null. */
-    const add = (cartId: string, { entityId, quantity, variantId }: OrderLine) =>
-      client.addItem(cartId, { entityId, variantId, quantity }).pipe(
+    const add = (cartId: string, line: OrderLine) =>
+      carts.addItem(cartId, Struct.pick(line, Struct.keys(ChosenLine.fields))).pipe(
         Effect.as(null),
         Effect.catch((refusal) => Effect.succeed(refusal.error.message))
       )

@@ -6,7 +6,7 @@ import { orderOwners } from "../../customers/CustomerImport.ts"
 import { newId } from "../../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../../import-export/Upsert.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundShares.ts"
-import type { Order, OrderLine } from "../Order.ts"
+import { type Order, type OrderLine, orderLines as orderLineTable } from "../Order.ts"
 import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
 import { orderReads } from "./OrderImportRepo.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
@@ -22,9 +22,7 @@ const orders: RowTable = {
 
 const orderLines: RowTable = {
   name: "order_lines",
-  columns:
-    "id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity, unit_price, total_price, " +
-    "is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value, fulfillment_status, metadata",
+  columns: `${orderLineTable.names}, position, refunded_value`,
   key: "id"
 }
 

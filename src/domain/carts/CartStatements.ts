@@ -1,0 +1,149 @@
+import { Effect } from "effect"
+import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { Actor } from "../access/Actor.ts"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
+import { newId } from "../ids/Id.ts"
+import { columnOf, jsonOf } from "../records/Columns.ts"
+import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
+import { lineDetails } from "./Line.ts"
+
+/** A line as `lineJson` reads it. */
+export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
+
+/** SQL of a row of `cart_lines` as the API shows the line. */
+export const lineJson = (row: string) => jsonOf(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
+
+export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(row.addedAt) })
+
+/** The carts `c` that pass a condition, with their lines that pass `filter`, oldest first. */
+export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fragment, filter?: Statement.Fragment) =>
+  Effect.map(
+    sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(carts.columns("c"))},
+        coalesce((select jsonb_agg(${sql.literal(lineJson("l"))} order by l.added_at, l.id)
+          from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id ${
+      filter ?? sql.literal("")
+    }), '[]') as lines
+      from carts c where ${condition}`,
+    (rows) => rows.map((row): StoredCart => ({ ...toState(row), lines: row.lines.map(toLine) }))
+  )
+
+/** A cart without its lines. */
+export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId: string) =>
+  Effect.map(
+    sql<CartRow>`select ${sql.literal(carts.columns("c"))} from carts c
+      where c.id = ${cartId}::uuid and c.organization_id = ${organization}`,
+    ([row]) => row && toState(row)
+  )
+
+/** An item that somebody wants to add to a cart. */
+export interface WantedItem {
+  readonly cart: string
+  readonly entity: string
+  readonly variant: string | null
+  readonly organization: string
+}
+
+/** A cart and what decides whether an item can be added to it. */
+export interface OfferRow extends CartRow {
+  readonly n: number
+  readonly groupIds: ReadonlyArray<string> | null
+  readonly isPublic: boolean | null
+  readonly hasVariants: boolean
+  readonly variantFound: boolean
+}
+
+/** Carts and items. Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join. */
+export const offerStatement = (sql: SqlClient.SqlClient, wanted: ReadonlyArray<WantedItem>) =>
+  sql<OfferRow>`with i as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(wanted.map((one, n) => ({ ...one, n })))}::jsonb)
+        as i(n int, cart uuid, entity uuid, variant uuid, organization text))
+    select i.n, ${sql.literal(carts.columns("c"))},
+      (select u.group_ids from customers_read u where u.id = c.customer_id) as "groupIds",
+      (select e.status = 'active' and e.is_visible from catalog_entities_read e
+        where e.id = i.entity and e.organization_id = c.organization_id) as "isPublic",
+      coalesce((select true from variants_read v where v.entity_id = i.entity limit 1), false) as "hasVariants",
+      coalesce((select true from variants_read v where v.entity_id = i.entity and v.id = i.variant
+        and v.status = 'active' limit 1), false) as "variantFound"
+    from i join carts c on c.id = i.cart and c.organization_id = i.organization
+    where c.id = any(array(select cart from i))`
+
+/** A line to add to a cart that its sender read in this state. */
+export interface AddedLine {
+  readonly from: CartState
+  readonly line: CartLine
+  readonly actor: Actor
+}
+
+const toInput = ({ actor, from: { cart, version }, line }: AddedLine, n: number) => ({
+  n,
+  cart: cart.id,
+  organization: cart.organizationId,
+  version,
+  line,
+  event: newId(),
+  origin: originOf(actor),
+  work: actor.executionId ?? null
+})
+
+/** `mergedLine`, and the newer price. */
+const merged = [
+  "quantity = cart_lines.quantity + excluded.quantity",
+  "unit_price_snapshot = excluded.unit_price_snapshot",
+  ...lineDetails.map((field) => columnOf(undefined, field)).map((column) =>
+    `${column} = coalesce(excluded.${column}, cart_lines.${column})`
+  )
+].join(", ")
+
+/**
+ * Adds lines to carts, at most one to each, fenced by the version that the sender read. `line` is null when the cart
+ * has changed; a row is missing when the cart was locked and skipped. Locks carts in id order. Conditions use
+ * `any(array(...))`, because on a young table the planner would scan it for a join.
+ */
+export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<AddedLine>, locking: Locking) =>
+  sql<{ readonly n: number; readonly line: LineRow | null }>`with
+    input as materialized (select * from jsonb_to_recordset(${JSON.stringify(adds.map(toInput))}::jsonb) as i(
+      n int, cart uuid, organization text, version bigint, line jsonb, event uuid, origin jsonb, work uuid)),
+    locked as materialized (select c.id, i.n from input i join carts c on c.id = i.cart
+      where c.id = any(array(select cart from input)) and c.organization_id = i.organization
+      order by c.id for update of c ${sql.literal(locking)}),
+    changed as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
+      where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
+      returning i.n),
+    line as (insert into cart_lines (organization_id, ${sql.literal(cartLines.names)})
+      select i.organization, ${sql.literal(cartLines.columns("r"))}
+      from input i join changed m on m.n = i.n, ${sql.literal(cartLines.row("i.line"))} r
+      on conflict (cart_id, entity_id, variant_id) do update set ${sql.literal(merged)}
+      returning *),
+    event as (insert into ${changeLog(sql)}
+      select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineJson("l"))},
+        -- The snapshot of this statement still has the previous line; the fence excludes other changes.
+        (select ${sql.literal(lineJson("o"))} from cart_lines o where o.cart_id = i.cart and o.id = l.id),
+        ${byOrigin(sql)} from input i join line l on l.cart_id = i.cart),
+    marked as (insert into idempotency_records (organization_id, execution_id)
+      select i.organization, i.work from input i join line l on l.cart_id = i.cart where i.work is not null)
+    select k.n, case when l.id is not null then ${
+    sql.literal(lineJson("l"))
+  } end as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`
+
+/** SQLSTATE of a number out of range: only a quantity is added up. */
+export const isTooMany = ({ reason }: SqlError.SqlError): boolean => /"code":"22003"/.test(JSON.stringify(reason))
+
+/** The part `change` of a cart's line, fenced: the part `cart` has a row only when the fence held. */
+export const changeLineStatement = (
+  sql: SqlClient.SqlClient,
+  { cart, version }: CartState,
+  lineId: string,
+  change: Statement.Fragment,
+  records: Statement.Fragment
+) =>
+  sql<{ readonly exists: boolean; readonly line: LineRow | null }>`with
+    previous as (select * from cart_lines where cart_id = ${cart.id}::uuid and id = ${lineId}::uuid
+      and organization_id = ${cart.organizationId}),
+    cart as (update carts set version = version + 1, updated_at = now()
+      where id = ${cart.id}::uuid and organization_id = ${cart.organizationId} and version = ${version}
+        and status = 'active' and expires_at > now() and exists (select 1 from previous) returning id),
+    line as (${change} where l.cart_id = cart.id and l.id = ${lineId}::uuid
+      and l.organization_id = ${cart.organizationId} returning l.*),
+    ${records}
+    select exists (select 1 from previous) as exists, (select ${sql.literal(lineJson("line"))} from line) as line`
