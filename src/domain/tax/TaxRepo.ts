@@ -5,6 +5,7 @@ import { type OrganizationCache, organizationCache } from "../access/Organizatio
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { OrderStatus } from "../orders/OrderStatus.ts"
+import { refusedBy } from "../records/Constraints.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
 import { recordService } from "../records/RecordService.ts"
 import { decoding } from "../records/Rows.ts"
