@@ -29,9 +29,13 @@ export const sqlStates = { foreignKey: "23503", check: "23514", outOfRange: "220
  *
  *     sql`insert …`.pipe(Effect.catchTag("SqlError", refusedBy({ brands_slug: () => new BrandSlugTaken() })))
  */
-export const refusedBy =
-  <E>(errors: Readonly<Record<string, () => E>>) => (error: SqlError.SqlError): Effect.Effect<never, E> => {
+export const refusedBy = <E extends Readonly<Record<string, unknown>>>(
+  errors: { readonly [Name in keyof E]: () => E[Name] }
+) => {
+  const byName = new Map<string, () => E[keyof E]>(Object.entries(errors))
+  return (error: SqlError.SqlError): Effect.Effect<never, E[keyof E]> => {
     const { constraint, state } = refusalOf(error)
-    const made = errors[constraint] ?? errors[state]
+    const made = byName.get(constraint) ?? byName.get(state)
     return made === undefined ? Effect.die(error) : Effect.fail(made())
   }
+}
