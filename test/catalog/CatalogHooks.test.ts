@@ -101,8 +101,11 @@ describe("hooks of the catalog", () => {
           yield* Effect.flip(catalog.remove(id))
         ]
         for (const { error } of failures) assert.strictEqual(error.message, "It is frozen.")
-        assert.strictEqual((yield* Effect.flip(catalog.update(newId(), { metadata: {} })))._tag, "NotFound")
-        assert.strictEqual((yield* Effect.flip(catalog.remove(newId())))._tag, "NotFound")
+        assert.strictEqual(
+          (yield* Effect.flip(catalog.update(newId(), { metadata: {} })))._tag,
+          "NotFound/CatalogEntity"
+        )
+        assert.strictEqual((yield* Effect.flip(catalog.remove(newId())))._tag, "NotFound/CatalogEntity")
       }).pipe(asShopkeeper))
 
     it.effect("hooks of the catalog may change what is created, and refuse it", () =>

@@ -91,7 +91,7 @@ describe("at the same time", () => {
           together
         )
         const tags = answers.map((answer) => answer._tag === "Some" ? answer.value._tag : "created").sort()
-        assert.deepStrictEqual(tags, [...Array.from({ length: 7 }, () => "Conflict"), "created"])
+        assert.deepStrictEqual(tags, [...Array.from({ length: 7 }, () => "Conflict/EntitySlug"), "created"])
       }).pipe(asShopkeeper))
 
     it.effect("two moves that would close a circle together are one move and one refusal", () =>

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import {
   type Axis,
   type Combination,
   combinationKey,
   combinationNamed,
-  type CombinationRefusal,
   combinationsFor,
-  fullProduct
-} from "../../src/domain/catalog/variants/CombinationRules.ts"
+  fullProduct,
+  type InvalidCombination
+} from "../../src/domain/catalog/variants/Variant.ts"
 
 const axis = (name: string, count: number): Axis => ({
   name,
@@ -17,12 +17,10 @@ const axis = (name: string, count: number): Axis => ({
 
 const axes = (...sizes: ReadonlyArray<number>) => sizes.map((size, index) => axis("abcdefgh"[index] ?? "z", size))
 
-const made = (result: ReadonlyArray<Combination> | CombinationRefusal): ReadonlyArray<Combination> => {
-  if ("message" in result) throw new Error(result.message)
-  return result
-}
+const made = (result: ReturnType<typeof combinationsFor>) => Result.getOrThrow(result)
 
-const refusal = (result: object): string => "message" in result ? String(result.message) : "none"
+const refusal = (result: Result.Result<unknown, InvalidCombination>): string =>
+  Result.isFailure(result) ? result.failure.error.message : "none"
 
 const index = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 const list = <S extends Schema.Constraint>(item: S, maximum: number) =>
@@ -96,8 +94,8 @@ describe("combinations", () => {
   })
 
   it("combinations by name find the values, or say which option or value is unknown", () => {
-    assert.deepStrictEqual(combinationNamed(axes(2, 2), { b: "b-1", a: "a-0" }), ["b1", "a0"])
-    assert.deepStrictEqual(combinationNamed(axes(2), {}), [])
+    assert.deepStrictEqual(combinationNamed(axes(2, 2), { b: "b-1", a: "a-0" }), Result.succeed(["b1", "a0"]))
+    assert.deepStrictEqual(combinationNamed(axes(2), {}), Result.succeed([]))
     assert.include(refusal(combinationNamed(axes(2), { z: "a-0" })), "not an option")
     assert.include(refusal(combinationNamed(axes(2), { a: "a-9" })), "a-9")
   })

@@ -58,7 +58,7 @@ describe("of what is deleted in the same moment", () => {
       it.effect(`${name} cannot be written: the entity is not found`, () =>
         Effect.gen(function*() {
           const { id } = yield* shirt
-          assert.strictEqual((yield* whileDeleting("catalog_entities", id, write(id)))._tag, "NotFound")
+          assert.strictEqual((yield* whileDeleting("catalog_entities", id, write(id)))._tag, "NotFound/CatalogEntity")
         }).pipe(asShopkeeper))
     }
 
@@ -66,7 +66,7 @@ describe("of what is deleted in the same moment", () => {
       Effect.gen(function*() {
         const { id, sizeId } = yield* shirt
         const value = Effect.flatMap(Variants, (_) => _.createOptionValue(sizeId, "L"))
-        assert.strictEqual((yield* whileDeleting("catalog_entities", id, value))._tag, "NotFound")
+        assert.strictEqual((yield* whileDeleting("catalog_entities", id, value))._tag, "NotFound/OptionType")
       }).pipe(asShopkeeper))
 
     it.effect("no category comes to lie below it, be it new or moved", () =>
@@ -86,7 +86,7 @@ describe("of what is deleted in the same moment", () => {
           second.id,
           categories.update(child.id, { parentId: second.id })
         )
-        assert.deepStrictEqual([made._tag, moved._tag], ["ValidationFailed", "ValidationFailed"])
+        assert.deepStrictEqual([made._tag, moved._tag], ["ValidationFailed/Parent", "ValidationFailed/Parent"])
       }).pipe(asShopkeeper))
   })
 })

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { EntityListRepo } from "../../src/domain/catalog/EntityListRepo.ts"
-import { includesOf } from "../../src/domain/catalog/Expansion.ts"
+import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
+import { includesOf } from "../../src/domain/catalog/EntityView.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
@@ -11,7 +11,7 @@ import { plansOf, recording } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const repos = Layer.mergeAll(MediaRepo.layer, MediaFileRepo.layer, EntityListRepo.layer).pipe(
+const repos = Layer.mergeAll(MediaRepo.layer, MediaFileRepo.layer, EntityRepo.layer).pipe(
   Layer.provide(recording),
   Layer.provideMerge(TestDatabase)
 )
@@ -47,7 +47,7 @@ describe("media among 40,000", () => {
       Effect.gen(function*() {
         yield* seedMany
         const sql = yield* SqlClient.SqlClient
-        const [media, files, lists] = [yield* MediaRepo, yield* MediaFileRepo, yield* EntityListRepo]
+        const [media, files, lists] = [yield* MediaRepo, yield* MediaFileRepo, yield* EntityRepo]
         const [first] = (yield* inStore(media.page({}, page))).items
         const [shown] = yield* sql<{ entity_id: string }>`select entity_id from entity_media
           where organization_id = 'many-7' limit 1`

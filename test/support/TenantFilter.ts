@@ -23,7 +23,7 @@ export const switchable = (source: string, file: string): string => {
 }
 
 /** Where they stand, under the project. */
-export const filtered = "src/{domain/**,layers/{jobs,webhooks}}/*Repo.ts"
+export const filtered = "src/{domain/**,layers/{jobs,webhooks}}/*{Repo,Statements}.ts"
 
 /** `src/domain/catalog/brands/BrandRepo.ts#2`: a file of the project, and which of its filters is taken out. */
 export const mutantOf = (text: string): { readonly file: string; readonly n: number } => {

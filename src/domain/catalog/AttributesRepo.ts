@@ -1,46 +1,48 @@
-import { Context, Effect, Equal, Layer, String } from "effect"
+import { Context, Effect, Equal, Layer, Schema, String, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { jsonOf } from "../records/Columns.ts"
-import { Attributes, type AttributesChange, type NewAttributes } from "./Attributes.ts"
-import type { CatalogEntity } from "./Entity.ts"
-import { entityColumns, entityJson } from "./EntityRowsRepo.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf, jsonOf } from "../records/Columns.ts"
+import { withSent } from "../records/RecordService.ts"
+import { decoding } from "../records/Rows.ts"
+import { Attributes, AttributesChange, AttributesDraft, CatalogEntity, type NewAttributes } from "./Entity.ts"
+import { entityJson } from "./EntityStatements.ts"
 
-/** The visibility of the entity, and its attributes in the requested locale if there are any. */
-export interface AttributesRead {
-  readonly entity: Pick<CatalogEntity, "status" | "isVisible">
-  readonly attributes: Attributes | undefined
-}
-
-/** Reads the first of these locales that has attributes, with or without drafts. */
-export interface AttributesQuery {
-  readonly locales: ReadonlyArray<string>
-  readonly drafts: boolean
-}
-
-/** Localized attributes of entities: one row per entity and locale. */
+/** Localized attributes of entities, one row per entity and locale, and their drafts, at most one each. */
 export class AttributesRepo extends Context.Service<AttributesRepo>()("stoa/domain/catalog/AttributesRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    find: makeFind(sql),
+    put: makePut(sql),
+    keepOnly: makeKeepOnly(sql),
+    ...makeDrafts(sql),
+    listDrafts: makeDraftList(sql)
+  }))
 }) {
   static readonly layer = Layer.effect(AttributesRepo, AttributesRepo.make)
 }
 
-/** The CTE that writes the attributes of the entity in the CTE `made`; writes no row without attributes. */
-export const attributesInsert = (sql: SqlClient.SqlClient, input: NewAttributes | undefined) =>
-  sql`insert into entity_attributes (id, organization_id, entity_id, locale, title, subtitle, description,
-      rich_description, seo_title, seo_description)
-    select ${newId()}::uuid, organization_id, id, ${input?.locale ?? "en"}, ${input?.title}, ${input?.subtitle},
-      ${input?.description}, ${asJson(input?.richDescription)}::jsonb, ${input?.seoTitle}, ${input?.seoDescription}
-    from made where ${input !== undefined}::boolean`
+const columns = `id, organization_id, entity_id, locale, title, subtitle, description, rich_description, seo_title,
+    seo_description`
+
+/** The values of the last five columns. */
+const textsOf = (sql: SqlClient.SqlClient, sent: AttributesChange | undefined) =>
+  sql`${sent?.subtitle}, ${sent?.description}, ${asJson(sent?.richDescription)}::jsonb, ${sent?.seoTitle},
+    ${sent?.seoDescription}`
 
 const asJson = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value))
 
-const { status: _, ...storedFields } = Attributes.fields
+/** The CTE that writes the attributes of the entity in the CTE `made`; writes no row without attributes. */
+export const attributesInsert = (sql: SqlClient.SqlClient, input: NewAttributes | undefined) =>
+  sql`insert into entity_attributes (${sql.literal(columns)})
+    select ${newId()}::uuid, organization_id, id, ${input?.locale ?? "en"}, ${input?.title}, ${textsOf(sql, input)}
+    from made where ${input !== undefined}::boolean`
+
+const StoredAttributes = Schema.Struct(Struct.omit(Attributes.fields, ["status"]))
 
 /** Stored attributes as the API shows them: an SQL text over a row. */
-const attributesJson = (row: string) => jsonOf(storedFields, row)
+const attributesJson = (row: string) => jsonOf(StoredAttributes.fields, row)
 
 /** The event of changed attributes shows the entity with them, like a read that includes them. */
 const changeEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
@@ -66,19 +68,14 @@ const deletionEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "x join locked o on o.id = x.id"
   })
 
-interface ReadRow extends AttributesRead {
-  readonly locale: string | null
-  readonly stored: Omit<Attributes, "status"> | null
-  readonly changes: Partial<Attributes> | null
-  readonly draftId: string
-}
-
-/** The stored attributes with the draft merged into them; a locale that was never approved has the draft alone. */
-const attributesOf = (entityId: string, { changes, draftId, locale, stored }: ReadRow): Attributes | undefined => {
-  if (locale === null) return undefined
-  const base = stored ?? { ...emptyAttributes, id: draftId, entityId, locale }
-  return changes === null ? { ...base, status: "approved" } : { ...base, ...changes, status: "draft" }
-}
+/** The visibility of an entity, with the attributes and the draft of the first locale that has any; null for none. */
+const ReadRow = Schema.Struct({
+  entity: Schema.Struct(Struct.pick(CatalogEntity.fields, ["status", "isVisible"])),
+  locale: Schema.NullOr(Schema.String),
+  stored: Schema.NullOr(StoredAttributes),
+  changes: Schema.NullOr(AttributesChange),
+  draftId: Schema.NullOr(Schema.String)
+})
 
 const emptyAttributes = {
   title: "",
@@ -89,80 +86,85 @@ const emptyAttributes = {
   seoDescription: null
 }
 
-const make = (sql: SqlClient.SqlClient) => {
-  /** Undefined when there is no such entity. */
-  const find = Effect.fn("AttributesRepo.find")(function*(entityId: string, query: AttributesQuery) {
+/** The stored attributes with the draft merged into them; a locale that was never approved has the draft alone. */
+const attributesOf = (entityId: string, row: typeof ReadRow.Type): Attributes | undefined => {
+  const { changes, draftId, locale, stored } = row
+  if (locale === null) return undefined
+  const base = stored ?? { ...emptyAttributes, id: draftId ?? "", entityId, locale }
+  return changes === null ? { ...base, status: "approved" } : { ...withSent(base, changes), status: "draft" }
+}
+
+const makeFind = (sql: SqlClient.SqlClient) =>
+  /** Of the first of these locales that has attributes, with or without drafts. Undefined when there is no such entity. */
+  Effect.fn("AttributesRepo.find")(function*(entityId: string, locales: ReadonlyArray<string>, drafts: boolean) {
     const organization = yield* currentOrganization
     // An entity without attributes in these locales still returns a row with its visibility.
-    const [row] = yield* sql<ReadRow>`select json_build_object('status', e.status, 'isVisible', e.is_visible) as entity,
-        w.*
+    const [row] = yield* decoding(sql, ReadRow)`select w.*,
+        json_build_object('status', e.status, 'isVisible', e.is_visible) as entity
       from catalog_entities e left join lateral (
         select l.locale, case when a.id is not null then ${sql.literal(attributesJson("a"))} end as stored, d.changes,
           d.id as "draftId"
-        from unnest(${query.locales}::text[]) with ordinality l(locale, place)
+        from unnest(${locales}::text[]) with ordinality l(locale, place)
         left join entity_attributes a on a.entity_id = e.id and a.locale = l.locale
-        left join entity_attribute_drafts d on d.entity_id = e.id and d.locale = l.locale and ${query.drafts}::boolean
+        left join entity_attribute_drafts d on d.entity_id = e.id and d.locale = l.locale and ${drafts}::boolean
         where a.id is not null or d.id is not null order by l.place limit 1) w on true
       where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
     return row === undefined ? undefined : { entity: row.entity, attributes: attributesOf(entityId, row) }
   }, Effect.orDie)
 
-  /**
-   * Inserts or merges. The first write of a locale needs a title; a write without a change emits no event. Returns
-   * the entity after a change and before it, and the fields that changed.
-   *
-   * The conflict branch merges into the newest version of the row and writes only the given fields, so that parallel
-   * writes of different fields keep each other's values. PostgreSQL checks NOT NULL before the conflict, so the proposed
-   * row borrows the existing title.
-   */
-  const put = Effect.fn("AttributesRepo.put")(function*(entityId: string, locale: string, change: AttributesChange) {
+/** The entity before a write, after it if it changed, and the row of the locale before; null for a new locale. */
+const PutRow = Schema.Struct({
+  existed: Schema.Boolean,
+  old: CatalogEntity,
+  entity: Schema.NullOr(CatalogEntity),
+  previous: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
+})
+
+/**
+ * Inserts or merges. The first write of a locale needs a title; a write without a change emits no event. Returns
+ * the entity after a change and before it, and the fields that changed.
+ *
+ * The conflict branch merges into the newest version of the row and writes only the given fields, so that parallel
+ * writes of different fields keep each other's values. PostgreSQL checks NOT NULL before the conflict, so the proposed
+ * row borrows the existing title.
+ */
+const makePut = (sql: SqlClient.SqlClient) =>
+  Effect.fn("AttributesRepo.put")(function*(entityId: string, locale: string, change: AttributesChange) {
     const actor = yield* CurrentActor
-    interface Row extends CatalogEntity {
-      readonly existed: boolean
-      readonly changed: boolean
-      readonly oldUpdatedAt: Date
-      /** The row of the locale before the write; null for a new locale. */
-      readonly old: Readonly<Record<string, unknown>> | null
-    }
     // Every write of a part of an entity locks the entity: it waits for a concurrent deletion and then finds nothing,
     // instead of failing on the foreign key. It locks the attributes too, to see those of a concurrent request.
-    const statement = sql<Row>`with locked as (
-        select e.id, e.organization_id, e.updated_at, ${sql.literal(entityJson("e"))} as record
-        from catalog_entities e
+    const statement = decoding(sql, PutRow)`with locked as (
+        select e.id, e.organization_id, ${sql.literal(entityJson("e"))} as record from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       previous as (select a.* from locked n join entity_attributes a on a.entity_id = n.id and a.locale = ${locale}
         for no key update of a),
-      entity as (select n.*, a.title, a.id is not null as existed, to_jsonb(a) as old,
+      entity as (select n.*, a.title, a.id is not null as existed, to_jsonb(a) as previous,
           ${sql.literal(attributesJson("a"))} as shown
         from locked n left join previous a on true),
       written as (
-        insert into entity_attributes as t (id, organization_id, entity_id, locale, title, subtitle, description,
-          rich_description, seo_title, seo_description)
+        insert into entity_attributes as t (${sql.literal(columns)})
         select ${newId()}::uuid, n.organization_id, n.id, ${locale}, coalesce(${change.title}, n.title),
-          ${change.subtitle}, ${change.description}, ${asJson(change.richDescription)}::jsonb, ${change.seoTitle},
-          ${change.seoDescription}
+          ${textsOf(sql, change)}
         from entity n where coalesce(${change.title}, n.title) is not null
         on conflict (entity_id, locale) ${merge(sql, change)}
         returning t.*),
       touched as (update catalog_entities e set updated_at = now() from written w where e.id = w.entity_id
         returning e.*),
       event as (${changeEvent(sql, actor)})
-      select n.existed, t.id is not null as changed, n.updated_at as "oldUpdatedAt", n.old,
-        ${sql.literal(entityColumns("t"))}
+      select n.existed, n.record as old, n.previous,
+        case when t.id is not null then ${sql.literal(entityJson("t"))} end as entity
       from entity n left join touched t on true`
     let [row] = yield* statement
     // Another request created this locale at the same moment; the next attempt sees it.
     const isNew = change.title !== undefined
-    for (let tries = 0; tries < 10 && isNew && row?.existed === false && !row.changed; tries++) [row] = yield* statement
+    for (let tries = 0; tries < 10 && isNew && row?.existed === false && row.entity === null; tries++) {
+      ;[row] = yield* statement
+    }
     if (row === undefined) return { _tag: "NoEntity" } as const
-    const { changed, existed, old, oldUpdatedAt, ...entity } = row
-    if (!changed) return { _tag: existed || isNew ? "Unchanged" : "NoTitle" } as const
-    const fields = changedFields(old ?? {}, change)
-    return { _tag: "Changed", entity, old: { ...entity, updatedAt: oldUpdatedAt }, fields } as const
+    const { entity, existed, old, previous } = row
+    if (entity === null) return { _tag: existed || isNew ? "Unchanged" : "NoTitle" } as const
+    return { _tag: "Changed", entity, old, fields: changedFields(previous ?? {}, change) } as const
   }, Effect.orDie)
-
-  return { find, keepOnly: makeKeepOnly(sql), put }
-}
 
 /** Deletes the attributes of all other locales. */
 const makeKeepOnly = (sql: SqlClient.SqlClient) =>
@@ -203,3 +205,99 @@ const merge = (sql: SqlClient.SqlClient, change: AttributesChange) => {
           and (${given.map((column) => `t.${column} is distinct from excluded.${column}`).join(" or ")})`
   )
 }
+
+/** A draft in the change log; no draft is recorded as one without changes. */
+const draftJson = (row: string, changes = `${row}.changes`) =>
+  `jsonb_build_object('id', ${row}.entity_id, 'locale', ${row}.locale, 'changes', ${changes})`
+
+const nothing = "'{}'::jsonb"
+
+const makeDrafts = (sql: SqlClient.SqlClient) => {
+  /** Merges the fields into the existing draft. `NoTitle`: the first text of a locale needs a title. */
+  const saveDraft = Effect.fn("AttributesRepo.saveDraft")(
+    function*(entityId: string, locale: string, change: AttributesChange) {
+      const actor = yield* CurrentActor
+      const { status: _, ...changes } = change
+      // Lock the entity like every write of attributes, so that approvals and drafts of a locale run one after the other.
+      // The insert joins the old draft, which is therefore read before it is written.
+      const [row] = yield* decoding(
+        sql,
+        Schema.Struct({ saved: Schema.Boolean })
+      )`with entity as (select e.id, e.organization_id from catalog_entities e
+        where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
+      old as (select d.* from entity n join entity_attribute_drafts d on d.entity_id = n.id and d.locale = ${locale}
+        for update of d),
+      written as (
+        insert into entity_attribute_drafts as d (id, organization_id, entity_id, locale, changes, proposed_by)
+        select ${newId()}::uuid, n.organization_id, n.id, ${locale}, ${JSON.stringify(changes)}::jsonb,
+          ${actor.userId ?? actor.keyId ?? null}
+        from entity n left join old o on true where ${changes.title !== undefined}::boolean or o.id is not null
+          or exists (select 1 from entity_attributes a where a.entity_id = n.id and a.locale = ${locale})
+        on conflict (entity_id, locale) do update set changes = d.changes || excluded.changes,
+          proposed_by = excluded.proposed_by, proposed_at = now()
+        returning *),
+      entry as (${
+        changeLogRows(sql, actor, {
+          type: "catalog.proposeAttributes",
+          entityType: "catalog_entity",
+          entityId: "x.entity_id::text",
+          payload: draftJson("x"),
+          before: draftJson("x", `coalesce(o.changes, ${nothing})`),
+          from: "written x left join old o on true"
+        })
+      })
+      select w.id is not null as saved from entity n left join written w on true`
+      return row === undefined ? "NoEntity" as const : row.saved ? "Saved" as const : "NoTitle" as const
+    },
+    Effect.orDie
+  )
+
+  /** Inside a transaction: locks the entity and deletes the draft. Undefined when there is none. */
+  const takeDraft = Effect.fn("AttributesRepo.takeDraft")(function*(entityId: string, locale: string) {
+    const organization = yield* currentOrganization
+    yield* sql`select 1 from catalog_entities
+      where id = ${entityId}::uuid and organization_id = ${organization} for no key update`
+    const [row] = yield* decoding(sql, Schema.Struct({ changes: AttributesChange }))`delete from entity_attribute_drafts
+      where entity_id = ${entityId}::uuid and locale = ${locale} and organization_id = ${organization} returning changes`
+    return row?.changes
+  }, Effect.orDie)
+
+  /** Deletes the draft. False when there is none. */
+  const rejectDraft = Effect.fn("AttributesRepo.rejectDraft")(function*(entityId: string, locale: string) {
+    const actor = yield* CurrentActor
+    const rows = yield* sql`with deleted as (delete from entity_attribute_drafts
+        where entity_id = ${entityId}::uuid and locale = ${locale} and organization_id = ${actor.organizationId}
+        returning *),
+      entry as (${
+      changeLogRows(sql, actor, {
+        type: "catalog.rejectAttributes",
+        entityType: "catalog_entity",
+        entityId: "x.entity_id::text",
+        payload: draftJson("x", nothing),
+        before: draftJson("x"),
+        from: "deleted x"
+      })
+    })
+      select 1 from deleted`
+    return rows.length === 1
+  }, Effect.orDie)
+
+  return { saveDraft, takeDraft, rejectDraft }
+}
+
+const draftColumns = columnsOf(AttributesDraft.fields, "d", { slug: "e.slug" })
+
+/** Oldest first. */
+const makeDraftList = (sql: SqlClient.SqlClient) =>
+  Effect.fn("AttributesRepo.listDrafts")(function*(page: PageRequest) {
+    const organization = yield* currentOrganization
+    const [items, counted] = yield* Effect.all([
+      decoding(sql, AttributesDraft)`select ${sql.literal(draftColumns)} from entity_attribute_drafts d
+        join catalog_entities e on e.id = d.entity_id and e.organization_id = d.organization_id
+        where d.organization_id = ${organization} order by d.proposed_at, d.entity_id, d.locale
+        limit ${page.limit} offset ${offsetOf(page)}`,
+      decoding(sql, Schema.Struct({ count: Schema.Int }))`select count(*) as count from entity_attribute_drafts
+        where organization_id = ${organization}`
+    ], { concurrency: "unbounded" })
+    return { ...page, items, total: counted[0]?.count ?? 0 }
+  }, Effect.orDie)

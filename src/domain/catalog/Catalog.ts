@@ -1,12 +1,19 @@
 import { Context, Effect, Layer } from "effect"
-import { Conflict, NotFound } from "../errors/ApiErrors.ts"
+import { conflict, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import type { AttributesChange } from "./Attributes.ts"
-import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
-import type { EntityChange, NewEntity } from "./Entity.ts"
+import { AttributesRepo } from "./AttributesRepo.ts"
+import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
+import { type AttributesChange, type EntityChange, EntityNotFound, type NewEntity } from "./Entity.ts"
 import { EntityChanges } from "./EntityChanges.ts"
 import { EntityRepo } from "./EntityRepo.ts"
-import { EntityFields } from "./fields/EntityFields.ts"
+
+class EntityInUse
+  extends conflict("EntityInUse", "Carts, orders or stock movements refer to this entity. Archive it instead.")
+{}
+
+class DraftNotFound
+  extends notFound("Draft", (locale: string) => `No draft of locale '${locale}' waits for approval.`)
+{}
 
 /**
  * Changes of catalog entities (contract §1.2). Each emits `catalog.create`, `.update` or `.delete` with the change and
@@ -18,15 +25,13 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     const changes = yield* EntityChanges
     const hooks = yield* Hooks
 
-    const createEntity = creation(repo, changes, yield* EntityFields, yield* CatalogTransactionRepo)
-
     /**
      * Creates an entity with attributes and custom fields. 409 when another entity has the slug or the value of a unique
      * field, 422 for invalid custom fields and when a hook refuses, 403 for an approval that the actor may not give.
      */
     const create = Effect.fn("Catalog.create")(function*(input: NewEntity) {
       const general = yield* hooks.before("catalog.beforeCreate", input)
-      const entity = yield* createEntity(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
+      const entity = yield* changes.create(yield* hooks.before(`catalog.${general.type}.beforeCreate`, general))
       yield* hooks.after("catalog.afterCreate", entity, input)
       yield* hooks.after(`catalog.${entity.type}.afterCreate`, entity, input)
       return entity
@@ -34,7 +39,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
 
     const beforeRemove = Effect.fnUntraced(function*(id: string) {
       if (!hooks.hasAny(needsDeleted)) return
-      const entity = (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
+      const entity = (yield* repo.findById(id, [])) ?? (yield* new EntityNotFound())
       yield* hooks.before("catalog.beforeDelete", entity)
       yield* hooks.before(`catalog.${entity.type}.beforeDelete`, entity)
     })
@@ -51,10 +56,10 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     const remove = Effect.fn("Catalog.remove")(function*(id: string) {
       yield* beforeRemove(id)
       const removal = yield* repo.remove(id)
-      if (removal._tag === "Missing") return yield* unknownEntity
-      if (removal._tag === "Used") return yield* inUse
-      yield* hooks.after("catalog.afterDelete", removal.entity)
-      yield* hooks.after(`catalog.${removal.entity.type}.afterDelete`, removal.entity)
+      if (removal?.used === true) return yield* new EntityInUse()
+      const entity = removal?.entity ?? (yield* new EntityNotFound())
+      yield* hooks.after("catalog.afterDelete", entity)
+      yield* hooks.after(`catalog.${entity.type}.afterDelete`, entity)
     })
 
     /** Merges into the attributes of a locale or its draft. 404, 422 for the first write without title, 403 as above. */
@@ -63,11 +68,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
         if ((yield* changes.approvalStatus(change.status)) === "draft") {
           return yield* changes.saveDraft(id, locale, change)
         }
-        const written = yield* changes.writeAttributes(id, locale, change)
-        if (written._tag === "Changed") {
-          const changedFieldPaths = written.fields.map((field) => `attributes.${locale}.${field}`)
-          yield* changes.afterUpdate(written.entity, written.old, { changedFieldPaths })
-        }
+        yield* changes.afterAttributes(locale, yield* changes.writeAttributes(id, locale, change))
       }
     )
 
@@ -86,33 +87,32 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
   static readonly layer = Layer.effect(Catalog, Catalog.make)
 }
 
-const creation = (
-  repo: EntityRepo["Service"],
-  changes: EntityChanges["Service"],
-  fields: EntityFields["Service"],
-  transaction: CatalogTransactionRepo["Service"]
-) => {
-  const withFields = Effect.fnUntraced(function*(input: NewEntity) {
-    return yield* repo.create(input, yield* fields.ofNew(input.type, input.customFields ?? {}))
-  })
-
-  /** Only custom fields and drafts need a transaction. */
-  return Effect.fnUntraced(function*({ attributes, ...input }: NewEntity) {
-    const state = attributes === undefined ? "approved" : yield* changes.approvalStatus(attributes.status)
-    const hasFields = input.customFields !== undefined || (yield* fields.hasFields(input.type))
-    const write = hasFields ? withFields : (entity: NewEntity) => repo.create(entity)
-    if (attributes === undefined || state === "approved") {
-      const entity = attributes === undefined ? input : { ...input, attributes }
-      return yield* hasFields ? transaction.run(write(entity)) : write(entity)
-    }
-    const { locale = "en", ...words } = attributes
-    return yield* transaction.run(
-      Effect.tap(write(input), (entity) => changes.saveDraft(entity.id, locale, words))
-    )
-  })
-}
-
 const needsDeleted = /^catalog\.(.+\.)?beforeDelete$/
 
-const unknownEntity = NotFound.of("Catalog entity not found.")
-const inUse = Conflict.of("Carts, orders or stock movements refer to this entity. Archive it instead.")
+/** Drafts of attributes that wait for approval (docs/catalog.md, locales). */
+export class Drafts extends Context.Service<Drafts>()("stoa/domain/catalog/Drafts", {
+  make: Effect.gen(function*() {
+    const repo = yield* AttributesRepo
+    const changes = yield* EntityChanges
+    const transaction = yield* CatalogTransactionRepo
+
+    const applied = Effect.fnUntraced(function*(id: string, locale: string) {
+      const draft = (yield* repo.takeDraft(id, locale)) ?? (yield* new DraftNotFound(locale))
+      return yield* changes.writeAttributes(id, locale, draft)
+    })
+
+    /** Publishes the draft like any change of attributes. 404 when there is none. */
+    const approve = Effect.fn("Drafts.approve")(function*(id: string, locale: string) {
+      yield* changes.afterAttributes(locale, yield* transaction.run(applied(id, locale)))
+    })
+
+    /** Deletes the draft. 404 when there is none. */
+    const reject = Effect.fn("Drafts.reject")(function*(id: string, locale: string) {
+      if (!(yield* repo.rejectDraft(id, locale))) return yield* new DraftNotFound(locale)
+    })
+
+    return { list: repo.listDrafts, approve, reject }
+  })
+}) {
+  static readonly layer = Layer.effect(Drafts, Drafts.make)
+}

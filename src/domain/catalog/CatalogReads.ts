@@ -1,17 +1,19 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, holds, isSignedIn } from "../access/Actor.ts"
-import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid } from "../ids/Id.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
-import { CatalogSettings } from "./CatalogSettings.ts"
+import { CatalogSettings, localeChain } from "./CatalogSettings.ts"
 import { isVisibleTo, seesAllPrices, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
-import { EntityListRepo } from "./EntityListRepo.ts"
-import type { EntityQuery } from "./EntityQuery.ts"
+import { EntityNotFound } from "./Entity.ts"
 import { EntityRepo } from "./EntityRepo.ts"
-import type { EntityRead, Include } from "./Expansion.ts"
+import type { EntityQuery, EntityRead, Include } from "./EntityView.ts"
 import type { ExpansionView } from "./ExpansionRepo.ts"
-import { localeChain } from "./locales/LocaleChain.ts"
+
+class LocaleNotFound extends notFound("Locale", (locale: string) => `Locale '${locale}' not found.`) {}
+class UnknownCategory extends invalid("Category", "category", "No such category.", "not_found") {}
+class UnknownBrand extends invalid("Brand", "brand", "No such brand.", "not_found") {}
 
 /** How to read attributes: with the fallback locales, without drafts. */
 export interface AttributesOptions {
@@ -26,7 +28,6 @@ export interface AttributesOptions {
 export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/catalog/CatalogReads", {
   make: Effect.gen(function*() {
     const repo = yield* EntityRepo
-    const lists = yield* EntityListRepo
     const attributesRepo = yield* AttributesRepo
     const hooks = yield* Hooks
     const settings = yield* CatalogSettings
@@ -47,7 +48,7 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       const read = yield* hooks.before("catalog.beforeRead", request)
       const entity = yield* find(read)
       const actor = yield* CurrentActor
-      if (entity === undefined || !isVisibleTo(actor, entity)) return yield* unknownEntity
+      if (entity === undefined || !isVisibleTo(actor, entity)) return yield* new EntityNotFound()
       // The read determines the type, so hooks of a type can refuse but no longer change the request.
       yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
       yield* hooks.after("catalog.afterRead", entity, read)
@@ -55,18 +56,16 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       return shownTo(actor, entity)
     })
 
-    const filterOf = Effect.fnUntraced(function*({ brand, category, descendants, locale, ...rest }: EntityQuery) {
+    const filterOf = Effect.fnUntraced(function*(query: EntityQuery) {
+      const { brand, category, descendants: _, locale, ...rest } = query
       const view = yield* viewFor(locale, settings)
-      const query = { ...rest, view, publicOnly: !view.drafts }
-      if (category === undefined && brand === undefined) {
-        return { ...query, categoryIds: null, brandId: null }
-      }
-      const isDeep = category !== undefined && descendants === true
-      const ids = yield* lists.resolve({ category, brand, descendants: isDeep })
-      if (category !== undefined && ids.category === null) return yield* unknownCategory
-      if (brand !== undefined && ids.brand === null) return yield* unknownBrand
+      const filter = { ...rest, view, publicOnly: !view.drafts, categoryIds: null, brandId: null }
+      if (category === undefined && brand === undefined) return filter
+      const ids = yield* repo.filterIds(query)
+      if (category !== undefined && ids.category === null) return yield* new UnknownCategory()
+      if (brand !== undefined && ids.brand === null) return yield* new UnknownBrand()
       const categoryIds = ids.category === null ? null : ids.descendants ?? [ids.category]
-      return { ...query, categoryIds, brandId: ids.brand }
+      return { ...filter, categoryIds, brandId: ids.brand }
     })
 
     /** 422 for an unknown category or brand. */
@@ -75,7 +74,7 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       const query = general.type === undefined
         ? general
         : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
-      const page = yield* lists.page(yield* filterOf(query))
+      const page = yield* repo.page(yield* filterOf(query))
       yield* hooks.after("catalog.afterList", page, query)
       if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
       const actor = yield* CurrentActor
@@ -88,9 +87,9 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
         const actor = yield* CurrentActor
         const locales = options.fallback === true ? localeChain(locale, settings) : [locale]
         const drafts = seesUnpublished(actor) && options.approvedOnly !== true
-        const found = yield* attributesRepo.find(id, { locales, drafts })
-        if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* unknownEntity
-        return found.attributes ?? (yield* NotFound.of(`Locale '${locale}' not found.`))
+        const found = yield* attributesRepo.find(id, locales, drafts)
+        if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* new EntityNotFound()
+        return found.attributes ?? (yield* new LocaleNotFound(locale))
       }
     )
 
@@ -115,7 +114,3 @@ const viewFor = Effect.fnUntraced(function*(locale: string | undefined, settings
     prices: seesAllPrices(actor) ? "all" : buyer
   } satisfies ExpansionView
 })
-
-const unknownEntity = NotFound.of("Catalog entity not found.")
-const unknownCategory = ValidationFailed.of("category", "No such category.", "not_found")
-const unknownBrand = ValidationFailed.of("brand", "No such brand.", "not_found")

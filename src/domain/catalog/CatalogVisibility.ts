@@ -1,6 +1,6 @@
 import { type Actor, holds } from "../access/Actor.ts"
 import type { CatalogEntity } from "./Entity.ts"
-import type { EntityView } from "./Expansion.ts"
+import type { EntityView } from "./EntityView.ts"
 
 const unpublishedPermissions = ["catalog:create", "catalog:update", "catalog:read:unpublished"]
 

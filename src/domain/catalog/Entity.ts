@@ -1,10 +1,19 @@
 import { Schema } from "effect"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
-import { keyText, StorableObject } from "../text/Storable.ts"
-import { NewAttributes } from "./Attributes.ts"
-import { Slug } from "./FieldText.ts"
+import { Time } from "../pricing/Bounds.ts"
+import { AnyJson, keyText, StorableObject, Wording } from "../text/Storable.ts"
 
-const Time = Schema.Date.annotate({ format: "date-time" })
+export class EntityNotFound extends notFound("CatalogEntity", "Catalog entity not found.") {}
+
+/** A client-chosen identifier, unique per kind of record within an organization. */
+export const Slug = keyText(255)
+
+/** A locale, for example `en` or `de-CH` (spec §2: a path segment). */
+export const Locale = keyText(64)
+
+/** Position among siblings, smallest first. */
+export const SortOrder = Schema.Int.check(Schema.isInt32())
 
 /** Any status may follow any other (spec §3). Shoppers see `active` and visible entities only. */
 export const EntityStatus = Schema.Literals(["draft", "active", "archived", "discontinued"])
@@ -26,6 +35,58 @@ export const CatalogEntity = Schema.Struct({
   publishedAt: Schema.NullOr(Time)
 }).annotate({ identifier: "CatalogEntity" })
 export type CatalogEntity = typeof CatalogEntity.Type
+
+/** Shoppers see approved attributes only; a draft shows them as they will be once it is approved. */
+export const ApprovalStatus = Schema.Literals(["approved", "draft"])
+export type ApprovalStatus = typeof ApprovalStatus.Type
+
+const text = Schema.NullOr(Schema.String)
+
+/** The texts of an entity in one locale (spec §2, contract §1.1). */
+export const Attributes = Schema.Struct({
+  id: Uuid,
+  entityId: Uuid,
+  locale: Schema.String,
+  title: Schema.String,
+  subtitle: text,
+  description: text,
+  richDescription: Schema.Unknown,
+  seoTitle: text,
+  seoDescription: text,
+  status: ApprovalStatus
+}).annotate({ identifier: "EntityAttributes" })
+export type Attributes = typeof Attributes.Type
+
+const optionalText = Schema.optional(Schema.NullOr(Wording))
+
+const wording = {
+  subtitle: optionalText,
+  description: optionalText,
+  richDescription: Schema.optional(AnyJson),
+  seoTitle: optionalText,
+  seoDescription: optionalText,
+  /** Whether shoppers see them at once; the store decides when absent (docs/catalog.md). */
+  status: Schema.optional(ApprovalStatus)
+}
+
+/** Attributes of a new entity; `locale` defaults to `en`. */
+export const NewAttributes = Schema.Struct({ locale: Schema.optional(Locale), title: Wording, ...wording })
+export type NewAttributes = typeof NewAttributes.Type
+
+/** Body of PUT attributes: absent keys keep their value, null clears. The first write of a locale needs a title. */
+export const AttributesChange = Schema.Struct({ title: Schema.optional(Wording), ...wording })
+export type AttributesChange = typeof AttributesChange.Type
+
+/** A draft of the attributes of a locale that waits for approval: the changed fields and who proposed them. */
+export const AttributesDraft = Schema.Struct({
+  entityId: Uuid,
+  slug: Schema.String,
+  locale: Schema.String,
+  changes: Schema.Record(Schema.String, Schema.Unknown),
+  proposedBy: Schema.NullOr(Schema.String),
+  proposedAt: Time
+}).annotate({ identifier: "EntityAttributesDraft" })
+export type AttributesDraft = typeof AttributesDraft.Type
 
 /** Values of custom fields by name; the definitions of the type constrain them (docs/catalog.md). */
 const CustomFields = Schema.optional(StorableObject)

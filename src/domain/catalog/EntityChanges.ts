@@ -1,16 +1,27 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
-import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
+import { forbidden, invalid } from "../errors/ErrorKinds.ts"
 import type { Extra } from "../hooks/HookRun.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import type { ApprovalStatus, AttributesChange } from "./Attributes.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
+import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
-import { CatalogTransactionRepo } from "./CatalogTransactionRepo.ts"
-import type { CatalogEntity, EntityChange } from "./Entity.ts"
+import {
+  type ApprovalStatus,
+  type AttributesChange,
+  type CatalogEntity,
+  type EntityChange,
+  EntityNotFound,
+  type NewEntity
+} from "./Entity.ts"
 import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
-import { EntityFields } from "./fields/EntityFields.ts"
-import { DraftRepo } from "./locales/DraftRepo.ts"
+import { EntityFieldRepo } from "./fields/EntityFieldRepo.ts"
+import { assigned, type FieldDefinition, type FieldsByName } from "./fields/FieldDefinition.ts"
+
+class NotApprover extends forbidden("Approval", "Permission 'catalog:approve' is required.") {}
+
+class TitleMissing extends invalid("Title", "title", "is required the first time a locale is written", "required") {}
 
 /**
  * The steps of every change of an entity: by a request, a restored revision or a schedule. Before-hooks run before the
@@ -20,8 +31,7 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
   make: Effect.gen(function*() {
     const repo = yield* EntityRepo
     const attributes = yield* AttributesRepo
-    const drafts = yield* DraftRepo
-    const fields = yield* EntityFields
+    const fields = fieldValidation(yield* EntityFieldRepo)
     const transaction = yield* CatalogTransactionRepo
     const settings = yield* CatalogSettings
     const hooks = yield* Hooks
@@ -33,7 +43,7 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
     const beforeUpdate = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
       const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })
       if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
-      const old = (yield* repo.findById(id, [])) ?? (yield* unknownEntity)
+      const old = (yield* repo.findById(id, [])) ?? (yield* new EntityNotFound())
       const change = yield* hooks.before(`catalog.${old.type}.beforeUpdate`, general, { entityId: id })
       return { change, old }
     })
@@ -53,30 +63,55 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       const written = change.customFields === undefined
         ? repo.update(id, change)
         : transaction.run(withFields(id, change, change.customFields))
-      return (yield* written) ?? (yield* unknownEntity)
+      return (yield* written) ?? (yield* new EntityNotFound())
     })
 
     /** Writes approved attributes; 404, and 422 for the first write of a locale without title. */
     const writeAttributes = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
       const written = yield* attributes.put(id, locale, change)
-      if (written._tag === "NoEntity") return yield* unknownEntity
-      return written._tag === "NoTitle" ? yield* titleMissing : written
+      if (written._tag === "NoEntity") return yield* new EntityNotFound()
+      return written._tag === "NoTitle" ? yield* new TitleMissing() : written
     })
 
+    /** Runs the after-hooks of attributes that have changed. */
+    const afterAttributes = Effect.fnUntraced(
+      function*(locale: string, written: Effect.Success<ReturnType<typeof writeAttributes>>) {
+        if (written._tag !== "Changed") return
+        const changedFieldPaths = written.fields.map((field) => `attributes.${locale}.${field}`)
+        yield* afterUpdate(written.entity, written.old, { changedFieldPaths })
+      }
+    )
+
     const saveDraft = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
-      const saved = yield* drafts.save(id, locale, change)
-      if (saved === "NoEntity") return yield* unknownEntity
-      if (saved === "NoTitle") return yield* titleMissing
+      const saved = yield* attributes.saveDraft(id, locale, change)
+      if (saved === "NoEntity") return yield* new EntityNotFound()
+      if (saved === "NoTitle") return yield* new TitleMissing()
     })
 
     /** The status of attributes that the actor writes; 403 when they request an approval that they may not give. */
     const approvalStatus = Effect.fnUntraced(function*(requested: ApprovalStatus | undefined) {
       const mayApprove = !settings.approveLocales || holds(yield* CurrentActor, "catalog:approve")
-      if (requested === "approved" && !mayApprove) return yield* notApprover
+      if (requested === "approved" && !mayApprove) return yield* new NotApprover()
       return requested ?? (mayApprove ? "approved" : "draft")
     })
 
-    return { beforeUpdate, afterUpdate, write, writeAttributes, saveDraft, approvalStatus }
+    /** Writes a new entity. Only custom fields and drafts need a transaction. */
+    const create = Effect.fnUntraced(function*({ attributes, ...input }: NewEntity) {
+      const state = attributes === undefined ? "approved" : yield* approvalStatus(attributes.status)
+      const hasFields = input.customFields !== undefined || (yield* fields.hasFields(input.type))
+      const write = (entity: NewEntity) =>
+        hasFields
+          ? Effect.flatMap(fields.ofNew(entity.type, entity.customFields ?? {}), (sent) => repo.create(entity, sent))
+          : repo.create(entity)
+      if (attributes === undefined || state === "approved") {
+        const written = write(attributes === undefined ? input : { ...input, attributes })
+        return yield* hasFields ? transaction.run(written) : written
+      }
+      const { locale = "en", ...texts } = attributes
+      return yield* transaction.run(Effect.tap(write(input), (entity) => saveDraft(entity.id, locale, texts)))
+    })
+
+    return { create, beforeUpdate, afterUpdate, write, writeAttributes, afterAttributes, saveDraft, approvalStatus }
   })
 }) {
   static readonly layer = Layer.effect(EntityChanges, EntityChanges.make)
@@ -85,6 +120,61 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
 /** Hooks that need the previous entity: those of its type, and those that compare. */
 const needsOldRow = /^catalog\.(.+\.beforeUpdate|(.+\.)?afterUpdate)$/
 
-const notApprover = Forbidden.of("Permission 'catalog:approve' is required.")
-const unknownEntity = NotFound.of("Catalog entity not found.")
-const titleMissing = ValidationFailed.of("title", "is required the first time a locale is written", "required")
+/** Validates the custom fields of every entity write against the definitions of its type (docs/catalog.md). */
+const fieldValidation = (repo: EntityFieldRepo["Service"]) => {
+  /** Issues of references that name no entity of the organization, or one of another type. */
+  const referenceIssues = Effect.fnUntraced(function*(
+    definitions: ReadonlyArray<FieldDefinition>,
+    after: FieldsByName,
+    sent: FieldsByName
+  ) {
+    const named = definitions.flatMap(({ kind, name, rules }) => {
+      const id = Object.hasOwn(sent, name) && Object.hasOwn(after, name) ? after[name] : undefined
+      return kind === "reference" && typeof id === "string" ? [{ id, name, entityType: rules.entityType }] : []
+    })
+    const types = yield* repo.typesOf(named.map(({ id }) => id))
+    return named.flatMap(({ entityType, id, name }): ReadonlyArray<Issue> => {
+      const type = types.get(id)
+      if (type !== undefined && (entityType === undefined || entityType === type)) return []
+      const what = entityType === undefined ? "catalog entity" : `catalog entity of type ${entityType}`
+      return [{ path: `customFields.${name}`, message: `No such ${what}.`, code: "not_found" }]
+    })
+  })
+
+  const validated = Effect.fnUntraced(function*(
+    definitions: ReadonlyArray<FieldDefinition>,
+    before: FieldsByName | undefined,
+    sent: FieldsByName
+  ) {
+    const { after, issues } = assigned(definitions, before, sent)
+    const all = [...issues, ...yield* referenceIssues(definitions, after, sent)]
+    return all.length > 0 ? yield* ValidationFailed.issues(all) : after
+  })
+
+  const ofNew = Effect.fn("EntityChanges.fieldsOfNew")(function*(entityType: string, sent: FieldsByName) {
+    const definitions = yield* repo.definitionsFor(entityType)
+    return { definitions, before: {}, after: yield* validated(definitions, undefined, sent) }
+  })
+
+  /**
+   * Locks the entity until the transaction ends. 404. With `replaces`, `sent` replaces all values, and fields that the
+   * type no longer has are ignored.
+   */
+  const ofExisting = Effect.fn("EntityChanges.fieldsOfExisting")(
+    function*(id: string, sent: FieldsByName, replaces: boolean) {
+      const entity = yield* repo.lockEntity(id)
+      if (entity === undefined) return yield* new EntityNotFound()
+      const definitions = yield* repo.definitionsFor(entity.type)
+      const after = replaces
+        ? yield* validated(definitions, {}, onlyDefined(definitions, sent))
+        : yield* validated(definitions, entity.fields, sent)
+      return { definitions, before: entity.fields, after }
+    }
+  )
+
+  /** `hasFields`: whether a new entity of this type has fields; if so, call `ofNew` inside a transaction. */
+  return { hasFields: repo.hasFields, ofNew, ofExisting }
+}
+
+const onlyDefined = (definitions: ReadonlyArray<FieldDefinition>, sent: FieldsByName): FieldsByName =>
+  Object.fromEntries(definitions.flatMap(({ name }) => Object.hasOwn(sent, name) ? [[name, sent[name]]] : []))

@@ -1,16 +1,16 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import { decoding } from "../records/Rows.ts"
+
+const tables = {
+  category: { links: "entity_categories", targets: "categories", column: "category_id", field: "categoryId" },
+  brand: { links: "entity_brands", targets: "brands", column: "brand_id", field: "brandId" }
+} as const
 
 /** Records that entities link to. */
-export type LinkTarget = "category" | "brand"
-
-/** Whether the organization has each end of a link. */
-export interface LinkEnds {
-  readonly entity: boolean
-  readonly target: boolean
-}
+type LinkTarget = keyof typeof tables
 
 /** Links of entities to categories and brands. Linking never creates an end (contract §12.3, 24). */
 export class EntityLinkRepo extends Context.Service<EntityLinkRepo>()("stoa/domain/catalog/EntityLinkRepo", {
@@ -19,15 +19,12 @@ export class EntityLinkRepo extends Context.Service<EntityLinkRepo>()("stoa/doma
   static readonly layer = Layer.effect(EntityLinkRepo, EntityLinkRepo.make)
 }
 
-const tables = {
-  category: { links: "entity_categories", targets: "categories", column: "category_id", field: "categoryId" },
-  brand: { links: "entity_brands", targets: "brands", column: "brand_id", field: "brandId" }
-} as const
+/** Whether the organization has each end of a link. */
+const LinkEnds = Schema.Struct({ entity: Schema.Boolean, target: Schema.Boolean })
 
 /** Change log entries of links belong to the history of the entity. */
-const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
+const entry = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what: "link" | "unlink") => {
   const { column, field, targets } = tables[target]
-  /** Idempotent; links nothing unless both ends exist. */
   const link = `jsonb_build_object('entityId', x.entity_id, '${field}', x.${column})`
   return changeLogRows(sql, actor, {
     type: `${targets}.${what}`,
@@ -40,20 +37,21 @@ const noted = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what:
 }
 
 const make = (sql: SqlClient.SqlClient) => {
+  /** Idempotent; links nothing unless both ends exist. */
   const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: string, targetId: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     const { column, links, targets } = tables[target]
     // Key share waits for a concurrent deletion of the target, which is then not found, instead of a foreign key error.
     // The entity gets the lock of every other writer: the search index serializes them, and a weaker lock could deadlock.
-    const rows = yield* sql<LinkEnds>`with e as (
+    const rows = yield* decoding(sql, LinkEnds)`with e as (
         select id from catalog_entities where id = ${entityId}::uuid and organization_id = ${organization}
         for no key update),
       t as (select id from ${sql(targets)} where id = ${targetId}::uuid and organization_id = ${organization}
         for key share),
       written as (insert into ${sql(links)} (organization_id, entity_id, ${sql(column)})
         select ${organization}, e.id, t.id from e, t on conflict do nothing returning *),
-      entry as (${noted(sql, actor, target, "link")})
+      entry as (${entry(sql, actor, target, "link")})
       select exists (select 1 from e) as entity, exists (select 1 from t) as target`
     return rows[0] ?? { entity: false, target: false }
   }, Effect.orDie)
@@ -64,7 +62,7 @@ const make = (sql: SqlClient.SqlClient) => {
     const { column, links } = tables[target]
     const rows = yield* sql`with written as (delete from ${sql(links)} where entity_id = ${entityId}::uuid
         and ${sql(column)} = ${targetId}::uuid and organization_id = ${actor.organizationId} returning *),
-      entry as (${noted(sql, actor, target, "unlink")})
+      entry as (${entry(sql, actor, target, "unlink")})
       select 1 from written`
     return rows.length === 1
   }, Effect.orDie)

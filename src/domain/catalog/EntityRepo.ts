@@ -1,16 +1,27 @@
-import { Context, Effect, Equal, Layer } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { Context, Effect, Equal, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import type { Conflict } from "../errors/ApiErrors.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { newId } from "../ids/Id.ts"
 import { MediaAddress } from "../media/MediaSettings.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
+import { refusedBy } from "../records/Constraints.ts"
+import { decoding } from "../records/Rows.ts"
 import { attributesInsert } from "./AttributesRepo.ts"
-import type { CatalogEntity, EntityChange, NewEntity } from "./Entity.ts"
-import { entityColumns, entityEvent, type EntityViewRow, toView } from "./EntityRowsRepo.ts"
-import type { Include } from "./Expansion.ts"
-import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
+import { changeEntry } from "./CatalogChangeRepo.ts"
+import { CatalogEntity, type EntityChange, type NewEntity } from "./Entity.ts"
+import { entities, entityJson, entityPage, entityRead, filterIds } from "./EntityStatements.ts"
+import type { EntityQuery, Include } from "./EntityView.ts"
+import type { ExpansionView } from "./ExpansionRepo.ts"
 import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
-import { conflictOn } from "./UniqueRepo.ts"
+
+class EntitySlugTaken extends conflict("EntitySlug", "A catalog entity with this slug already exists.") {}
+
+class FieldValueTaken extends conflict(
+  "FieldValue",
+  (names: string) => `Another entity has this value already, which must be unique: ${names}.`
+) {}
 
 /** A change. `publish` updates `publishedAt` even if the entity was active before. */
 export interface EntityWrite extends EntityChange {
@@ -21,23 +32,57 @@ export interface EntityWrite extends EntityChange {
 
 /** Entities by id or slug. Every write emits its event in the same statement. */
 export class EntityRepo extends Context.Service<EntityRepo>()("stoa/domain/catalog/EntityRepo", {
-  make: Effect.map(
-    Effect.all([SqlClient.SqlClient, lookupSql, MediaAddress]),
-    ([sql, lookup, address]) => make(sql, lookup, address)
-  )
+  make: Effect.gen(function*() {
+    const [sql, address] = [yield* SqlClient.SqlClient, yield* MediaAddress]
+    return { ...makeReads(sql, yield* lookupSql, address), ...makeWrites(sql), remove: makeRemove(sql) }
+  })
 }) {
   static readonly layer = Layer.effect(EntityRepo, EntityRepo.make)
 }
 
 const all: ExpansionView = { drafts: false, locales: undefined, warehouses: true, prices: "all" }
 
-const uniqueNames = (fields: FieldWrite | undefined) =>
-  (fields?.definitions ?? []).flatMap(({ isUnique, name }) => isUnique ? [`customFields.${name}`] : []).join(", ")
+const makeReads = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address: string) => {
+  const [read, page] = [entityRead(lookup, address), entityPage(sql, address)]
+  return {
+    findById: (id: string, include: ReadonlyArray<Include>, view = all) =>
+      Effect.orDie(read(sql`e.id = ${id}::uuid`, include, view)),
+    findBySlug: (slug: string, include: ReadonlyArray<Include>, view = all) =>
+      Effect.orDie(read(sql`e.slug = ${slug}`, include, view)),
+    filterIds: Effect.fn("EntityRepo.filterIds")((query: EntityQuery) => filterIds(sql, query), Effect.orDie),
+    page: Effect.fn("EntityRepo.page")(page, Effect.orDie)
+  }
+}
 
-const orConflict = (fields: FieldWrite | undefined) =>
-  conflictOn({
-    catalog_entities_organization_id_slug_key: "A catalog entity with this slug already exists.",
-    entity_field_values_unique: `Another entity has this value already, which must be unique: ${uniqueNames(fields)}.`
+/** The event of the rows of the CTE `source`, with the custom fields if they are written too. */
+const entityEvent = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  type: `catalog.${"create" | "update" | "delete"}`,
+  source: string,
+  old?: string,
+  fields?: FieldWrite
+) =>
+  changeEntry(sql, actor, {
+    type,
+    entityType: "catalog_entity",
+    json: (row) =>
+      fields === undefined
+        ? entityJson(row)
+        : sql`${sql.literal(entityJson(row))} || jsonb_build_object('customFields', ${
+          JSON.stringify(row === "x" ? fields.after : fields.before)
+        }::jsonb)`,
+    source,
+    old
+  })
+
+const orConflict = ({ definitions }: Pick<FieldWrite, "definitions"> = { definitions: [] }) =>
+  refusedBy<Conflict>({
+    catalog_entities_organization_id_slug_key: () => new EntitySlugTaken(),
+    entity_field_values_unique: () =>
+      new FieldValueTaken(
+        definitions.flatMap(({ isUnique, name }) => isUnique ? [`customFields.${name}`] : []).join(", ")
+      )
   })
 
 /** The new column values of the row in `old`. A change to `active` also makes the entity visible and published. */
@@ -53,16 +98,12 @@ const newValues = (sql: SqlClient.SqlClient, change: EntityWrite) => {
     from old`
 }
 
-const make = (
-  sql: SqlClient.SqlClient,
-  lookup: SqlClient.SqlClient,
-  address: string
-) => {
-  /** `fields`: the custom fields to write (`EntityFields`). */
+/** `fields`: the custom fields to write (`EntityChanges`). */
+const makeWrites = (sql: SqlClient.SqlClient) => {
   const create = Effect.fn("EntityRepo.create")(function*(input: NewEntity, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const active = input.status === "active"
-    const rows = yield* sql<CatalogEntity>`with made as (
+    const rows = yield* entities.rows(sql)`with made as (
         insert into catalog_entities (id, organization_id, type, slug, status, is_visible, tax_class, metadata,
           published_at)
         values (${newId()}::uuid, ${actor.organizationId}, ${input.type}, ${input.slug}, ${input.status ?? "draft"},
@@ -72,32 +113,15 @@ const make = (
       words as (${attributesInsert(sql, input.attributes)}),
       ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "made")},`}
       event as (${entityEvent(sql, actor, "catalog.create", "made", undefined, fields)})
-      select ${sql.literal(entityColumns("made"))} from made`.pipe(orConflict(fields))
+      select ${sql.literal(entities.columns("made"))} from made`.pipe(Effect.catchTag("SqlError", orConflict(fields)))
     // A successful insert returns its row.
     return rows[0] as CatalogEntity
   })
 
-  const entityList = sql.literal(entityColumns("e"))
-
-  // Neither read has a span, see `CatalogReads.get`.
-  const findWhere = Effect.fnUntraced(
-    function*(where: Statement.Fragment, include: ReadonlyArray<Include>, view = all) {
-      const organization = yield* currentOrganization
-      const rows = yield* lookup<EntityViewRow>`select ${entityList} ${expansionColumn(sql, address, include, view)}
-        from catalog_entities e where ${where} and e.organization_id = ${organization}`
-      return rows[0] === undefined ? undefined : toView(rows[0])
-    },
-    Effect.orDie
-  )
-  const findById = (id: string, include: ReadonlyArray<Include>, view?: ExpansionView) =>
-    findWhere(sql`e.id = ${id}::uuid`, include, view)
-  const findBySlug = (slug: string, include: ReadonlyArray<Include>, view?: ExpansionView) =>
-    findWhere(sql`e.slug = ${slug}`, include, view)
-
   /** The row after the change; undefined when there is no such entity. */
   const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite, fields?: FieldWrite) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<CatalogEntity>`with old as materialized (select * from catalog_entities
+    const rows = yield* entities.rows(sql)`with old as materialized (select * from catalog_entities
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
       new as (${newValues(sql, change)}),
       changed as (
@@ -110,18 +134,23 @@ const make = (
         from new n where e.id = (select id from old) and e.organization_id = ${actor.organizationId} returning e.*),
       ${fields === undefined ? sql.literal("") : sql`${fieldWrites(sql, fields, "changed")},`}
       event as (${entityEvent(sql, actor, "catalog.update", "changed", "old", fields)})
-      select ${sql.literal(entityColumns("changed"))} from changed`.pipe(orConflict(fields))
+      select ${sql.literal(entities.columns("changed"))} from changed`.pipe(
+      Effect.catchTag("SqlError", orConflict(fields))
+    )
     return rows[0]
   })
 
-  return { create, findById, findBySlug, update, remove: makeRemove(sql) }
+  return { create, update }
 }
 
-/** Deletes the entity and its parts unless carts, orders or stock movements refer to it (`Used`). */
+/** `entity` is null when it is used, or when another request deleted it in between. */
+const Removal = Schema.Struct({ used: Schema.Boolean, entity: Schema.NullOr(CatalogEntity) })
+
+/** Deletes the entity and its parts unless carts, orders or stock movements refer to it; undefined for an unknown id. */
 const makeRemove = (sql: SqlClient.SqlClient) =>
   Effect.fn("EntityRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<CatalogEntity & { readonly used: boolean }>`with target as (
+    const [removal] = yield* decoding(sql, Removal)`with target as (
         select e.id as entity_id, exists (select 1 from cart_lines_read
             where organization_id = e.organization_id and entity_id = e.id)
           or exists (select 1 from order_lines_read where entity_id = e.id)
@@ -130,10 +159,7 @@ const makeRemove = (sql: SqlClient.SqlClient) =>
         from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${actor.organizationId}),
       deleted as (delete from catalog_entities e using target t where e.id = t.entity_id and not t.used returning e.*),
       event as (${entityEvent(sql, actor, "catalog.delete", "deleted", "deleted")})
-      select t.used, ${sql.literal(entityColumns("d"))} from target t left join deleted d on true`
-    if (rows[0] === undefined) return { _tag: "Missing" } as const
-    const { used, ...entity } = rows[0]
-    if (used) return { _tag: "Used" } as const
-    // A null id: another request deleted the entity in between.
-    return entity.id === null ? { _tag: "Missing" } as const : { _tag: "Removed", entity } as const
+      select t.used, case when d.id is not null then ${sql.literal(entityJson("d"))} end as entity
+      from target t left join deleted d on true`
+    return removal
   }, Effect.orDie)

@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import { isoTime } from "../events/ChangeLogRepo.ts"
-import type { Include } from "./Expansion.ts"
+import type { Include } from "./EntityView.ts"
 
 /*
  * Each expansion is a JSON array that PostgreSQL builds with the entity row `e`: one index look-up per entity, inside the

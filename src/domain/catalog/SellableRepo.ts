@@ -1,19 +1,18 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { Uuid } from "../ids/Id.ts"
+import { decoding } from "../records/Rows.ts"
 
 /** An entity with the options of its variants. */
-export interface NamedEntity {
-  readonly id: string
-  readonly slug: string
-  readonly variants: ReadonlyArray<{ readonly id: string; readonly options: Readonly<Record<string, string>> }>
-}
+const NamedEntity = Schema.Struct({
+  id: Uuid,
+  slug: Schema.String,
+  variants: Schema.Array(Schema.Struct({ id: Uuid, options: Schema.Record(Schema.String, Schema.String) }))
+})
+export type NamedEntity = typeof NamedEntity.Type
 
-interface NamedVariant {
-  readonly entityId: string
-  readonly variantId: string
-  readonly slug: string
-}
+const NamedVariant = Schema.Struct({ sku: Schema.String, variantId: Uuid, entityId: Uuid, slug: Schema.String })
 
 /** Looks up sellable items by slug and SKU. */
 export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/catalog/SellableRepo", {
@@ -21,18 +20,17 @@ export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/c
     /** Entities by slug, variants by SKU. */
     named: Effect.fn("SellableRepo.named")(function*(slugs: ReadonlyArray<string>, skus: ReadonlyArray<string>) {
       const organization = yield* currentOrganization
-      const entities = yield* sql<NamedEntity>`select e.id, e.slug,
+      const entities = yield* decoding(sql, NamedEntity, "unprepared")`select e.id, e.slug,
             (select coalesce(jsonb_agg(jsonb_build_object('id', v.id, 'options',
                 (select coalesce(jsonb_object_agg(t.name, w.value), '{}') from variant_option_values o
                   join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
                   where o.variant_id = v.id))), '[]')
               from variants v where v.entity_id = e.id and v.organization_id = e.organization_id) as variants
           from catalog_entities e where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`
-        .unprepared
-      const variants = yield* sql<NamedVariant & { readonly sku: string }>`
+      const variants = yield* decoding(sql, NamedVariant, "unprepared")`
           select v.sku, v.id as "variantId", v.entity_id as "entityId",
             (select e.slug from catalog_entities e where e.id = v.entity_id) as slug
-          from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`.unprepared
+          from variants v where v.organization_id = ${organization} and v.sku = any(${skus}::text[])`
       return {
         entities: new Map(entities.map((entity) => [entity.slug, entity])),
         variants: new Map(variants.map(({ sku, ...variant }) => [sku, variant]))

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import { maybe } from "../pricing/Bounds.ts"
 import { keyText } from "../text/Storable.ts"
-import { Slug } from "./FieldText.ts"
+import { Slug } from "./Entity.ts"
 import { type NamedEntity, SellableRepo } from "./SellableRepo.ts"
 
 const Label = keyText(255)
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
 /**
  * How a file names a sellable item: a variant by SKU, or by the slug of its entity and its options; an entity by slug. A

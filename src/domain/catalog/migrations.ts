@@ -1,13 +1,13 @@
 import { statements } from "../modules/StatementsRepo.ts"
-import { fieldTables } from "./fields/FieldTablesRepo.ts"
-import { revisionTables } from "./revisions/RevisionTablesRepo.ts"
+import { fieldTables } from "./fields/EntityFieldRepo.ts"
+import { revisionTables } from "./revisions/RevisionRepo.ts"
 
 /**
  * The guard of the tree: no statement can close a cycle or use a parent of another organization. It runs after the
  * statement, so that rows of one statement see one another, and under the lock of the organization's tree, so that the
  * second of two moves that would close a cycle together sees the first. A new row has no children and needs no lock.
  *
- * Lock order (`CategoryRepo`, `CategoryMoveRepo`): first `categories:<organization>`, then rows, parents before siblings,
+ * Lock order (`CategoryRepo`, `CategoryTreeRepo`): first `categories:<organization>`, then rows, parents before siblings,
  * siblings by id. A statement that locks rows before this lock can deadlock; PostgreSQL then aborts one of the two.
  */
 const guard = `create function categories_guard() returns trigger language plpgsql as $$
@@ -34,7 +34,7 @@ const guard = `create function categories_guard() returns trigger language plpgs
   end $$`
 
 /** The trigger, and the index for reading children in order. */
-export const categoryGuard: ReadonlyArray<string> = [
+const categoryGuard: ReadonlyArray<string> = [
   guard,
   `create trigger categories_guard after insert or update of parent_id on categories for each row
     when (new.parent_id is not null) execute function categories_guard()`,

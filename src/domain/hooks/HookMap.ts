@@ -1,7 +1,6 @@
 import type { CartLine, NewCartLine } from "../carts/Cart.ts"
 import type { CatalogEntity, EntityChange, NewEntity } from "../catalog/Entity.ts"
-import type { EntityQuery } from "../catalog/EntityQuery.ts"
-import type { EntityRead, EntityView } from "../catalog/Expansion.ts"
+import type { EntityQuery, EntityRead, EntityView } from "../catalog/EntityView.ts"
 import type { CheckoutData } from "../checkout/PricedCart.ts"
 import type { Customer } from "../customers/Customer.ts"
 import type { Fulfillment } from "../fulfillment/Fulfillment.ts"

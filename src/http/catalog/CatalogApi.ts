@@ -1,17 +1,31 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Attributes, AttributesChange } from "../../domain/catalog/Attributes.ts"
-import { CatalogEntity, EntityChange, NewEntity } from "../../domain/catalog/Entity.ts"
-import { EntityView } from "../../domain/catalog/Expansion.ts"
-import { Locale } from "../../domain/catalog/FieldText.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import {
+  Attributes,
+  AttributesChange,
+  CatalogEntity,
+  EntityChange,
+  Locale,
+  NewEntity
+} from "../../domain/catalog/Entity.ts"
+import { EntityView } from "../../domain/catalog/EntityView.ts"
+import {
+  Generate,
+  NewOptionType,
+  NewOptionValue,
+  NewVariant,
+  OptionType,
+  OptionValue,
+  Variant
+} from "../../domain/catalog/variants/Variant.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
-import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
+import { described } from "./Described.ts"
 
 const entity = { id: Uuid }
 const words = { id: Uuid, locale: Locale }
@@ -41,37 +55,28 @@ const listQuery = {
 
 const change = (name: "publish" | "archive" | "discontinue", summary: string) =>
   HttpApiEndpoint.post(name, `/api/catalog/entities/:id/${name}`, { params: entity, success: Data(CatalogEntity) })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary }))
+    .annotateMerge(described(summary, "catalog:update"))
 
 /** Entities of the catalog and their words (spec §4, contract §1.2). */
 export const CatalogGroup = HttpApiGroup.make("catalog").add(
   HttpApiEndpoint.get("list", "/api/catalog/entities", { query: listQuery, success: Page(EntityView) })
-    .annotate(Access, anyOf("catalog:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "List entities" })),
+    .annotateMerge(described("List entities", "catalog:read")),
   HttpApiEndpoint.get("read", "/api/catalog/entities/:id", {
     params: { id: FreeText.annotate({ description: "An id or a slug." }) },
     query: { include, locale },
     success: Data(EntityView)
-  })
-    .annotate(Access, anyOf("catalog:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "Read an entity by id or slug" })),
+  }).annotateMerge(described("Read an entity by id or slug", "catalog:read")),
   HttpApiEndpoint.post("create", "/api/catalog/entities", {
     payload: NewEntity,
     success: Data(CatalogEntity).pipe(HttpApiSchema.status(201))
-  })
-    .annotate(Access, anyOf("catalog:create"))
-    .annotateMerge(OpenApi.annotations({ summary: "Create an entity, with its first words when given" })),
+  }).annotateMerge(described("Create an entity, with its first words when given", "catalog:create")),
   HttpApiEndpoint.delete("remove", "/api/catalog/entities/:id", { params: entity, success: Deleted })
-    .annotate(Access, anyOf("catalog:delete"))
-    .annotateMerge(OpenApi.annotations({ summary: "Delete an entity that no cart, order or movement refers to" })),
+    .annotateMerge(described("Delete an entity that no cart, order or movement refers to", "catalog:delete")),
   HttpApiEndpoint.patch("update", "/api/catalog/entities/:id", {
     params: entity,
     payload: EntityChange,
     success: Data(CatalogEntity)
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Change an entity; metadata replaces the whole object" })),
+  }).annotateMerge(described("Change an entity; metadata replaces the whole object", "catalog:update")),
   change("publish", "Make an entity active and visible"),
   change("archive", "Archive an entity"),
   change("discontinue", "Discontinue an entity"),
@@ -82,16 +87,41 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
       status: text("approved: without the draft that those who keep the catalog are shown otherwise.")
     },
     success: Data(Attributes)
-  })
-    .annotate(Access, anyOf("catalog:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "Read the words of one locale" })),
+  }).annotateMerge(described("Read the words of one locale", "catalog:read")),
   HttpApiEndpoint.put("setAttributes", "/api/catalog/entities/:id/attributes/:locale", {
     params: words,
     payload: AttributesChange,
     success: Data(Schema.Struct({ updated: Schema.Literal(true) }))
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Set words of one locale; absent keys keep their value" }))
+  }).annotateMerge(described("Set words of one locale; absent keys keep their value", "catalog:update"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** Options of entities and the variants made of them (spec §4, contract §1.2). */
+export const VariantsGroup = HttpApiGroup.make("variants").add(
+  HttpApiEndpoint.post("createOptionType", "/api/catalog/entities/:id/options", {
+    params: entity,
+    payload: NewOptionType,
+    success: Data(OptionType).pipe(HttpApiSchema.status(201))
+  }).annotateMerge(described("Give an entity an option type, with values when given", "catalog:update")),
+  HttpApiEndpoint.post("createOptionValue", "/api/catalog/options/:optionTypeId/values", {
+    params: { optionTypeId: Uuid },
+    payload: NewOptionValue,
+    success: Data(OptionValue).pipe(HttpApiSchema.status(201))
+  }).annotateMerge(described("Give an option type a value", "catalog:update")),
+  HttpApiEndpoint.post("create", "/api/catalog/entities/:id/variants", {
+    params: entity,
+    payload: NewVariant,
+    success: Data(Variant).pipe(HttpApiSchema.status(201))
+  }).annotateMerge(described("Create one variant", "catalog:update")),
+  // No body at all means mode `all`, so null is accepted.
+  HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {
+    params: entity,
+    payload: OptionalBody(Generate),
+    success: Data(Schema.Array(Variant)).pipe(HttpApiSchema.status(201))
+  }).annotateMerge(
+    described("Create the missing variants of all, given or selected combinations", "catalog:update")
+  )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,12 +1,23 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { Brands } from "../../domain/catalog/brands/Brands.ts"
+import { Catalog, Drafts } from "../../domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
-import { sortOf } from "../../domain/catalog/EntityQuery.ts"
-import { includesOf } from "../../domain/catalog/Expansion.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { Categories } from "../../domain/catalog/categories/Categories.ts"
+import { includesOf, sortOf } from "../../domain/catalog/EntityView.ts"
+import { FieldDefinitions } from "../../domain/catalog/fields/FieldDefinitions.ts"
+import { Revisions } from "../../domain/catalog/revisions/Revisions.ts"
+import { Schedules } from "../../domain/catalog/schedules/Schedules.ts"
+import { Variants } from "../../domain/catalog/variants/Variants.ts"
+import { pageOf, pageOrAll } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
-import { CatalogGroup } from "./CatalogApi.ts"
+import { CatalogGroup, VariantsGroup } from "./CatalogApi.ts"
+import { BrandsGroup, CategoriesGroup, CategoryTreeGroup } from "./CategoriesApi.ts"
+import { DraftsGroup, RevisionsGroup, SchedulesGroup } from "./EntityVersionsApi.ts"
+import { FieldDefinitionsGroup } from "./FieldDefinitionsApi.ts"
+
+const linked = { linked: true } as const
+const unlinked = { unlinked: true } as const
 
 /** Handlers of the routes that `CatalogApi.ts` declares. */
 export const catalogHttp = HttpApiBuilder.group(
@@ -42,6 +53,130 @@ export const catalogHttp = HttpApiBuilder.group(
           fallback: query.fallback === "true",
           approvedOnly: query.status === "approved"
         })
+    })
+  })
+)
+
+export const variantsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(VariantsGroup),
+  "variants",
+  Effect.fnUntraced(function*(handlers) {
+    const variants = yield* Variants
+    return handlers.handleAll({
+      createOptionType: ({ params, payload }) => variants.createOptionType(params.id, payload),
+      createOptionValue: ({ params, payload }) => variants.createOptionValue(params.optionTypeId, payload.value),
+      create: ({ params, payload }) => variants.create(params.id, payload),
+      generate: ({ params, payload }) => variants.generate(params.id, payload ?? { mode: "all" })
+    })
+  })
+)
+
+/** Handlers of the routes that `CategoriesApi.ts` declares. */
+export const categoriesHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CategoriesGroup),
+  "categories",
+  Effect.fnUntraced(function*(handlers) {
+    const categories = yield* Categories
+    return handlers.handleAll({
+      list: ({ query }) => categories.list(query.includeArchived === "true", pageOrAll(query)),
+      create: ({ payload }) => categories.create(payload),
+      update: ({ params, payload }) => categories.update(params.categoryId, payload),
+      remove: ({ params }) => Effect.as(categories.remove(params.categoryId), deleted),
+      archive: ({ params }) => categories.archive(params.categoryId),
+      restore: ({ params }) => categories.restore(params.categoryId),
+      link: ({ params }) => Effect.as(categories.link(params.id, params.categoryId), linked),
+      unlink: ({ params }) => Effect.as(categories.unlink(params.id, params.categoryId), unlinked)
+    })
+  })
+)
+
+export const categoryTreeHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CategoryTreeGroup),
+  "categoryTree",
+  Effect.fnUntraced(function*(handlers) {
+    const categories = yield* Categories
+    return handlers.handleAll({
+      read: ({ params }) => categories.get(params.categoryId),
+      subtree: ({ params, query }) =>
+        categories.subtree(params.categoryId, {
+          depth: query.depth,
+          includeArchived: query.includeArchived === "true"
+        }),
+      move: ({ params, payload }) => categories.move(params.categoryId, payload)
+    })
+  })
+)
+
+export const brandsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(BrandsGroup),
+  "brands",
+  Effect.fnUntraced(function*(handlers) {
+    const brands = yield* Brands
+    return handlers.handleAll({
+      list: ({ query }) => brands.list(pageOrAll(query)),
+      create: ({ payload }) => brands.create(payload),
+      update: ({ params, payload }) => brands.update(params.brandId, payload),
+      remove: ({ params }) => Effect.as(brands.remove(params.brandId), deleted),
+      link: ({ params }) => Effect.as(brands.link(params.id, params.brandId), linked),
+      unlink: ({ params }) => Effect.as(brands.unlink(params.id, params.brandId), unlinked)
+    })
+  })
+)
+
+/** Handlers of the routes that `EntityVersionsApi.ts` declares. */
+export const draftsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(DraftsGroup),
+  "drafts",
+  Effect.fnUntraced(function*(handlers) {
+    const drafts = yield* Drafts
+    return handlers.handleAll({
+      list: ({ query }) => drafts.list(pageOf(query)),
+      approve: ({ params }) => Effect.as(drafts.approve(params.id, params.locale), { approved: true } as const),
+      reject: ({ params }) => Effect.as(drafts.reject(params.id, params.locale), { rejected: true } as const)
+    })
+  })
+)
+
+export const schedulesHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(SchedulesGroup),
+  "schedules",
+  Effect.fnUntraced(function*(handlers) {
+    const schedules = yield* Schedules
+    return handlers.handleAll({
+      read: ({ params }) => schedules.get(params.id),
+      set: ({ params, payload }) => schedules.set(params.id, payload),
+      clear: ({ params }) => schedules.set(params.id, {})
+    })
+  })
+)
+
+export const revisionsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(RevisionsGroup),
+  "revisions",
+  Effect.fnUntraced(function*(handlers) {
+    const revisions = yield* Revisions
+    return handlers.handleAll({
+      list: ({ params, query }) => revisions.list(params.id, pageOf(query)),
+      read: ({ params }) => revisions.get(params.id, params.number),
+      compare: ({ params, query }) => revisions.compare(params.id, params.number, query.from),
+      restore: ({ params }) => revisions.restore(params.id, params.number)
+    })
+  })
+)
+
+/** Handlers of the routes that `FieldDefinitionsApi.ts` declares. */
+export const fieldDefinitionsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(FieldDefinitionsGroup),
+  "fieldDefinitions",
+  Effect.fnUntraced(function*(handlers) {
+    const fields = yield* FieldDefinitions
+    return handlers.handleAll({
+      list: ({ query }) => fields.list(query.entityType, query.includeArchived === "true", pageOf(query)),
+      create: ({ payload }) => fields.create(payload),
+      read: ({ params }) => fields.get(params.id),
+      update: ({ params, payload }) => fields.update(params.id, payload),
+      archive: ({ params }) => fields.archive(params.id),
+      restore: ({ params }) => fields.restore(params.id)
     })
   })
 )

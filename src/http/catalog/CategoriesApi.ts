@@ -1,65 +1,104 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Category, CategoryChange, NewCategory } from "../../domain/catalog/categories/Category.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Brand, BrandChange, NewBrand } from "../../domain/catalog/brands/Brand.ts"
+import {
+  Category,
+  CategoryChange,
+  CategoryMove,
+  NewCategory,
+  PlacedCategory
+} from "../../domain/catalog/categories/Category.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { FreeText } from "../../domain/text/Storable.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { Linked, Unlinked } from "./Links.ts"
+import { described } from "./Described.ts"
 
-const category = { categoryId: Uuid }
-const link = { id: Uuid, categoryId: Uuid }
+const [categories, category] = ["/api/catalog/categories", "/api/catalog/categories/:categoryId"] as const
+const [brands, brand] = ["/api/catalog/brands", "/api/catalog/brands/:brandId"] as const
 
-const listQuery = {
-  ...pageQuery,
-  includeArchived: Schema.optional(Schema.String.annotate({ description: "true: archived categories too." }))
-}
+const byId = { categoryId: Uuid }
+const byName = { categoryId: FreeText }
+const ofBrand = { brandId: Uuid }
+
+/** Answers of attaching an entity to a category or a brand, and of detaching. */
+const Linked = Data(Schema.Struct({ linked: Schema.Literal(true) }))
+const Unlinked = Data(Schema.Struct({ unlinked: Schema.Literal(true) }))
+
+const includeArchived = Schema.optional(Schema.String.annotate({ description: "true: archived categories too." }))
+
+const Levels = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 1000 }))
 
 /** The category tree and the entities in it (spec §4, contract §1.2). */
 export const CategoriesGroup = HttpApiGroup.make("categories").add(
-  HttpApiEndpoint.get("list", "/api/catalog/categories", { query: listQuery, success: Page(Category) })
-    .annotate(Access, anyOf("catalog:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "List all categories, or a page of them" })),
-  HttpApiEndpoint.post("create", "/api/catalog/categories", {
+  HttpApiEndpoint.get("list", categories, { query: { ...pageQuery, includeArchived }, success: Page(Category) })
+    .annotateMerge(described("List all categories, or a page of them", "catalog:read")),
+  HttpApiEndpoint.post("create", categories, {
     payload: NewCategory,
     success: Data(Category).pipe(HttpApiSchema.status(201))
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Create a category" })),
-  HttpApiEndpoint.delete("remove", "/api/catalog/categories/:categoryId", { params: category, success: Deleted })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a category; its children become roots" })),
-  HttpApiEndpoint.patch("update", "/api/catalog/categories/:categoryId", {
-    params: category,
-    payload: CategoryChange,
-    success: Data(Category)
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Change or move a category" })),
-  HttpApiEndpoint.post("archive", "/api/catalog/categories/:categoryId/archive", {
-    params: category,
-    success: Data(Category)
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Leave a category out of lists" })),
-  HttpApiEndpoint.post("restore", "/api/catalog/categories/:categoryId/restore", {
-    params: category,
-    success: Data(Category)
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Bring an archived category back" })),
-  HttpApiEndpoint.post("link", "/api/catalog/entities/:id/categories/:categoryId", { params: link, success: Linked })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Put an entity into a category" })),
+  }).annotateMerge(described("Create a category", "catalog:update")),
+  HttpApiEndpoint.delete("remove", category, { params: byId, success: Deleted })
+    .annotateMerge(described("Delete a category; its children become roots", "catalog:update")),
+  HttpApiEndpoint.patch("update", category, { params: byId, payload: CategoryChange, success: Data(Category) })
+    .annotateMerge(described("Change or move a category", "catalog:update")),
+  HttpApiEndpoint.post("archive", `${category}/archive`, { params: byId, success: Data(Category) })
+    .annotateMerge(described("Leave a category out of lists", "catalog:update")),
+  HttpApiEndpoint.post("restore", `${category}/restore`, { params: byId, success: Data(Category) })
+    .annotateMerge(described("Bring an archived category back", "catalog:update")),
+  HttpApiEndpoint.post("link", "/api/catalog/entities/:id/categories/:categoryId", {
+    params: { id: Uuid, ...byId },
+    success: Linked
+  }).annotateMerge(described("Put an entity into a category", "catalog:update")),
   HttpApiEndpoint.delete("unlink", "/api/catalog/entities/:id/categories/:categoryId", {
-    params: link,
+    params: { id: Uuid, ...byId },
     success: Unlinked
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Take an entity out of a category" }))
+  }).annotateMerge(described("Take an entity out of a category", "catalog:update"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** The tree of categories, beyond what the specification lists of it (docs/catalog.md). */
+export const CategoryTreeGroup = HttpApiGroup.make("categoryTree").add(
+  HttpApiEndpoint.get("read", category, { params: byName, success: Data(PlacedCategory) })
+    .annotateMerge(described("Read a category by id or slug, with the way from the root to it", "catalog:read")),
+  HttpApiEndpoint.get("subtree", `${category}/subtree`, {
+    params: byName,
+    query: {
+      depth: Schema.optional(Levels.annotate({ description: "Levels below the category. Default: all." })),
+      includeArchived
+    },
+    success: Data(Schema.Array(PlacedCategory))
+  }).annotateMerge(described("List a category and all below it, each parent before its children", "catalog:read")),
+  HttpApiEndpoint.post("move", `${category}/move`, {
+    params: byId,
+    payload: CategoryMove,
+    success: Data(PlacedCategory)
+  }).annotateMerge(described("Move a category to another parent or another place among siblings", "catalog:update"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** Brands and the entities they make (spec §4, contract §1.2). */
+export const BrandsGroup = HttpApiGroup.make("brands").add(
+  HttpApiEndpoint.get("list", brands, { query: pageQuery, success: Page(Brand) })
+    .annotateMerge(described("List all brands, or a page of them", "catalog:read")),
+  HttpApiEndpoint.post("create", brands, { payload: NewBrand, success: Data(Brand).pipe(HttpApiSchema.status(201)) })
+    .annotateMerge(described("Create a brand", "catalog:update")),
+  HttpApiEndpoint.delete("remove", brand, { params: ofBrand, success: Deleted })
+    .annotateMerge(described("Delete a brand", "catalog:update")),
+  HttpApiEndpoint.patch("update", brand, { params: ofBrand, payload: BrandChange, success: Data(Brand) })
+    .annotateMerge(described("Change a brand", "catalog:update")),
+  HttpApiEndpoint.post("link", "/api/catalog/entities/:id/brands/:brandId", {
+    params: { id: Uuid, ...ofBrand },
+    success: Linked
+  }).annotateMerge(described("Give an entity a brand", "catalog:update")),
+  HttpApiEndpoint.delete("unlink", "/api/catalog/entities/:id/brands/:brandId", {
+    params: { id: Uuid, ...ofBrand },
+    success: Unlinked
+  }).annotateMerge(described("Take a brand from an entity", "catalog:update"))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

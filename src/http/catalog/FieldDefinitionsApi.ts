@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import {
   FieldDefinition,
   FieldDefinitionChange,
@@ -13,6 +12,7 @@ import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
+import { described } from "./Described.ts"
 
 const field = { id: Uuid }
 const path = "/api/admin/entity-field-definitions"
@@ -25,32 +25,24 @@ const listQuery = {
 
 const setStatus = <const Name extends "archive" | "restore">(name: Name, summary: string) =>
   HttpApiEndpoint.post(name, `${path}/:id/${name}`, { params: field, success: Data(FieldDefinition) })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary }))
+    .annotateMerge(described(summary, "catalog:update"))
 
 /** Custom fields of entities, by the type of the entity (contract §1.3, docs/catalog.md). */
 export const FieldDefinitionsGroup = HttpApiGroup.make("fieldDefinitions").add(
   HttpApiEndpoint.get("list", path, { query: listQuery, success: Page(FieldDefinition) })
-    .annotate(Access, anyOf("catalog:update", "catalog:read:unpublished"))
-    .annotateMerge(OpenApi.annotations({ summary: "List definitions of custom fields" })),
+    .annotateMerge(described("List definitions of custom fields", "catalog:update", "catalog:read:unpublished")),
   HttpApiEndpoint.post("create", path, {
     payload: NewFieldDefinition,
     success: Data(FieldDefinition).pipe(HttpApiSchema.status(201))
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(OpenApi.annotations({ summary: "Give entities of a type a custom field" })),
-  HttpApiEndpoint.get("read", `${path}/:id`, { params: field, success: Data(FieldDefinition) })
-    .annotate(Access, anyOf("catalog:update", "catalog:read:unpublished"))
-    .annotateMerge(OpenApi.annotations({ summary: "Read the definition of a custom field" })),
+  }).annotateMerge(described("Give entities of a type a custom field", "catalog:update")),
+  HttpApiEndpoint.get("read", `${path}/:id`, { params: field, success: Data(FieldDefinition) }).annotateMerge(
+    described("Read the definition of a custom field", "catalog:update", "catalog:read:unpublished")
+  ),
   HttpApiEndpoint.patch("update", `${path}/:id`, {
     params: field,
     payload: FieldDefinitionChange,
     success: Data(FieldDefinition)
-  })
-    .annotate(Access, anyOf("catalog:update"))
-    .annotateMerge(
-      OpenApi.annotations({ summary: "Change a custom field, as far as the values that are there allow" })
-    ),
+  }).annotateMerge(described("Change a custom field, as far as the values that are there allow", "catalog:update")),
   setStatus("archive", "Put a custom field aside; its values stay"),
   setStatus("restore", "Bring an archived custom field back with its values")
 )

@@ -3,10 +3,15 @@ import { Rpc, RpcGroup } from "effect/rpc"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { Quantity } from "../../domain/carts/Line.ts"
-import { Attributes, AttributesChange } from "../../domain/catalog/Attributes.ts"
-import { CatalogEntity, EntityChange, NewEntity } from "../../domain/catalog/Entity.ts"
-import { EntityView } from "../../domain/catalog/Expansion.ts"
-import { Locale } from "../../domain/catalog/FieldText.ts"
+import {
+  Attributes,
+  AttributesChange,
+  CatalogEntity,
+  EntityChange,
+  Locale,
+  NewEntity
+} from "../../domain/catalog/Entity.ts"
+import { EntityView } from "../../domain/catalog/EntityView.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
 import { eventTypes } from "../../domain/events/Event.ts"

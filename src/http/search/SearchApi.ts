@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Locale } from "../../domain/catalog/FieldText.ts"
+import { Locale } from "../../domain/catalog/Entity.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { SearchPage } from "../../domain/search/SearchDocument.ts"
 import { FreeText } from "../../domain/text/Storable.ts"

@@ -2,23 +2,18 @@ import { Layer } from "effect"
 import { AttributesRepo } from "../../domain/catalog/AttributesRepo.ts"
 import { BrandRepo } from "../../domain/catalog/brands/BrandRepo.ts"
 import { Brands } from "../../domain/catalog/brands/Brands.ts"
-import { Catalog } from "../../domain/catalog/Catalog.ts"
+import { Catalog, Drafts } from "../../domain/catalog/Catalog.ts"
+import { CatalogTransactionRepo } from "../../domain/catalog/CatalogChangeRepo.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
-import { CatalogTransactionRepo } from "../../domain/catalog/CatalogTransactionRepo.ts"
 import { Categories } from "../../domain/catalog/categories/Categories.ts"
-import { CategoryMoveRepo } from "../../domain/catalog/categories/CategoryMoveRepo.ts"
 import { CategoryRepo } from "../../domain/catalog/categories/CategoryRepo.ts"
 import { CategoryTreeRepo } from "../../domain/catalog/categories/CategoryTreeRepo.ts"
 import { EntityChanges } from "../../domain/catalog/EntityChanges.ts"
 import { EntityLinkRepo } from "../../domain/catalog/EntityLinkRepo.ts"
-import { EntityListRepo } from "../../domain/catalog/EntityListRepo.ts"
 import { EntityRepo } from "../../domain/catalog/EntityRepo.ts"
 import { EntityFieldRepo } from "../../domain/catalog/fields/EntityFieldRepo.ts"
-import { EntityFields } from "../../domain/catalog/fields/EntityFields.ts"
 import { FieldDefinitionRepo } from "../../domain/catalog/fields/FieldDefinitionRepo.ts"
 import { FieldDefinitions } from "../../domain/catalog/fields/FieldDefinitions.ts"
-import { DraftRepo } from "../../domain/catalog/locales/DraftRepo.ts"
-import { Drafts } from "../../domain/catalog/locales/Drafts.ts"
 import { migrations } from "../../domain/catalog/migrations.ts"
 import { RevisionRepo } from "../../domain/catalog/revisions/RevisionRepo.ts"
 import { Revisions } from "../../domain/catalog/revisions/Revisions.ts"
@@ -26,33 +21,33 @@ import { ScheduleRepo } from "../../domain/catalog/schedules/ScheduleRepo.ts"
 import { Schedules } from "../../domain/catalog/schedules/Schedules.ts"
 import { SellableRepo } from "../../domain/catalog/SellableRepo.ts"
 import { Sellables } from "../../domain/catalog/Sellables.ts"
-import { OptionRepo } from "../../domain/catalog/variants/OptionRepo.ts"
 import { VariantRepo } from "../../domain/catalog/variants/VariantRepo.ts"
 import { Variants } from "../../domain/catalog/variants/Variants.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { brandsHttp } from "../../http/catalog/BrandsHttp.ts"
-import { catalogHttp } from "../../http/catalog/CatalogHttp.ts"
-import { categoriesHttp, categoryTreeHttp } from "../../http/catalog/CategoriesHttp.ts"
-import { draftsHttp, revisionsHttp, schedulesHttp } from "../../http/catalog/EntityVersionsHttp.ts"
-import { fieldDefinitionsHttp } from "../../http/catalog/FieldDefinitionsHttp.ts"
-import { variantsHttp } from "../../http/catalog/VariantsHttp.ts"
+import {
+  brandsHttp,
+  catalogHttp,
+  categoriesHttp,
+  categoryTreeHttp,
+  draftsHttp,
+  fieldDefinitionsHttp,
+  revisionsHttp,
+  schedulesHttp,
+  variantsHttp
+} from "../../http/catalog/CatalogHttp.ts"
 import { publishDue } from "../../workflows/catalog/ScheduledPublishing.ts"
 
 const repositories = Layer.mergeAll(
   EntityRepo.layer,
-  EntityListRepo.layer,
   AttributesRepo.layer,
   CategoryRepo.layer,
   CategoryTreeRepo.layer,
-  CategoryMoveRepo.layer,
   BrandRepo.layer,
   EntityLinkRepo.layer,
-  OptionRepo.layer,
   VariantRepo.layer,
   SellableRepo.layer,
   CatalogTransactionRepo.layer,
-  DraftRepo.layer,
   EntityFieldRepo.layer,
   FieldDefinitionRepo.layer,
   RevisionRepo.layer,
@@ -85,7 +80,7 @@ export const catalog = defineModule({
     Tasks.add(publishDue)
   ).pipe(
     Layer.provideMerge(Schedules.layer),
-    Layer.provideMerge(Layer.provideMerge(EntityChanges.layer, EntityFields.layer)),
+    Layer.provideMerge(EntityChanges.layer),
     Layer.provideMerge(repositories)
   ),
   routes: Layer.mergeAll(

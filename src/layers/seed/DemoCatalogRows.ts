@@ -1,5 +1,5 @@
 import type { CatalogEntity } from "../../domain/catalog/Entity.ts"
-import { combinationKey, fullProduct } from "../../domain/catalog/variants/CombinationRules.ts"
+import { combinationKey, fullProduct } from "../../domain/catalog/variants/Variant.ts"
 import { newId } from "../../domain/ids/Id.ts"
 import type { DemoProduct } from "./demo/Assortment.ts"
 

@@ -1,7 +1,10 @@
 import { Schema } from "effect"
+import { notFound } from "../../errors/ErrorKinds.ts"
 import { Uuid } from "../../ids/Id.ts"
 import { keyText, StorableObject } from "../../text/Storable.ts"
-import { Slug } from "../FieldText.ts"
+import { Slug } from "../Entity.ts"
+
+export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
 
 /** A manufacturer or label of catalog entities (contract §1.1). */
 export const Brand = Schema.Struct({
@@ -25,8 +28,8 @@ export type NewBrand = typeof NewBrand.Type
 
 /** Body of a change: absent keys keep their value. */
 export const BrandChange = Schema.Struct({
+  ...NewBrand.fields,
   slug: Schema.optional(Slug),
-  displayName: Schema.optional(DisplayName),
-  metadata: Schema.optional(StorableObject)
+  displayName: Schema.optional(DisplayName)
 })
 export type BrandChange = typeof BrandChange.Type

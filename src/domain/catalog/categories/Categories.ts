@@ -1,56 +1,58 @@
 import { Context, Effect, Layer } from "effect"
-import { NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
+import { notFound } from "../../errors/ErrorKinds.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
+import { EntityNotFound } from "../Entity.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
-import type { Category, CategoryChange } from "./Category.ts"
-import { CategoryMoveRepo } from "./CategoryMoveRepo.ts"
+import {
+  type Category,
+  type CategoryChange,
+  type CategoryMove,
+  CategoryNotFound,
+  type SubtreeQuery,
+  TwoSiblings
+} from "./Category.ts"
 import { CategoryRepo } from "./CategoryRepo.ts"
-import type { CategoryMove, SubtreeQuery } from "./CategoryTree.ts"
 import { CategoryTreeRepo } from "./CategoryTreeRepo.ts"
+
+class CategoryLinkNotFound extends notFound("CategoryLink", "The entity is not in this category.") {}
 
 /** The category tree and the entities in it (contract §1.2). */
 export class Categories extends Context.Service<Categories>()("stoa/domain/catalog/categories/Categories", {
   make: Effect.gen(function*() {
     const repo = yield* CategoryRepo
     const tree = yield* CategoryTreeRepo
-    const moves = yield* CategoryMoveRepo
     const links = yield* EntityLinkRepo
     const hooks = yield* Hooks
 
     /** By id or slug, with the path from the root. */
     const get = Effect.fn("Categories.get")(function*(idOrSlug: string) {
-      return (yield* tree.find(idOrSlug)) ?? (yield* unknownCategory)
+      return (yield* tree.find(idOrSlug)) ?? (yield* new CategoryNotFound())
     })
 
     /** The category and its descendants, each parent before its children, siblings in order. */
     const subtree = Effect.fn("Categories.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
       const nodes = yield* tree.subtree(idOrSlug, query)
-      return nodes.length === 0 ? yield* unknownCategory : nodes
+      return nodes.length === 0 ? yield* new CategoryNotFound() : nodes
     })
 
     /** Moves to another parent or position. 422 for a parent or sibling that it cannot have. */
     const move = Effect.fn("Categories.move")(function*(id: string, request: CategoryMove) {
-      const { after, before } = request
-      if (before !== undefined && after !== undefined) return yield* oneSibling
-      const moved = yield* moves.move(id, request)
-      if (moved === "Missing") return yield* unknownCategory
-      if (moved === "NoParent") return yield* unknownParent
-      if (moved === "Circle") return yield* circle
-      if (moved === "NoSibling") return yield* noSibling(before === undefined ? "after" : "before")
+      if (request.before !== undefined && request.after !== undefined) return yield* new TwoSiblings()
+      yield* tree.move(id, request)
       return yield* get(id)
     })
 
     /** As above, and 422 for a parent that is a descendant. */
     const update = Effect.fn("Categories.update")(function*(id: string, change: CategoryChange) {
-      return (yield* repo.update(id, change)) ?? (yield* unknownCategory)
+      return (yield* repo.update(id, change)) ?? (yield* new CategoryNotFound())
     })
 
     const setStatus = Effect.fn("Categories.setStatus")(function*(id: string, status: Category["status"]) {
-      return (yield* repo.setStatus(id, status)) ?? (yield* unknownCategory)
+      return (yield* repo.setStatus(id, status)) ?? (yield* new CategoryNotFound())
     })
 
     const remove = Effect.fn("Categories.remove")(function*(id: string) {
-      if (!(yield* repo.remove(id))) return yield* unknownCategory
+      if (!(yield* repo.remove(id))) return yield* new CategoryNotFound()
     })
 
     /** 404 for an unknown entity or category, 422 when a hook refuses. Idempotent. */
@@ -60,14 +62,13 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
         yield* hooks.before("catalog.beforeCategorize", { entityId, categories: [slug], metadata: null })
       }
       const ends = yield* links.link("category", entityId, categoryId)
-      if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
-      if (!ends.target) return yield* unknownCategory
+      if (!ends.entity) return yield* new EntityNotFound()
+      if (!ends.target) return yield* new CategoryNotFound()
     })
 
     /** 404 when they are not linked. */
     const unlink = Effect.fn("Categories.unlink")(function*(entityId: string, categoryId: string) {
-      const unlinked = yield* links.unlink("category", entityId, categoryId)
-      if (!unlinked) return yield* NotFound.of("The entity is not in this category.")
+      if (!(yield* links.unlink("category", entityId, categoryId))) return yield* new CategoryLinkNotFound()
     })
 
     return {
@@ -89,9 +90,3 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
 }) {
   static readonly layer = Layer.effect(Categories, Categories.make)
 }
-
-const unknownCategory = NotFound.of("Category not found.")
-const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
-const circle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
-const oneSibling = ValidationFailed.of("after", "Name one sibling: before or after.")
-const noSibling = (path: string) => ValidationFailed.of(path, "No such category below this parent.", "not_found")

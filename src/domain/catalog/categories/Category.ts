@@ -1,7 +1,16 @@
 import { Schema } from "effect"
+import { invalid, notFound } from "../../errors/ErrorKinds.ts"
 import { Uuid } from "../../ids/Id.ts"
 import { StorableObject } from "../../text/Storable.ts"
-import { Slug, SortOrder } from "../FieldText.ts"
+import { Slug, SortOrder } from "../Entity.ts"
+
+export class CategoryNotFound extends notFound("Category", "Category not found.") {}
+export class UnknownParent extends invalid("Parent", "parentId", "No such category.", "not_found") {}
+export class CategoryCycle extends invalid("Cycle", "parentId", "A category cannot lie below itself.", "cycle") {}
+export class TwoSiblings extends invalid("Siblings", "after", "Name one sibling: before or after.") {}
+export class UnknownSibling
+  extends invalid("Sibling", (path: string) => path, "No such category below this parent.", "not_found")
+{}
 
 /** A node of the category tree; lists leave out archived ones (contract §1.1). Titles live in `metadata`. */
 export const Category = Schema.Struct({
@@ -26,3 +35,40 @@ export type NewCategory = typeof NewCategory.Type
 /** Body of a change: absent keys keep their value, a null `parentId` makes it a root. */
 export const CategoryChange = Schema.Struct({ ...NewCategory.fields, slug: Schema.optional(Slug) })
 export type CategoryChange = typeof CategoryChange.Type
+
+/** One step of the path from the root to a category; titles live in `metadata`. */
+const PathStep = Schema.Struct({
+  id: Uuid,
+  slug: Schema.String,
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "CategoryPathStep" })
+
+/**
+ * A category with its position: `path` leads from the root to it, both included; `depth` counts its ancestors;
+ * `childCount` counts its active children.
+ */
+export const PlacedCategory = Schema.Struct({
+  ...Category.fields,
+  depth: Schema.Int,
+  path: Schema.Array(PathStep),
+  childCount: Schema.Int
+}).annotate({ identifier: "PlacedCategory" })
+export type PlacedCategory = typeof PlacedCategory.Type
+
+/**
+ * Body of a move: the new parent (null: a root; absent: unchanged), and the sibling before or after which the category
+ * goes. Without a sibling it goes last.
+ */
+export const CategoryMove = Schema.Struct({
+  parentId: Schema.optional(Schema.NullOr(Uuid)),
+  before: Schema.optional(Uuid),
+  after: Schema.optional(Uuid)
+})
+export type CategoryMove = typeof CategoryMove.Type
+
+/** The part of the tree to read. */
+export interface SubtreeQuery {
+  /** Levels below the category; absent for all. */
+  readonly depth?: number | undefined
+  readonly includeArchived: boolean
+}

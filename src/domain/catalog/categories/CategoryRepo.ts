@@ -1,14 +1,21 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
-import { ValidationFailed } from "../../errors/ApiErrors.ts"
-import { changeLogRows } from "../../events/ChangeLogRepo.ts"
+import { conflict } from "../../errors/ErrorKinds.ts"
+import type { AuditedType } from "../../events/Event.ts"
 import { newId } from "../../ids/Id.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
-import { conflictOn } from "../UniqueRepo.ts"
-import type { Category, CategoryChange, NewCategory } from "./Category.ts"
-import { ancestors, categories, noted, treeLock } from "./CategoryRowsRepo.ts"
+import { refusedBy } from "../../records/Constraints.ts"
+import { decoding } from "../../records/Rows.ts"
+import { Table } from "../../records/Table.ts"
+import { changeEntry, inTransaction } from "../CatalogChangeRepo.ts"
+import { Category, type CategoryChange, CategoryCycle, type NewCategory, UnknownParent } from "./Category.ts"
+
+class CategorySlugTaken extends conflict("CategorySlug", "A category with this slug already exists.") {}
+
+/** Categories of an organization; a tree by `parentId`. */
+export const categories = new Table("categories", Category)
 
 /** The category tree of an organization. */
 export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/catalog/categories/CategoryRepo", {
@@ -17,25 +24,46 @@ export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/c
   static readonly layer = Layer.effect(CategoryRepo, CategoryRepo.make)
 }
 
-/** Reads and locks the row before a change. */
-const locked = (sql: SqlClient.SqlClient, organization: string, id: string) =>
-  sql`select * from categories where id = ${id}::uuid and organization_id = ${organization} for no key update`
+/**
+ * Serializes changes of several rows of an organization's tree until the transaction ends. Take it before any row lock
+ * (see `categories_guard` for the order).
+ */
+export const treeLock = (sql: SqlClient.SqlClient, organization: string) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
 
-const slugTaken = conflictOn({ categories_organization_id_slug_key: "A category with this slug already exists." })
+/** 422 for a parent that the organization does not have, or that lies below the category. */
+export const checkParent = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, organization: string, id: string, parentId: string) {
+    // Waits for a concurrent deletion of the parent, which is then not found.
+    yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization}
+      for key share`.pipe(Effect.orDie)
+    const above = yield* decoding(sql, Schema.Struct({ id: Schema.String }))`with recursive line as (
+        select id, parent_id from categories where id = ${parentId}::uuid and organization_id = ${organization}
+        union select c.id, c.parent_id from categories c join line on c.id = line.parent_id
+          and c.organization_id = ${organization})
+      select id from line`.pipe(Effect.orDie)
+    if (above.length === 0) return yield* new UnknownParent()
+    if (above.some((one) => one.id === id.toLowerCase())) return yield* new CategoryCycle()
+  }
+)
 
-const unknownParent = ValidationFailed.of("parentId", "No such category.", "not_found")
-const cycle = ValidationFailed.of("parentId", "A category cannot lie below itself.", "cycle")
+/** Change log entries for the categories in the CTE `source`; `old` names the CTE with their previous rows. */
+export const categoryEntry = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  type: Extract<AuditedType, `categories.${string}`>,
+  old?: string,
+  source = "written"
+) => changeEntry(sql, actor, { type, entityType: "category", json: (row) => categories.json(row), source, old })
 
 const make = (sql: SqlClient.SqlClient) => {
+  const slugTaken = refusedBy({ categories_organization_id_slug_key: () => new CategorySlugTaken() })
+
   /** By position, then slug; the complete tree when no page is given. */
   const list = Effect.fn("CategoryRepo.list")((includeArchived: boolean, page: PageRequest | undefined) =>
-    Effect.orDie(ownPage(
-      sql,
-      categories,
-      "sort_order, slug",
-      page,
-      includeArchived ? [] : [sql`status = 'active'`]
-    ))
+    Effect.orDie(
+      ownPage(sql, categories, "sort_order, slug", page, includeArchived ? [] : [sql`status = 'active'`])
+    )
   )
 
   const create = Effect.fn("CategoryRepo.create")(function*(input: NewCategory) {
@@ -50,15 +78,16 @@ const make = (sql: SqlClient.SqlClient) => {
           ${JSON.stringify(input.metadata ?? {})}::jsonb
         where ${parent}::uuid is null or exists (select 1 from parent)
         returning *),
-      entry as (${noted(sql, actor, "categories.create")})
-      select ${sql.literal(categories.columns())} from written`.pipe(slugTaken)
-    return rows[0] ?? (yield* unknownParent)
+      entry as (${categoryEntry(sql, actor, "categories.create")})
+      select ${sql.literal(categories.columns())} from written`.pipe(Effect.catchTag("SqlError", slugTaken))
+    return rows[0] ?? (yield* new UnknownParent())
   })
 
-  const write = Effect.fn("CategoryRepo.write")(function*(actor: Actor, id: string, change: CategoryChange) {
-    const organization = actor.organizationId
+  const write = Effect.fn("CategoryRepo.write")(function*(id: string, change: CategoryChange) {
+    const actor = yield* CurrentActor
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
-    const rows = yield* categories.rows(sql)`with old as materialized (${locked(sql, organization, id)}),
+    const rows = yield* categories.rows(sql)`with old as materialized (select * from categories
+        where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
       written as (update categories set
           slug = coalesce(${change.slug}, slug),
           sort_order = coalesce(${change.sortOrder}::int, sort_order),
@@ -66,44 +95,30 @@ const make = (sql: SqlClient.SqlClient) => {
           parent_id = case when ${
       change.parentId !== undefined
     }::boolean then ${change.parentId}::uuid else parent_id end
-        where id = (select id from old) and organization_id = ${organization} returning *),
-      entry as (${noted(sql, actor, "categories.update", "old")})
-      select ${sql.literal(categories.columns())} from written`.pipe(slugTaken)
+        where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
+      entry as (${categoryEntry(sql, actor, "categories.update", "old")})
+      select ${sql.literal(categories.columns())} from written`
     return rows[0]
-  })
+  }, Effect.catchTag("SqlError", slugTaken))
 
   const move = Effect.fn("CategoryRepo.move")(function*(id: string, parentId: string, change: CategoryChange) {
-    const actor = yield* CurrentActor
-    const organization = actor.organizationId
+    const { organizationId } = yield* CurrentActor
     // Two moves that are harmless each can close a cycle together, so an organization runs one at a time.
-    yield* treeLock(sql, organization)
-    // Waits for a concurrent deletion of the parent, which is then not found.
-    yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization}
-      for key share`.pipe(Effect.orDie)
-    const above = yield* ancestors(sql, organization, parentId)
-    if (above.length === 0) return yield* unknownParent
-    if (above.some((one) => one.id === id.toLowerCase())) return yield* cycle
-    return yield* write(actor, id, change)
+    yield* treeLock(sql, organizationId)
+    yield* checkParent(sql, organizationId, id, parentId)
+    return yield* write(id, change)
   })
 
   /** Undefined when there is no such category; 422 when it would become an ancestor of itself. */
-  const update = Effect.fn("CategoryRepo.update")(function*(id: string, change: CategoryChange) {
-    return typeof change.parentId === "string"
-      ? yield* sql.withTransaction(move(id, change.parentId, change)).pipe(
-        Effect.catchTag("SqlError", (error) => Effect.die(error))
-      )
-      : yield* write(yield* CurrentActor, id, change)
-  })
+  const update = (id: string, change: CategoryChange) =>
+    typeof change.parentId === "string" ? inTransaction(sql, move(id, change.parentId, change)) : write(id, change)
 
   return { list, create, update, setStatus: makeSetStatus(sql), remove: makeRemove(sql) }
 }
 
 /** Children become roots, entities are detached. False when there is no such category. */
-const makeRemove = (sql: SqlClient.SqlClient) =>
-  Effect.fn("CategoryRepo.remove")((id: string) => sql.withTransaction(removal(sql, id)), Effect.orDie)
-
-const removal = (sql: SqlClient.SqlClient, id: string) =>
-  Effect.gen(function*() {
+const makeRemove = (sql: SqlClient.SqlClient) => {
+  const removal = Effect.fnUntraced(function*(id: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     // Before any row lock, like a move: both lock several categories and could deadlock.
@@ -114,31 +129,25 @@ const removal = (sql: SqlClient.SqlClient, id: string) =>
       old as materialized (select * from categories
         where parent_id = (select id from target) and organization_id = ${organization} order by id for no key update),
       written as (update categories set parent_id = null where id = any(array(select id from old)) returning *),
-      detached as (${noted(sql, actor, "categories.update", "old")}),
+      detached as (${categoryEntry(sql, actor, "categories.update", "old")}),
       deleted as (delete from categories where id = (select id from target) and organization_id = ${organization}
         returning *),
-      entry as (${
-      changeLogRows(sql, actor, {
-        type: "categories.delete",
-        entityType: "category",
-        entityId: "x.id::text",
-        payload: categories.json("x"),
-        before: categories.json("x"),
-        from: "deleted x"
-      })
-    })
+      entry as (${categoryEntry(sql, actor, "categories.delete", "deleted", "deleted")})
       select 1 from deleted`
     return rows.length === 1
   })
+  return Effect.fn("CategoryRepo.remove")((id: string) => sql.withTransaction(removal(id)), Effect.orDie)
+}
 
 const makeSetStatus = (sql: SqlClient.SqlClient) =>
   Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {
     const actor = yield* CurrentActor
     const type = status === "archived" ? "categories.archive" : "categories.restore"
-    const rows = yield* categories.rows(sql)`with old as materialized (${locked(sql, actor.organizationId, id)}),
+    const rows = yield* categories.rows(sql)`with old as materialized (select * from categories
+        where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
       written as (update categories set status = ${status}
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
-      entry as (${noted(sql, actor, type, "old")})
+      entry as (${categoryEntry(sql, actor, type, "old")})
       select ${sql.literal(categories.columns())} from written`
     return rows[0]
   }, Effect.orDie)

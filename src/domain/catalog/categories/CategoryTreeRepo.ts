@@ -1,36 +1,38 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { currentOrganization } from "../../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { isUuid } from "../../ids/Id.ts"
-import { columnsOf } from "../../records/Columns.ts"
-import { Category } from "./Category.ts"
-import type { PlacedCategory, SubtreeQuery } from "./CategoryTree.ts"
+import { decoding } from "../../records/Rows.ts"
+import { inTransaction } from "../CatalogChangeRepo.ts"
+import { type CategoryMove, CategoryNotFound, PlacedCategory, type SubtreeQuery, UnknownSibling } from "./Category.ts"
+import { categories, categoryEntry, checkParent, treeLock } from "./CategoryRepo.ts"
 
-/** Reads categories with their position. Each read is one statement that follows an index from parent to child. */
+/**
+ * Categories with their position. Each read is one statement that follows an index from parent to child; a move
+ * renumbers the siblings from 0.
+ */
 export class CategoryTreeRepo
   extends Context.Service<CategoryTreeRepo>()("stoa/domain/catalog/categories/CategoryTreeRepo", {
-    make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+    make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReads(sql), move: makeMove(sql) }))
   })
 {
   static readonly layer = Layer.effect(CategoryTreeRepo, CategoryTreeRepo.make)
 }
 
-/** A category with its path; the number of ancestors follows from it. */
-type TreeRow = Omit<PlacedCategory, "depth">
-
-const toPlaced = (row: TreeRow): PlacedCategory => ({ ...row, depth: row.path.length - 1 })
-
 /** Limits reads of a tree that is deeper than any shop needs, or broken. */
 const maxDepth = 1000
 
-const columns = columnsOf(Category.fields, "d")
-
 const step = (row: string) => `jsonb_build_object('id', ${row}.id, 'slug', ${row}.slug, 'metadata', ${row}.metadata)`
 
-const childCount = `(select count(*)::int4 from categories k
-  where k.organization_id = d.organization_id and k.parent_id = d.id and k.status = 'active') as "childCount"`
+/** The select list of a category `d` with this path. */
+const placed = (path: string) =>
+  `${categories.columns("d")}, ${path} as path, jsonb_array_length(${path}) - 1 as depth,
+    (select count(*)::int4 from categories k
+      where k.organization_id = d.organization_id and k.parent_id = d.id and k.status = 'active') as "childCount"`
 
-const make = (sql: SqlClient.SqlClient) => {
+const makeReads = (sql: SqlClient.SqlClient) => {
+  const rows = decoding(sql, PlacedCategory)
+
   const named = (organization: string, idOrSlug: string) =>
     sql`select c.* from categories c where c.organization_id = ${organization} and ${
       isUuid(idOrSlug)
@@ -54,16 +56,16 @@ const make = (sql: SqlClient.SqlClient) => {
   /** By id or slug; undefined when there is no such category. */
   const find = Effect.fn("CategoryTreeRepo.find")(function*(idOrSlug: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<TreeRow>`with recursive ${above(organization, idOrSlug)}
-      select ${sql.literal(columns)}, way.path, ${sql.literal(childCount)} from top d, way`
-    return rows[0] === undefined ? undefined : toPlaced(rows[0])
+    const [found] = yield* rows`with recursive ${above(organization, idOrSlug)}
+      select ${sql.literal(placed("way.path"))} from top d, way`
+    return found
   }, Effect.orDie)
 
   /** The category and all below it, each parent before its children, siblings in order. Empty when there is none. */
   const subtree = Effect.fn("CategoryTreeRepo.subtree")(function*(idOrSlug: string, query: SubtreeQuery) {
     const organization = yield* currentOrganization
     const levels = Math.min(query.depth ?? maxDepth, maxDepth)
-    const rows = yield* sql<TreeRow>`with recursive ${above(organization, idOrSlug)},
+    return yield* rows`with recursive ${above(organization, idOrSlug)},
       down as (
         select t.*, way.path as path, 0 as level from top t, way
         union all
@@ -71,10 +73,52 @@ const make = (sql: SqlClient.SqlClient) => {
           join categories c on c.parent_id = d.id and c.organization_id = ${organization}
           where d.level < ${levels}::int4 and (c.status = 'active' or ${query.includeArchived}::boolean))
         search depth first by sort_order, slug set place
-      select ${sql.literal(columns)}, d.path, ${sql.literal(childCount)}
-      from down d order by place`
-    return rows.map(toPlaced)
+      select ${sql.literal(placed("d.path"))} from down d order by place`
   }, Effect.orDie)
 
   return { find, subtree }
+}
+
+/** The siblings in their new order. 422 when `before` or `after` is none of them. */
+const reordered = (siblings: ReadonlyArray<string>, id: string, { after, before }: CategoryMove) => {
+  const others = siblings.filter((sibling) => sibling !== id)
+  const anchor = before ?? after
+  if (anchor === undefined) return Effect.succeed([...others, id])
+  const at = others.indexOf(anchor)
+  return at < 0
+    ? Effect.fail(new UnknownSibling(before === undefined ? "after" : "before"))
+    : Effect.succeed(others.toSpliced(before === undefined ? at + 1 : at, 0, id))
+}
+
+const makeMove = (sql: SqlClient.SqlClient) => {
+  const ids = decoding(sql, Schema.Struct({ id: Schema.String }))
+
+  const moved = Effect.fnUntraced(function*(id: string, request: CategoryMove) {
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
+    yield* treeLock(sql, organization)
+    const [current] = yield* categories.rows(sql)`select ${sql.literal(categories.columns())} from categories
+      where id = ${id}::uuid and organization_id = ${organization}`
+    if (current === undefined) return yield* new CategoryNotFound()
+    const parentId = request.parentId === undefined ? current.parentId : request.parentId
+    if (parentId !== null) yield* checkParent(sql, organization, id, parentId)
+    const siblings = yield* ids`select id from categories where organization_id = ${organization}
+      and ${parentId === null ? sql`parent_id is null` : sql`parent_id = ${parentId}::uuid`}
+      order by sort_order, slug`
+    const order = yield* reordered(siblings.map((row) => row.id), id, request)
+    yield* sql`with old as materialized (select * from categories
+        where id = any(${order}::uuid[]) and organization_id = ${organization} order by id for no key update),
+      place as (select v::uuid as id, n::int4 - 1 as sort_order from unnest(${order}::text[]) with ordinality t(v, n)),
+      written as (update categories c set sort_order = p.sort_order,
+          parent_id = case when c.id = ${id}::uuid then ${parentId}::uuid else c.parent_id end
+        from place p join old o on o.id = p.id
+        where c.id = p.id and c.organization_id = ${organization} returning c.*),
+      entry as (${categoryEntry(sql, actor, "categories.update", "old")})
+      select 1 from written`
+  })
+
+  /** 404, and 422 for a parent or sibling that it cannot have. */
+  return Effect.fn("CategoryTreeRepo.move")((id: string, request: CategoryMove) =>
+    inTransaction(sql, moved(id, request))
+  )
 }

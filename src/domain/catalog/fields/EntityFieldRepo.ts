@@ -1,11 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
+import { currentOrganization } from "../../access/Actor.ts"
 import { lookupSql } from "../../modules/LookupRepo.ts"
-import type { FieldDefinition } from "./FieldDefinition.ts"
+import { decoding } from "../../records/Rows.ts"
+import { snapshotFunction } from "../revisions/RevisionRepo.ts"
+import type { FieldDefinition, FieldsByName } from "./FieldDefinition.ts"
 import { definitions } from "./FieldDefinitionRepo.ts"
-import type { FieldsByName } from "./FieldRules.ts"
-import { fieldsByName } from "./FieldTablesRepo.ts"
 
 /** Values that a statement writes with its entity (`fieldWrites`): all values before and after it. */
 export interface FieldWrite {
@@ -44,6 +44,13 @@ export const fieldWrites = (sql: SqlClient.SqlClient, write: FieldWrite, entity:
       returning 1)`
 }
 
+/** The values of an entity by name, without archived fields: an SQL text over its id. */
+export const fieldsByName = (entity: string) =>
+  `(select coalesce(jsonb_object_agg(d.name, v.value), '{}') from entity_field_values v
+    join entity_field_definitions d on d.id = v.definition_id and d.status = 'active' where v.entity_id = ${entity})`
+
+const Values = Schema.Struct({ fields: Schema.Record(Schema.String, Schema.Unknown) })
+
 const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   /** Whether entities of this type have any fields. Call it before the transaction starts. */
   const hasFields = Effect.fn("EntityFieldRepo.hasFields")(function*(entityType: string) {
@@ -56,48 +63,96 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   /** Locks the entity and returns its type and values; undefined when there is no such entity. */
   const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: string) {
     const organization = yield* currentOrganization
-    const [entity] = yield* sql<{ readonly type: string }>`select type from catalog_entities
+    const [entity] = yield* decoding(sql, Schema.Struct({ type: Schema.String }))`select type from catalog_entities
       where id = ${id}::uuid and organization_id = ${organization} for no key update`
     if (entity === undefined) return undefined
     // A separate statement: one that waited for the lock would not see what was written meanwhile.
-    const [values] = yield* sql<{ readonly fields: FieldsByName }>`select ${
-      sql.literal(fieldsByName("e.id"))
-    } as fields from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
+    const [values] = yield* decoding(sql, Values)`select ${sql.literal(fieldsByName("e.id"))} as fields
+      from catalog_entities e where e.id = ${id}::uuid and e.organization_id = ${organization}`
     return { type: entity.type, fields: values?.fields ?? {} }
   }, Effect.orDie)
 
-  /** The active fields of a type, locked until the transaction ends. */
-  const definitionsFor = Effect.fn("EntityFieldRepo.definitionsFor")(function*(entityType: string) {
-    const organization = yield* currentOrganization
-    yield* sql`select 1 from entity_field_schemas
-      where organization_id = ${organization} and entity_type = ${entityType} for share`
-    return yield* definitions.rows(sql)`select ${sql.literal(definitions.columns())} from entity_field_definitions
-      where organization_id = ${organization} and entity_type = ${entityType} and status = 'active'
-      order by sort_order, name`
-  }, Effect.orDie)
+  /** The active fields of these types, locked until the transaction ends; types without fields are left out. */
+  const definitionsOf = Effect.fn("EntityFieldRepo.definitionsOf")(
+    function*(entityTypes: ReadonlyArray<string>, preparation: "prepared" | "unprepared" = "unprepared") {
+      const organization = yield* currentOrganization
+      // Two statements: one that waited for a lock would not see what was written meanwhile.
+      const locked = sql`select 1 from entity_field_schemas where organization_id = ${organization}
+        and entity_type = any(${entityTypes}::text[]) order by entity_type for share`
+      yield* preparation === "prepared" ? locked : locked.unprepared
+      const rows = yield* definitions.rows(sql, preparation)`select ${sql.literal(definitions.columns())}
+        from entity_field_definitions
+        where organization_id = ${organization} and entity_type = any(${entityTypes}::text[]) and status = 'active'
+        order by entity_type, sort_order, name`
+      return Map.groupBy(rows, ({ entityType }) => entityType)
+    },
+    Effect.orDie
+  )
+
+  /** The same for one type. */
+  const definitionsFor = (entityType: string) =>
+    Effect.map(definitionsOf([entityType], "prepared"), (byType) => byType.get(entityType) ?? [])
 
   /** Types of the entities that the organization has, by id; locked until the transaction ends. */
   const typesOf = Effect.fn("EntityFieldRepo.typesOf")(function*(ids: ReadonlyArray<string>) {
-    const actor = yield* CurrentActor
     if (ids.length === 0) return new Map<string, string>()
-    const rows = yield* sql<{ readonly id: string; readonly type: string }>`select id, type from catalog_entities
-      where id = any(${ids}::uuid[]) and organization_id = ${actor.organizationId} order by id for key share`
-    return new Map(rows.map(({ id, type }) => [id, type]))
-  }, Effect.orDie)
-
-  /** The same for several types in two statements; types without fields are left out. */
-  const definitionsOf = Effect.fn("EntityFieldRepo.definitionsOf")(function*(entityTypes: ReadonlyArray<string>) {
     const organization = yield* currentOrganization
-    // Two statements: one that waited for a lock would not see what was written meanwhile.
-    yield* sql`select 1 from entity_field_schemas where organization_id = ${organization}
-      and entity_type = any(${entityTypes}::text[]) order by entity_type for share`.unprepared
-    const rows = yield* definitions.rows(sql, "unprepared")`select ${
-      sql.literal(definitions.columns())
-    } from entity_field_definitions
-      where organization_id = ${organization} and entity_type = any(${entityTypes}::text[]) and status = 'active'
-      order by entity_type, sort_order, name`
-    return Map.groupBy(rows, ({ entityType }) => entityType)
+    const rows = yield* decoding(sql, Schema.Struct({ id: Schema.String, type: Schema.String }))`select id, type
+      from catalog_entities where id = any(${ids}::uuid[]) and organization_id = ${organization}
+      order by id for key share`
+    return new Map(rows.map(({ id, type }) => [id, type]))
   }, Effect.orDie)
 
   return { hasFields, lockEntity, definitionsFor, definitionsOf, typesOf }
 }
+
+/**
+ * Definitions, and a row per type that has any. Writers of values hold that row `for share`, changes of a definition
+ * update it first, so no value is written by outdated rules.
+ *
+ * Lock order: the entity, the row of its type, definitions, values. Changes of definitions lock no entity.
+ */
+const tables: ReadonlyArray<string> = [
+  `create table entity_field_schemas (
+    organization_id text not null,
+    entity_type text not null,
+    version bigint not null default 1,
+    primary key (organization_id, entity_type)
+  )`,
+  `create table entity_field_definitions (
+    id uuid primary key,
+    organization_id text not null references organizations,
+    entity_type text not null,
+    name text not null,
+    label text not null,
+    kind text not null check (kind in ('text', 'number', 'boolean', 'date', 'enum', 'money', 'reference', 'json')),
+    is_required boolean not null,
+    is_unique boolean not null,
+    is_filterable boolean not null,
+    is_public boolean not null,
+    rules jsonb not null,
+    default_value jsonb,
+    sort_order int not null default 0,
+    status text not null default 'active' check (status in ('active', 'archived')),
+    created_at timestamptz not null default now(),
+    updated_at timestamptz not null default now(),
+    unique (organization_id, entity_type, name)
+  )`,
+  `create table entity_field_values (
+    organization_id text not null,
+    entity_id uuid not null references catalog_entities on delete cascade,
+    definition_id uuid not null references entity_field_definitions on delete cascade,
+    value jsonb not null check (value <> 'null'),
+    unique_key text,
+    reference_id uuid references catalog_entities on delete cascade,
+    primary key (entity_id, definition_id)
+  )`,
+  // Guards unique fields; other fields have no key.
+  `create unique index entity_field_values_unique on entity_field_values (organization_id, definition_id, unique_key)
+    where unique_key is not null`,
+  `create index entity_field_values_definition on entity_field_values (definition_id, entity_id)`,
+  `create index entity_field_values_reference on entity_field_values (reference_id) where reference_id is not null`
+]
+
+/** The tables, and revision snapshots that include their values. */
+export const fieldTables: ReadonlyArray<string> = [...tables, snapshotFunction(fieldsByName("e.id"))]

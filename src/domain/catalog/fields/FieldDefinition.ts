@@ -1,30 +1,41 @@
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import type { Issue } from "../../errors/ApiErrors.ts"
+import { conflict, notFound } from "../../errors/ErrorKinds.ts"
 import { Uuid } from "../../ids/Id.ts"
-import { Time } from "../../pricing/Bounds.ts"
-import { AnyJson, ofForm, Text } from "../../text/Storable.ts"
-import { EntityType } from "../Entity.ts"
-import { SortOrder } from "../FieldText.ts"
+import { CurrencyCode } from "../../money/Currency.ts"
+import { Amount, Time } from "../../pricing/Bounds.ts"
+import { AnyJson, FreeText, ofForm, Text } from "../../text/Storable.ts"
+import { EntityType, SortOrder } from "../Entity.ts"
+
+export class FieldNotFound extends notFound("EntityField", "Custom field not found.") {}
+
+export class ReferencesUnchecked extends conflict(
+  "References",
+  "Entities have values in this field, which were not looked up as references."
+) {}
+
+export class DefaultNeeded extends conflict(
+  "Default",
+  (lacking: number) =>
+    `${lacking} entities of this type have no value of this field. Give it a default, or them a value.`
+) {}
+
+export class ValueRefused extends conflict(
+  "FieldValue",
+  (entityId: string, reason: string) => `Entity ${entityId} has a value that ${reason}.`
+) {}
 
 /** Kinds of custom field values (docs/catalog.md, custom fields). */
-export const FieldKind = Schema.Literals([
-  "text",
-  "number",
-  "boolean",
-  "date",
-  "enum",
-  "money",
-  "reference",
-  "json"
-])
-export type FieldKind = typeof FieldKind.Type
+const FieldKind = Schema.Literals(["text", "number", "boolean", "date", "enum", "money", "reference", "json"])
+type FieldKind = typeof FieldKind.Type
 
 /** A name that works as a search filter and fits into its index. */
-export const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
+const FieldName = Schema.String.check(ofForm(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/))
 
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))
 
 /** Constraints of values; each kind uses those marked with it. Lengths in characters, bounds inclusive. */
-export const FieldRules = Schema.Struct({
+const FieldRules = Schema.Struct({
   /** text */
   minLength: Schema.optional(Count),
   maxLength: Schema.optional(Count),
@@ -37,7 +48,6 @@ export const FieldRules = Schema.Struct({
   /** reference: the type of the referenced entities; absent for any. */
   entityType: Schema.optional(EntityType)
 })
-export type FieldRules = typeof FieldRules.Type
 
 const Flag = Schema.optional(Schema.Boolean)
 
@@ -100,3 +110,152 @@ export const FieldValue = Schema.Struct({
   isPublic: Schema.Boolean
 }).annotate({ identifier: "EntityFieldValue" })
 export type FieldValue = typeof FieldValue.Type
+
+/** The part of a definition that validates a value. */
+type Rule = Pick<FieldDefinition, "kind" | "rules" | "isUnique">
+
+/** Unique texts are indexed, so they are short; the limit of other texts bounds storage. */
+const maxKeyLength = 255
+const maxTextLength = 10_000
+
+const Money = Schema.Struct({ amount: Amount, currency: CurrencyCode })
+
+const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+
+/** A calendar day without time or zone, for example `2026-02-28`. */
+const isDay = (text: string): boolean =>
+  day.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+
+type Checked = Result.Result<unknown, string>
+
+const refusal = (message: string): Checked => Result.fail(message)
+
+const decoded = <A>(schema: Schema.Codec<A, unknown>, value: unknown, message: string): Checked => {
+  const exit = Schema.decodeUnknownResult(schema)(value)
+  return Result.isSuccess(exit) ? Result.succeed(exit.success) : refusal(message)
+}
+
+const within = ({ rules: { maximum, minimum } }: Rule, number: number): string | undefined => {
+  if (minimum !== undefined && number < minimum) return `must be at least ${minimum}`
+  return maximum !== undefined && number > maximum ? `must be at most ${maximum}` : undefined
+}
+
+const text = (rule: Rule, value: unknown): Checked => {
+  if (!Schema.is(FreeText)(value)) return refusal("must be a text of valid Unicode without NUL")
+  const { maxLength = maxTextLength, minLength = 0 } = rule.rules
+  const limit = Math.min(maxLength, rule.isUnique ? maxKeyLength : maxLength)
+  const length = Array.from(value).length
+  if (length < minLength) return refusal(`must have at least ${minLength} characters`)
+  return length > limit ? refusal(`must have at most ${limit} characters`) : Result.succeed(value)
+}
+
+const number = (rule: Rule, value: unknown): Checked => {
+  if (typeof value !== "number" || !Number.isFinite(value)) return refusal("must be a number")
+  if (rule.rules.isInteger === true && !Number.isInteger(value)) return refusal("must be a whole number")
+  const out = within(rule, value)
+  return out === undefined ? Result.succeed(value) : refusal(out)
+}
+
+const money = (rule: Rule, value: unknown): Checked => {
+  const made = Schema.decodeUnknownResult(Money)(value)
+  if (Result.isFailure(made)) return refusal("must be { amount, currency }: whole minor units from 0, a currency code")
+  const out = within(rule, made.success.amount)
+  return out === undefined ? Result.succeed(made.success) : refusal(`amount ${out}`)
+}
+
+const checks: Readonly<Record<FieldKind, (rule: Rule, value: unknown) => Checked>> = {
+  text,
+  number,
+  money,
+  boolean: (_, value) => typeof value === "boolean" ? Result.succeed(value) : refusal("must be true or false"),
+  date: (_, value) =>
+    typeof value === "string" && isDay(value) ? Result.succeed(value) : refusal("must be a date, YYYY-MM-DD"),
+  enum: ({ rules: { values = [] } }, value) =>
+    typeof value === "string" && values.includes(value)
+      ? Result.succeed(value)
+      : refusal(`must be one of ${values.join(", ")}`),
+  reference: (_, value) => decoded(Uuid, value, "must be the id of a catalog entity"),
+  json: (_, value) => decoded(AnyJson, value, "must be JSON of valid Unicode without NUL, at most 100 levels deep")
+}
+
+/** The value to store, or why it is invalid. The caller handles null. */
+export const checkValue = (rule: Rule, value: unknown): Checked => checks[rule.kind](rule, value)
+
+const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })
+
+/** Kinds whose values have a short unique key. */
+const uniqueKinds: ReadonlySet<FieldKind> = new Set(["text", "number", "date", "reference"])
+const filterableKinds: ReadonlySet<FieldKind> = new Set(["text", "number", "boolean", "date", "enum"])
+
+type Shape = Pick<
+  FieldDefinition,
+  "kind" | "rules" | "isUnique" | "isFilterable" | "isPublic" | "defaultValue"
+>
+
+/** Contradictions within a definition. */
+export const definitionIssues = (shape: Shape): ReadonlyArray<Issue> => {
+  const { defaultValue, isFilterable, isPublic, isUnique, kind, rules } = shape
+  const issues: Array<Issue> = []
+  if (kind === "enum" && rules.values === undefined) {
+    issues.push(issue("rules.values", "names what an enum may be", "required"))
+  }
+  if (rules.values !== undefined && new Set(rules.values).size < rules.values.length) {
+    issues.push(issue("rules.values", "names a value twice"))
+  }
+  const [low, high] = kind === "text" ? [rules.minLength, rules.maxLength] : [rules.minimum, rules.maximum]
+  if (low !== undefined && high !== undefined && low > high) issues.push(issue("rules", "the least is above the most"))
+  if (isUnique && !uniqueKinds.has(kind)) issues.push(issue("isUnique", "is for text, number, date and reference"))
+  if (isFilterable && !filterableKinds.has(kind)) {
+    issues.push(issue("isFilterable", "is for text, number, boolean, date and enum"))
+  }
+  // Filtering by value reveals the value.
+  if (isFilterable && !isPublic) issues.push(issue("isFilterable", "is for public fields"))
+  if (defaultValue === null) return issues
+  if (isUnique || kind === "reference") issues.push(issue("defaultValue", "cannot be the same in every entity"))
+  const checked = checkValue(shape, defaultValue)
+  return Result.isFailure(checked) ? [...issues, issue("defaultValue", checked.failure)] : issues
+}
+
+/** Values of an entity by the name of their field. */
+export type FieldsByName = Readonly<Record<string, unknown>>
+
+/** A field may have the name of a property of every object. */
+const valueOf = (fields: FieldsByName, name: string): unknown => Object.hasOwn(fields, name) ? fields[name] : null
+
+/** The values after a write, or every invalid field. */
+export interface Assigned {
+  readonly after: FieldsByName
+  readonly issues: ReadonlyArray<Issue>
+}
+
+/**
+ * Merges the sent values into those of the entity: null clears a value, a new entity gets defaults, and a required field
+ * must end up with a value.
+ */
+export const assigned = (
+  definitions: ReadonlyArray<FieldDefinition>,
+  before: FieldsByName | undefined,
+  sent: FieldsByName
+): Assigned => {
+  const after: Record<string, unknown> = {}
+  const issues: Array<Issue> = []
+  const names = new Set(definitions.map(({ name }) => name))
+  for (const name of Object.keys(sent)) {
+    if (!names.has(name)) issues.push(issue(`customFields.${name}`, "No such custom field.", "not_found"))
+  }
+  for (const definition of definitions) {
+    const { defaultValue, isRequired, name } = definition
+    const path = `customFields.${name}`
+    const isSent = Object.hasOwn(sent, name)
+    const kept = before === undefined ? defaultValue : valueOf(before, name)
+    const value = isSent ? valueOf(sent, name) ?? null : kept
+    if (value === null) {
+      if (isRequired) issues.push(issue(path, "is required", "required"))
+      continue
+    }
+    const checked = isSent ? checkValue(definition, value) : Result.succeed(value)
+    if (Result.isFailure(checked)) issues.push(issue(path, checked.failure))
+    else after[name] = checked.success
+  }
+  return { after, issues }
+}

@@ -1,14 +1,21 @@
-import { Context, Effect, Equal, Layer, Result } from "effect"
-import { Conflict, NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
-import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
-import type { FieldDefinition, FieldDefinitionChange, NewFieldDefinition } from "./FieldDefinition.ts"
+import { Context, DateTime, Effect, Equal, Layer, Result } from "effect"
+import { currentOrganization } from "../../access/Actor.ts"
+import { ValidationFailed } from "../../errors/ApiErrors.ts"
+import { newId } from "../../ids/Id.ts"
+import { withSent } from "../../records/RecordService.ts"
+import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import {
-  type DefinitionChange,
-  type DefinitionDraft,
-  FieldDefinitionRepo,
-  valuesPerPage
-} from "./FieldDefinitionRepo.ts"
-import { checkValue, definitionIssues } from "./FieldRules.ts"
+  checkValue,
+  DefaultNeeded,
+  definitionIssues,
+  type FieldDefinition,
+  type FieldDefinitionChange,
+  FieldNotFound,
+  type NewFieldDefinition,
+  ReferencesUnchecked,
+  ValueRefused
+} from "./FieldDefinition.ts"
+import { type DefinitionChange, FieldDefinitionRepo, valuesPerPage } from "./FieldDefinitionRepo.ts"
 
 /**
  * Custom fields of entities by type (docs/catalog.md). A change fails while existing values violate it. A field that
@@ -19,51 +26,53 @@ export class FieldDefinitions
     make: Effect.gen(function*() {
       const repo = yield* FieldDefinitionRepo
       const transaction = yield* CatalogTransactionRepo
+      const { allowed, required, sameReferences } = valueRules(repo)
 
       const get = Effect.fn("FieldDefinitions.get")(function*(id: string) {
-        return (yield* repo.find(id)) ?? (yield* unknownField)
+        return (yield* repo.find(id)) ?? (yield* new FieldNotFound())
       })
 
-      const { allowed, required, sameReferences } = valueRules(repo)
+      const inserted = Effect.fnUntraced(function*(definition: FieldDefinition) {
+        yield* repo.lockType(definition.entityType)
+        const created = yield* repo.create(definition)
+        yield* required(created)
+        return created
+      })
 
       /** 409 when the name exists, and for a required field without default while entities of the type exist. */
       const create = Effect.fn("FieldDefinitions.create")(function*(input: NewFieldDefinition) {
-        const draft = draftOf(input)
-        const issues = definitionIssues(draft)
+        const now = DateTime.toDateUtc(yield* DateTime.now)
+        const definition = withSent<FieldDefinition>({
+          id: newId(),
+          organizationId: yield* currentOrganization,
+          ...unsent(input),
+          status: "active",
+          createdAt: now,
+          updatedAt: now
+        }, input)
+        const issues = definitionIssues(definition)
         if (issues.length > 0) return yield* ValidationFailed.issues(issues)
-        return yield* transaction.run(Effect.gen(function*() {
-          yield* repo.lockType(draft.entityType)
-          const created = yield* repo.create(draft)
-          yield* required(created)
-          return created
-        }))
+        return yield* transaction.run(inserted(definition))
       })
 
       const changed = Effect.fnUntraced(
-        function*(id: string, type: DefinitionChange, change: (before: FieldDefinition) => FieldDefinition) {
+        function*(id: string, type: DefinitionChange, change: FieldDefinitionChange | Pick<FieldDefinition, "status">) {
           const { entityType } = yield* get(id)
           yield* repo.lockType(entityType)
           // Read again under the lock: another change may have committed first.
           const before = yield* get(id)
-          const after = change(before)
+          const after = withSent<FieldDefinition>(before, change)
           if (Equal.equals(before, after)) return before
           const issues = definitionIssues(after)
           if (issues.length > 0) return yield* ValidationFailed.issues(issues)
           yield* sameReferences(before, after)
           yield* allowed(after)
-          const written = yield* repo.write(before, after, type)
+          const written = yield* repo.write({ ...after, updatedAt: DateTime.toDateUtc(yield* DateTime.now) }, type)
           if (before.isUnique !== after.isUnique || before.kind !== after.kind) yield* repo.setKeys(after)
           yield* required(after)
           return written
         }
       )
-
-      const setStatus = (id: string, status: FieldDefinition["status"]) =>
-        transaction.run(changed(
-          id,
-          status === "archived" ? "entityFields.archive" : "entityFields.restore",
-          (before) => ({ ...before, status })
-        ))
 
       return {
         list: repo.page,
@@ -71,11 +80,11 @@ export class FieldDefinitions
         create,
         /** 409 while existing values violate the change or are not unique. */
         update: (id: string, change: FieldDefinitionChange) =>
-          transaction.run(changed(id, "entityFields.update", changedBy(change))),
+          transaction.run(changed(id, "entityFields.update", change)),
         /** Keeps the values but no longer shows, searches or validates them. */
-        archive: (id: string) => setStatus(id, "archived"),
+        archive: (id: string) => transaction.run(changed(id, "entityFields.archive", { status: "archived" })),
         /** Shows the field with its values again. 409 as for a change. */
-        restore: (id: string) => setStatus(id, "active")
+        restore: (id: string) => transaction.run(changed(id, "entityFields.restore", { status: "active" }))
       }
     })
   })
@@ -90,7 +99,7 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
     if (!definition.isRequired || definition.status === "archived") return
     const lacking = yield* repo.lacking(definition)
     if (lacking === 0) return
-    if (definition.defaultValue === null) return yield* Conflict.of(needsDefault(lacking))
+    if (definition.defaultValue === null) return yield* new DefaultNeeded(lacking)
     yield* repo.fill(definition)
   })
 
@@ -99,7 +108,7 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
       const page: Effect.Success<ReturnType<typeof repo.values>> = yield* repo.values(definition.id, after)
       for (const { entityId, value } of page) {
         const checked = checkValue(definition, value)
-        if (Result.isFailure(checked)) return yield* Conflict.of(refusedValue(entityId, checked.failure))
+        if (Result.isFailure(checked)) return yield* new ValueRefused(entityId, checked.failure)
       }
       const last = page.length < valuesPerPage ? undefined : page.at(-1)?.entityId
       if (last === undefined) return
@@ -111,7 +120,7 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
   const sameReferences = Effect.fnUntraced(function*(before: FieldDefinition, after: FieldDefinition) {
     const becomes = after.kind === "reference" &&
       (before.kind !== "reference" || before.rules.entityType !== after.rules.entityType)
-    if (becomes && (yield* repo.values(before.id, beforeAllIds)).length > 0) return yield* noReferences
+    if (becomes && (yield* repo.values(before.id, beforeAllIds)).length > 0) return yield* new ReferencesUnchecked()
   })
 
   return { required, allowed, sameReferences }
@@ -120,41 +129,17 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
 /** Sorts before every id. */
 const beforeAllIds = "00000000-0000-0000-0000-000000000000"
 
-const unknownField = NotFound.of("Custom field not found.")
-
-const noReferences = Conflict.of("Entities have values in this field, which were not looked up as references.")
-
-const needsDefault = (lacking: number) =>
-  `${lacking} entities of this type have no value of this field. Give it a default, or them a value.`
-
-const refusedValue = (entityId: string, reason: string) => `Entity ${entityId} has a value that ${reason}.`
-
-const draftOf = (
-  { defaultValue = null, label, rules = {}, sortOrder = 0, ...input }: NewFieldDefinition
-): DefinitionDraft => ({
-  entityType: input.entityType,
-  name: input.name,
-  kind: input.kind,
-  label: label ?? input.name,
-  isRequired: input.isRequired ?? false,
-  isUnique: input.isUnique ?? false,
-  isFilterable: input.isFilterable ?? false,
-  isPublic: input.isPublic ?? true,
-  rules,
-  defaultValue,
-  sortOrder
-})
-
-/** Absent keys keep their value. */
-const changedBy = (change: FieldDefinitionChange) => (before: FieldDefinition): FieldDefinition => ({
-  ...before,
-  kind: change.kind ?? before.kind,
-  label: change.label ?? before.label,
-  isRequired: change.isRequired ?? before.isRequired,
-  isUnique: change.isUnique ?? before.isUnique,
-  isFilterable: change.isFilterable ?? before.isFilterable,
-  isPublic: change.isPublic ?? before.isPublic,
-  rules: change.rules ?? before.rules,
-  defaultValue: change.defaultValue === undefined ? before.defaultValue : change.defaultValue,
-  sortOrder: change.sortOrder ?? before.sortOrder
+/** A definition of which only the necessary fields were sent. */
+const unsent = ({ entityType, kind, name }: NewFieldDefinition) => ({
+  entityType,
+  name,
+  kind,
+  label: name,
+  isRequired: false,
+  isUnique: false,
+  isFilterable: false,
+  isPublic: true,
+  rules: {},
+  defaultValue: null,
+  sortOrder: 0
 })

@@ -8,7 +8,7 @@ import { overlay, refused, upsertOf } from "../../import-export/Upsert.ts"
 import { keyText, StorableObject } from "../../text/Storable.ts"
 import type { Brand } from "../brands/Brand.ts"
 import type { Category } from "../categories/Category.ts"
-import { Slug, SortOrder } from "../FieldText.ts"
+import { Slug, SortOrder } from "../Entity.ts"
 import { categoryReads, type CategoryState } from "./GroupImportRepo.ts"
 
 /**

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
 import type { Category } from "../categories/Category.ts"
-import { categories, treeLock } from "../categories/CategoryRowsRepo.ts"
+import { categories, treeLock } from "../categories/CategoryRepo.ts"
 
 /** The categories that records name, with their ancestors. */
 export interface CategoryState {

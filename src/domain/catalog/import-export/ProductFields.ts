@@ -3,7 +3,7 @@ import type { RowBatch } from "../../batching/RowBatch.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { CatalogEntity } from "../Entity.ts"
 import type { FieldDefinition } from "../fields/FieldDefinition.ts"
-import { assigned, type FieldsByName } from "../fields/FieldRules.ts"
+import { assigned, type FieldsByName } from "../fields/FieldDefinition.ts"
 import { type FieldState, productTables, type Referable, type StoredProduct, uniqueKey } from "./ProductImportRepo.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
 

@@ -4,13 +4,13 @@ import { currentOrganization } from "../../access/Actor.ts"
 import type { RowTable } from "../../batching/RowBatch.ts"
 import { RowBatchRepo, rowJson } from "../../batching/RowBatchRepo.ts"
 import type { AttachedMedium } from "../../media/MediaAsset.ts"
-import type { Attributes } from "../Attributes.ts"
+import type { Attributes } from "../Entity.ts"
 import type { CatalogEntity } from "../Entity.ts"
-import { entityColumns } from "../EntityRowsRepo.ts"
+import { entities } from "../EntityStatements.ts"
 import { EntityFieldRepo } from "../fields/EntityFieldRepo.ts"
 import type { FieldDefinition } from "../fields/FieldDefinition.ts"
-import type { FieldsByName } from "../fields/FieldRules.ts"
-import type { OptionType, OptionValue } from "../variants/Option.ts"
+import type { FieldsByName } from "../fields/FieldDefinition.ts"
+import type { OptionType, OptionValue } from "../variants/Variant.ts"
 import type { Variant } from "../variants/Variant.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
 
@@ -195,7 +195,7 @@ export const productReads = Effect.gen(function*() {
     // Lock first, then read: a statement does not see what others committed while it waited for the lock. Entities are
     // locked in the order of their ids, so that two batches cannot deadlock.
     yield* rows.find({ ...productTables.entities, columns: "id" }, "slug", slugs, "no key update")
-    const stored = yield* sql<CatalogEntity & ProductParts>`select ${sql.literal(entityColumns("e"))},
+    const stored = yield* sql<CatalogEntity & ProductParts>`select ${sql.literal(entities.columns("e"))},
         ${sql.literal(parts)} from catalog_entities e
       where e.organization_id = ${organization} and e.slug = any(${slugs}::text[])`.unprepared
     const categories = yield* ids("categories", records.flatMap((record) => record.categories ?? []))

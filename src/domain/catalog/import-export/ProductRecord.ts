@@ -3,7 +3,7 @@ import { Uuid } from "../../ids/Id.ts"
 import { MediaRole } from "../../media/MediaAsset.ts"
 import { AnyJson, FreeText, keyText, StorableObject } from "../../text/Storable.ts"
 import { EntityStatus, EntityType, TaxClass } from "../Entity.ts"
-import { Locale, Slug, SortOrder } from "../FieldText.ts"
+import { Locale, Slug, SortOrder } from "../Entity.ts"
 
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
 

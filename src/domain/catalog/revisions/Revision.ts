@@ -1,27 +1,19 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { notFound } from "../../errors/ErrorKinds.ts"
 import { Time } from "../../pricing/Bounds.ts"
-import { EntityStatus } from "../Entity.ts"
+import { Attributes, CatalogEntity } from "../Entity.ts"
 
-const Json = Schema.Record(Schema.String, Schema.Unknown)
+export class RevisionNotFound
+  extends notFound("Revision", (number: number) => `The entity has no revision ${number}.`)
+{}
 
 /** An entity at a revision: its fields, custom fields by name, and approved attributes by locale. */
 export const Snapshot = Schema.Struct({
-  slug: Schema.String,
-  status: EntityStatus,
-  isVisible: Schema.Boolean,
-  taxClass: Schema.NullOr(Schema.String),
-  metadata: Json,
-  customFields: Json,
+  ...Struct.pick(CatalogEntity.fields, ["slug", "status", "isVisible", "taxClass", "metadata"]),
+  customFields: Schema.Record(Schema.String, Schema.Unknown),
   attributes: Schema.Record(
     Schema.String,
-    Schema.Struct({
-      title: Schema.String,
-      subtitle: Schema.NullOr(Schema.String),
-      description: Schema.NullOr(Schema.String),
-      richDescription: Schema.Unknown,
-      seoTitle: Schema.NullOr(Schema.String),
-      seoDescription: Schema.NullOr(Schema.String)
-    })
+    Schema.Struct(Struct.omit(Attributes.fields, ["id", "entityId", "locale", "status"]))
   )
 }).annotate({ identifier: "EntitySnapshot" })
 export type Snapshot = typeof Snapshot.Type

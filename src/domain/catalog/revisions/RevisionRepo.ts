@@ -1,11 +1,12 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
-import { columnsOf } from "../../records/Columns.ts"
-import { Revision, type Snapshot } from "./Revision.ts"
+import { columnsOf, jsonOf } from "../../records/Columns.ts"
+import { decoding } from "../../records/Rows.ts"
+import { Revision, Snapshot } from "./Revision.ts"
 
-/** Revisions of entities. A trigger on the change log writes them (`RevisionTablesRepo`). */
+/** Revisions of entities. A trigger on the change log writes them. */
 export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/catalog/revisions/RevisionRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
 }) {
@@ -13,20 +14,22 @@ export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/c
 }
 
 const columns = columnsOf(Revision.fields, "r")
+const revisionJson = jsonOf(Revision.fields, "r")
+
+/** A revision, null on a page beyond the end, with the snapshot before it, null for the oldest stored one. */
+const Listed = Schema.Struct({
+  total: Schema.Int,
+  revision: Schema.NullOr(Revision),
+  earlier: Schema.NullOr(Snapshot)
+})
 
 const make = (sql: SqlClient.SqlClient) => {
-  /**
-   * Each revision with the snapshot before it, null for the oldest stored one. Newest first; undefined when there is no
-   * such entity.
-   */
+  /** Newest first, each with the snapshot before it; undefined when there is no such entity. */
   const page = Effect.fn("RevisionRepo.page")(function*(entityId: string, request: PageRequest) {
     const organization = yield* currentOrganization
-    interface Row extends Revision {
-      readonly total: bigint
-      readonly earlier: Snapshot | null
-    }
     // An entity without revisions, and a page beyond the end, still give one row with the total.
-    const rows = yield* sql<Row>`select t.total, ${sql.literal(columns)}, p.snapshot as earlier
+    const rows = yield* decoding(sql, Listed)`select t.total, p.snapshot as earlier,
+        case when r.number is not null then ${sql.literal(revisionJson)} end as revision
       from (select e.id, (select count(*) from entity_revisions where entity_id = e.id
           and organization_id = ${organization}) as total
         from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}) t
@@ -36,18 +39,15 @@ const make = (sql: SqlClient.SqlClient) => {
         and p.organization_id = ${organization}
       order by r.number desc`
     if (rows[0] === undefined) return undefined
-    const items = rows.filter((row) => row.number !== null).map(({ earlier, total: _, ...revision }) => ({
-      revision,
-      earlier
-    }))
-    return { ...request, items, total: Number(rows[0].total) }
+    const items = rows.flatMap(({ earlier, revision }) => revision === null ? [] : { revision, earlier })
+    return { ...request, items, total: rows[0].total }
   }, Effect.orDie)
 
   const find = Effect.fn("RevisionRepo.find")(function*(entityId: string, number: number) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<Revision>`select ${sql.literal(columns)} from entity_revisions r
+    const [found] = yield* decoding(sql, Revision)`select ${sql.literal(columns)} from entity_revisions r
       where entity_id = ${entityId}::uuid and number = ${number}::int4 and organization_id = ${organization}`
-    return rows[0]
+    return found
   }, Effect.orDie)
 
   /** Records on the revision of this transaction, if there is one, which revision it restored. */
@@ -70,3 +70,79 @@ const make = (sql: SqlClient.SqlClient) => {
 
   return { page, find, markRestored, purge }
 }
+
+/** Revisions kept per entity; a write that makes one more deletes the oldest. */
+const maxRevisions = 100
+
+const table = `create table entity_revisions (
+    organization_id text not null,
+    entity_id uuid not null references catalog_entities on delete cascade,
+    number int not null check (number > 0),
+    snapshot jsonb not null,
+    changed_by text,
+    changed_by_type text,
+    request_id text,
+    source text not null,
+    restored_from int,
+    transaction_id xid8 not null default pg_current_xact_id(),
+    created_at timestamptz not null default clock_timestamp(),
+    superseded_at timestamptz,
+    primary key (entity_id, number)
+  )`
+
+/** For the scheduled task that deletes superseded revisions; the newest of an entity is never superseded. */
+const superseded = `create index entity_revisions_superseded on entity_revisions (superseded_at)
+    where superseded_at is not null`
+
+/** The content of a revision: everything that staff write of an entity. */
+export const snapshotFunction = (customFields: string) =>
+  `create or replace function entity_snapshot(entity uuid) returns jsonb language sql stable as $$
+  select jsonb_build_object('slug', e.slug, 'status', e.status, 'isVisible', e.is_visible, 'taxClass', e.tax_class,
+      'metadata', e.metadata, 'customFields', ${customFields},
+      'attributes', (select coalesce(jsonb_object_agg(a.locale, jsonb_build_object('title', a.title,
+          'subtitle', a.subtitle, 'description', a.description, 'richDescription', a.rich_description,
+          'seoTitle', a.seo_title, 'seoDescription', a.seo_description)), '{}')
+        from entity_attributes a where a.entity_id = e.id))
+    from catalog_entities e where e.id = entity $$`
+
+/**
+ * Writes a revision for every change log entry of an entity, at the end of the statement that writes the entry: no writer
+ * can omit it, and the entry names the actor. Writers lock the entity's row, so its revisions are numbered without gaps.
+ * Several entries of one transaction make one revision; an entry that left the entity unchanged makes none.
+ */
+const keep = `create function entity_revisions_keep() returns trigger language plpgsql as $$
+  declare
+    entity uuid := new.entity_id::uuid;
+    now_is jsonb := entity_snapshot(entity);
+    last entity_revisions;
+  begin
+    select * into last from entity_revisions where entity_id = entity order by number desc limit 1;
+    if now_is is null or now_is = last.snapshot then
+      return null;
+    end if;
+    if last.transaction_id = pg_current_xact_id() then
+      update entity_revisions set snapshot = now_is where entity_id = entity and number = last.number;
+      return null;
+    end if;
+    insert into entity_revisions (organization_id, entity_id, number, snapshot, changed_by, changed_by_type, request_id, source)
+      values (new.organization_id, entity, coalesce(last.number, 0) + 1, now_is, new.actor_id, new.actor_type,
+        new.request_id, new.source);
+    update entity_revisions set superseded_at = now() where entity_id = entity and number = last.number;
+    delete from entity_revisions where entity_id = entity and number <= coalesce(last.number, 0) + 1 - ${maxRevisions};
+    return null;
+  end $$`
+
+/** The table, its trigger, and the first revision of every existing entity. */
+export const revisionTables: ReadonlyArray<string> = [
+  table,
+  superseded,
+  snapshotFunction("'{}'::jsonb"),
+  keep,
+  // PostgreSQL checks the condition first: entries of other subjects cost no function call.
+  `create trigger entity_revisions_keep after insert on outbox_events for each row
+    when (new.entity_type = 'catalog_entity' and new.type in ('catalog.create', 'catalog.update')
+      and new.entity_id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')
+    execute function entity_revisions_keep()`,
+  `insert into entity_revisions (organization_id, entity_id, number, snapshot, source, created_at)
+    select organization_id, id, 1, entity_snapshot(id), 'local', updated_at from catalog_entities`
+]

@@ -1,10 +1,10 @@
 import { Context, Effect, Equal, Layer } from "effect"
-import { NotFound } from "../../errors/ApiErrors.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { AttributesRepo } from "../AttributesRepo.ts"
-import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
+import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
+import { EntityNotFound } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
-import type { Difference, RevisionEntry, Snapshot } from "./Revision.ts"
+import { type Difference, type RevisionEntry, RevisionNotFound, type Snapshot } from "./Revision.ts"
 import { RevisionRepo } from "./RevisionRepo.ts"
 
 /** The history of an entity: one revision per change (docs/catalog.md, revisions). */
@@ -18,7 +18,7 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
     /** Newest first. 404 for an unknown entity. */
     const list = Effect.fn("Revisions.list")(function*(id: string, request: PageRequest) {
       const page = yield* repo.page(id, request)
-      if (page === undefined) return yield* NotFound.of("Catalog entity not found.")
+      if (page === undefined) return yield* new EntityNotFound()
       const items = page.items.map(({ earlier, revision: { snapshot, ...entry } }): RevisionEntry => ({
         ...entry,
         changedFields: differences(earlier ?? {}, snapshot).map(({ path }) => path)
@@ -27,7 +27,7 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
     })
 
     const get = Effect.fn("Revisions.get")(function*(id: string, number: number) {
-      return (yield* repo.find(id, number)) ?? (yield* unknownRevision(number))
+      return (yield* repo.find(id, number)) ?? (yield* new RevisionNotFound(number))
     })
 
     /** Compares a revision with `from`, by default the one before it. */
@@ -71,8 +71,6 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
 }) {
   static readonly layer = Layer.effect(Revisions, Revisions.make)
 }
-
-const unknownRevision = (number: number) => NotFound.of(`The entity has no revision ${number}.`)
 
 type Tree = Readonly<Record<string, unknown>>
 

@@ -20,9 +20,10 @@ export const ScheduleBody = Schema.Struct({ publishAt: maybe(Moment), unpublishA
 export type ScheduleBody = typeof ScheduleBody.Type
 
 /** A change that is due. */
-export interface DueChange {
-  readonly organizationId: string
-  readonly entityId: string
-  readonly change: "publish" | "unpublish"
-  readonly at: Date
-}
+export const DueChange = Schema.Struct({
+  organizationId: Schema.String,
+  entityId: Uuid,
+  change: Schema.Literals(["publish", "unpublish"]),
+  at: Time
+})
+export type DueChange = typeof DueChange.Type

@@ -3,13 +3,11 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
 import { columnsOf } from "../../records/Columns.ts"
-import { type DueChange, PublishingSchedule } from "./Schedule.ts"
+import { decoding } from "../../records/Rows.ts"
+import { DueChange, PublishingSchedule } from "./Schedule.ts"
 
 /** The times of a schedule; null for none. */
-export interface Moments {
-  readonly publishAt: Date | null
-  readonly unpublishAt: Date | null
-}
+export type Moments = Pick<PublishingSchedule, "publishAt" | "unpublishAt">
 
 /** Schedules of entities, at most one each. Lock order: the entity, then its schedule. */
 export class ScheduleRepo extends Context.Service<ScheduleRepo>()("stoa/domain/catalog/schedules/ScheduleRepo", {
@@ -27,10 +25,12 @@ const scheduleJson = (row: string, named = row) =>
 const columns = { publish: "publish_at", unpublish: "unpublish_at" } as const
 
 const make = (sql: SqlClient.SqlClient) => {
+  const schedules = decoding(sql, PublishingSchedule)
+
   /** Undefined when there is no such entity; null times when nothing is scheduled. */
   const find = Effect.fn("ScheduleRepo.find")(function*(entityId: string) {
     const organization = yield* currentOrganization
-    const [schedule] = yield* sql<PublishingSchedule>`select ${sql.literal(columnList)}
+    const [schedule] = yield* schedules`select ${sql.literal(columnList)}
       from catalog_entities e left join entity_schedules s on s.entity_id = e.id
         and s.organization_id = e.organization_id
       where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
@@ -44,9 +44,7 @@ const make = (sql: SqlClient.SqlClient) => {
     const isEmpty = publishAt === null && unpublishAt === null
     const by = actor.userId ?? actor.keyId ?? null
     // The insert joins the old row, which is therefore read before it is written.
-    const [schedule] = yield* sql<
-      PublishingSchedule
-    >`with entity as (select e.id, e.organization_id from catalog_entities e
+    const [schedule] = yield* schedules`with entity as (select e.id, e.organization_id from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
       old as (select s.* from entity n join entity_schedules s on s.entity_id = n.id for update of s),
       written as (
@@ -99,7 +97,10 @@ const make = (sql: SqlClient.SqlClient) => {
 const makeDue = (sql: SqlClient.SqlClient) =>
   Effect.fn("ScheduleRepo.due")(function*(now: Date, limit: number) {
     // Of every organization: one task of the deployment runs what is due.
-    return yield* sql<DueChange>`select organization_id as "organizationId", entity_id as "entityId", change, at from (
+    return yield* decoding(
+      sql,
+      DueChange
+    )`select organization_id as "organizationId", entity_id as "entityId", change, at from (
       (select organization_id, entity_id, 'publish' as change, publish_at as at
         from entity_schedules where publish_at <= ${now}::timestamptz order by publish_at limit ${limit}::int4)
       union all

@@ -1,8 +1,8 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { CurrentActor, systemActor } from "../../access/Actor.ts"
-import { type Conflict, type Issue, NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
-import { CatalogTransactionRepo } from "../CatalogTransactionRepo.ts"
-import type { EntityChange } from "../Entity.ts"
+import { type Conflict, type Issue, type NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
+import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
+import { type EntityChange, EntityNotFound } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
 import type { DueChange, ScheduleBody } from "./Schedule.ts"
 import { type Moments, ScheduleRepo } from "./ScheduleRepo.ts"
@@ -16,7 +16,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
 
     /** Null times when nothing is scheduled. 404 for an unknown entity. */
     const get = Effect.fn("Schedules.get")(function*(id: string) {
-      return (yield* repo.find(id)) ?? (yield* unknownEntity)
+      return (yield* repo.find(id)) ?? (yield* new EntityNotFound())
     })
 
     /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
@@ -24,7 +24,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
       const moments = { publishAt: body.publishAt ?? null, unpublishAt: body.unpublishAt ?? null }
       const issues = scheduleIssues(moments, new Date(yield* Clock.currentTimeMillis))
       if (issues.length > 0) return yield* ValidationFailed.issues(issues)
-      return (yield* repo.set(id, moments)) ?? (yield* unknownEntity)
+      return (yield* repo.set(id, moments)) ?? (yield* new EntityNotFound())
     })
 
     // Claims the time in the transaction that changes the entity: one process makes the change, once, also after a crash.
@@ -76,8 +76,6 @@ const statuses: Readonly<Record<DueChange["change"], EntityChange>> = {
   publish: { status: "active", isVisible: true },
   unpublish: { status: "archived" }
 }
-
-const unknownEntity = NotFound.of("Catalog entity not found.")
 
 const past = (path: string): Issue => ({ path, message: "must lie in the future", code: "past" })
 

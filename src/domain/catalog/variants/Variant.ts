@@ -1,7 +1,42 @@
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import { invalid, notFound } from "../../errors/ErrorKinds.ts"
 import { Uuid } from "../../ids/Id.ts"
 import { keyText, ShortText } from "../../text/Storable.ts"
 import { TaxClass } from "../Entity.ts"
+
+/** One choice of an option type, for example `red` (contract §1.1); `displayValue` starts as the value. */
+export const OptionValue = Schema.Struct({
+  id: Uuid,
+  optionTypeId: Uuid,
+  value: Schema.String,
+  displayValue: Schema.String,
+  sortOrder: Schema.Int,
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+}).annotate({ identifier: "OptionValue" })
+export type OptionValue = typeof OptionValue.Type
+
+/** An axis along which an entity varies, for example `color`; `displayName` starts as the name. */
+export const OptionType = Schema.Struct({
+  id: Uuid,
+  entityId: Uuid,
+  name: Schema.String,
+  displayName: Schema.String,
+  sortOrder: Schema.Int
+}).annotate({ identifier: "OptionType" })
+export type OptionType = typeof OptionType.Type
+
+const Label = keyText(255)
+
+/** Body of a new option type, with its first values in their order. */
+export const NewOptionType = Schema.Struct({
+  name: Label,
+  values: Schema.optional(Schema.Array(Label).check(Schema.isMaxLength(1000)))
+})
+export type NewOptionType = typeof NewOptionType.Type
+
+/** Body of a new option value. */
+export const NewOptionValue = Schema.Struct({ value: Label })
+export type NewOptionValue = typeof NewOptionValue.Type
 
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
 export const Variant = Schema.Struct({
@@ -19,7 +54,7 @@ export const Variant = Schema.Struct({
 }).annotate({ identifier: "Variant" })
 export type Variant = typeof Variant.Type
 
-const Code = Schema.optional(Schema.NullOr(keyText(255)))
+const Code = Schema.optional(Schema.NullOr(Label))
 
 /** Body of a new variant: `options` maps option names to values and may be empty. */
 export const NewVariant = Schema.Struct({
@@ -30,8 +65,7 @@ export const NewVariant = Schema.Struct({
 })
 export type NewVariant = typeof NewVariant.Type
 
-const Combination = Schema.Array(Uuid).check(Schema.isMaxLength(100))
-const Combinations = Schema.Array(Combination).check(Schema.isMaxLength(1000))
+const Combinations = Schema.Array(Schema.Array(Uuid).check(Schema.isMaxLength(100))).check(Schema.isMaxLength(1000))
 
 /**
  * Body of generate (contract §1.2). `all`: the full product of the entity's option values. `manual`: the combinations
@@ -47,3 +81,120 @@ export const Generate = Schema.Union([
   })
 ])
 export type Generate = typeof Generate.Type
+
+export class OptionTypeNotFound extends notFound("OptionType", "Option type not found.") {}
+
+/** Combinations that the entity cannot have, or too many of them. */
+export class InvalidCombination extends invalid(
+  "Combination",
+  (path: string, _message: string) => path,
+  (_path: string, message: string) => message
+) {}
+
+/** Option value ids, at most one per option type, in the order of the axes. */
+export type Combination = ReadonlyArray<string>
+
+/** An option type with its values, in their order. */
+export const Axis = Schema.Struct({
+  name: Schema.String,
+  values: Schema.Array(Schema.Struct({ id: Schema.String, value: Schema.String }))
+})
+export type Axis = typeof Axis.Type
+
+type Checked<A> = Result.Result<A, InvalidCombination>
+
+const refused = (path: string, message: string) => Result.fail(new InvalidCombination(path, message))
+
+/** Combinations per call (contract §1.2). */
+const maximumCombinations = 1000
+
+/** Combinations that a matrix may examine; bounds the time of a call. */
+const maximumProduct = 20_000
+
+const tooMany = refused("", `This would make more than ${maximumCombinations} combinations in one call.`)
+
+/** Equal for the same values in any order. */
+export const combinationKey = (combination: Combination): string => [...combination].toSorted().join(",")
+
+const productSize = (axes: ReadonlyArray<Axis>): number => axes.reduce((size, axis) => size * axis.values.length, 1)
+
+/** One value of every axis, the last axis turning fastest; one empty combination when there are no axes. */
+export function* fullProduct(axes: ReadonlyArray<Axis>): Generator<Combination> {
+  const [first, ...rest] = axes
+  if (first === undefined) {
+    yield []
+    return
+  }
+  for (const { id } of first.values) {
+    for (const tail of fullProduct(rest)) yield [id, ...tail]
+  }
+}
+
+const contains = (combination: ReadonlySet<string>, pattern: Combination): boolean =>
+  pattern.every((id) => combination.has(id))
+
+const lowerCased = (patterns: ReadonlyArray<Combination> = []): ReadonlyArray<Combination> =>
+  patterns.map((pattern) => pattern.map((id) => id.toLowerCase()))
+
+const matrix = (
+  axes: ReadonlyArray<Axis>,
+  patterns: Extract<Generate, { readonly mode: "matrix" }>["matrix"]
+): Checked<ReadonlyArray<Combination>> => {
+  if (productSize(axes) > maximumProduct) {
+    return refused("matrix", `The full product has more than ${maximumProduct} combinations.`)
+  }
+  const [include, exclude] = [lowerCased(patterns.include), lowerCased(patterns.exclude)]
+  const result: Array<Combination> = []
+  for (const combination of fullProduct(axes)) {
+    const ids = new Set(combination)
+    if (exclude.some((pattern) => contains(ids, pattern))) continue
+    if (include.length > 0 && !include.some((pattern) => contains(ids, pattern))) continue
+    if (result.length === maximumCombinations) return tooMany
+    result.push(combination)
+  }
+  return Result.succeed(result)
+}
+
+const manual = (
+  axes: ReadonlyArray<Axis>,
+  combinations: ReadonlyArray<Combination>
+): Checked<ReadonlyArray<Combination>> => {
+  if (combinations.length > maximumCombinations) return tooMany
+  const axisOf = new Map(axes.flatMap((axis, index) => axis.values.map(({ id }) => [id, index] as const)))
+  const result = new Map<string, Combination>()
+  for (const [index, combination] of lowerCased(combinations).entries()) {
+    const path = `combinations.${index}`
+    const unknown = combination.find((id) => !axisOf.has(id))
+    if (unknown !== undefined) return refused(path, `${unknown} is not an option value of this entity.`)
+    const used = new Set(combination.map((id) => axisOf.get(id)))
+    if (used.size < combination.length) return refused(path, "names two values of one option.")
+    result.set(combinationKey(combination), combination)
+  }
+  return Result.succeed([...result.values()])
+}
+
+/** The combinations a request asks for, each once, or why it is refused (contract §1.2, matrix semantics). */
+export const combinationsFor = (
+  axes: ReadonlyArray<Axis>,
+  request: Generate
+): Checked<ReadonlyArray<Combination>> => {
+  if (request.mode === "manual") return manual(axes, request.combinations)
+  if (request.mode === "matrix") return matrix(axes, request.matrix)
+  return productSize(axes) > maximumCombinations ? tooMany : Result.succeed([...fullProduct(axes)])
+}
+
+/** The combination of a map of option names to values, or the first name or value that the entity does not have. */
+export const combinationNamed = (
+  axes: ReadonlyArray<Axis>,
+  options: Readonly<Record<string, string>>
+): Checked<Combination> => {
+  const combination: Array<string> = []
+  for (const [name, value] of Object.entries(options)) {
+    const axis = axes.find((one) => one.name === name)
+    const found = axis?.values.find((one) => one.value === value)
+    if (axis === undefined) return refused(`options.${name}`, "is not an option of this entity.")
+    if (found === undefined) return refused(`options.${name}`, `has no value '${value}'.`)
+    combination.push(found.id)
+  }
+  return Result.succeed(combination)
+}

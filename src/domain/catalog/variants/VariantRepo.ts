@@ -1,53 +1,135 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { CurrentActor } from "../../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
+import type { Conflict } from "../../errors/ApiErrors.ts"
+import { conflict } from "../../errors/ErrorKinds.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
-import { columnsOf, jsonOf } from "../../records/Columns.ts"
-import { conflictOn } from "../UniqueRepo.ts"
-import { type Combination, combinationKey } from "./CombinationRules.ts"
-import { type NewVariant, Variant } from "./Variant.ts"
+import { jsonOf } from "../../records/Columns.ts"
+import { refusedBy } from "../../records/Constraints.ts"
+import { decoding } from "../../records/Rows.ts"
+import { Table } from "../../records/Table.ts"
+import {
+  Axis,
+  type Combination,
+  combinationKey,
+  type NewOptionType,
+  type NewVariant,
+  OptionType,
+  OptionValue,
+  Variant
+} from "./Variant.ts"
 
-/** Variants of entities; an entity has each combination once. */
+class OptionNameTaken extends conflict("OptionName", "This entity already has an option of this name.") {}
+class OptionValueTaken extends conflict("OptionValue", "This option already has this value.") {}
+class SkuTaken extends conflict("Sku", "A variant with this sku already exists.") {}
+class CombinationTaken extends conflict("Combination", "This entity already has a variant with these options.") {}
+
+const orTaken = refusedBy<Conflict>({
+  option_types_entity_id_name_key: () => new OptionNameTaken(),
+  option_values_option_type_id_value_key: () => new OptionValueTaken(),
+  variants_organization_id_sku_key: () => new SkuTaken(),
+  variants_entity_id_combination_key: () => new CombinationTaken()
+})
+
+export const optionTypes = new Table("option_types", OptionType)
+export const optionValues = new Table("option_values", OptionValue)
+
+/** Options of entities, their values, and the variants made of them; an entity has each combination once. */
 export class VariantRepo extends Context.Service<VariantRepo>()("stoa/domain/catalog/variants/VariantRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => make(sql))
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeOptions(sql), ...makeVariants(sql) }))
 }) {
   static readonly layer = Layer.effect(VariantRepo, VariantRepo.make)
 }
 
-const { optionValueIds: _, ...storedFields } = Variant.fields
-const columns = columnsOf(storedFields, "made")
-
-type StoredVariant = Omit<Variant, "optionValueIds">
-
-const variantCreated = {
-  type: "variants.create",
-  entityType: "variant",
+/** One event for an option type and its first values. */
+const typeCreated = {
+  type: "options.create",
+  entityType: "option_type",
   entityId: "x.id::text",
+  payload: `${optionTypes.json("x")} || jsonb_build_object('values',
+    coalesce((select jsonb_agg(${optionValues.json("v")} order by v.sort_order) from filled v), '[]'))`,
   from: "made x"
 } as const
 
-/** The variant in the row `x` as the API shows it. */
-const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragment) =>
-  sql`${sql.literal(jsonOf(storedFields, "x"))} || jsonb_build_object('optionValueIds', ${optionValueIds})`
+const valueCreated = {
+  type: "options.createValue",
+  entityType: "option_value",
+  entityId: "x.id::text",
+  payload: optionValues.json("x"),
+  from: "made x"
+} as const
 
-const orConflict = conflictOn({
-  variants_organization_id_sku_key: "A variant with this sku already exists.",
-  variants_entity_id_combination_key: "This entity already has a variant with these options."
-})
+const makeOptions = (sql: SqlClient.SqlClient) => {
+  /** The option types of an entity with their values, in their order; undefined when there is no such entity. */
+  const axes = Effect.fn("VariantRepo.axes")(function*(entityId: string) {
+    const organization = yield* currentOrganization
+    const rows = yield* decoding(sql, Schema.Struct({ axes: Schema.Array(Axis) }))`select coalesce((
+        select json_agg(json_build_object('name', t.name, 'values', (
+          select coalesce(json_agg(json_build_object('id', v.id, 'value', v.value) order by v.sort_order, v.id), '[]')
+          from option_values v where v.option_type_id = t.id)) order by t.sort_order, t.id)
+        from option_types t where t.entity_id = e.id), '[]') as axes
+      from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
+    return rows[0]?.axes
+  }, Effect.orDie)
 
-/** A null id: the entity exists and has all of the combinations. */
-interface MissingRow extends Omit<StoredVariant, "id"> {
-  readonly id: string | null
-  readonly combination: string
+  /** The new type, last of the entity, with its first values; undefined when there is no such entity. */
+  const createOptionType = Effect.fn("VariantRepo.createOptionType")(
+    function*(entityId: string, input: NewOptionType) {
+      const actor = yield* CurrentActor
+      const values = JSON.stringify((input.values ?? []).map((value) => ({ id: newId(), value })))
+      const rows = yield* optionTypes.rows(sql)`with made as (
+          insert into option_types (id, organization_id, entity_id, name, display_name, sort_order)
+          select ${newId()}::uuid, e.organization_id, e.id, ${input.name}, ${input.name},
+            (select coalesce(max(sort_order) + 1, 0) from option_types where entity_id = e.id)
+          from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId}
+          for key share of e returning *),
+        filled as (
+          insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
+          select (v->>'id')::uuid, made.organization_id, made.id, v->>'value', v->>'value', n - 1
+          from made, jsonb_array_elements(${values}::jsonb) with ordinality as x(v, n)
+          returning *),
+        entry as (${changeLogRows(sql, actor, typeCreated)})
+        select ${sql.literal(optionTypes.columns())} from made`
+      return rows[0]
+    },
+    Effect.catchTag("SqlError", orTaken)
+  )
+
+  /** The new value, last of its type; undefined when there is no such type. */
+  const createOptionValue = Effect.fn("VariantRepo.createOptionValue")(
+    function*(optionTypeId: string, value: string) {
+      const actor = yield* CurrentActor
+      const rows = yield* optionValues.rows(sql)`with made as (
+          insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
+          select ${newId()}::uuid, t.organization_id, t.id, ${value}, ${value},
+            (select coalesce(max(sort_order) + 1, 0) from option_values where option_type_id = t.id)
+          from option_types t where t.id = ${optionTypeId}::uuid and t.organization_id = ${actor.organizationId}
+          for key share of t returning *),
+        entry as (${changeLogRows(sql, actor, valueCreated)})
+        select ${sql.literal(optionValues.columns())} from made`
+      return rows[0]
+    },
+    Effect.catchTag("SqlError", orTaken)
+  )
+
+  return { axes, createOptionType, createOptionValue }
 }
 
-const make = (sql: SqlClient.SqlClient) => {
+const variantCreated = { type: "variants.create", entityType: "variant", entityId: "x.id::text" } as const
+
+/** The variant of the row `x` as the API shows it. */
+const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragment) =>
+  sql`${sql.literal(jsonOf(Struct.omit(Variant.fields, ["optionValueIds"]), "x"))}
+    || jsonb_build_object('optionValueIds', ${optionValueIds})`
+
+const makeVariants = (sql: SqlClient.SqlClient) => {
   /** Adds a variant as the last; 409 when its SKU or combination exists. Undefined when there is no such entity. */
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: string, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<StoredVariant>`with made as (
+      const payload = variantJson(sql, sql`to_jsonb(${combination}::text[])`)
+      const rows = yield* decoding(sql, Schema.Struct({ variant: Variant }))`with made as (
           insert into variants (id, organization_id, entity_id, sku, barcode, tax_class, sort_order, combination)
           select ${newId()}::uuid, e.organization_id, e.id, ${input.sku}, ${input.barcode}, ${input.taxClass},
             (select coalesce(max(sort_order) + 1, 0) from variants where entity_id = e.id),
@@ -56,36 +138,32 @@ const make = (sql: SqlClient.SqlClient) => {
           for no key update of e returning *),
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
           select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
-        entry as (${
-        changeLogRows(sql, actor, {
-          ...variantCreated,
-          payload: variantJson(sql, sql`to_jsonb(${combination}::text[])`)
-        })
-      })
-        select ${sql.literal(columns)} from made`.pipe(orConflict)
-      return rows[0] === undefined ? undefined : { ...rows[0], optionValueIds: combination }
-    }
+        entry as (${changeLogRows(sql, actor, { ...variantCreated, payload, from: "made x" })})
+        select ${payload} as variant from made x`
+      return rows[0]?.variant
+    },
+    Effect.catchTag("SqlError", orTaken)
   )
 
   /** Creates the missing combinations in one statement, in the given order. Undefined when there is no such entity. */
   const createMissing = Effect.fn("VariantRepo.createMissing")(
     function*(entityId: string, combinations: ReadonlyArray<Combination>, mode: string) {
       const actor = yield* CurrentActor
-      const organization = actor.organizationId
       const byKey = new Map(combinations.map((combination) => [combinationKey(combination), combination]))
-      const input = [...byKey].map(([combination, valueIds], position) => ({
+      const input = Array.from(byKey, ([combination, values], position) => ({
         id: newId(),
         combination,
         position,
-        values: valueIds
+        values
       }))
+      const payload = variantJson(sql, sql`i.value_ids`)
       // Insert in key order: of two calls with the same combinations the second waits and skips, instead of a deadlock.
-      const rows = yield* sql<MissingRow>`with input as (
+      const rows = yield* decoding(sql, Schema.Struct({ variant: Schema.NullOr(Variant) }))`with input as (
           select (i->>'id')::uuid as id, i->>'combination' as combination, (i->>'position')::int as position,
             i->'values' as value_ids
           from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
         e as (select id, organization_id from catalog_entities
-          where id = ${entityId}::uuid and organization_id = ${organization} for no key update),
+          where id = ${entityId}::uuid and organization_id = ${actor.organizationId} for no key update),
         made as (
           insert into variants (id, organization_id, entity_id, sort_order, metadata, combination)
           select i.id, e.organization_id, e.id,
@@ -97,18 +175,12 @@ const make = (sql: SqlClient.SqlClient) => {
         options as (insert into variant_option_values (organization_id, variant_id, option_value_id)
           select made.organization_id, made.id, v::uuid from made join input i on i.id = made.id, jsonb_array_elements_text(i.value_ids) v),
         entry as (${
-        changeLogRows(sql, actor, {
-          ...variantCreated,
-          payload: variantJson(sql, sql`i.value_ids`),
-          from: "made x join input i on i.id = x.id"
-        })
+        changeLogRows(sql, actor, { ...variantCreated, payload, from: "made x join input i on i.id = x.id" })
       })
-        select ${sql.literal(columns)}, made.combination from e left join made on true order by made.sort_order`
-      return rows.length === 0
-        ? undefined
-        : rows.flatMap(({ combination, id, ...row }) =>
-          id === null ? [] : { ...row, id, optionValueIds: byKey.get(combination) ?? [] }
-        )
+        select case when x.id is not null then ${payload} end as variant
+        from e left join (made x join input i on i.id = x.id) on true order by x.sort_order`
+      // One row without a variant: the entity exists and has all of the combinations.
+      return rows.length === 0 ? undefined : rows.flatMap(({ variant }) => variant ?? [])
     },
     Effect.orDie
   )

@@ -1,27 +1,21 @@
-import { Context, Effect, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { isoTime } from "../events/ChangeLogRepo.ts"
 import { isUuid } from "../ids/Id.ts"
-import { MediaAddress } from "../media/MediaSettings.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf } from "../paging/Paging.ts"
-import type { EntityQuery, EntitySort } from "./EntityQuery.ts"
-import { entityColumns, type EntityViewRow, toView } from "./EntityRowsRepo.ts"
+import { jsonOf } from "../records/Columns.ts"
+import { Table } from "../records/Table.ts"
+import { CatalogEntity } from "./Entity.ts"
+import type { EntityQuery, EntitySort, EntityView, Expansions, Include } from "./EntityView.ts"
 import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
 /** The ids of a category and a brand; null when the organization has no such record. */
-export interface FilterIds {
+interface FilterIds {
   readonly category: string | null
   readonly brand: string | null
   /** The category and its descendants, if requested. */
   readonly descendants: ReadonlyArray<string> | null
-}
-
-/** A category and a brand by id or slug. */
-export interface FilterNames {
-  readonly category: string | undefined
-  readonly brand: string | undefined
-  readonly descendants: boolean
 }
 
 /** A query with the ids of category and brand. `publicOnly` limits shoppers to published entities. */
@@ -33,30 +27,54 @@ export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "
   readonly publicOnly: boolean
 }
 
-/** Pages of entities. */
-export class EntityListRepo extends Context.Service<EntityListRepo>()("stoa/domain/catalog/EntityListRepo", {
-  make: Effect.map(Effect.all([lookupSql, MediaAddress]), ([sql, address]) => make(sql, address))
-}) {
-  static readonly layer = Layer.effect(EntityListRepo, EntityListRepo.make)
+/** An entity with the expansions that were selected with it. */
+interface EntityRow extends CatalogEntity {
+  readonly expansions?: Expansions
 }
 
-const columns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
+const toView = ({ expansions, ...entity }: EntityRow): EntityView => ({ ...entity, ...expansions })
+
+export const entities = new Table("catalog_entities", CatalogEntity)
+
+/** An entity as the API shows it: an SQL text over a row of `catalog_entities`. */
+export const entityJson = (row: string) =>
+  jsonOf(CatalogEntity.fields, row, {
+    createdAt: isoTime(`${row}.created_at`),
+    updatedAt: isoTime(`${row}.updated_at`),
+    publishedAt: isoTime(`${row}.published_at`)
+  })
+
+const columns = entities.columns("e")
+
+const sortColumns = { createdAt: "created_at", updatedAt: "updated_at", slug: "slug" } as const
 
 /** Breaks ties by id in the same direction, so that one index serves both. */
 const orderBy = (sort: EntitySort): string => {
   const direction = sort.ascending ? "asc" : "desc"
-  const column = `e.${columns[sort.field]} ${direction}`
+  const column = `e.${sortColumns[sort.field]} ${direction}`
   return `order by ${sort.field === "slug" ? column : `${column}, e.id ${direction}`}`
 }
 
-const make = (sql: SqlClient.SqlClient, address: string) => {
-  const resolve = Effect.fn("EntityListRepo.resolve")(function*({ brand, category, descendants }: FilterNames) {
+/** The entity for which `where` holds, with its expansions. No span, see `CatalogReads.get`. `address`: `MediaAddress`. */
+export const entityRead = (sql: SqlClient.SqlClient, address: string) =>
+  Effect.fnUntraced(
+    function*(where: Statement.Fragment, include: ReadonlyArray<Include>, view: ExpansionView) {
+      const organization = yield* currentOrganization
+      const [row] = yield* sql<EntityRow>`select ${sql.literal(columns)} ${expansionColumn(sql, address, include, view)}
+        from catalog_entities e where ${where} and e.organization_id = ${organization}`
+      return row === undefined ? undefined : toView(row)
+    }
+  )
+
+/** The ids of a category and a brand by id or slug. */
+export const filterIds = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, { brand, category, descendants }: Partial<EntityQuery>) {
     const organization = yield* currentOrganization
     const idOf = (table: string, text: string | undefined) =>
       sql`(select id from ${sql(table)} where organization_id = ${organization} and ${
         text !== undefined && isUuid(text) ? sql`id = ${text}::uuid` : sql`slug = ${text}`
       })`
-    const below = descendants
+    const below = category !== undefined && descendants === true
       ? sql`(with recursive down as (
           select ${idOf("categories", category)} as id
           union select c.id from down d join categories c on c.parent_id = d.id and c.organization_id = ${organization})
@@ -65,8 +83,11 @@ const make = (sql: SqlClient.SqlClient, address: string) => {
     const rows = yield* sql<FilterIds>`select ${idOf("categories", category)} as category,
       ${idOf("brands", brand)} as brand, ${below} as descendants`
     return rows[0] ?? { category: null, brand: null, descendants: null }
-  }, Effect.orDie)
+  }
+)
 
+/** The page of a list with its total and the requested expansions, in one statement. */
+export const entityPage = (sql: SqlClient.SqlClient, address: string) => {
   const matching = (organization: string, filter: EntityFilter) => {
     const clauses = [sql`e.organization_id = ${organization}`]
     if (filter.publicOnly) clauses.push(sql`e.status = 'active' and e.is_visible`)
@@ -99,19 +120,15 @@ const make = (sql: SqlClient.SqlClient, address: string) => {
 
   // The page size, 1 to 100, is literal: PostgreSQL keeps a plan for it but replans with a parameter each time.
   const slice = (filter: EntityFilter) =>
-    filter.page === 1
-      ? sql`limit ${sql.literal(String(filter.limit))}`
-      : sql`limit ${sql.literal(String(filter.limit))} offset ${offsetOf(filter)}`
+    sql`limit ${sql.literal(String(filter.limit))}${
+      filter.page === 1 ? sql.literal("") : sql` offset ${offsetOf(filter)}`
+    }`
 
-  /** The page with its total and the requested expansions, in one statement. */
-  const page = Effect.fn("EntityListRepo.page")(function*(filter: EntityFilter) {
+  return Effect.fnUntraced(function*(filter: EntityFilter) {
     const organization = yield* currentOrganization
     const order = sql.literal(orderBy(filter.sort))
-    interface Row extends EntityViewRow {
-      readonly total: bigint
-    }
     // A page beyond the end still has its total: one row without an entity.
-    const rows = yield* sql<Row>`select t.total, ${sql.literal(entityColumns("e"))} ${
+    const rows = yield* sql<EntityRow & { readonly total: bigint }>`select t.total, ${sql.literal(columns)} ${
       expansionColumn(sql, address, filter.include, filter.view)
     }
       from (${total(organization, filter)}) t
@@ -119,7 +136,5 @@ const make = (sql: SqlClient.SqlClient, address: string) => {
         ${order} ${slice(filter)}) e on true ${order}`
     const items = rows.filter((row) => row.id !== null).map(({ total: _, ...row }) => toView(row))
     return { items, page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
-  }, Effect.orDie)
-
-  return { resolve, page }
+  })
 }

@@ -1,13 +1,14 @@
-import { Schema, Struct } from "effect"
+import { Effect, Schema, Struct } from "effect"
+import { invalid } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
-import { Attributes } from "./Attributes.ts"
-import { CatalogEntity } from "./Entity.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import { Brand } from "./brands/Brand.ts"
+import { Category } from "./categories/Category.ts"
+import { Attributes, CatalogEntity } from "./Entity.ts"
 import { FieldValue } from "./fields/FieldDefinition.ts"
-import { OptionType, OptionValue } from "./variants/Option.ts"
-import { Variant } from "./variants/Variant.ts"
+import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
 const amount = Schema.Finite
-const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
 /** ISO 8601 with milliseconds and Z, formatted by the database: expansions go into the response unchanged. */
 const IsoTime = Schema.String.annotate({ format: "date-time" })
@@ -18,8 +19,7 @@ const LinkedCategory = Schema.Struct({
   categoryId: Uuid,
   sortOrder: Schema.Int,
   slug: Schema.String,
-  parentId: Schema.NullOr(Uuid),
-  metadata: Metadata
+  ...Struct.pick(Category.fields, ["parentId", "metadata"])
 }).annotate({ identifier: "LinkedCategory" })
 
 /** A brand of an entity with its link. */
@@ -27,8 +27,7 @@ const LinkedBrand = Schema.Struct({
   entityId: Uuid,
   brandId: Uuid,
   sortOrder: Schema.Int,
-  slug: Schema.String,
-  displayName: Schema.String
+  ...Struct.pick(Brand.fields, ["slug", "displayName"])
 }).annotate({ identifier: "LinkedBrand" })
 
 const LinkedMedia = Schema.Struct({
@@ -102,9 +101,8 @@ export type Include = keyof Expansions
 export const EntityView = Schema.Struct({
   ...CatalogEntity.fields,
   ...expansions,
-  marketplace: Schema.optional(Metadata)
-})
-  .annotate({ identifier: "CatalogEntityView" })
+  marketplace: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+}).annotate({ identifier: "CatalogEntityView" })
 export type EntityView = typeof EntityView.Type
 
 const names = Struct.keys(expansions)
@@ -125,4 +123,46 @@ export interface EntityRead {
   readonly slug?: string
   /** With a `locale`, attributes of the first locale of its chain that has any, instead of all. */
   readonly options: { readonly include: ReadonlyArray<Include>; readonly locale?: string | undefined }
+}
+
+/** Filters and order of a list of entities (contract §1.2, GET /catalog/entities). */
+export interface EntityQuery extends PageRequest {
+  readonly type?: string | undefined
+  /** An unknown status matches nothing. */
+  readonly status?: string | undefined
+  /** Id or slug; 422 for an unknown one. */
+  readonly category?: string | undefined
+  /** Include entities of the descendants of `category`. */
+  readonly descendants?: boolean | undefined
+  /** Id or slug; 422 for an unknown one. */
+  readonly brand?: string | undefined
+  readonly sort: EntitySort
+  /** Attributes of the first locale of its chain that has any, instead of all. */
+  readonly locale?: string | undefined
+  readonly include: ReadonlyArray<Include>
+  /** Only these entities; set by the hook `catalog.beforeList`, never by a request. */
+  readonly ids?: ReadonlyArray<string> | undefined
+}
+
+const sortFields = ["createdAt", "updatedAt", "slug"] as const
+
+/** The order of a list of entities; ties are broken by id. */
+export interface EntitySort {
+  readonly field: typeof sortFields[number]
+  readonly ascending: boolean
+}
+
+class UnknownSort extends invalid("Sort", "sort", "must be createdAt, updatedAt or slug, with :asc or :desc") {}
+
+/**
+ * The `sort` parameter, `field:direction`: newest first when absent, any direction but `asc` descends, 422 for a field
+ * that cannot be sorted by (contract §1.2).
+ */
+export const sortOf = (text: string | undefined): Effect.Effect<EntitySort, UnknownSort> => {
+  if (text === undefined || text === "") return Effect.succeed({ field: "createdAt", ascending: false })
+  const [name, direction] = text.split(":")
+  const field = sortFields.find((one) => one === name)
+  return field === undefined
+    ? Effect.fail(new UnknownSort())
+    : Effect.succeed({ field, ascending: direction === "asc" })
 }

@@ -1,0 +1,84 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AttributesDraft, CatalogEntity, Locale } from "../../domain/catalog/Entity.ts"
+import { Comparison, Revision, RevisionEntry } from "../../domain/catalog/revisions/Revision.ts"
+import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/schedules/Schedule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Data, Page } from "../envelope/Envelope.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency } from "../middleware/Idempotency.ts"
+import { described } from "./Described.ts"
+
+const entity = { id: Uuid }
+const words = { id: Uuid, locale: Locale }
+
+const RevisionNumber = Schema.FiniteFromString.check(
+  Schema.isInt(),
+  Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })
+)
+
+const revision = { id: Uuid, number: RevisionNumber }
+
+/** Who writes the catalog, or may see what is not published. */
+const staff = ["catalog:update", "catalog:read:unpublished"] as const
+
+/** Words that wait for approval (docs/catalog.md, locales). */
+export const DraftsGroup = HttpApiGroup.make("drafts").add(
+  HttpApiEndpoint.get("list", "/api/catalog/attribute-drafts", { query: pageQuery, success: Page(AttributesDraft) })
+    .annotateMerge(described("List words that wait for approval, oldest first", "catalog:update", "catalog:approve")),
+  HttpApiEndpoint.post("approve", "/api/catalog/entities/:id/attributes/:locale/approve", {
+    params: words,
+    success: Data(Schema.Struct({ approved: Schema.Literal(true) }))
+  }).annotateMerge(described("Show shoppers the draft of a locale", "catalog:approve")),
+  HttpApiEndpoint.post("reject", "/api/catalog/entities/:id/attributes/:locale/reject", {
+    params: words,
+    success: Data(Schema.Struct({ rejected: Schema.Literal(true) }))
+  }).annotateMerge(described("Take the draft of a locale away", "catalog:approve"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** When entities are published and archived by themselves (docs/catalog.md). */
+export const SchedulesGroup = HttpApiGroup.make("schedules").add(
+  HttpApiEndpoint.get("read", "/api/catalog/entities/:id/schedule", {
+    params: entity,
+    success: Data(PublishingSchedule)
+  }).annotateMerge(described("Read when an entity is to be published and archived", ...staff)),
+  HttpApiEndpoint.put("set", "/api/catalog/entities/:id/schedule", {
+    params: entity,
+    payload: ScheduleBody,
+    success: Data(PublishingSchedule)
+  }).annotateMerge(described("Say when an entity is to be published and archived", "catalog:update")),
+  HttpApiEndpoint.delete("clear", "/api/catalog/entities/:id/schedule", {
+    params: entity,
+    success: Data(PublishingSchedule)
+  }).annotateMerge(described("Take the schedule of an entity away", "catalog:update"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** What entities were after each of their changes; only those who write the catalog see it (docs/catalog.md). */
+export const RevisionsGroup = HttpApiGroup.make("revisions").add(
+  HttpApiEndpoint.get("list", "/api/catalog/entities/:id/revisions", {
+    params: entity,
+    query: pageQuery,
+    success: Page(RevisionEntry)
+  }).annotateMerge(described("List the revisions of an entity, newest first", ...staff)),
+  HttpApiEndpoint.get("read", "/api/catalog/entities/:id/revisions/:number", {
+    params: revision,
+    success: Data(Revision)
+  }).annotateMerge(described("Read an entity as it was", ...staff)),
+  HttpApiEndpoint.get("compare", "/api/catalog/entities/:id/revisions/:number/diff", {
+    params: revision,
+    query: { from: Schema.optional(RevisionNumber.annotate({ description: "Default: the one before." })) },
+    success: Data(Comparison)
+  }).annotateMerge(described("Compare two revisions", ...staff)),
+  HttpApiEndpoint.post("restore", "/api/catalog/entities/:id/revisions/:number/restore", {
+    params: revision,
+    success: Data(CatalogEntity)
+  }).annotateMerge(described("Give an entity its old content; whether it is public stays as it is", "catalog:update"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
