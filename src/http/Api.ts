@@ -16,15 +16,20 @@ import { CapturesGroup, CheckoutGroup } from "./checkout/CheckoutApi.ts"
 import { CustomerGroupsGroup, CustomerRecordsGroup, CustomersGroup } from "./customers/CustomersApi.ts"
 import { MeGroup, MyOrdersGroup } from "./customers/MeApi.ts"
 import { EventsGroup } from "./events/EventsApi.ts"
-import { DownloadsGroup, FulfillmentsGroup } from "./fulfillment/FulfillmentsApi.ts"
 import { HealthGroup, MetricsGroup } from "./health/HealthApi.ts"
 import { ExportsGroup, ImportsGroup } from "./import-export/ImportsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
-import { InvoicesGroup } from "./invoices/InvoicesApi.ts"
 import { JobsGroup } from "./jobs/JobsApi.ts"
 import { FilesGroup, MediaGroup } from "./media/MediaApi.ts"
 import { UploadsGroup } from "./media/UploadsApi.ts"
-import { AdminOrdersGroup, OrderRecordsGroup, OrdersGroup } from "./orders/OrdersApi.ts"
+import {
+  AdminOrdersGroup,
+  DownloadsGroup,
+  FulfillmentsGroup,
+  InvoicesGroup,
+  OrderRecordsGroup,
+  OrdersGroup
+} from "./orders/OrdersApi.ts"
 import { PaymentsGroup } from "./payments/PaymentsApi.ts"
 import { CompensationsGroup, RefundsGroup } from "./payments/RefundsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"

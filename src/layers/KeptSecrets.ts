@@ -2,7 +2,7 @@ import { Data, Effect, Option, Redacted } from "effect"
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto"
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { DownloadKeys } from "../domain/fulfillment/DownloadLink.ts"
+import { DownloadKeys } from "../domain/fulfillment/Downloads.ts"
 import { readKeyring, type SecretsKey } from "../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "./config/AppConfig.ts"
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { maxAddresses } from "../../src/domain/customers/Address.ts"
+import { maxAddresses } from "../../src/domain/customers/Customer.ts"
 import { elsewhere, holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, asCustomer, at, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { anAddress } from "../tenancy/Stores.ts"

@@ -8,13 +8,12 @@ import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.
 import { CustomerGroups } from "../../src/domain/customers/CustomerGroups.ts"
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
-import { GroupMemberRepo } from "../../src/domain/customers/GroupMemberRepo.ts"
 import { InteractionRepo } from "../../src/domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../src/domain/customers/Interactions.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
-import { orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
@@ -38,9 +37,8 @@ const Services = Layer.mergeAll(
       CustomerRepo.layer,
       AddressRepo.layer,
       CustomerGroupRepo.layer,
-      GroupMemberRepo.layer,
       InteractionRepo.layer,
-      orderRepoLayer,
+      OrderRepo.layer,
       Hooks.layerNone
     )
   ),

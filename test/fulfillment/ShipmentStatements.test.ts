@@ -2,22 +2,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { handoverLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
-import { shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
+import { handoverLayer, ShipmentRepo } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { Shipments } from "../../src/domain/fulfillment/Shipments.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
-import { orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { Orders } from "../../src/domain/orders/Orders.ts"
-import { orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
+import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const shipments = Shipments.layer.pipe(
   Layer.provide(Orders.layer),
-  Layer.provide(Layer.mergeAll(orderRepoLayer, orderStatusRepoLayer, shipmentRepoLayer, Hooks.layerNone)),
+  Layer.provide(Layer.mergeAll(OrderRepo.layer, OrderStatusRepo.layer, ShipmentRepo.layer, Hooks.layerNone)),
   Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
   Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)

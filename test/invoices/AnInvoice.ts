@@ -1,4 +1,4 @@
-import type { InvoiceContent, InvoiceLine } from "../../src/domain/invoices/InvoiceContent.ts"
+import type { InvoiceContent } from "../../src/domain/invoices/Invoice.ts"
 
 const titles = [
   "Stoneware mug",
@@ -15,7 +15,7 @@ interface Spec {
   readonly taxIncluded?: boolean
 }
 
-const lineOf = (index: number, taxIncluded: boolean): InvoiceLine => {
+const lineOf = (index: number, taxIncluded: boolean): InvoiceContent["lines"][number] => {
   const [unitPrice, quantity] = [1_250 + 375 * index, (index % 3) + 1]
   const discount = index % 2 === 0 ? 100 : 0
   const rate = index % 4 === 3 ? 0.09 : 0.21
@@ -29,7 +29,8 @@ const lineOf = (index: number, taxIncluded: boolean): InvoiceLine => {
 /** An invoice over so many lines of two rates of tax, in euros, that adds up. */
 export const anInvoice = ({ lines: count, shippingTax = 0, taxIncluded = false }: Spec): InvoiceContent => {
   const lines = Array.from({ length: count }, (_, index) => lineOf(index, taxIncluded))
-  const sum = (of: (line: InvoiceLine) => number) => lines.reduce((total, line) => total + of(line), 0)
+  const sum = (of: (line: InvoiceContent["lines"][number]) => number) =>
+    lines.reduce((total, line) => total + of(line), 0)
   const subtotal = sum(({ quantity, unitPrice }) => quantity * unitPrice)
   const discountTotal = sum(({ discount }) => discount)
   const taxTotal = sum(({ tax }) => tax) + shippingTax

@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import type { Worker } from "node:worker_threads"
-import type { InvoiceContent } from "../../src/domain/invoices/InvoiceContent.ts"
+import { type InvoiceContent, InvoiceSettings, wordsOf } from "../../src/domain/invoices/Invoice.ts"
 import { type InvoiceDocument, shown, taxGroups } from "../../src/domain/invoices/InvoiceDocument.ts"
 import { htmlOf } from "../../src/domain/invoices/InvoiceHtml.ts"
 import { InvoicePdf } from "../../src/domain/invoices/Invoices.ts"
-import { defaultInvoiceOptions, InvoiceSettings, wordsOf } from "../../src/domain/invoices/InvoiceSettings.ts"
 import { pdfInvoices } from "../../src/layers/invoices/PdfInvoices.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anInvoice } from "./AnInvoice.ts"
 
-const words = wordsOf(defaultInvoiceOptions, "en")
+const words = wordsOf({ words: {} }, "en")
 
 const show = (content: InvoiceContent, more: Partial<InvoiceDocument> = {}) =>
   shown({
@@ -122,7 +121,7 @@ describe("an invoice", () => {
   })
 
   const withoutFonts = pdfInvoices.pipe(
-    Layer.provide(InvoiceSettings.layerOf({ ...defaultInvoiceOptions, fonts: { regular: "/gone", bold: "/gone" } }))
+    Layer.provide(InvoiceSettings.layerOf({ fonts: { regular: "/gone", bold: "/gone" } }))
   )
 
   it.layer(withoutFonts)("whose fonts are gone", (it) => {

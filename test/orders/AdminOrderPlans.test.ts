@@ -4,9 +4,9 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { OrderRecords } from "../../src/domain/orders/OrderRecords.ts"
-import { OrderRecordsRepo, orderRecordsRepoLayer } from "../../src/domain/orders/OrderRecordsRepo.ts"
+import { OrderRecordsRepo } from "../../src/domain/orders/OrderRecordsRepo.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
-import { UnpaidOrderRepo, unpaidOrderRepoLayer } from "../../src/domain/orders/UnpaidOrderRepo.ts"
+import { UnpaidOrderRepo } from "../../src/domain/orders/UnpaidOrderRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { manager } from "../support/OrderBuilder.ts"
@@ -59,9 +59,9 @@ describe("reads of staff among 100,000 orders", () => {
     Layer.mergeAll(
       OrderRecords.layer.pipe(
         Layer.provide(Layer.mergeAll(Layer.mock(OrderRepo, {}), Layer.mock(CustomerOrders, {}))),
-        Layer.provideMerge(orderRecordsRepoLayer)
+        Layer.provideMerge(OrderRecordsRepo.layer)
       ),
-      unpaidOrderRepoLayer
+      UnpaidOrderRepo.layer
     )
       .pipe(Layer.provideMerge(TestDatabase)),
     { timeout: "60 seconds" }

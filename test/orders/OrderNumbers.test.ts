@@ -3,8 +3,8 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { OrderNumberRepo, orderNumberRepoLayer } from "../../src/domain/orders/OrderNumberRepo.ts"
 import { OrderNumbers } from "../../src/domain/orders/OrderNumbers.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -23,7 +23,7 @@ const withClock = Effect.provide(TestClock.layer())
 const at = (time: string) => TestClock.setTime(Date.parse(time))
 
 describe("OrderNumbers", () => {
-  it.layer(orderNumberRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })((it) => {
+  it.layer(OrderRepo.layer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })((it) => {
     it.effect("starts each organization at 000001 and counts on without gaps in one process", () =>
       Effect.gen(function*() {
         yield* at("2026-03-01T12:00:00Z")
@@ -58,12 +58,13 @@ describe("OrderNumbers", () => {
       Effect.gen(function*() {
         yield* at("2026-05-01T00:00:00Z")
         let fetches = 0
-        const repo = yield* OrderNumberRepo
-        const counting = Layer.succeed(OrderNumberRepo, {
-          take: (year, count) =>
+        const repo = yield* OrderRepo
+        const counting = Layer.succeed(OrderRepo, {
+          ...repo,
+          takeNumbers: (year, count) =>
             Effect.suspend(() => {
               fetches += 1
-              return repo.take(year, count)
+              return repo.takeNumbers(year, count)
             })
         })
         const { next } = yield* Effect.provide(

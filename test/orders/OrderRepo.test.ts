@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { type OrderFilter, OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
+import { type OrderFilter, OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -35,7 +35,7 @@ const many = Effect.gen(function*() {
 })
 
 describe("the repository of orders", () => {
-  it.layer(orderRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })((it) => {
+  it.layer(OrderRepo.layer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })((it) => {
     it.effect("finds an order with its lines in order, by id and by number, and no other tenant's", () =>
       Effect.gen(function*() {
         const lines = [{ title: "First", sku: "F-1" }, { title: "Second" }, { title: "Third" }]

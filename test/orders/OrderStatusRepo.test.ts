@@ -3,10 +3,10 @@ import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { handoverLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
+import { handoverLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
-import { OrderStatusRepo, orderStatusRepoLayer, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
+import { OrderStatusRepo, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { buildOrder, type BuiltOrder, manager, stockOf } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -25,7 +25,7 @@ const refundsOf = (order: BuiltOrder) =>
   })
 
 describe("a transition of an order", () => {
-  it.layer(orderStatusRepoLayer.pipe(
+  it.layer(OrderStatusRepo.layer.pipe(
     Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
     Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer)),
     Layer.provideMerge(TestDatabase)
@@ -145,7 +145,12 @@ describe("a transition of an order", () => {
         const outcomes = yield* Effect.replicateEffect(cancel, 5, { concurrency: "unbounded" })
         assert.strictEqual(outcomes.filter(Result.isSuccess).length, 1)
         const lost = outcomes.filter(Result.isFailure).map((outcome) => outcome.failure._tag)
-        assert.deepStrictEqual(lost, ["Conflict", "Conflict", "Conflict", "Conflict"])
+        assert.deepStrictEqual(lost, [
+          "Conflict/OrderStatus",
+          "Conflict/OrderStatus",
+          "Conflict/OrderStatus",
+          "Conflict/OrderStatus"
+        ])
         assert.deepStrictEqual(yield* stockOf(built), { onHand: 10, reserved: 0, version: 1, hold: "released" })
         assert.strictEqual((yield* refundsOf(built)).length, 1)
       }))
@@ -154,7 +159,7 @@ describe("a transition of an order", () => {
       Effect.gen(function*() {
         const [paid, unpaid] = [yield* buildOrder(), yield* buildOrder({ captured: null })]
         const lost = yield* Effect.flip(move(paid, "pending", "cancelled", { unpaid: true }))
-        assert.strictEqual(lost._tag, "Conflict")
+        assert.strictEqual(lost._tag, "Conflict/OrderStatus")
         assert.strictEqual((yield* move(unpaid, "pending", "cancelled", { unpaid: true })).order.status, "cancelled")
       }))
 
@@ -188,7 +193,7 @@ describe("a transition of an order", () => {
       Effect.gen(function*() {
         const built = yield* buildOrder({ organizationId: "org_other" })
         const elsewhere = { ...built, organizationId: "org_default" }
-        assert.strictEqual((yield* Effect.flip(move(elsewhere, "pending", "confirmed")))._tag, "Conflict")
+        assert.strictEqual((yield* Effect.flip(move(elsewhere, "pending", "confirmed")))._tag, "Conflict/OrderStatus")
       }))
   })
 })

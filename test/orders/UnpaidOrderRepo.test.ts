@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { UnpaidOrderRepo, unpaidOrderRepoLayer } from "../../src/domain/orders/UnpaidOrderRepo.ts"
+import { UnpaidOrderRepo } from "../../src/domain/orders/UnpaidOrderRepo.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { buildOrder, type BuiltOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -30,7 +30,7 @@ const dueIn = (order: BuiltOrder) =>
 const takeDue = (limit: number) => Effect.flatMap(UnpaidOrderRepo, (repo) => repo.takeDue(limit))
 
 describe("orders that wait for their payment", () => {
-  it.layer(Layer.provideMerge(unpaidOrderRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+  it.layer(Layer.provideMerge(UnpaidOrderRepo.layer, TestDatabase), { excludeTestServices: true })((it) => {
     it.effect("keep their first deadline when it is set again", () =>
       Effect.gen(function*() {
         const order = yield* buildOrder({ captured: null })

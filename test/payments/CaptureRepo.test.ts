@@ -7,7 +7,7 @@ import { CreateOrderRepo } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { InvalidTransition } from "../../src/domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../src/domain/fulfillment/Fulfillments.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { Orders } from "../../src/domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { CaptureRepo, captureRepoLayer, type DueCapture } from "../../src/domain/payments/CaptureRepo.ts"
@@ -148,7 +148,7 @@ describe("captures that were claimed", () => {
         const done: Array<string> = []
         const around = Layer.mergeAll(
           captureRepoLayer,
-          orderRepoLayer,
+          OrderRepo.layer,
           PaymentAdapters.layerOf([testProvider({ webhookSecret: "test" })], new Map()),
           Layer.mock(CreateOrderRepo, {}),
           Layer.mock(OrderStatusRepo, {}),

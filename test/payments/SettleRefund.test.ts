@@ -6,12 +6,12 @@ import { TestClock } from "effect/testing"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { handoverLayer } from "../../src/domain/fulfillment/HandoverRepo.ts"
+import { handoverLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
 import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
-import { OrderStatusRepo, orderStatusRepoLayer } from "../../src/domain/orders/OrderStatusRepo.ts"
+import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import {
   type PaymentAdapter,
   PaymentAdapters,
@@ -85,7 +85,7 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 /** The order's own status afterwards is tested over HTTP. */
 const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
 
-const repos = Layer.mergeAll(orderStatusRepoLayer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
+const repos = Layer.mergeAll(OrderStatusRepo.layer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
   Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, handoverLayer)),
   Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)

@@ -4,19 +4,17 @@
  */
 const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the transaction has locked the row, by its key and with the filter": [
-    "src/domain/customers/CustomerRepo.ts#2",
-    "src/domain/customers/ErasureRepo.ts#1",
-    "src/domain/customers/ErasureRepo.ts#7",
-    "src/domain/customers/ErasureRepo.ts#10",
-    "src/domain/customers/GroupMemberRepo.ts#3",
-    "src/domain/customers/InteractionRepo.ts#2",
+    "src/domain/customers/CustomerGroupRepo.ts#4",
+    "src/domain/customers/PersonalDataRepo.ts#4",
+    "src/domain/customers/PersonalDataRepo.ts#10",
+    "src/domain/customers/PersonalDataRepo.ts#13",
     "src/domain/import-export/BatchRepo.ts#1",
     "src/domain/import-export/BatchRepo.ts#2",
     "src/domain/import-export/BatchRepo.ts#3",
     "src/domain/batching/RowBatchRepo.ts#1",
     "src/domain/import-export/ImportRepo.ts#9",
     "src/domain/import-export/ImportRepo.ts#10",
-    "src/domain/fulfillment/ShipmentStatementRepo.ts#0",
+    "src/domain/fulfillment/ShipmentRepo.ts#3",
     "src/domain/payments/RefundRetryRepo.ts#1",
     "src/domain/records/RecordRepo.ts#2",
     "src/domain/staff/StaffRepo.ts#4"
@@ -42,7 +40,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/search/QueryTermsRepo.ts#4",
     "src/domain/search/QueryTermsRepo.ts#5"
   ],
-  "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#0"],
+  "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#2"],
   "the next statement has it": [
     "src/domain/import-export/ImportRepo.ts#8",
     "src/domain/payments/RefundRepo.ts#1",
@@ -55,12 +53,12 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/catalog/import-export/GroupImportRepo.ts#2"
   ],
   "each way to an order and the end of the look-up have it": [
+    "src/domain/orders/OrderRecordsRepo.ts#6",
+    "src/domain/orders/OrderRecordsRepo.ts#7",
     "src/domain/orders/OrderRecordsRepo.ts#8",
-    "src/domain/orders/OrderRecordsRepo.ts#9",
-    "src/domain/orders/OrderRecordsRepo.ts#10",
-    "src/domain/orders/OrderRecordsRepo.ts#14"
+    "src/domain/orders/OrderRecordsRepo.ts#12"
   ],
-  "the entries of the change log that it leads to have it": ["src/domain/customers/ErasureRepo.ts#5"],
+  "the entries of the change log that it leads to have it": ["src/domain/customers/PersonalDataRepo.ts#8"],
   "the other two of the join say it": [
     "src/domain/inventory/OpenAllocationsRepo.ts#0",
     "src/domain/inventory/OpenAllocationsRepo.ts#1",

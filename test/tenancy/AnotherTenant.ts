@@ -115,4 +115,7 @@ export const shown = Effect.map((
 
 export const isFound = Effect.map((found: unknown) => found !== undefined)
 export const lengthOf = Effect.map((all: ReadonlyArray<unknown>) => all.length)
-export const tagOf = Effect.map(({ _tag }: { readonly _tag: string }) => _tag)
+
+/** The tag of the failure, or "done". */
+export const outcomeOf = <A, E extends { readonly _tag: string }, R>(change: Effect.Effect<A, E, R>) =>
+  Effect.match(change, { onFailure: ({ _tag }): string => _tag, onSuccess: () => "done" })

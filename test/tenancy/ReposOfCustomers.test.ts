@@ -6,19 +6,17 @@ import { Audit } from "../../src/domain/audit/Audit.ts"
 import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
 import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
-import { addressOf, maxAddresses } from "../../src/domain/customers/Address.ts"
 import { AddressRepo } from "../../src/domain/customers/AddressRepo.ts"
+import { addressOf, maxAddresses } from "../../src/domain/customers/Customer.ts"
 import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.ts"
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
-import { ErasureRepo } from "../../src/domain/customers/ErasureRepo.ts"
-import { GroupMemberRepo } from "../../src/domain/customers/GroupMemberRepo.ts"
 import type { Interaction } from "../../src/domain/customers/Interaction.ts"
 import { InteractionRepo } from "../../src/domain/customers/InteractionRepo.ts"
-import { OrderRecordRepo } from "../../src/domain/customers/OrderRecordRepo.ts"
-import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
+import { PersonalDataRepo } from "../../src/domain/customers/PersonalDataRepo.ts"
+import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobRecordRepo, jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
-import { OrderRepo, orderRepoLayer } from "../../src/domain/orders/OrderRepo.ts"
+import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
@@ -30,9 +28,9 @@ import {
   leavesOut,
   lengthOf,
   openAnother,
+  outcomeOf,
   type Question,
-  shown,
-  tagOf
+  shown
 } from "./AnotherTenant.ts"
 import { rowsOf } from "./Footprint.ts"
 
@@ -43,14 +41,12 @@ const Repos = Layer.mergeAll(
   authRepoLayer,
   CartRepo.layer,
   CustomerGroupRepo.layer,
-  orderRepoLayer,
+  OrderRepo.layer,
   CustomerRepo.layer,
-  downloadRepoLayer,
-  ErasureRepo.layer,
-  GroupMemberRepo.layer,
+  FulfillmentRepo.layer,
   InteractionRepo.layer,
   jobRecordRepoLayer,
-  OrderRecordRepo.layer
+  PersonalDataRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 
 const page = { page: 1, limit: 9 }
@@ -104,10 +100,10 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["carts", ({ id }) => CartRepo.use((repo) => lengthOf(repo.ofCustomer(id, 9))), 0, 1],
   ["groups", () => CustomerGroupRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
   ["a group", ({ group }) => CustomerGroupRepo.use((repo) => isFound(repo.find(group))), false, true],
-  ["members", ({ group }) => GroupMemberRepo.use((repo) => shown(repo.list(group, page))), [0, 0], [1, 1]],
+  ["members", ({ group }) => CustomerGroupRepo.use((repo) => shown(repo.members(group, page))), [0, 0], [1, 1]],
   ["notes", ({ id }) => InteractionRepo.use((repo) => shown(repo.list(id, page))), [0, 0], [1, 1]],
   ["spending", ({ id }) => OrderRepo.use((repo) => lengthOf(repo.spent(id))), 0, 1],
-  ["files", ({ order }) => DownloadRepo.use((repo) => shown(repo.ofOrder(order, page))), [0, 0], [1, 1]],
+  ["files", ({ order }) => FulfillmentRepo.use((repo) => shown(repo.filesOf(order, page))), [0, 0], [1, 1]],
   ["customers", () => CustomerRepo.use((repo) => shown(repo.list(page))), [0, 0], [1, 1]],
   ["a customer", ({ id }) => CustomerRepo.use((repo) => isFound(repo.find(id))), false, true],
   ["groups of a customer", ({ id }) => CustomerRepo.use((repo) => lengthOf(repo.groupsOf(id))), 0, 1],
@@ -116,9 +112,9 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["a job", ({ job }) => JobRecordRepo.use((repo) => isFound(repo.find(job))), false, true],
   [
     "a new address",
-    ({ id }) => AddressRepo.use((repo) => repo.add(addressOf(newId(), id, { ...sent, isDefault: true }))),
-    "no such customer",
-    "added"
+    ({ id }) => AddressRepo.use((repo) => outcomeOf(repo.add(addressOf(newId(), id, { ...sent, isDefault: true })))),
+    "NotFound/Customer",
+    "done"
   ],
   ["a new note", ({ id }) => InteractionRepo.use((repo) => repo.insert(aNote(id))), false, true],
   [
@@ -144,23 +140,28 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     true
   ],
   // The order is still open.
-  ["an erasure", ({ id }) => ErasureRepo.use((repo) => tagOf(repo.erase(id, at))), "Unknown", "Open"],
+  [
+    "an erasure",
+    ({ id }) => PersonalDataRepo.use((repo) => outcomeOf(repo.erase(id, at))),
+    "NotFound/Customer",
+    "Conflict/OrdersOpen"
+  ],
   [
     "a member of the other tenant's group",
     ({ id }) => {
       const own = newId()
       return Effect.andThen(
         insert("customer_groups", { id: own, name: own, organization_id: "org_another" }),
-        GroupMemberRepo.use((repo) => tagOf(repo.set(own, id, true)))
+        CustomerGroupRepo.use((repo) => outcomeOf(repo.setMember(own, id, true)))
       )
     },
-    "Unknown"
+    "NotFound/Customer"
   ],
   [
     "no member",
-    ({ group, id }) => GroupMemberRepo.use((repo) => tagOf(repo.set(group, id, false))),
-    "Unknown",
-    "Changed"
+    ({ group, id }) => CustomerGroupRepo.use((repo) => outcomeOf(repo.setMember(group, id, false))),
+    "NotFound/CustomerGroup",
+    "done"
   ],
   ["no group", ({ group }) => CustomerGroupRepo.use((repo) => repo.remove(group)), false, true],
   ["no address", ({ address, id }) => AddressRepo.use((repo) => repo.remove(id, address)), false, true],
@@ -200,9 +201,8 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       yield* insert("cart_lines", { organization_id: "org_another", id: newId(), notes: "for Ann", ...line })
       const before = yield* rowsOf("org_another")
       assert.isAtLeast(before.length, 9)
-      const left = GroupMemberRepo.use((repo) => tagOf(repo.set(group, id, false)))
-      assert.strictEqual(yield* asOwner(left), "Unchanged")
-      assert.strictEqual(yield* asOwner(ErasureRepo.use((repo) => tagOf(repo.erase(id, at)))), "Erased")
+      assert.isUndefined(yield* asOwner(CustomerGroupRepo.use((repo) => repo.setMember(group, id, false))))
+      assert.strictEqual((yield* asOwner(PersonalDataRepo.use((repo) => repo.erase(id, at)))).userId, null)
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)
       const recorded = yield* sql`select before from outbox_events where entity_id = ${id} and type = 'customers.erase'`
       assert.deepStrictEqual(recorded, [{ before: { addresses: 0, interactions: 0, orders: 1, carts: 1 } }])
@@ -214,7 +214,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
         const { id, order } = yield* aCustomer
         const note = { id: newId(), order_id: order, text: "Ann", visibility: "customer", author_name: "Staff" }
         yield* insert("order_notes", note)
-        const notes = OrderRecordRepo.use((repo) => Effect.map(repo.of(id, 9), (all) => all.notes.length))
+        const notes = PersonalDataRepo.use((repo) => Effect.map(repo.orderRecords(id, 9), (all) => all.notes.length))
         yield* leavesOut(notes, 1, [table, "id", table === "orders" ? order : note.id, 0])
       }
     }))
@@ -224,7 +224,10 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       const { id } = yield* aCustomer
       const theirs = { organization_id: "org_another", customer_id: id, ...address }
       yield* insert("customer_addresses", ...Array.from({ length: maxAddresses }, () => ({ id: newId(), ...theirs })))
-      assert.strictEqual(yield* asOwner(AddressRepo.use((repo) => repo.add(addressOf(newId(), id, sent)))), "added")
+      assert.strictEqual(
+        yield* asOwner(AddressRepo.use((repo) => outcomeOf(repo.add(addressOf(newId(), id, sent))))),
+        "done"
+      )
     }))
 
   it.effect("repositories of customers, keys, members and jobs count no entry of another tenant's change log that has no position yet", () =>

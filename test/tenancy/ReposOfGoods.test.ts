@@ -3,13 +3,12 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../src/domain/access/Actor.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { DownloadRepo, downloadRepoLayer } from "../../src/domain/fulfillment/DownloadRepo.ts"
-import { FulfillmentRepo, fulfillmentRepoLayer } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
-import { lockOrder, readGoods, unshelvedUnits } from "../../src/domain/fulfillment/OrderGoodsRepo.ts"
-import { ShipmentRepo, shipmentRepoLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
+import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
+import { handoverLayer, lockOrder, ShipmentRepo } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
 import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
+import { Handover } from "../../src/domain/orders/OrderStatus.ts"
 import { CaptureRepo, captureRepoLayer } from "../../src/domain/payments/CaptureRepo.ts"
 import { RefundCalculationRepo, refundCalculationRepoLayer } from "../../src/domain/payments/RefundCalculationRepo.ts"
 import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
@@ -32,13 +31,13 @@ import {
 const Repos = Layer.mergeAll(
   captureRepoLayer,
   createOrderRepoLayer,
-  downloadRepoLayer,
-  fulfillmentRepoLayer,
+  FulfillmentRepo.layer,
+  handoverLayer,
   refundCalculationRepoLayer,
   refundRecordRepoLayer,
   refundRepoLayer,
   refundReversalRepoLayer,
-  shipmentRepoLayer
+  ShipmentRepo.layer
 ).pipe(
   // No request gets as far as the stock.
   Layer.provide(Layer.merge(Layer.mock(OrderStock, {}), Layer.mock(RefundedStock, {}))),
@@ -103,18 +102,8 @@ const forbiddenRule = () => {
 
 const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> = [
   ["shipments", ({ paid }) => FulfillmentRepo.use((repo) => shown(repo.ofOrder(paid.id, page))), [0, 0], [1, 1]],
-  [
-    "goods",
-    ({ paid }) => inOrganization((sql, organization) => isFound(readGoods(sql, organization, paid.id))),
-    false,
-    true
-  ],
-  [
-    "units off the shelf",
-    ({ taken }) => inOrganization((sql, organization) => lengthOf(unshelvedUnits(sql, organization, taken.id))),
-    0,
-    1
-  ],
+  ["goods", ({ paid }) => ShipmentRepo.use((repo) => isFound(repo.goodsOf(paid.id))), false, true],
+  ["units off the shelf", ({ taken }) => Handover.use((handover) => lengthOf(handover.unshelved(taken.id))), 0, 1],
   [
     "a lock",
     ({ paid }) => inOrganization((sql, organization) => lengthOf(lockOrder(sql, organization, paid.id))),
@@ -124,10 +113,14 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   [
     "a changed shipment",
     ({ paid, shipment }) => ShipmentRepo.use((repo) => isFound(repo.change(paid.id, shipment, () => Effect.undefined))),
-    "NotFound",
+    "NotFound/Order",
     true
   ],
-  ["a shipment", ({ paid }) => ShipmentRepo.use((repo) => repo.make(paid.id, forbidden, Effect.void)), "NotFound"],
+  [
+    "a shipment",
+    ({ paid }) => ShipmentRepo.use((repo) => repo.make(paid.id, forbidden, Effect.void, Effect.succeed, true)),
+    "NotFound/Order"
+  ],
   [
     "digital goods",
     (of) => FulfillmentRepo.use((repo) => lengthOf(repo.deliver(of.digital.id, [delivered(of)]))),
@@ -180,8 +173,8 @@ it.layer(Repos, { excludeTestServices: true })("repositories of goods and money"
       yield* openAnother
       const order = yield* buildOrder({ lines: [{ quantity: 3, fulfillmentStatus: "fulfilled" }] })
       const shipment = yield* aShipment(order)
-      const covered = inOrganization((sql, organization) =>
-        Effect.map(readGoods(sql, organization, order.id), (read) => read?.lines.map((one) => one.covered))
+      const covered = ShipmentRepo.use((repo) =>
+        Effect.map(repo.goodsOf(order.id), (read) => read?.lines.map((one) => one.covered))
       )
       yield* leavesOut(covered, [3], ["fulfillments", "order_id", order.id, [0]], [
         "order_lines",
@@ -190,7 +183,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of goods and money"
         []
       ])
       const change = ShipmentRepo.use((repo) => Effect.flip(repo.change(order.id, shipment, forbidden)))
-      assert.strictEqual((yield* asOwner(change))._tag, "NotFound")
+      assert.strictEqual((yield* asOwner(change))._tag, "NotFound/Fulfillment")
       yield* insert("refunds", { id: newId(), order_id: order.id, amount: 5, reason: "r", status: "pending" })
       const refunds = RefundRecordRepo.use((repo) =>
         Effect.map(repo.ofOrder(order.id, page), (all) => all?.items.length)
@@ -215,8 +208,8 @@ it.layer(Repos, { excludeTestServices: true })("repositories of goods and money"
       yield* sql`insert into fulfillments (id, organization_id, order_id, order_line_id, type, status)
         select ${fulfillment}::uuid, 'org_default', order_id, id, 'digital-download', 'fulfilled' from order_lines
         where order_id = ${order.id}::uuid`
-      const granted = DownloadRepo.use((repo) =>
-        Effect.map(repo.ofOrder(order.id, page), ({ items }) => items.map((one) => [one.file, one.fulfillmentId]))
+      const granted = FulfillmentRepo.use((repo) =>
+        Effect.map(repo.filesOf(order.id, page), ({ items }) => items.map((one) => [one.file, one.fulfillmentId]))
       )
       yield* leavesOut(
         granted,

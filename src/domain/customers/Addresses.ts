@@ -1,9 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { Conflict, NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import { addressOf, maxAddresses, type NewAddress } from "./Address.ts"
 import { AddressRepo } from "./AddressRepo.ts"
+import { AddressNotFound, addressOf, type NewAddress } from "./Customer.ts"
 import { Customers } from "./Customers.ts"
 
 /** Addresses of customers (spec §4 `/me/addresses`, contract, platform §7, §8). */
@@ -26,15 +25,13 @@ export class Addresses extends Context.Service<Addresses>()("stoa/domain/custome
     /** Adds an address to the caller's profile; 409 at `maxAddresses`. */
     const add = Effect.fn("Addresses.add")(function*(sent: NewAddress) {
       const address = addressOf(newId(), (yield* customers.ownProfile).id, sent)
-      const outcome = yield* repo.add(address)
-      if (outcome === "no such customer") return yield* NotFound.of("Customer not found.")
-      if (outcome === "too many") return yield* Conflict.of(`A customer has at most ${maxAddresses} addresses.`)
+      yield* repo.add(address)
       return address
     })
 
     /** Deletes an address of the caller; 404 for any other address. */
     const remove = Effect.fn("Addresses.remove")(function*(id: string) {
-      if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* NotFound.of("Address not found.")
+      if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* new AddressNotFound()
     })
 
     return { own, of, add, remove }

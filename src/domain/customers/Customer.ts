@@ -1,7 +1,9 @@
-import { Schema } from "effect"
+import { Equal, Schema } from "effect"
+import { conflict, notFound } from "../errors/ErrorKinds.ts"
+import type { Change } from "../events/Event.ts"
 import { Uuid } from "../ids/Id.ts"
-import { maybe, Time } from "../pricing/Bounds.ts"
-import { FreeText, keyText, ShopperObject } from "../text/Storable.ts"
+import { maybe, over, Time } from "../pricing/Bounds.ts"
+import { FreeText, keyText, ShopperObject, Text } from "../text/Storable.ts"
 
 /**
  * A customer of an organization; a login has one profile in each (spec §2, contract, platform §7). `userId` is null
@@ -21,6 +23,8 @@ export const Customer = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "Customer" })
 export type Customer = typeof Customer.Type
+
+export class CustomerNotFound extends notFound("Customer", "Customer not found.") {}
 
 /** A part of a person's name, or of an address. */
 export const Name = FreeText.check(Schema.isMaxLength(255))
@@ -59,13 +63,12 @@ export const nameParts = (name: string): Pick<Customer, "firstName" | "lastName"
   return { firstName: first === "" ? null : first, lastName: rest.length === 0 ? null : rest.join(" ") }
 }
 
-/** The owner of a new profile. */
-export interface NewRecord extends Pick<Customer, "id" | "organizationId" | "userId"> {
+interface NewProfile extends Pick<Customer, "id" | "organizationId" | "userId"> {
   readonly now: Date
 }
 
 /** A new profile with empty details. */
-export const blankCustomer = ({ id, now, organizationId, userId }: NewRecord): Customer => ({
+export const blankCustomer = ({ id, now, organizationId, userId }: NewProfile): Customer => ({
   id,
   organizationId,
   userId,
@@ -77,4 +80,109 @@ export const blankCustomer = ({ id, now, organizationId, userId }: NewRecord): C
   metadata: {},
   createdAt: now,
   updatedAt: now
+})
+
+/** How the metadata of a change apply: they replace the record's, or merge into them at the top level. */
+export type MetadataMode = "replace" | "merge"
+
+const metadataAfter = (before: Customer["metadata"], sent: CustomerChange["metadata"], mode: MetadataMode) => {
+  if (sent === undefined) return before
+  return mode === "replace" ? sent ?? {} : { ...before, ...sent }
+}
+
+/** A profile after a change. Returns the same record when nothing differs, so that nothing is written or emitted. */
+export const changedCustomer = (before: Customer, sent: CustomerChange, mode: MetadataMode, now: Date): Customer => {
+  const after = {
+    ...before,
+    firstName: over(sent.firstName, before.firstName),
+    lastName: over(sent.lastName, before.lastName),
+    phone: over(sent.phone, before.phone),
+    email: over(sent.email, before.email),
+    metadata: metadataAfter(before.metadata, sent.metadata, mode)
+  }
+  return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
+}
+
+/** A customer that staff enters. Without a login they get a `userId` that no login ever has. */
+export const newCustomer = (sent: NewCustomer, record: Omit<NewProfile, "userId">): Customer => {
+  const login = sent.userId ?? null
+  return {
+    ...blankCustomer({ ...record, userId: login ?? `anonymous_${record.id}` }),
+    email: sent.email ?? null,
+    phone: sent.phone ?? null,
+    firstName: sent.firstName ?? null,
+    lastName: sent.lastName ?? null,
+    metadata: { ...sent.metadata, ...(login === null ? { walkIn: true } : {}) }
+  }
+}
+
+/** The change log entry of a profile: `customers.create` for a new one. */
+export const customerChange = (customer: Customer, before: Customer | null): Change => ({
+  type: before === null ? "customers.create" : "customers.update",
+  entityType: "customer",
+  entityId: customer.id,
+  payload: customer,
+  before
+})
+
+/** Purpose of an address. */
+export const AddressType = Schema.Literals(["shipping", "billing"])
+
+/** An address of a customer. At most one of each type is the default (contract, platform §7). */
+export const Address = Schema.Struct({
+  id: Uuid,
+  customerId: Uuid,
+  type: AddressType,
+  isDefault: Schema.Boolean,
+  firstName: Schema.String,
+  lastName: Schema.String,
+  line1: Schema.String,
+  line2: Schema.NullOr(Schema.String),
+  city: Schema.String,
+  state: Schema.NullOr(Schema.String),
+  postalCode: Schema.NullOr(Schema.String),
+  country: Schema.String,
+  phone: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Address" })
+export type Address = typeof Address.Type
+
+const Line = FreeText.check(Schema.isMaxLength(255))
+
+/** Body of a new address. `isDefault` replaces the previous default of its type. */
+export const NewAddress = Schema.Struct({
+  type: AddressType,
+  firstName: Text,
+  lastName: Text,
+  line1: Text,
+  city: Text,
+  country: Text,
+  line2: maybe(Line),
+  state: maybe(Line),
+  postalCode: maybe(Line),
+  phone: maybe(Phone),
+  isDefault: Schema.optional(Schema.Boolean)
+}).annotate({ identifier: "NewAddress" })
+export type NewAddress = typeof NewAddress.Type
+
+/** Maximum addresses of a customer: the default page size. */
+export const maxAddresses = 20
+
+export class AddressNotFound extends notFound("Address", "Address not found.") {}
+
+export class TooManyAddresses extends conflict("Addresses", `A customer has at most ${maxAddresses} addresses.`) {}
+
+export const addressOf = (id: string, customerId: string, sent: NewAddress): Address => ({
+  id,
+  customerId,
+  type: sent.type,
+  isDefault: sent.isDefault ?? false,
+  firstName: sent.firstName,
+  lastName: sent.lastName,
+  line1: sent.line1,
+  line2: sent.line2 ?? null,
+  city: sent.city,
+  state: sent.state ?? null,
+  postalCode: sent.postalCode ?? null,
+  country: sent.country,
+  phone: sent.phone ?? null
 })

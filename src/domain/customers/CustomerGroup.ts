@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, StorableObject, Text } from "../text/Storable.ts"
@@ -14,6 +15,8 @@ export const CustomerGroup = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "CustomerGroup" })
 export type CustomerGroup = typeof CustomerGroup.Type
+
+export class CustomerGroupNotFound extends notFound("CustomerGroup", "Customer group not found.") {}
 
 const Description = FreeText.check(Schema.isMaxLength(1000))
 

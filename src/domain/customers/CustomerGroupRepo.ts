@@ -1,32 +1,94 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
-import { Conflict } from "../errors/ApiErrors.ts"
+import { SqlClient, SqlError } from "effect/sql"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { refusedBy } from "../records/Constraints.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { Table } from "../records/Table.ts"
-import { CustomerGroup } from "./CustomerGroup.ts"
+import { customerChange, CustomerNotFound } from "./Customer.ts"
+import { CustomerGroup, CustomerGroupNotFound } from "./CustomerGroup.ts"
+import { customers } from "./CustomerRepo.ts"
 
 export const groups = new Table("customer_groups", CustomerGroup)
 
-/** Customer groups, listed by name; `GroupMemberRepo` has their members. 409 for a taken name, or while it has members. */
+class GroupNameTaken extends conflict("CustomerGroupName", "A customer group with this name already exists.") {}
+
+class GroupHasMembers extends conflict("CustomerGroupMembers", "There are customers in this group.") {}
+
+const orRefused = refusedBy<GroupNameTaken | GroupHasMembers>({
+  customer_groups_name: () => new GroupNameTaken(),
+  // The foreign key of memberships: a customer who joins at this moment keeps the group.
+  customer_group_members_group_id_fkey: () => new GroupHasMembers()
+})
+
+/** Customer groups, listed by name, and their members. 409 for a taken name, or while it has members. */
 export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("stoa/domain/customers/CustomerGroupRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) =>
-    recordRepo(sql, {
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({
+    ...recordRepo(sql, {
       table: groups,
       order: "name",
       entityType: "customer_group",
       changes: { create: "customerGroups.create", update: "customerGroups.update", delete: "customerGroups.delete" }
-    }, orRefused))
+    }, orRefused),
+    ...membership(sql)
+  }))
 }) {
   static readonly layer = Layer.effect(CustomerGroupRepo, CustomerGroupRepo.make)
 }
 
-const orRefused = (error: SqlError.SqlError) => {
-  const { reason } = error
-  if (reason._tag === "UniqueViolation" && reason.constraint === "customer_groups_name") {
-    return Effect.fail(Conflict.of("A customer group with this name already exists."))
-  }
-  // The foreign key of memberships: a customer who joins at this moment keeps the group.
-  return reason._tag === "ConstraintError"
-    ? Effect.fail(Conflict.of("There are customers in this group."))
-    : Effect.die(error)
+/**
+ * Members of customer groups. The table's trigger stores the group ids in the profile, so that carts and checkouts read
+ * them with it. A membership change is therefore a change of the profile.
+ */
+const membership = (sql: SqlClient.SqlClient) => {
+  /** A page of the customers in a group, last joined first, in two statements. */
+  const members = Effect.fn("CustomerGroupRepo.members")(function*(groupId: string, page: PageRequest) {
+    const where = sql`m.organization_id = ${yield* currentOrganization} and m.group_id = ${groupId}::uuid`
+    const [items, [counted]] = yield* Effect.all([
+      customers.rows(sql)`select ${
+        sql.literal(customers.columns("c"))
+      } from customer_group_members m join customers c on c.id = m.customer_id
+        where ${where} order by m.joined_at desc, m.customer_id desc limit ${page.limit} offset ${offsetOf(page)}`,
+      sql`select count(*) as count from customer_group_members m where ${where}`
+    ], { concurrency: "unbounded" })
+    return { ...page, items, total: Number(counted?.["count"]) }
+  }, Effect.orDie)
+
+  /**
+   * Adds a customer to a group or removes them, with the event `customers.update`, in one transaction. Returns the
+   * changed profile; undefined if they were already in that state, when nothing was written. 404.
+   */
+  const setMember = Effect.fn("CustomerGroupRepo.setMember")(
+    function*(groupId: string, customerId: string, member: boolean) {
+      const actor = yield* CurrentActor
+      const organization = actor.organizationId
+      // Lock both rows: a group that is being deleted, or a customer who is being erased, gets no member.
+      const found = yield* sql`select 1 from customer_groups
+        where id = ${groupId}::uuid and organization_id = ${organization} for key share`
+      if (found.length === 0) return yield* new CustomerGroupNotFound()
+      const columns = sql.literal(customers.columns())
+      const [before] = yield* customers.rows(sql)`select ${columns} from customers where id = ${customerId}::uuid
+        and organization_id = ${organization} and erased_at is null for update`
+      if (before === undefined) return yield* new CustomerNotFound()
+      const written = yield* member
+        ? sql`insert into customer_group_members (organization_id, group_id, customer_id)
+          values (${organization}, ${groupId}::uuid, ${customerId}::uuid) on conflict do nothing returning 1`
+        : sql`delete from customer_group_members where organization_id = ${organization}
+          and group_id = ${groupId}::uuid and customer_id = ${customerId}::uuid returning 1`
+      if (written.length === 0) return undefined
+      const [customer = before] = yield* customers.rows(sql)`select ${columns} from customers
+        where id = ${customerId}::uuid and organization_id = ${organization}`
+      yield* sql`with event as (${changeLogInsert(sql, actor, [customerChange(customer, before)])})${
+        idempotencyRecord(sql, actor)
+      } select 1`
+      return customer
+    },
+    sql.withTransaction,
+    Effect.catchIf(SqlError.isSqlError, Effect.die)
+  )
+
+  return { members, setMember }
 }

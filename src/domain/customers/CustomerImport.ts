@@ -1,16 +1,41 @@
-import { Effect, Result } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { RowBatch, RowTable } from "../batching/RowBatch.ts"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../import-export/Upsert.ts"
-import { type Address, addressOf, maxAddresses, type NewAddress } from "./Address.ts"
-import type { Customer } from "./Customer.ts"
+import { maybe } from "../pricing/Bounds.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
+import {
+  type Address,
+  addressOf,
+  changedCustomer,
+  type Customer,
+  customerChange,
+  Email,
+  maxAddresses,
+  Name,
+  NewAddress,
+  newCustomer,
+  Phone
+} from "./Customer.ts"
 import type { CustomerGroup } from "./CustomerGroup.ts"
-import { customerReads } from "./CustomerImportRepo.ts"
-import type { CustomerRecord } from "./CustomerRecord.ts"
-import { customerChange } from "./CustomerRows.ts"
-import { changedCustomer, newCustomer } from "./CustomerRules.ts"
+import { customerReads } from "./CustomerRepo.ts"
+
+/**
+ * A customer in an import file, identified by e-mail address, case-insensitive. Absent keys keep the current value;
+ * `groups` replaces the customer's groups, by name; addresses are added.
+ */
+export const CustomerRecord = Schema.Struct({
+  email: Email,
+  firstName: maybe(Name),
+  lastName: maybe(Name),
+  phone: maybe(Phone),
+  groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
+  metadata: maybe(StorableObject),
+  addresses: Schema.optional(Schema.Array(NewAddress).check(Schema.isMaxLength(20)))
+}).annotate({ identifier: "CustomerRecord" })
+export type CustomerRecord = typeof CustomerRecord.Type
 
 const customersTable: RowTable = {
   name: "customers",
@@ -45,7 +70,7 @@ export const customerImport = Effect.gen(function*() {
   const hooks = yield* Hooks
 
   const load = Effect.fn("CustomerImport.load")(function*(records: ReadonlyArray<CustomerRecord>) {
-    const customers = yield* reads.customers(records.map(({ email }) => email.toLowerCase()))
+    const customers = yield* reads.byEmail(records.map(({ email }) => email.toLowerCase()))
     const addresses = yield* rows.find<Address>(addressesTable, "customer_id", customers.map(({ id }) => id))
     const names = records.flatMap((record) => record.groups ?? [])
     const groups = yield* rows.find<Pick<CustomerGroup, "id" | "name">>(groupsTable, "name", names, "key share")

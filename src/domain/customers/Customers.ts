@@ -1,11 +1,18 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound, Unauthorized } from "../errors/ApiErrors.ts"
+import { Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid, newId } from "../ids/Id.ts"
-import type { CustomerChange, NewCustomer, ProfileChange } from "./Customer.ts"
+import {
+  changedCustomer,
+  type CustomerChange,
+  CustomerNotFound,
+  type MetadataMode,
+  type NewCustomer,
+  newCustomer,
+  type ProfileChange
+} from "./Customer.ts"
 import { CustomerRepo } from "./CustomerRepo.ts"
-import { changedCustomer, type MetadataMode, newCustomer } from "./CustomerRules.ts"
 
 /** Customer profiles: the caller's, and those that staff manages (spec §4 `/me`; contract §2, platform §7, §8). */
 export class Customers extends Context.Service<Customers>()("stoa/domain/customers/Customers", {
@@ -34,16 +41,17 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
     /** One profile; 404. */
     const get = Effect.fn("Customers.get")(function*(customerId: string) {
       const found = isUuid(customerId) ? yield* repo.find(customerId) : undefined
-      return found ?? (yield* NotFound.of("Customer not found."))
+      return found ?? (yield* new CustomerNotFound())
     })
 
     /** Changes any profile of the organization; runs `customers.afterUpdate` when something differs. */
     const change = Effect.fn("Customers.change")(function*(id: string, sent: CustomerChange, mode: MetadataMode) {
       const now = yield* clock
-      const outcome = yield* repo.change(id, (before) => changedCustomer(before, sent, mode, now))
-      if (outcome === undefined) return yield* NotFound.of("Customer not found.")
-      if (outcome.changed) yield* hooks.after("customers.afterUpdate", outcome.customer)
-      return outcome.customer
+      const customer = yield* repo.change(id, (before) => changedCustomer(before, sent, mode, now))
+      if (customer === undefined) return yield* new CustomerNotFound()
+      // A profile that stayed the same keeps the time of its last change.
+      if (customer.updatedAt === now) yield* hooks.after("customers.afterUpdate", customer)
+      return customer
     })
 
     /** Creates a customer for staff; 409 when the login has a profile. Runs `customers.afterCreate`. */

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, StorableObject } from "../text/Storable.ts"
@@ -20,6 +21,8 @@ export const Interaction = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "CustomerInteraction" })
 export type Interaction = typeof Interaction.Type
+
+export class InteractionNotFound extends notFound("Interaction", "Interaction not found.") {}
 
 const Notes = FreeText.check(Schema.isBetweenLength(1, 10_000))
 

@@ -1,11 +1,11 @@
-import { Context, DateTime, Effect, Equal, Layer } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import { over } from "../pricing/Bounds.ts"
+import { withSent } from "../records/RecordService.ts"
+import { CustomerNotFound } from "./Customer.ts"
 import { Customers } from "./Customers.ts"
-import type { Interaction, InteractionChange, NewInteraction } from "./Interaction.ts"
+import { type Interaction, type InteractionChange, InteractionNotFound, type NewInteraction } from "./Interaction.ts"
 import { InteractionRepo } from "./InteractionRepo.ts"
 
 /** Staff notes about customers (contract, platform §8). 404 for an unknown customer or note. */
@@ -14,7 +14,6 @@ export class Interactions extends Context.Service<Interactions>()("stoa/domain/c
     const repo = yield* InteractionRepo
     const customers = yield* Customers
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
-    const unknown = NotFound.of("Interaction not found.")
 
     /** A page, newest first. */
     const list = Effect.fn("Interactions.list")(function*(customerId: string, page: PageRequest) {
@@ -23,41 +22,34 @@ export class Interactions extends Context.Service<Interactions>()("stoa/domain/c
     })
 
     const create = Effect.fn("Interactions.create")(function*(customerId: string, sent: NewInteraction) {
-      const [actor, now] = [yield* CurrentActor, yield* clock]
+      const [{ organizationId, userId: createdBy }, now] = [yield* CurrentActor, yield* clock]
+      const { kind, metadata, notes, relatedEntityId = null } = sent
       const interaction: Interaction = {
         id: newId(),
-        organizationId: actor.organizationId,
+        organizationId,
         customerId,
-        kind: sent.kind,
-        notes: sent.notes,
-        relatedEntityId: sent.relatedEntityId ?? null,
-        metadata: sent.metadata ?? {},
-        createdBy: actor.userId,
+        kind,
+        notes,
+        relatedEntityId,
+        metadata: metadata ?? {},
+        createdBy,
         createdAt: now,
         updatedAt: now
       }
-      return (yield* repo.insert(interaction)) ? interaction : yield* NotFound.of("Customer not found.")
+      return (yield* repo.insert(interaction)) ? interaction : yield* new CustomerNotFound()
     })
 
     const change = Effect.fn("Interactions.change")(
-      function*(customerId: string, id: string, sent: InteractionChange) {
-        const now = yield* clock
-        const changed = yield* repo.change(customerId, id, (before) => {
-          const after = {
-            ...before,
-            kind: sent.kind ?? before.kind,
-            notes: sent.notes ?? before.notes,
-            relatedEntityId: over(sent.relatedEntityId, before.relatedEntityId),
-            metadata: sent.metadata === undefined ? before.metadata : sent.metadata ?? {}
-          }
-          return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
-        })
-        return changed ?? (yield* unknown)
+      function*(customerId: string, id: string, { metadata, ...sent }: InteractionChange) {
+        const updatedAt = yield* clock
+        const set = { ...sent, metadata: metadata === null ? {} : metadata, updatedAt }
+        return (yield* repo.change(customerId, id, (before) => withSent(before, set))) ??
+          (yield* new InteractionNotFound())
       }
     )
 
     const remove = Effect.fn("Interactions.remove")(function*(customerId: string, id: string) {
-      if (!(yield* repo.remove(customerId, id))) return yield* unknown
+      if (!(yield* repo.remove(customerId, id))) return yield* new InteractionNotFound()
     })
 
     return { list, create, change, remove }

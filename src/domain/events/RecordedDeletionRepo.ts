@@ -8,19 +8,19 @@ import type { Change } from "./Event.ts"
 
 /**
  * Deletes a row of the organization of the request by its id, and writes the change log entry and the idempotency
- * record in the same transaction. `only` narrows the row further. Returns the row, or undefined when there is none.
+ * record in the same transaction. `only` narrow the row further. Returns the row, or undefined when there is none.
  */
 export const deleteRecorded = <A extends object>(
   sql: SqlClient.SqlClient,
   table: Table<A>,
   id: string,
   recorded: (deleted: A) => Change,
-  only?: Statement.Fragment
+  ...only: ReadonlyArray<Statement.Fragment>
 ) =>
   sql.withTransaction(Effect.gen(function*() {
     const actor = yield* CurrentActor
     const [row] = yield* table.rows(sql)`delete from ${sql(table.name)}
-      where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${actor.organizationId}`, ...only ? [only] : []])}
+      where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${actor.organizationId}`, ...only])}
       returning ${sql.literal(table.columns())}`
     if (row !== undefined) {
       yield* sql`with event as (${changeLogInsert(sql, actor, [recorded(row)])})${

@@ -1,15 +1,58 @@
-import { Context, DateTime, Effect, Layer } from "effect"
-import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { forbidden, notFound } from "../errors/ErrorKinds.ts"
 import { isUuid } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import { type Download, type Granted, isOpen } from "./Download.ts"
-import { DownloadKeys, isSigned, signedLink } from "./DownloadLink.ts"
-import { DownloadRepo } from "./DownloadRepo.ts"
-import type { Fulfillment } from "./Fulfillment.ts"
+import { type Download, type Fulfillment, type Granted, isOpen } from "./Fulfillment.ts"
+import { FulfillmentRepo } from "./FulfillmentRepo.ts"
 
-/** The content of a link. */
-export interface ShownLink {
+/** A key that signs links. */
+type DownloadKey = Redacted.Redacted<Uint8Array>
+
+/**
+ * Keys of download links: the first signs, all of them are accepted. Without a key no links are created, so that links
+ * cannot be forged with a default key.
+ */
+export class DownloadKeys
+  extends Context.Service<DownloadKeys, ReadonlyArray<DownloadKey>>()("stoa/domain/fulfillment/DownloadKeys")
+{
+  static readonly layerOf = (keys: ReadonlyArray<DownloadKey>): Layer.Layer<DownloadKeys> =>
+    Layer.succeed(DownloadKeys, keys)
+}
+
+/** The signed content of a link. */
+interface DownloadLink {
+  readonly fulfillmentId: string
+  /** Expiry of the link in seconds since 1970. */
+  readonly expires: number
+}
+
+const signatureOf = ({ expires, fulfillmentId }: DownloadLink, key: DownloadKey): Uint8Array =>
+  createHmac("sha256", Redacted.value(key)).update(`${fulfillmentId}\n${expires}`).digest()
+
+/** The address of a bought file, relative to the service; null without a key. */
+const signedLink = (link: DownloadLink, [key]: ReadonlyArray<DownloadKey>): string | null => {
+  if (key === undefined) return null
+  const signature = Buffer.from(signatureOf(link, key)).toString("base64url")
+  return `/api/downloads/${link.fulfillmentId}?expires=${link.expires}&signature=${signature}`
+}
+
+/** Whether one of the keys signed this link; compared in constant time. */
+const isSigned = (link: DownloadLink, signature: string, keys: ReadonlyArray<DownloadKey>): boolean => {
+  const shown = Buffer.from(signature, "base64url")
+  return keys.some((key) => {
+    const expected = signatureOf(link, key)
+    return shown.length === expected.length && timingSafeEqual(shown, expected)
+  })
+}
+
+class DownloadNotFound extends notFound("Download", "Download not found.") {}
+
+class DownloadEnded extends forbidden("Download", "This download link can no longer be used.") {}
+
+/** The query of a link. */
+interface ShownLink {
   readonly expires?: string | undefined
   readonly signature?: string | undefined
 }
@@ -17,7 +60,7 @@ export interface ShownLink {
 /** Bought files (spec §4 `/me/orders/:orderId/downloads`, contract §5, platform §7). */
 export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfillment/Downloads", {
   make: Effect.gen(function*() {
-    const repo = yield* DownloadRepo
+    const repo = yield* FulfillmentRepo
     const orders = yield* CustomerOrders
     const keys = yield* DownloadKeys
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
@@ -32,7 +75,7 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     /** A page of the files of the caller's order, with download links. 404, 403. */
     const ofOwn = Effect.fn("Downloads.ofOwn")(function*(orderId: string, page: PageRequest) {
       const order = yield* orders.findOwn(orderId)
-      const [granted, now] = [yield* repo.ofOrder(order.id, page), yield* clock]
+      const [granted, now] = [yield* repo.filesOf(order.id, page), yield* clock]
       const items = granted.items.map((one): Download => ({
         lineItemId: one.lineItemId,
         title: one.title,
@@ -46,7 +89,7 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     /** Fulfillments of an order, with links for those whose file can be fetched now. */
     const linked = Effect.fn("Downloads.linked")(function*(orderId: string, all: ReadonlyArray<Fulfillment>) {
       if (!all.some(({ type }) => type === "digital-download")) return all
-      const [granted, now] = [yield* repo.ofOrder(orderId, { page: 1, limit: 100 }), yield* clock]
+      const [granted, now] = [yield* repo.filesOf(orderId, { page: 1, limit: 100 }), yield* clock]
       const links = new Map(granted.items.map((one) => [one.fulfillmentId, linkOf(one, now)]))
       return all.map((one) => {
         const downloadUrl = links.get(one.id)
@@ -61,11 +104,11 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     const follow = Effect.fn("Downloads.follow")(function*(fulfillmentId: string, { expires, signature }: ShownLink) {
       const link = { fulfillmentId, expires: Number(expires) }
       if (!isUuid(fulfillmentId) || signature === undefined || !isSigned(link, signature, keys)) {
-        return yield* NotFound.of("Download not found.")
+        return yield* new DownloadNotFound()
       }
       const now = yield* clock
-      const file = link.expires * 1000 > now.getTime() ? yield* repo.take(fulfillmentId, now) : undefined
-      return file ?? (yield* Forbidden.of("This download link can no longer be used."))
+      const file = link.expires * 1000 > now.getTime() ? yield* repo.takeFile(fulfillmentId, now) : undefined
+      return file ?? (yield* new DownloadEnded())
     })
 
     return { ofOwn, linked, follow }

@@ -1,6 +1,8 @@
-import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
-import { Time } from "../pricing/Bounds.ts"
+import { Duration, Schema } from "effect"
+import { newId, Uuid } from "../ids/Id.ts"
+import type { Order, OrderLine } from "../orders/Order.ts"
+import { maybe, Moment, Time, Units } from "../pricing/Bounds.ts"
+import { keyText, Remark, StorableObject, Text } from "../text/Storable.ts"
 
 /** How goods reach the customer (contract §5). */
 export const FulfillmentType = Schema.Literals(["physical", "digital-download", "digital-access", "internal-transfer"])
@@ -25,7 +27,6 @@ export const FulfillmentLine = Schema.Struct({
   sku: Schema.NullOr(Schema.String),
   quantity: Schema.Int
 }).annotate({ identifier: "FulfillmentLine" })
-export type FulfillmentLine = typeof FulfillmentLine.Type
 
 /**
  * Fields of digital goods: a download link with its limits, or an access with its period. Stored in the row's metadata
@@ -40,7 +41,7 @@ export const DigitalGrant = Schema.Struct({
   expiresAt: Schema.optionalKey(Schema.String),
   isActive: Schema.optionalKey(Schema.Boolean)
 })
-export type DigitalGrant = typeof DigitalGrant.Type
+type DigitalGrant = typeof DigitalGrant.Type
 
 /**
  * A fulfillment in the API (contract §5): unknown fields are absent, not null. `entityId` and `entityType` are present
@@ -68,3 +69,161 @@ export const Fulfillment = Schema.Struct({
   updatedAt: Time
 }).annotate({ identifier: "Fulfillment" })
 export type Fulfillment = typeof Fulfillment.Type
+
+/** The fields that have a value: absent rather than null (contract §5). */
+export const present = <A extends object>(
+  fields: A
+): { readonly [Field in keyof A]?: Exclude<A[Field], null | undefined> } =>
+  // The entries lose the types of the fields.
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as {
+    readonly [Field in keyof A]?: Exclude<A[Field], null | undefined>
+  }
+
+/** Exceeds the line limit of carts. */
+const maxLines = 1_000
+
+const isWebAddress = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !/[\s\p{Cc}]/u.test(text)
+
+/** An http(s) address, which a browser opens as a page without side effects. */
+const TrackingUrl = keyText(2_000).check(
+  Schema.makeFilter((text: string) => isWebAddress(text) || "must be an address that begins with http or https")
+)
+
+const tracking = {
+  carrier: maybe(Text),
+  trackingNumber: maybe(Text),
+  trackingUrl: maybe(TrackingUrl),
+  estimatedDelivery: maybe(Moment)
+}
+
+/** Body of `POST /orders/:id/fulfillments`: the units to fulfill (contract §5). Each line is named once. */
+export const NewShipment = Schema.Struct({
+  lineItems: Schema.Array(Schema.Struct({ orderLineItemId: Uuid, quantity: Units }))
+    .check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
+  type: Schema.optional(FulfillmentType.annotate({ description: "Default: physical." })),
+  status: Schema.optional(
+    Schema.Literals(["pending", "processing", "shipped", "delivered", "fulfilled"])
+      .annotate({ description: "How far it is; default: shipped." })
+  ),
+  ...tracking,
+  metadata: Schema.optional(StorableObject)
+}).annotate({ identifier: "NewFulfillment" })
+export type NewShipment = typeof NewShipment.Type
+
+/** A change of a shipment; null clears a field, absent keeps it. */
+export const ShipmentChange = Schema.Struct({
+  status: Schema.optional(
+    Schema.Literals(["processing", "shipped", "delivered", "fulfilled", "cancelled", "failed"])
+      .annotate({ description: "cancelled gives the units back: they can be sent again, and are in stock again." })
+  ),
+  ...tracking,
+  description: Schema.optional(Remark.annotate({ description: "Why; kept in the history of the shipment." }))
+}).annotate({ identifier: "FulfillmentChange" })
+export type ShipmentChange = typeof ShipmentChange.Type
+
+/** Tracking of an order's fulfillment (contract, platform §7); null is unknown. */
+export const Tracking = Schema.Struct({
+  fulfillmentId: Uuid,
+  status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]),
+  carrier: Schema.NullOr(Schema.String),
+  trackingNumber: Schema.NullOr(Schema.String),
+  trackingUrl: Schema.NullOr(Schema.String),
+  estimatedDelivery: Schema.NullOr(Time),
+  shippedAt: Schema.NullOr(Time),
+  deliveredAt: Schema.NullOr(Time),
+  lineItems: Schema.Array(Schema.Struct({ id: Uuid, title: Schema.String, quantity: Schema.Int }))
+}).annotate({ identifier: "Tracking" })
+export type Tracking = typeof Tracking.Type
+
+/** Goods without a parcel are delivered at creation. */
+export const trackingOf = (fulfillment: Fulfillment): Tracking => {
+  const atOnce = fulfillment.status === "fulfilled"
+  return {
+    fulfillmentId: fulfillment.id,
+    status: fulfillment.status === "fulfilled" ? "delivered" : fulfillment.status,
+    carrier: fulfillment.carrier ?? null,
+    trackingNumber: fulfillment.trackingNumber ?? null,
+    trackingUrl: fulfillment.trackingUrl ?? null,
+    estimatedDelivery: fulfillment.estimatedDelivery ?? null,
+    shippedAt: fulfillment.shippedAt ?? null,
+    deliveredAt: fulfillment.deliveredAt ?? (atOnce ? fulfillment.createdAt : null),
+    lineItems: fulfillment.lineItems.map(({ id, quantity, title }) => ({ id, title, quantity }))
+  }
+}
+
+/** Lifetime and maximum number of downloads (contract §5). */
+const downloadLife = Duration.hours(24)
+const maxDownloads = 5
+
+/** Entity types that the service delivers, and how. Others need a person or a carrier. */
+const digitalTypes: ReadonlyMap<string, FulfillmentType> = new Map([
+  ["digitalDownload", "digital-download"],
+  ["course", "digital-access"]
+])
+
+/** Whether goods of this entity type are delivered without a parcel (contract §5). */
+export const isDigital = (entityType: string): boolean => digitalTypes.has(entityType)
+
+const grantOf = (type: FulfillmentType, now: Date): DigitalGrant =>
+  type === "digital-download"
+    ? {
+      downloadExpiresAt: new Date(now.getTime() + Duration.toMillis(downloadLife)).toISOString(),
+      maxDownloads,
+      downloadCount: 0
+    }
+    : { grantedAt: now.toISOString(), isActive: true }
+
+const fulfillmentOf = (order: Order, line: OrderLine, type: FulfillmentType, now: Date): Fulfillment => ({
+  id: newId(),
+  orderId: order.id,
+  type,
+  status: "fulfilled",
+  lineItems: [{ id: line.id, title: line.title, sku: line.sku, quantity: line.quantity }],
+  ...(order.customerId === null ? {} : { customerId: order.customerId }),
+  entityType: line.entityType,
+  entityId: line.entityId,
+  ...grantOf(type, now),
+  createdAt: now,
+  updatedAt: now
+})
+
+/** The fulfillments of a paid order's digital lines, one per line (contract §5). */
+export const digitalFulfillments = (order: Order, now: Date): ReadonlyArray<Fulfillment> =>
+  order.lineItems.flatMap((line) => {
+    const type = digitalTypes.get(line.entityType)
+    return type === undefined ? [] : [fulfillmentOf(order, line, type, now)]
+  })
+
+/** The file of a digital order line (contract, platform §7). The link is null where no file can be fetched. */
+export const Download = Schema.Struct({
+  lineItemId: Uuid,
+  title: Schema.String,
+  downloadUrl: Schema.NullOr(Schema.String),
+  downloadsRemaining: Schema.Int,
+  expiresAt: Schema.NullOr(Time)
+}).annotate({ identifier: "Download" })
+export type Download = typeof Download.Type
+
+/** A file that an order line grants, and its use so far. */
+export const Granted = Schema.Struct({
+  lineItemId: Uuid,
+  title: Schema.String,
+  /** Null while the order is not paid. */
+  fulfillmentId: Schema.NullOr(Uuid),
+  /** Location of the file; null where the catalog has none. */
+  file: Schema.NullOr(Schema.String),
+  remaining: Schema.Int,
+  expiresAt: Schema.NullOr(Time),
+  /** The order was neither cancelled nor refunded. */
+  valid: Schema.Boolean
+})
+export type Granted = typeof Granted.Type
+
+/** Whether the file of a grant can be fetched now. */
+export const isOpen = (
+  granted: Granted,
+  now: Date
+): granted is Granted & { readonly fulfillmentId: string; readonly expiresAt: Date } =>
+  granted.valid && granted.fulfillmentId !== null && granted.file !== null && granted.remaining > 0 &&
+  granted.expiresAt !== null && granted.expiresAt > now

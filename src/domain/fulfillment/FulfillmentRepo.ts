@@ -1,77 +1,203 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { byActor, changeLog } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import type { Fulfillment } from "./Fulfillment.ts"
-import { fulfillmentColumns, type FulfillmentRow, grantOf, toFulfillment } from "./FulfillmentRows.ts"
+import { Time } from "../pricing/Bounds.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
+import { DigitalGrant, Fulfillment, FulfillmentLine, Granted, present } from "./Fulfillment.ts"
 
-/** Reads of fulfillments. */
+const text = Schema.NullOr(Schema.String)
+const time = Schema.NullOr(Time)
+
+/** A fulfillment as it is stored; digital ones have their grant in `metadata`. `details` are its creator's remarks. */
+export const StoredFulfillment = Schema.Struct({
+  ...Struct.pick(Fulfillment.fields, ["id", "orderId", "type", "status", "createdAt", "updatedAt"]),
+  organizationId: Schema.String,
+  carrier: text,
+  trackingNumber: text,
+  trackingUrl: text,
+  estimatedDelivery: time,
+  shippedAt: time,
+  deliveredAt: time,
+  details: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
+  /** Units it took from stock, and from where: a cancelled one puts them back there. */
+  taken: Schema.Array(Schema.Struct({ sellable: Schema.String, warehouseId: Schema.String, quantity: Schema.Int }))
+})
+
+/** The fulfillment `f` of the order `o`, with its lines. */
+export const fulfillments = new Table(
+  "fulfillments",
+  Schema.Struct({
+    ...StoredFulfillment.fields,
+    customerId: text,
+    grant: Schema.Record(Schema.String, Schema.Unknown),
+    lines: Schema.Array(
+      Schema.Struct({ ...FulfillmentLine.fields, entityId: Schema.String, entityType: Schema.String })
+    )
+  }),
+  {
+    computed: {
+      customerId: "o.customer_id",
+      grant: "f.metadata",
+      lines: `coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'title', l.title, 'sku', l.sku,
+          'quantity', fl.quantity, 'entityId', l.entity_id, 'entityType', l.entity_type) order by l.position)
+        from fulfillment_lines fl join order_lines_read l on l.id = fl.order_line_id
+        where fl.fulfillment_id = f.id and fl.organization_id = f.organization_id), '[]')`
+    }
+  }
+)
+
+const readGrant = Schema.decodeUnknownOption(DigitalGrant)
+
+/** A row of `fulfillments` as the API shows it. */
+export const toFulfillment = (row: typeof fulfillments.schema.Type): Fulfillment => {
+  const {
+    createdAt,
+    details,
+    grant,
+    id,
+    lines,
+    orderId,
+    organizationId: _,
+    status,
+    taken: __,
+    type,
+    updatedAt,
+    ...known
+  } = row
+  const only = lines.length === 1 ? lines[0] : undefined
+  return {
+    id,
+    orderId,
+    type,
+    status,
+    lineItems: lines.map(({ id, quantity, sku, title }) => ({ id, title, sku, quantity })),
+    ...present({ ...known, metadata: details, entityType: only?.entityType, entityId: only?.entityId }),
+    ...Option.getOrElse(readGrant(grant), () => ({})),
+    createdAt,
+    updatedAt
+  }
+}
+
+const grantFields = new Set(Object.keys(DigitalGrant.fields))
+
+/** The part of a record that is stored in the row's metadata. */
+const grantOf = (fulfillment: Fulfillment) =>
+  Object.fromEntries(Object.entries(fulfillment).filter(([name]) => grantFields.has(name)))
+
+/** Location of a line's file: from its variant, else its entity. Only http(s) addresses are followed. */
+const file = `(select u from (select coalesce(
+    (select v.metadata->>'downloadUrl' from variants_read v
+      where v.id = l.variant_id and v.organization_id = l.organization_id),
+    (select e.metadata->>'downloadUrl' from catalog_entities_read e
+      where e.id = l.entity_id and e.organization_id = l.organization_id)) as u) named where u ~ '^https?://')`
+
+const left = "greatest(0, coalesce((f.metadata->>'maxDownloads')::int - (f.metadata->>'downloadCount')::int, 0))"
+const until = "(f.metadata->>'downloadExpiresAt')::timestamptz"
+const valid = "o.status not in ('cancelled', 'refunded')"
+
+/** Fulfillments of orders, digital deliveries, and the files that these grant. */
 export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/domain/fulfillment/FulfillmentRepo", {
-  make: Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
     const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
-      const organization = yield* currentOrganization
-      const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
-      const count = sql<{ readonly total: bigint }>`select count(*) as total from fulfillments f where ${where}`
-      const list = sql<FulfillmentRow>`select ${sql.literal(fulfillmentColumns)}
-        from fulfillments f join orders_read o on o.id = f.order_id
-        where ${where} order by f.created_at, f.id limit ${page.limit} offset ${offsetOf(page)}`
-      const [rows, totals] = yield* Effect.all([list, count], { concurrency: "unbounded" })
-      return { ...page, items: rows.map(toFulfillment), total: Number(totals[0]?.total ?? 0) }
+      const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${yield* currentOrganization}`
+      const [rows, [counted]] = yield* Effect.all([
+        fulfillments.rows(sql)`select ${sql.literal(fulfillments.columns("f"))}
+          from fulfillments f join orders_read o on o.id = f.order_id
+          where ${where} order by f.created_at, f.id limit ${page.limit} offset ${offsetOf(page)}`,
+        sql`select count(*) as total from fulfillments f where ${where}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items: rows.map(toFulfillment), total: Number(counted?.["total"]) }
+    }, Effect.orDie)
+
+    /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
+    const filesOf = Effect.fn("FulfillmentRepo.filesOf")(function*(orderId: string, page: PageRequest) {
+      const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${yield* currentOrganization}
+        and l.entity_type = 'digitalDownload'`
+      const [items, [counted]] = yield* Effect.all([
+        decoding(sql, Granted)`select l.id as "lineItemId", l.title, f.id as "fulfillmentId",
+            ${sql.literal(file)} as file, ${sql.literal(left)} as remaining, ${sql.literal(until)} as "expiresAt",
+            ${sql.literal(valid)} as valid
+          from order_lines_read l join orders_read o on o.id = l.order_id
+          left join fulfillments f on f.order_line_id = l.id and f.organization_id = l.organization_id
+          where ${where} order by l.position limit ${page.limit} offset ${offsetOf(page)}`,
+        sql`select count(*) as total from order_lines_read l where ${where}`
+      ], { concurrency: "unbounded" })
+      return { ...page, items, total: Number(counted?.["total"]) }
     }, Effect.orDie)
 
     /**
-     * Writes digital fulfillments of one line each, marks their lines fulfilled and emits `fulfillment.create`, in one
-     * statement. Only for paid orders that are not cancelled, and for lines without a fulfillment. Returns what it wrote.
+     * Uses one of the remaining downloads and returns the file's location; undefined when none is left, the grant has
+     * expired, the order was cancelled or refunded, or there is no file. Concurrent calls never exceed the limit. The id
+     * comes from a signed link, which is the credential, so there is no organization filter.
      */
-    const deliver = Effect.fn("FulfillmentRepo.deliver")(
-      function*(orderId: string, fulfillments: ReadonlyArray<Fulfillment>) {
-        const actor = yield* CurrentActor
-        const input = fulfillments.map((one) => ({ event: newId(), grant: grantOf(one), record: one }))
-        // Lock the order first, so that a cancellation is either visible here or sees the fulfilled lines.
-        const rows = yield* sql<{ readonly id: string }>`with paid as materialized (
-            select id, organization_id from orders_read where id = ${orderId}::uuid
-              and organization_id = ${actor.organizationId} and amount_captured is not null and status <> 'cancelled'
-            for update),
-          input as materialized (
-            select (i->>'event')::uuid as event_id, i->'record' as f, i->'grant' as grant_of,
-              (i->'record'->'lineItems'->0->>'id')::uuid as line_id
-            from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
-          made as (
-            insert into fulfillments (id, organization_id, order_id, order_line_id, type, status, metadata, created_at,
-              updated_at)
-            select (f->>'id')::uuid, paid.organization_id, paid.id, line_id, f->>'type', f->>'status', grant_of,
-              (f->>'createdAt')::timestamptz, (f->>'updatedAt')::timestamptz
-            from paid, input order by line_id
-            on conflict (order_line_id) do nothing returning id, order_line_id),
-          covered as (
-            insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
-            select ${actor.organizationId}, made.id, made.order_line_id, (f->'lineItems'->0->>'quantity')::int
-            from made join input on line_id = made.order_line_id),
-          handed as (
-            update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),
-          noted as (
-            insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
-            select gen_random_uuid(), ${actor.organizationId}, made.id, 'created', f->>'status',
-              ${actor.userId ?? actor.keyId ?? null}::text
-            from made join input on line_id = made.order_line_id),
-          announced as (
-            insert into ${changeLog(sql)}
-            select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f, null::jsonb,
-              ${byActor(sql, actor)}
-            from made join input on line_id = made.order_line_id)
-          select id from made`
-        const written = new Set(rows.map(({ id }) => id))
-        return fulfillments.filter(({ id }) => written.has(id))
-      },
-      Effect.orDie
-    )
-    return { ofOrder, deliver }
-  })
-}) {}
+    const takeFile = Effect.fn("FulfillmentRepo.takeFile")(function*(fulfillmentId: string, now: Date) {
+      // The update waits for concurrent downloads of the file and continues their count.
+      const rows = yield* decoding(sql, Schema.Struct({ file: Schema.String }))`update fulfillments f
+        set updated_at = ${now}::timestamptz,
+          metadata = jsonb_set(f.metadata, '{downloadCount}', to_jsonb((f.metadata->>'downloadCount')::int + 1))
+        from orders_read o, order_lines l
+        where f.id = ${fulfillmentId}::uuid and f.type = 'digital-download' and o.id = f.order_id
+          and l.id = f.order_line_id and ${sql.literal(valid)} and ${sql.literal(left)} > 0
+          and ${sql.literal(until)} > ${now}::timestamptz and ${sql.literal(file)} is not null
+        returning ${sql.literal(file)} as file`
+      return rows[0]?.file
+    }, Effect.orDie)
 
-/** `FulfillmentRepo` over the database of the process. */
-export const fulfillmentRepoLayer = Layer.effect(FulfillmentRepo, FulfillmentRepo.make)
+    return { ofOrder, deliver: delivering(sql), filesOf, takeFile }
+  })
+}) {
+  static readonly layer = Layer.effect(FulfillmentRepo, FulfillmentRepo.make)
+}
+
+/**
+ * Writes digital fulfillments of one line each, marks their lines fulfilled and emits `fulfillment.create`, in one
+ * statement. Only for paid orders that are not cancelled, and for lines without a fulfillment. Returns what it wrote.
+ */
+const delivering = (sql: SqlClient.SqlClient) =>
+  Effect.fn("FulfillmentRepo.deliver")(
+    function*(orderId: string, fulfillments: ReadonlyArray<Fulfillment>) {
+      const actor = yield* CurrentActor
+      const input = fulfillments.map((one) => ({ event: newId(), grant: grantOf(one), record: one }))
+      // Lock the order first, so that a cancellation is either visible here or sees the fulfilled lines.
+      const rows = yield* sql`with paid as materialized (
+          select id, organization_id from orders where id = ${orderId}::uuid
+            and organization_id = ${actor.organizationId} and amount_captured is not null and status <> 'cancelled'
+          for update),
+        input as materialized (
+          select (i->>'event')::uuid as event_id, i->'record' as f, i->'grant' as grant_of,
+            (i->'record'->'lineItems'->0->>'id')::uuid as line_id
+          from jsonb_array_elements(${JSON.stringify(input)}::jsonb) i),
+        made as (
+          insert into fulfillments (id, organization_id, order_id, order_line_id, type, status, metadata, created_at,
+            updated_at)
+          select (f->>'id')::uuid, paid.organization_id, paid.id, line_id, f->>'type', f->>'status', grant_of,
+            (f->>'createdAt')::timestamptz, (f->>'updatedAt')::timestamptz
+          from paid, input order by line_id
+          on conflict (order_line_id) do nothing returning id, order_line_id),
+        covered as (
+          insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+          select ${actor.organizationId}, made.id, made.order_line_id, (f->'lineItems'->0->>'quantity')::int
+          from made join input on line_id = made.order_line_id),
+        handed as (
+          update order_lines l set fulfillment_status = 'fulfilled' from made where l.id = made.order_line_id),
+        noted as (
+          insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
+          select gen_random_uuid(), ${actor.organizationId}, made.id, 'created', f->>'status',
+            ${actor.userId ?? actor.keyId ?? null}::text
+          from made join input on line_id = made.order_line_id),
+        announced as (
+          insert into ${changeLog(sql)}
+          select event_id, ${actor.organizationId}, 'fulfillment.create', 'fulfillment', made.id::text, f, null::jsonb,
+            ${byActor(sql, actor)}
+          from made join input on line_id = made.order_line_id)
+        select id from made`
+      const written = new Set(rows.map((row) => row["id"]))
+      return fulfillments.filter(({ id }) => written.has(id))
+    },
+    Effect.orDie
+  )

@@ -1,18 +1,19 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { isTransient } from "../errors/Transience.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import { Uuid } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
+import { defineTask, GiveUp, type Retries, type Task } from "../jobs/Task.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { Order } from "../orders/Order.ts"
 import { admitReader, Orders } from "../orders/Orders.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import { digitalFulfillments } from "./DigitalDelivery.ts"
 import { Downloads } from "./Downloads.ts"
+import { digitalFulfillments, trackingOf } from "./Fulfillment.ts"
 import { FulfillmentRepo } from "./FulfillmentRepo.ts"
-import { trackingOf } from "./Tracking.ts"
 
 /** Slug of the task that retries failed digital deliveries. */
-export const deliverSlug = "fulfillment/deliver"
+const deliverSlug = "fulfillment/deliver"
 
 /** Fulfillments of orders (spec §4, contract §5). */
 export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/fulfillment/Fulfillments", {
@@ -75,3 +76,32 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
 }) {
   static readonly layer = Layer.effect(Fulfillments, Fulfillments.make)
 }
+
+const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
+
+/** After 30 s, then twice as long each time, 4 hours at most; together about a day. Then an operator has to look. */
+const retries: Retries = {
+  attempts: 14,
+  backoff: { type: "exponential", delay: 30_000, jitter: 0.2, ceiling: 4 * 3_600_000 }
+}
+
+/**
+ * The task `fulfillment/deliver`: delivers the digital lines of a paid order if its checkout could not (contract §3.6).
+ * Each line is delivered once, even if the task repeats. Of several jobs of one order, the last one suffices.
+ */
+export const deliverDigital: Effect.Effect<Task, never, Fulfillments | Orders> = Effect.gen(function*() {
+  const fulfillments = yield* Fulfillments
+  const orders = yield* Orders
+  return defineTask({
+    slug: deliverSlug,
+    retries,
+    concurrency: { key: ({ orderId }) => `fulfillment/${String(orderId)}`, supersedes: true },
+    handler: Effect.fn(deliverSlug)(function*({ input }) {
+      const { orderId } = yield* Effect.mapError(decode(input), () => new GiveUp("The input names no order."))
+      const stored = yield* orders.find(orderId)
+      if (stored === undefined) return yield* Effect.fail(new GiveUp("There is no such order."))
+      const { lineItems } = yield* fulfillments.handOver(stored.order)
+      return { output: { fulfilled: lineItems.filter((line) => line.fulfillmentStatus === "fulfilled").length } }
+    })
+  })
+})

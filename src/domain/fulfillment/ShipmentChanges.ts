@@ -2,11 +2,8 @@ import { Result } from "effect"
 import { InvalidTransition } from "../errors/ApiErrors.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { over } from "../pricing/Bounds.ts"
-import type { Fulfillment, FulfillmentStatus } from "./Fulfillment.ts"
-import { present } from "./FulfillmentRows.ts"
-import { lineStatus, type OrderGoods } from "./OrderGoods.ts"
-import type { ShipmentChange } from "./Shipment.ts"
-import { type CoveredLine, sendable } from "./ShipmentRules.ts"
+import { type Fulfillment, type FulfillmentStatus, present, type ShipmentChange } from "./Fulfillment.ts"
+import { type CoveredLine, lineStatus, type OrderGoods, sendable } from "./ShipmentRules.ts"
 
 /** A stored fulfillment: its record, and the units that it took from stock. */
 export interface StoredShipment {

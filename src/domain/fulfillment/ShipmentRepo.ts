@@ -1,36 +1,135 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { notFound } from "../errors/ErrorKinds.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { newId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/OrderStock.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
+import { OrderNotFound } from "../orders/Order.ts"
+import { Handover } from "../orders/OrderStatus.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
 import type { Fulfillment } from "./Fulfillment.ts"
-import { fulfillmentColumns, type FulfillmentRow, toFulfillment } from "./FulfillmentRows.ts"
-import type { OrderGoods } from "./OrderGoods.ts"
-import { lockOrder, readGoods } from "./OrderGoodsRepo.ts"
+import { fulfillments, StoredFulfillment, toFulfillment } from "./FulfillmentRepo.ts"
 import type { ChangePlan, StoredShipment } from "./ShipmentChanges.ts"
-import type { ShipmentPlan } from "./ShipmentRules.ts"
-import { insertShipment, updateShipment } from "./ShipmentStatementRepo.ts"
+import { type CoveredLine, OrderGoods, planRest, type ShipmentPlan } from "./ShipmentRules.ts"
 
-type StoredRow = FulfillmentRow & { readonly taken: ReadonlyArray<StockAllocation> }
+export const shipments = new Table("fulfillments", StoredFulfillment)
 
-/** Locks an order and reads its goods. */
-const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organization: string, orderId: string) {
-  yield* lockOrder(sql, organization, orderId)
-  const goods = yield* readGoods(sql, organization, orderId)
-  return goods ?? (yield* NotFound.of("Order not found."))
+class FulfillmentNotFound extends notFound("Fulfillment", "Fulfillment not found.") {}
+
+/** The goods of an order, in one statement; undefined when the organization has no such order. */
+const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  Effect.map(
+    decoding(sql, OrderGoods)`select o.id as "orderId", o.status,
+        o.amount_captured is not null or o.grand_total = 0 as paid, o.customer_id as "customerId",
+        coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'entityType', l.entity_type,
+            'variantId', l.variant_id, 'sku', l.sku, 'title', l.title, 'quantity', l.quantity,
+            'refundedQuantity', l.refunded_quantity, 'fulfillmentStatus', l.fulfillment_status,
+            'covered', coalesce(c.units, 0)) order by l.position)
+          from order_lines_read l left join (select fl.order_line_id, sum(fl.quantity)::int4 as units
+            from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
+            where f.order_id = ${orderId}::uuid and f.organization_id = ${organization} and f.status <> 'cancelled'
+            group by fl.order_line_id) c on c.order_line_id = l.id
+          where l.order_id = o.id and l.organization_id = o.organization_id), '[]') as lines
+      from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`,
+    ([goods]) => goods
+  )
+
+/** Updates the order's lines after a fulfillment; the order's row must be locked. */
+const linesMoved = (sql: SqlClient.SqlClient, record: Fulfillment, lines: ReadonlyArray<CoveredLine>) =>
+  sql`update order_lines l set fulfillment_status = i.status
+    from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ status }) => status)}::text[]) i(id, status)
+    where l.id = i.id and l.order_id = ${record.orderId}::uuid`
+
+const entryOf = (type: "fulfillment.create" | "fulfillment.update", record: Fulfillment, before?: Fulfillment) => ({
+  type,
+  entityType: "fulfillment" as const,
+  entityId: record.id,
+  payload: record,
+  ...(before === undefined ? {} : { before })
 })
 
-const stored = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, organization: string, orderId: string, fulfillmentId: string) {
-    const [row] = yield* sql<StoredRow>`select ${sql.literal(fulfillmentColumns)}, f.taken
-    from fulfillments f join orders_read o on o.id = f.order_id
-    where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid and f.organization_id = ${organization}`
-    if (row === undefined) return yield* NotFound.of("Fulfillment not found.")
-    const { taken, ...fulfillment } = row
-    return { record: toFulfillment(fulfillment), taken }
+const actorId = (actor: Actor) => actor.userId ?? actor.keyId ?? null
+
+const rowOf = (
+  record: Fulfillment,
+  { organizationId }: Actor,
+  taken: ReadonlyArray<StockAllocation>
+): typeof StoredFulfillment.Type => ({
+  id: record.id,
+  organizationId,
+  orderId: record.orderId,
+  type: record.type,
+  status: record.status,
+  carrier: record.carrier ?? null,
+  trackingNumber: record.trackingNumber ?? null,
+  trackingUrl: record.trackingUrl ?? null,
+  estimatedDelivery: record.estimatedDelivery ?? null,
+  shippedAt: record.shippedAt ?? null,
+  deliveredAt: record.deliveredAt ?? null,
+  details: record.metadata ?? null,
+  taken,
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt
+})
+
+/** Writes a fulfillment with its lines, its history and the event `fulfillment.create`, in one statement. */
+const insertShipment = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  { lines, record }: ShipmentPlan,
+  taken: ReadonlyArray<StockAllocation>,
+  marked: boolean
+) =>
+  sql`with made as (
+      insert into fulfillments (${sql.literal(shipments.names)})
+      ${shipments.values(sql, [rowOf(record, actor, taken)])}),
+    covered as (
+      insert into fulfillment_lines (organization_id, fulfillment_id, order_line_id, quantity)
+      select ${actor.organizationId}, ${record.id}::uuid, id, quantity
+      from unnest(${lines.map(({ id }) => id)}::uuid[], ${
+    lines.map(({ quantity }) => quantity)
+  }::int4[]) i(id, quantity)),
+    handed as (${linesMoved(sql, record, lines)}),
+    noted as (
+      insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, to_status, actor_id)
+      values (${newId()}::uuid, ${actor.organizationId}, ${record.id}::uuid, 'created', ${record.status},
+        ${actorId(actor)})),
+    recorded as (${changeLogInsert(sql, actor, [entryOf("fulfillment.create", record)])})${
+    marked ? idempotencyRecord(sql, actor) : sql.literal("")
   }
-)
+    select 1`
+
+/** Writes a change of a fulfillment with its history and its change log entry, in one statement. */
+const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: StoredShipment, plan: ChangePlan) => {
+  const { back, description, eventType, lines, record } = plan
+  const row = rowOf(record, actor, back.length > 0 ? [] : before.taken)
+  return sql`with changed as (
+      update fulfillments set (${sql.literal(shipments.names)}) = (${shipments.values(sql, [row])})
+      where id = ${record.id}::uuid and organization_id = ${actor.organizationId}),
+    handed as (${linesMoved(sql, record, lines)}),
+    noted as (
+      insert into fulfillment_events (id, organization_id, fulfillment_id, event_type, from_status, to_status,
+        description, actor_id)
+      values (${newId()}::uuid, ${actor.organizationId}, ${record.id}::uuid, ${eventType}, ${before.record.status},
+        ${record.status}, ${description}, ${actorId(actor)})),
+    recorded as (${changeLogInsert(sql, actor, [entryOf("fulfillment.update", record, before.record)])})${
+    idempotencyRecord(sql, actor)
+  }
+    select 1`
+}
+
+/** Locks an order until the transaction ends, so that later reads in it stay true. */
+export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
+
+const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organization: string, orderId: string) {
+  yield* lockOrder(sql, organization, orderId)
+  return (yield* readGoods(sql, organization, orderId)) ?? (yield* new OrderNotFound())
+})
 
 /**
  * Fulfillments by staff. Each write is one transaction that locks the order, then its hold, then its stock, in the
@@ -53,48 +152,30 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
         Effect.catchIf(SqlError.isSqlError, Effect.die)
       )
 
-    const written = Effect.fnUntraced(
-      function*<E, R>(decided: ShipmentPlan, move: Effect.Effect<void, E, R>, marked: boolean) {
-        const taken = yield* stock.handOver(decided.record.orderId, decided.demand)
-        yield* insertShipment(sql, yield* CurrentActor, decided, taken, marked)
-        yield* move
-        return decided.record
-      }
-    )
-
     return {
       goodsOf,
       /**
-       * The same for a plan that may be empty, with the caller's work in the same transaction. The work gets the
-       * fulfillment, or undefined where nothing was sent, and alone writes the request's idempotency record.
+       * Writes what `plan` returns for the locked order, if anything: takes the stock, then writes the fulfillment with its
+       * lines and event, then runs `move`, which changes the order's status, and `beside` with the fulfillment, or
+       * undefined where nothing was sent. Any failure rolls back everything. The request's idempotency record is written
+       * with the fulfillment if it is `marked`, else by `beside`. 404 without such an order.
        */
-      makeBeside: Effect.fn("ShipmentRepo.makeBeside")(<A, E, E2, E3, R, R3>(
+      make: Effect.fn("ShipmentRepo.make")(<A, E, E2, E3, R, R3>(
         orderId: string,
         plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan | undefined, E>,
         move: Effect.Effect<void, E2, R>,
-        beside: (made: Fulfillment | undefined) => Effect.Effect<A, E3, R3>
-      ) =>
-        transacted(Effect.gen(function*() {
-          const { organizationId } = yield* CurrentActor
-          const decided = yield* plan(yield* locked(sql, organizationId, orderId))
-          const made = decided === undefined ? undefined : yield* written(decided, move, false)
-          return { made, result: yield* beside(made) }
-        }))
-      ),
-      /**
-       * Writes what `plan` returns for the locked order: takes the stock, then writes the fulfillment with its lines and
-       * event, then runs `move`, which changes the order's status. Any failure rolls back everything. 404 without such an
-       * order.
-       */
-      make: Effect.fn("ShipmentRepo.make")(<E, E2, R>(
-        orderId: string,
-        plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan, E>,
-        move: Effect.Effect<void, E2, R>
+        beside: (made: Fulfillment | undefined) => Effect.Effect<A, E3, R3>,
+        marked: boolean
       ) =>
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
           const decided = yield* plan(yield* locked(sql, actor.organizationId, orderId))
-          return yield* written(decided, move, true)
+          if (decided !== undefined) {
+            const taken = yield* stock.handOver(orderId, decided.demand)
+            yield* insertShipment(sql, actor, decided, taken, marked)
+            yield* move
+          }
+          return { made: decided?.record, result: yield* beside(decided?.record) }
         }))
       ),
       /**
@@ -109,17 +190,49 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
         transacted(Effect.gen(function*() {
           const actor = yield* CurrentActor
           const goods = yield* locked(sql, actor.organizationId, orderId)
-          const before = yield* stored(sql, actor.organizationId, orderId, fulfillmentId)
+          const [row] = yield* fulfillments.rows(sql)`select ${sql.literal(fulfillments.columns("f"))}
+            from fulfillments f join orders_read o on o.id = f.order_id
+            where f.id = ${fulfillmentId}::uuid and f.order_id = ${orderId}::uuid
+              and f.organization_id = ${actor.organizationId}`
+          if (row === undefined) return yield* new FulfillmentNotFound()
+          const before = { record: toFulfillment(row), taken: row.taken }
           const decided = yield* plan(goods, before)
           if (decided === undefined) return before.record
           yield* stock.returnToHold(goods.orderId, decided.back)
-          yield* updateShipment(sql, actor, before.record, decided)
+          yield* updateShipment(sql, actor, before, decided)
           return decided.record
         }))
       )
     }
   })
-}) {}
+}) {
+  static readonly layer = Layer.effect(ShipmentRepo, ShipmentRepo.make)
+}
 
-/** `ShipmentRepo` over the database of the process. */
-export const shipmentRepoLayer = Layer.effect(ShipmentRepo, ShipmentRepo.make)
+const Units = Schema.Struct({ sellable: Schema.String, quantity: Schema.Int })
+
+/** `Handover` over the database of the process. */
+export const handoverLayer = Layer.effect(
+  Handover,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Handover.of({
+      rest: Effect.fn("Handover.rest")(function*(orderId: string) {
+        const actor = yield* CurrentActor
+        const goods = yield* readGoods(sql, actor.organizationId, orderId)
+        const plan = goods === undefined ? undefined : planRest(goods, DateTime.toDateUtc(yield* DateTime.now))
+        if (plan !== undefined) yield* insertShipment(sql, actor, plan, [], false)
+      }, Effect.orDie),
+      // Fulfilled lines without a shipment: digital goods with stock leave it when their order ends.
+      unshelved: Effect.fn("Handover.unshelved")(function*(orderId: string) {
+        return yield* decoding(sql, Units)`select coalesce(l.variant_id, l.entity_id) as sellable,
+            sum(l.quantity)::int4 as quantity
+          from order_lines_read l
+          where l.order_id = ${orderId}::uuid and l.organization_id = ${yield* currentOrganization}
+            and l.fulfillment_status = 'fulfilled'
+            and not exists (select 1 from fulfillments f join fulfillment_lines fl on fl.fulfillment_id = f.id
+              where f.order_id = ${orderId}::uuid and fl.order_line_id = l.id and f.order_line_id is null
+                and f.status <> 'cancelled')
+          group by 1`
+      }, Effect.orDie)
+    }))
+)

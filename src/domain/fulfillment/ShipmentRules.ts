@@ -1,12 +1,50 @@
-import { Result, Struct } from "effect"
+import { Result, Schema, Struct } from "effect"
 import { InvalidTransition, type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
-import type { OrderStatus } from "../orders/OrderStatus.ts"
-import type { Fulfillment } from "./Fulfillment.ts"
-import { present } from "./FulfillmentRows.ts"
-import { type FulfillableLine, lineStatus, openUnits, type OrderGoods } from "./OrderGoods.ts"
-import type { NewShipment } from "./Shipment.ts"
+import { OrderLine } from "../orders/Order.ts"
+import { OrderStatus } from "../orders/OrderStatus.ts"
+import { type Fulfillment, type NewShipment, present } from "./Fulfillment.ts"
+
+/** An order line and its fulfilled units. */
+const FulfillableLine = Schema.Struct({
+  ...Struct.pick(OrderLine.fields, [
+    "id",
+    "entityId",
+    "entityType",
+    "variantId",
+    "sku",
+    "title",
+    "quantity",
+    "refundedQuantity",
+    "fulfillmentStatus"
+  ]),
+  /** Units in fulfillments that were not cancelled. */
+  covered: Schema.Int
+})
+type FulfillableLine = typeof FulfillableLine.Type
+
+/** The state that decides whether an order can be fulfilled. */
+export const OrderGoods = Schema.Struct({
+  orderId: Schema.String,
+  status: OrderStatus,
+  /** The order was paid, or had nothing to pay. */
+  paid: Schema.Boolean,
+  customerId: Schema.NullOr(Schema.String),
+  lines: Schema.Array(FulfillableLine)
+})
+export type OrderGoods = typeof OrderGoods.Type
+
+/** Units of a line that can still be fulfilled: neither covered nor refunded (contract §5). */
+const openUnits = ({ covered, fulfillmentStatus, quantity, refundedQuantity }: FulfillableLine): number =>
+  fulfillmentStatus === "fulfilled" ? 0 : Math.max(0, quantity - refundedQuantity - covered)
+
+/** The status of a line with this many covered units. */
+export const lineStatus = (
+  { quantity, refundedQuantity }: FulfillableLine,
+  covered: number
+): FulfillableLine["fulfillmentStatus"] =>
+  covered <= 0 ? "unfulfilled" : covered >= quantity - refundedQuantity ? "fulfilled" : "partial"
 
 /** An order line after a fulfillment; `quantity` is the part that the fulfillment covers. */
 export interface CoveredLine {

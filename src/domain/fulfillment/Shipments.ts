@@ -1,13 +1,21 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Conflict, NotFound } from "../errors/ApiErrors.ts"
+import { Conflict } from "../errors/ApiErrors.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import { OrderNotFound } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
-import type { Fulfillment } from "./Fulfillment.ts"
-import type { OrderGoods } from "./OrderGoods.ts"
-import type { NewShipment, ShipmentChange } from "./Shipment.ts"
+import type { Fulfillment, NewShipment, ShipmentChange } from "./Fulfillment.ts"
 import { planChange } from "./ShipmentChanges.ts"
 import { ShipmentRepo } from "./ShipmentRepo.ts"
-import { pathToEnd, planLines, planShipment, type ShipmentPlan } from "./ShipmentRules.ts"
+import { type OrderGoods, pathToEnd, planLines, planShipment } from "./ShipmentRules.ts"
+
+class OrderChanged extends conflict(
+  "OrderChanged",
+  "The order was changed by other requests at the same time. Send this one again."
+) {}
+
+/** What to send of an order, if anything. */
+type Plan = (goods: OrderGoods) => ReturnType<typeof planLines>
 
 /** Fulfillments by staff (contract §5, docs/orders.md). */
 export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfillment/Shipments", {
@@ -18,30 +26,36 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
     /** Predicts the plan and the order's transitions; `sameWay` checks them again on the locked order. */
-    const foresee = Effect.fnUntraced(function*<P extends ShipmentPlan | undefined, E>(
-      orderId: string,
-      plan: (goods: OrderGoods) => Effect.Effect<P, E>
-    ) {
+    const foresee = Effect.fnUntraced(function*(orderId: string, plan: Plan) {
       const goods = yield* repo.goodsOf(orderId)
-      if (goods === undefined) return yield* NotFound.of("Order not found.")
-      const path = (yield* plan(goods))?.path ?? []
+      if (goods === undefined) return yield* new OrderNotFound()
+      const path = (yield* Effect.fromResult(plan(goods)))?.path ?? []
       const sameWay = Effect.fnUntraced(function*(locked: OrderGoods) {
-        const decided = yield* plan(locked)
+        const decided = yield* Effect.fromResult(plan(locked))
         return locked.status === goods.status && (decided?.path ?? []).join() === path.join()
           ? decided
-          : yield* Conflict.of("The order was changed by other requests at the same time. Send this one again.")
+          : yield* new OrderChanged()
       })
       return { moving: { orderId, from: goods.status, path }, sameWay }
     })
 
     /**
-     * Plans, runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones.
+     * Plans, runs the before-hooks of the transitions, and writes only if the locked order leads to the same ones; again
+     * if it does not.
      */
-    const attempt = Effect.fnUntraced(function*(orderId: string, request: NewShipment) {
-      const now = yield* clock
-      const plan = (goods: OrderGoods) => Effect.fromResult(planShipment(goods, request, now))
-      const { moving, sameWay } = yield* foresee(orderId, plan)
-      return yield* orders.moveOn(moving, (move) => repo.make(orderId, sameWay, move))
+    const send = Effect.fnUntraced(function*<A, E, R>(
+      orderId: string,
+      plan: Plan,
+      beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>,
+      marked: boolean
+    ) {
+      const sending = Effect.flatMap(
+        foresee(orderId, plan),
+        ({ moving, sameWay }) => orders.moveOn(moving, (move) => repo.make(orderId, sameWay, move, beside, marked))
+      )
+      const { made, result } = yield* Effect.retry(sending, again)
+      if (made !== undefined) yield* hooks.after("fulfillment.afterCreate", made)
+      return result
     })
 
     /**
@@ -50,9 +64,10 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
      * fulfilled and for more units than are open; 409 when concurrent changes persist.
      */
     const create = Effect.fn("Shipments.create")(function*(orderId: string, request: NewShipment) {
-      const made = yield* Effect.retry(attempt(orderId, request), again)
-      yield* hooks.after("fulfillment.afterCreate", made)
-      return made
+      const now = yield* clock
+      const made = (one: Fulfillment | undefined) =>
+        one === undefined ? Effect.die(new Error("A shipment has no units.")) : Effect.succeed(one)
+      return yield* send(orderId, (goods) => planShipment(goods, request, now), made, true)
     })
 
     /**
@@ -67,14 +82,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
       beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
     ) {
       const now = yield* clock
-      const plan = (goods: OrderGoods) => Effect.fromResult(planLines(goods, lineIds, parcel, now))
-      const sending = Effect.flatMap(
-        foresee(orderId, plan),
-        ({ moving, sameWay }) => orders.moveOn(moving, (move) => repo.makeBeside(orderId, sameWay, move, beside))
-      )
-      const { made, result } = yield* Effect.retry(sending, again)
-      if (made !== undefined) yield* hooks.after("fulfillment.afterCreate", made)
-      return result
+      return yield* send(orderId, (goods) => planLines(goods, lineIds, parcel, now), beside, false)
     })
 
     /**

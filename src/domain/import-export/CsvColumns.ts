@@ -1,7 +1,7 @@
 import { SchemaAST } from "effect"
 import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
 import { ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
-import { CustomerRecord } from "../customers/CustomerRecord.ts"
+import { CustomerRecord } from "../customers/CustomerImport.ts"
 import { StockRecord } from "../inventory/StockRecord.ts"
 import { LineRecord, OrderRecord } from "../orders/import-export/OrderRecord.ts"
 import { PriceRecord } from "../pricing/PriceRecord.ts"

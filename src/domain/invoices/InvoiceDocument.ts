@@ -1,6 +1,5 @@
 import { moneyText } from "../text/DisplayText.ts"
-import type { InvoiceContent } from "./InvoiceContent.ts"
-import type { InvoiceWords } from "./InvoiceSettings.ts"
+import type { InvoiceContent, InvoiceWords } from "./Invoice.ts"
 
 /** Money that went one way or the other; minor units. */
 export interface Movement {

@@ -1,12 +1,11 @@
 import { Context, Effect, Layer } from "effect"
-import { Conflict, NotFound } from "../errors/ApiErrors.ts"
-import type { Order } from "../orders/Order.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
+import { type Order, OrderNotFound } from "../orders/Order.ts"
 import { admitReader, Orders } from "../orders/Orders.ts"
-import { contentOf } from "./InvoiceContent.ts"
+import { contentOf, InvoiceSettings, wordsOf } from "./Invoice.ts"
 import { type InvoiceDocument, shown, type ShownDocument } from "./InvoiceDocument.ts"
 import { htmlOf } from "./InvoiceHtml.ts"
 import { InvoiceRepo } from "./InvoiceRepo.ts"
-import { InvoiceSettings, wordsOf } from "./InvoiceSettings.ts"
 
 /** Draws documents as PDF: an adapter to a library (`layers/invoices`). */
 export class InvoicePdf extends Context.Service<InvoicePdf, {
@@ -14,21 +13,16 @@ export class InvoicePdf extends Context.Service<InvoicePdf, {
   readonly draw: (document: ShownDocument) => Effect.Effect<Uint8Array>
 }>()("stoa/domain/invoices/InvoicePdf") {}
 
-/** An invoice file: its name and content. */
-export interface InvoiceFile {
-  readonly number: string
-  readonly fileName: string
-  readonly pdf: Uint8Array
-}
+class InvoicedElsewhere
+  extends conflict("InvoicedElsewhere", "An imported order has its invoice in the system that it came from.")
+{}
 
-/** A page and the file name to save it under. */
-export interface InvoicePage {
-  readonly fileName: string
-  readonly html: string
-}
+class NotInvoiced extends conflict("NotInvoiced", "An order has no invoice before it is confirmed or paid.") {}
+
+class NotPaid extends conflict("NotPaid", "Nothing was paid for this order yet.") {}
 
 /** The number of the n-th invoice of a seller. */
-export const invoiceNumber = (sequence: bigint): string => `INV-${String(sequence).padStart(6, "0")}`
+export const invoiceNumber = (sequence: number): string => `INV-${String(sequence).padStart(6, "0")}`
 
 /** Whether an order has reached a state that can be invoiced. */
 const isBinding = ({ amountCaptured, status }: Order): boolean =>
@@ -54,10 +48,10 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
       const { buyer, issued: before, refunds } = yield* repo.factsOf(order.id)
       // The system the order was created in invoices it: a second invoice would tax it twice.
       if (before === undefined && order.importedAt !== undefined) {
-        return yield* Conflict.of("An imported order has its invoice in the system that it came from.")
+        return yield* new InvoicedElsewhere()
       }
       if (before === undefined && !isBinding(order)) {
-        return yield* Conflict.of("An order has no invoice before it is confirmed or paid.")
+        return yield* new NotInvoiced()
       }
       const issued = before ?? (yield* repo.issue(order.id, contentOf(order, buyer, settings)))
       const { content, issuedAt: date } = issued
@@ -67,7 +61,7 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
     })
 
     const found = Effect.fnUntraced(function*(orderId: string) {
-      return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
+      return (yield* orders.find(orderId))?.order ?? (yield* new OrderNotFound())
     })
 
     const drawn = Effect.fnUntraced(function*(order: Order) {
@@ -88,7 +82,7 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
       /** What was paid for an order, as a page. 409 before anything was. */
       receipt: Effect.fn("Invoices.receipt")(function*(orderId: string) {
         const order = yield* readable(orderId)
-        if (order.amountCaptured === null) return yield* Conflict.of("Nothing was paid for this order yet.")
+        if (order.amountCaptured === null) return yield* new NotPaid()
         const { buyer, issued, refunds } = yield* repo.factsOf(order.id)
         const content = issued?.content ?? contentOf(order, buyer, settings)
         const payments = paymentsOf(order)

@@ -1,10 +1,10 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
-import { Forbidden, NotFound, Unauthorized } from "../errors/ApiErrors.ts"
+import { Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import { customerTotals } from "./CustomerTotals.ts"
+import { customerTotals, ForeignOrder, OrderNotFound } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
 /** Orders by their owner: a named customer, or the signed-in user (spec §4 `/me/orders`, contract, platform §7, §8). */
@@ -34,10 +34,10 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
     const findOwn = Effect.fn("CustomerOrders.findOwn")(function*(idOrNumber: string) {
       const { type, userId } = yield* CurrentActor
       const found = yield* orders.find(idOrNumber)
-      if (found === undefined) return yield* NotFound.of("Order not found.")
+      if (found === undefined) return yield* new OrderNotFound()
       return type === "user" && userId !== null && found.ownerUserId === userId
         ? found.order
-        : yield* Forbidden.of("This order belongs to somebody else.")
+        : yield* new ForeignOrder()
     })
 
     /** The same, and runs `orders.afterGet`. */

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
+import { forbidden, notFound } from "../errors/ErrorKinds.ts"
 import { isUuid, Uuid } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
 import { Table } from "../records/Table.ts"
@@ -73,6 +74,10 @@ export const Order = Schema.Struct({
 }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type
 
+export class OrderNotFound extends notFound("Order", "Order not found.") {}
+
+export class ForeignOrder extends forbidden("Order", "This order belongs to somebody else.") {}
+
 /** Whether the full captured amount has been refunded. */
 export const isRefundedInFull = ({ amountCaptured, refundedTotal }: Order): boolean =>
   refundedTotal > 0 && refundedTotal === amountCaptured
@@ -135,6 +140,8 @@ export const OrderNote = Schema.Struct({
 }).annotate({ identifier: "OrderNote" })
 export type OrderNote = typeof OrderNote.Type
 
+export class NoteNotFound extends notFound("OrderNote", "Note not found.") {}
+
 /** A note for the order's customer, without its author. */
 export const CustomerNote = Schema.Struct({ id: Uuid, text: Schema.String, createdAt: Time }).annotate({
   identifier: "CustomerOrderNote"
@@ -175,3 +182,48 @@ export const TimelineEntry = Schema.Struct({
   data: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "OrderTimelineEntry" })
 export type TimelineEntry = typeof TimelineEntry.Type
+
+const figures = {
+  /** Orders that were not cancelled. */
+  count: Schema.Int,
+  /** Total of the orders minus refunds, in minor units. */
+  lifetimeSpend: Schema.Int,
+  /** The same for one order, rounded. */
+  averageBasket: Schema.Int
+}
+
+/** A customer's orders in one currency. */
+const CurrencyTotals = Schema.Struct({ currency: Schema.String, ...figures }).annotate({ identifier: "CurrencyTotals" })
+type CurrencyTotals = typeof CurrencyTotals.Type
+
+/**
+ * What a customer has bought in total (contract, platform §8). Amounts of different currencies are never added up: the
+ * sums use the currency of most orders, and every currency is listed separately.
+ */
+export const CustomerTotals = Schema.Struct({
+  ...figures,
+  currency: Schema.NullOr(Schema.String),
+  byCurrency: Schema.Array(CurrencyTotals)
+}).annotate({ identifier: "CustomerTotals" })
+export type CustomerTotals = typeof CustomerTotals.Type
+
+/** Orders and amount of one currency. */
+export const SpentIn = Schema.Struct({ currency: Schema.String, count: Schema.Int, spent: Schema.Int })
+
+/** `spent` begins with the currency of most orders. */
+export const customerTotals = (spent: ReadonlyArray<typeof SpentIn.Type>): CustomerTotals => {
+  const byCurrency = spent.map(({ count, currency, spent }): CurrencyTotals => ({
+    currency,
+    count,
+    lifetimeSpend: spent,
+    averageBasket: Math.round(spent / count)
+  }))
+  const [most] = byCurrency
+  return {
+    count: spent.reduce((sum, { count }) => sum + count, 0),
+    lifetimeSpend: most?.lifetimeSpend ?? 0,
+    averageBasket: most?.averageBasket ?? 0,
+    currency: most?.currency ?? null,
+    byCurrency
+  }
+}

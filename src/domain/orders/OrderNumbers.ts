@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import { orderNumber } from "./Order.ts"
-import { OrderNumberRepo } from "./OrderNumberRepo.ts"
+import { OrderRepo } from "./OrderRepo.ts"
 
 /** Numbers of one organization and year that this process may still hand out. */
 interface Block {
@@ -45,7 +45,7 @@ const nextSize = (block: Block | undefined, year: number, now: number): number =
  */
 export class OrderNumbers extends Context.Service<OrderNumbers>()("stoa/domain/orders/OrderNumbers", {
   make: Effect.gen(function*() {
-    const repo = yield* OrderNumberRepo
+    const repo = yield* OrderRepo
     const blocks = new Map<string, NumberBlock>()
 
     const blockOf = (organization: string): NumberBlock => {
@@ -68,7 +68,7 @@ export class OrderNumbers extends Context.Service<OrderNumbers>()("stoa/domain/o
       if (waited !== undefined) return waited
       const takenAt = yield* Clock.currentTimeMillis
       const size = nextSize(numbers.block, year, takenAt)
-      const last = yield* repo.take(year, size)
+      const last = yield* repo.takeNumbers(year, size)
       const first = last - size + 1
       numbers.block = { year, next: first + 1, last, size, takenAt }
       return first

@@ -1,10 +1,9 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { CustomerOrders } from "./CustomerOrders.ts"
-import type { NewNote, OrderNote } from "./Order.ts"
+import { type NewNote, NoteNotFound, type OrderNote, OrderNotFound } from "./Order.ts"
 import { lookupSize, type LookupTerms, OrderRecordsRepo } from "./OrderRecordsRepo.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 
@@ -24,22 +23,22 @@ export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/o
 
     /** A page of what happened to an order, oldest first. */
     const timeline = Effect.fn("OrderRecords.timeline")(function*(orderId: string, page: PageRequest) {
-      return (yield* repo.timeline(orderId, page)) ?? (yield* NotFound.of("Order not found."))
+      return (yield* repo.timeline(orderId, page)) ?? (yield* new OrderNotFound())
     })
 
     /** A page of all notes, oldest first. */
     const notes = Effect.fn("OrderRecords.notes")(function*(orderId: string, page: PageRequest) {
-      if ((yield* orders.find(orderId)) === undefined) return yield* NotFound.of("Order not found.")
+      if ((yield* orders.find(orderId)) === undefined) return yield* new OrderNotFound()
       return yield* repo.notes(orderId, undefined, page)
     })
 
     const addNote = Effect.fn("OrderRecords.addNote")(function*(orderId: string, sent: NewNote) {
       const note = yield* newNote(orderId, sent)
-      return (yield* repo.insertNote(note)) ? note : yield* NotFound.of("Order not found.")
+      return (yield* repo.insertNote(note)) ? note : yield* new OrderNotFound()
     })
 
     const removeNote = Effect.fn("OrderRecords.removeNote")(function*(orderId: string, id: string) {
-      if (!(yield* repo.removeNote(orderId, id))) return yield* NotFound.of("Note not found.")
+      if (!(yield* repo.removeNote(orderId, id))) return yield* new NoteNotFound()
     })
 
     /**

@@ -1,11 +1,16 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Columns.ts"
-import { type NoteVisibility, type OrderHit, OrderNote, type TimelineEntry } from "./Order.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
+import { type NoteVisibility, OrderHit, OrderNote, TimelineEntry } from "./Order.ts"
+
+export const orderNotes = new Table("order_notes", OrderNote)
 
 /** Maximum number of orders a look-up returns. */
 export const lookupSize = 50
@@ -20,8 +25,6 @@ export interface LookupTerms {
   readonly beginning: string
 }
 
-const noteColumns = columnsOf(OrderNote.fields)
-
 /** The change log records a note without its text, which stays deletable in the table. */
 const toChange = (type: "orders.addNote" | "orders.removeNote", { text: _, ...note }: OrderNote) => ({
   type,
@@ -34,10 +37,8 @@ const toChange = (type: "orders.addNote" | "orders.removeNote", { text: _, ...no
 /** Upper bound of a prefix range: no text with the prefix sorts after the prefix followed by this character. */
 const last = "\u{10FFFF}"
 
-interface EntryRow extends Omit<TimelineEntry, "id"> {
-  readonly id: string | null
-  readonly total: bigint
-}
+/** Null after the last page. */
+const EntryRow = Schema.Struct({ entry: Schema.NullOr(TimelineEntry), total: Schema.Int })
 
 /** Excluded from the change log's entries: history and notes already contain these. */
 const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
@@ -97,31 +98,27 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
 }
 
 const notesOf = (sql: SqlClient.SqlClient) => {
+  const of = (orderId: string) => sql`order_id = ${orderId}::uuid`
+
   /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
   const notes = Effect.fn("OrderRecordsRepo.notes")(
-    function*(orderId: string, visibility: NoteVisibility | undefined, page: PageRequest) {
-      const where = sql`order_id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}
-        and (${visibility ?? null}::text is null or visibility = ${visibility ?? null})`
-      const [rows, counted] = yield* Effect.all([
-        sql<OrderNote>`select ${sql.literal(noteColumns)} from order_notes where ${where} order by created_at, id
-          limit ${page.limit} offset ${offsetOf(page)}`,
-        sql<{ readonly count: bigint }>`select count(*) as count from order_notes where ${where}`
-      ], { concurrency: "unbounded" })
-      return { ...page, items: rows, total: Number(counted[0]?.count ?? 0) }
-    },
+    (orderId: string, visibility: NoteVisibility | undefined, page: PageRequest) =>
+      ownPage(sql, orderNotes, "created_at, id", page, [
+        of(orderId),
+        ...(visibility === undefined ? [] : [sql`visibility = ${visibility}`])
+      ]),
     Effect.orDie
   )
 
   /** Returns false and writes nothing if the organization has no such order. */
   const insertNote = Effect.fn("OrderRecordsRepo.insertNote")(function*(note: OrderNote) {
     const actor = yield* CurrentActor
+    const { organizationId } = actor
     // Lock the order so that an erasure of its person, which deletes the notes, cannot run at the same time.
     const rows = yield* sql`with noted as materialized (select id from orders where id = ${note.orderId}::uuid
-        and organization_id = ${actor.organizationId} for no key update),
-      made as (insert into order_notes (id, organization_id, order_id, text, visibility, author_id, author_name,
-          created_at)
-        select ${note.id}::uuid, ${actor.organizationId}, noted.id, ${note.text}, ${note.visibility},
-          ${note.authorId}, ${note.authorName}, ${note.createdAt}::timestamptz from noted returning id),
+        and organization_id = ${organizationId} for no key update),
+      made as (insert into order_notes (${sql.literal(orderNotes.names)})
+        ${orderNotes.values(sql, [{ ...note, organizationId }])} where exists (select 1 from noted) returning id),
       event as (${changeLogInsert(sql, actor, [toChange("orders.addNote", note)], "made")})${
       idempotencyRecord(sql, actor, "made")
     }
@@ -131,19 +128,11 @@ const notesOf = (sql: SqlClient.SqlClient) => {
 
   /** False if the order has no such note. */
   const removeNote = Effect.fn("OrderRecordsRepo.removeNote")(
-    function*(orderId: string, id: string) {
-      const actor = yield* CurrentActor
-      const [note] = yield* sql<
-        OrderNote
-      >`delete from order_notes where id = ${id}::uuid and order_id = ${orderId}::uuid
-        and organization_id = ${actor.organizationId} returning ${sql.literal(noteColumns)}`
-      if (note === undefined) return false
-      yield* sql`with event as (${changeLogInsert(sql, actor, [toChange("orders.removeNote", note)])})${
-        idempotencyRecord(sql, actor)
-      } select 1`
-      return true
-    },
-    sql.withTransaction,
+    (orderId: string, id: string) =>
+      Effect.map(
+        deleteRecorded(sql, orderNotes, id, (note: OrderNote) => toChange("orders.removeNote", note), of(orderId)),
+        (note) => note !== undefined
+      ),
     Effect.orDie
   )
 
@@ -160,7 +149,7 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
       // collation.
       const begins = (column: string) =>
         sql`${sql.literal(column)} ~>=~ ${beginning} and ${sql.literal(column)} ~<~ ${beginning + last}`
-      return yield* sql<OrderHit>`with people as materialized (
+      return yield* decoding(sql, OrderHit)`with people as materialized (
           (select id from customers_read where organization_id = ${organization} and erased_at is null
             and ${begins("lower(email)")} limit ${lookupSize})
           union (select id from customers_read where organization_id = ${organization} and erased_at is null
@@ -177,7 +166,7 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
           union select theirs.id from people p cross join lateral (select o.id from orders o
             where o.organization_id = ${organization} and o.customer_id = p.id and o.customer_id is not null
             order by o.placed_at desc, o.id desc limit ${lookupSize}) theirs)
-        select o.id, o.order_number as "orderNumber", o.status, o.currency, o.grand_total::float8 as "grandTotal",
+        select o.id, o.order_number as "orderNumber", o.status, o.currency, o.grand_total as "grandTotal",
           o.customer_id as "customerId", nullif(trim(concat_ws(' ', c.first_name, c.last_name)), '') as "customerName",
           coalesce(nullif(o.email, ''), c.email) as email, o.placed_at as "placedAt"
         from orders o left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
@@ -188,21 +177,20 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
     /** A page, oldest first, in one statement. Undefined when the organization has no such order. */
     const timeline = Effect.fn("OrderRecordsRepo.timeline")(function*(orderId: string, page: PageRequest) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<EntryRow>`with o as materialized (select * from orders
+      const rows = yield* decoding(sql, EntryRow)`with o as materialized (select * from orders
           where id = ${orderId}::uuid and organization_id = ${organization}),
         entries as materialized (${sources(sql, orderId, organization)}),
         page as (select * from entries order by at, rank, id limit ${page.limit} offset ${offsetOf(page)})
-        select p.id, p.kind, p.type, p.at, p.actor as "actorId", p.data, (select count(*) from entries) as total
+        select case when p.id is not null then jsonb_build_object('id', p.id, 'kind', p.kind, 'type', p.type, 'at', p.at,
+            'actorId', p.actor, 'data', p.data) end as entry, (select count(*) from entries) as total
         from o left join page p on true order by p.at, p.rank, p.id`
       const [first] = rows
       if (first === undefined) return undefined
-      const items = rows.flatMap(({ total: _, id, ...entry }) => (id === null ? [] : [{ ...entry, id }]))
-      return { ...page, items, total: Number(first.total) }
+      return { ...page, items: rows.flatMap(({ entry }) => entry ?? []), total: first.total }
     }, Effect.orDie)
 
     return { lookup, timeline, ...notesOf(sql) }
   })
-}) {}
-
-/** `OrderRecordsRepo` over the database of the process. */
-export const orderRecordsRepoLayer = Layer.effect(OrderRecordsRepo, OrderRecordsRepo.make)
+}) {
+  static readonly layer = Layer.effect(OrderRecordsRepo, OrderRecordsRepo.make)
+}

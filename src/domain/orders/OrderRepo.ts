@@ -1,38 +1,13 @@
-import { Context, Effect, Layer, String, Struct } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { isUuid } from "../ids/Id.ts"
-import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Columns.ts"
-import type { SpentIn } from "./CustomerTotals.ts"
-import { isOrderNumber, Order, orderLines, type StoredOrder } from "./Order.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import { decoding } from "../records/Rows.ts"
+import { isOrderNumber, SpentIn } from "./Order.ts"
+import { orderStatements } from "./OrderStatements.ts"
 import { OrderStatus } from "./OrderStatus.ts"
-
-/** Read as numbers: the driver gives bigints for these columns. */
-const amounts = Object.fromEntries(
-  ["subtotal", "taxTotal", "shippingTotal", "discountTotal", "grandTotal", "amountCaptured", "refundedTotal"].map(
-    (field) => [field, `o.${String.camelToSnake(field)}::float8`]
-  )
-)
-
-/** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
-export const orderColumns = `${
-  columnsOf(Struct.omit(Order.fields, ["isDraft", "lineItems"]), "o", amounts)
-}, nullif(o.is_draft, false) as "isDraft", coalesce((select jsonb_agg(${orderLines.json("l")}
-    order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
-
-/** An order as `orderColumns` reads it. */
-export interface OrderRow extends Omit<Order, "isDraft" | "importedAt"> {
-  readonly isDraft: true | null
-  readonly importedAt: Date | null
-}
-
-export const toOrder = ({ importedAt, isDraft, ...order }: OrderRow): Order => ({
-  ...order,
-  ...(isDraft === null ? {} : { isDraft }),
-  ...(importedAt === null ? {} : { importedAt })
-})
 
 /** Which orders a list shows. An unknown status shows none (contract §4). */
 export interface OrderFilter {
@@ -43,18 +18,25 @@ export interface OrderFilter {
   readonly userId?: string | undefined
 }
 
-const isStatus = (text: string): boolean => OrderStatus.literals.some((status) => status === text)
+const isStatus = Schema.is(OrderStatus)
 
 const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, 'customerId', ${column})`
 
 const ofCustomers = (sql: SqlClient.SqlClient) => {
   /** What a customer has spent in each currency, that of most orders first, in one statement. */
   const spent = Effect.fn("OrderRepo.spent")(function*(customerId: string) {
-    return yield* sql<SpentIn>`select currency, count(*)::int as count,
+    return yield* decoding(sql, SpentIn)`select currency, count(*) as count,
         sum(grand_total - refunded_total)::float8 as spent
       from orders where organization_id = ${yield* currentOrganization} and customer_id = ${customerId}::uuid
         and status <> 'cancelled'
       group by currency order by count desc, currency`
+  }, Effect.orDie)
+
+  /** How many orders of a customer profile were not cancelled. */
+  const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: string) {
+    const [row] = yield* sql`select count(*) as total from orders where organization_id = ${yield* currentOrganization}
+      and customer_id = ${customerId}::uuid and status <> 'cancelled'`
+    return Number(row?.["total"])
   }, Effect.orDie)
 
   /** Whether guests of the organization created orders under an e-mail address that belong to no customer yet. */
@@ -88,29 +70,20 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
     return rows.length
   }, Effect.orDie)
 
-  return { spent, hasGuestOrders, claim }
+  return { spent, countOf, hasGuestOrders, claim }
 }
 
-/** Reads orders, each read in one statement however many orders and lines it finds, and assigns them to customers. */
+/** Reads orders, assigns them to customers, and counts their numbers. */
 export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/OrderRepo", {
-  make: Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const statements = orderStatements(sql)
 
     /** By id or by number, with its lines, in one statement. Undefined when the organization has no such order. */
     const find = Effect.fn("OrderRepo.find")(function*(idOrNumber: string) {
       const organization = yield* currentOrganization
-      const byId = isUuid(idOrNumber)
-      if (!byId && !isOrderNumber(idOrNumber)) return undefined
-      const named = byId ? sql`o.id = ${idOrNumber}::uuid` : sql`o.order_number = ${idOrNumber}`
-      const [row] = yield* sql<OrderRow & Omit<StoredOrder, "order">>`select ${sql.literal(orderColumns)},
-          c.user_id as "ownerUserId", o.cart_id as "cartId", o.cart_secret_hash as "cartSecretHash",
-          o.payment_provider as "paymentProvider", o.tax_provider as "taxProvider"
-        from orders o
-        left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
-        where o.organization_id = ${organization} and ${named}`
-      if (row === undefined) return undefined
-      const { cartId, cartSecretHash, ownerUserId, paymentProvider, taxProvider, ...order } = row
-      return { order: toOrder(order), ownerUserId, cartId, cartSecretHash, paymentProvider, taxProvider }
+      if (isUuid(idOrNumber)) return yield* statements.stored(organization, sql`o.id = ${idOrNumber}::uuid`)
+      if (!isOrderNumber(idOrNumber)) return undefined
+      return yield* statements.stored(organization, sql`o.order_number = ${idOrNumber}`)
     }, Effect.orDie)
 
     /** A page of orders with their lines, newest first. */
@@ -124,30 +97,33 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
         ...(userId === undefined ? [] : [sql`customer_id = (select c.id from customers_read c
           where c.organization_id = ${organization} and c.user_id = ${userId} and c.erased_at is null)`])
       ])
-      const count = sql`(select count(*) from orders where ${where}) as total`
-      const rows = yield* sql<OrderRow & { readonly total: bigint }>`select ${sql.literal(orderColumns)}, ${count}
-        from (select * from orders where ${where}
-          order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o
-        order by o.placed_at desc, o.id desc`
-      const items = rows.map(({ total: _, ...row }) => toOrder(row))
-      // A page after the last one has no row with the total.
-      const [first] = rows.length === 0 && page.page > 1
-        ? yield* sql<{ readonly total: bigint }>`select ${count}`
-        : rows
-      return { ...page, items, total: Number(first?.total ?? 0) }
+      return yield* statements.page(where, page)
     }, Effect.orDie)
 
-    /** How many orders of a customer profile were not cancelled. */
-    const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: string) {
+    /**
+     * Reserves the next `count` order numbers of a year (contract §4), after all imported ones, and returns the last.
+     * Commits at once: a surrounding transaction that rolls back would hand the numbers out twice, so a call inside one
+     * is a defect.
+     */
+    const takeNumbers = Effect.fn("OrderRepo.takeNumbers")(function*(year: number, count: number) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<{ readonly total: bigint }>`select count(*) as total from orders
-        where organization_id = ${organization} and customer_id = ${customerId}::uuid and status <> 'cancelled'`
-      return Number(rows[0]?.total ?? 0)
+      if (Option.isSome(yield* Effect.serviceOption(sql.transactionService))) {
+        return yield* Effect.die(
+          new Error("Order numbers are taken before the transaction of the order, never inside it.")
+        )
+      }
+      const rows = yield* sql`
+        insert into order_counters as c (organization_id, year, last_number) values (${organization}, ${year}, ${count})
+        on conflict (organization_id, year) do update
+          set last_number = greatest(c.last_number, c.imported_to) + excluded.last_number,
+            skipped = case when c.imported_to > c.last_number
+              then c.skipped + int8multirange(int8range(c.last_number, c.imported_to, '(]')) else c.skipped end
+        returning last_number`
+      return Number(rows[0]?.["last_number"])
     }, Effect.orDie)
 
-    return { find, list, countOf, ...ofCustomers(sql) }
+    return { find, list, takeNumbers, ...ofCustomers(sql) }
   })
-}) {}
-
-/** `OrderRepo` over the database of the process. */
-export const orderRepoLayer = Layer.effect(OrderRepo, OrderRepo.make)
+}) {
+  static readonly layer = Layer.effect(OrderRepo, OrderRepo.make)
+}

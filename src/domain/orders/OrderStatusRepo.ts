@@ -1,17 +1,22 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
+import { type Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { Handover } from "../fulfillment/Handover.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/OrderStock.ts"
+import { decoding } from "../records/Rows.ts"
 import type { Order } from "./Order.ts"
 import { orderProjections, updateProjections } from "./OrderProjections.ts"
-import { orderColumns, type OrderRow, toOrder } from "./OrderRepo.ts"
-import { effectsOf, type OrderStatus, refusedWithRefundedUnits, UndoCreateOrder } from "./OrderStatus.ts"
+import { orderStatements } from "./OrderStatements.ts"
+import { effectsOf, Handover, type OrderStatus, refusedWithRefundedUnits, UndoCreateOrder } from "./OrderStatus.ts"
+
+class StatusChanged
+  extends conflict("OrderStatus", (from: OrderStatus) => `The order is no longer ${from}: another request changed it.`)
+{}
 
 /** A permitted change of status, decided on an order that was in `from`. */
 export interface OrderTransition {
@@ -39,7 +44,7 @@ export interface TransitionOutcome {
 
 /** The guard of every transition: of callers that saw the same status one wins, and the row is locked for what follows. */
 const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) =>
-  sql<{ readonly refunded_units: boolean }>`update orders o set status = ${change.to}, updated_at = now(),
+  sql`update orders o set status = ${change.to}, updated_at = now(),
       fulfilled_at = case when ${effectsOf[change.to].includes("stampFulfilledAt")} then now() else fulfilled_at end,
       cancelled_at = case when ${effectsOf[change.to].includes("stampCancelledAt")} then now() else cancelled_at end,
       amount_captured = coalesce(${change.amountCaptured ?? null}::bigint, amount_captured)
@@ -54,7 +59,7 @@ const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTran
  */
 const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) => {
   const effects = effectsOf[change.to]
-  return sql<{ readonly refund_id: string | null }>`with lines as (
+  return decoding(sql, Schema.Struct({ refundId: Schema.NullOr(Schema.String) }))`with lines as (
       update order_lines set fulfillment_status = 'fulfilled'
       where ${effects.includes("markLinesFulfilled")}::boolean and order_id = ${change.orderId}::uuid
         and fulfillment_status <> 'fulfilled'),
@@ -75,13 +80,8 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
       insert into order_status_history (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       values (${newId()}::uuid, ${actor.organizationId}, ${change.orderId}::uuid, ${change.from}, ${change.to},
         ${change.reason}, ${actor.userId}))${idempotencyRecord(sql, actor)}
-    select (select id from refund) as refund_id`
+    select (select id from refund) as "refundId"`
 }
-
-/** The order with its lines; `locking` locks it until the transaction ends. */
-const read = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, locking: "" | "for update of o") =>
-  sql<OrderRow>`select ${sql.literal(orderColumns)}
-    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} ${sql.literal(locking)}`
 
 interface Goods {
   readonly stock: OrderStock["Service"]
@@ -111,26 +111,23 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
     const goods = { stock: yield* OrderStock, handover: yield* Handover }
     const undoCreateOrder = yield* UndoCreateOrder
     const projections = yield* orderProjections
+    const read = orderStatements(sql).order
 
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
-      const [old] = yield* read(sql, actor, change.orderId, "for update of o")
+      const before = yield* read(actor.organizationId, change.orderId, true)
       const [set] = yield* compareAndSet(sql, actor, change)
-      if (old === undefined || set === undefined) {
-        return yield* Conflict.of(`The order is no longer ${change.from}: another request changed it.`)
-      }
-      if (set.refunded_units && change.covered !== true && refusedWithRefundedUnits.includes(change.to)) {
+      if (before === undefined || set === undefined) return yield* new StatusChanged(change.from)
+      if (set["refunded_units"] === true && change.covered !== true && refusedWithRefundedUnits.includes(change.to)) {
         return yield* InvalidTransition.of(`An order with refunded units cannot become ${change.to}.`)
       }
       yield* moveStock(goods, change)
       if (effectsOf[change.to].includes("releaseUsage")) yield* undoCreateOrder.undo(change.orderId)
       const [written] = yield* record(sql, actor, change)
-      const [row] = yield* read(sql, actor, change.orderId, "")
-      if (row === undefined) {
+      const order = yield* read(actor.organizationId, change.orderId, false)
+      if (order === undefined) {
         return yield* Effect.die(new Error(`Order ${change.orderId} vanished while it was locked.`))
       }
-      const order = toOrder(row)
-      const before = toOrder(old)
       const event = {
         type: "orders.statusChange",
         entityType: "order",
@@ -140,7 +137,7 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
       } as const
       yield* changeLogInsert(sql, actor, [event])
       yield* updateProjections(projections, order.id)
-      return { order, refundId: written?.refund_id ?? null }
+      return { order, refundId: written?.refundId ?? null }
     })
 
     return {
@@ -149,15 +146,16 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
        * refund to settle, history and the event `orders.statusChange`. 409 if the order has left `from`; 422 if
        * refunded units would be handed over. The number of statements does not depend on the number of lines.
        */
-      transition: Effect.fn("OrderStatusRepo.transition")((change: OrderTransition) =>
+      transition: Effect.fn("OrderStatusRepo.transition")((
+        change: OrderTransition
+      ): Effect.Effect<TransitionOutcome, Conflict | InvalidTransition, CurrentActor> =>
         sql.withTransaction(inTransaction(change)).pipe(
           Effect.provideService(SqlClient.SqlClient, sql),
-          Effect.catchTag("SqlError", (error) => Effect.die(error))
+          Effect.catchTag("SqlError", Effect.die)
         )
       )
     }
   })
-}) {}
-
-/** `OrderStatusRepo` over the database of the process. */
-export const orderStatusRepoLayer = Layer.effect(OrderStatusRepo, OrderStatusRepo.make)
+}) {
+  static readonly layer = Layer.effect(OrderStatusRepo, OrderStatusRepo.make)
+}

@@ -1,12 +1,12 @@
-import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { type Actor, CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { isOwn } from "../access/Ownership.ts"
 import { hashCartSecret } from "../carts/Cart.ts"
-import { type Conflict, Forbidden, type InvalidTransition, NotFound } from "../errors/ApiErrors.ts"
+import type { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import type { StatusChange } from "../hooks/HookMap.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import type { Order, StoredOrder } from "./Order.ts"
+import { ForeignOrder, type Order, OrderNotFound, type StoredOrder } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
 import { OrderStatusRepo, type OrderTransition, type TransitionOutcome } from "./OrderStatusRepo.ts"
@@ -28,23 +28,13 @@ const isItsGuest = (actor: Actor, { cartSecretHash, order }: StoredOrder, now: D
  * Who may read an order (contract §4): callers with `orders:read`, the customer it belongs to, or a guest with the cart
  * secret within seven days. 404 if there is none, 403 if it belongs to someone else.
  */
-const readable = (
-  stored: StoredOrder | undefined,
-  actor: Actor,
-  now: Date
-): Result.Result<Order, NotFound | Forbidden> => {
-  if (stored === undefined) return Result.fail(NotFound.of("Order not found."))
+export const admitReader = Effect.fnUntraced(function*(stored: StoredOrder | undefined) {
+  if (stored === undefined) return yield* new OrderNotFound()
+  const [actor, now] = [yield* CurrentActor, DateTime.toDateUtc(yield* DateTime.now)]
   return holds(actor, "orders:read") || isOwner(actor, stored) || isItsGuest(actor, stored, now)
-    ? Result.succeed(stored.order)
-    : Result.fail(Forbidden.of("This order belongs to somebody else."))
-}
-
-/** The same for the actor of the request, now. */
-export const admitReader = (stored: StoredOrder | undefined) =>
-  Effect.gen(function*() {
-    const now = DateTime.toDateUtc(yield* DateTime.now)
-    return yield* Effect.fromResult(readable(stored, yield* CurrentActor, now))
-  })
+    ? stored.order
+    : yield* new ForeignOrder()
+})
 
 /** A requested change of status; `status` can be any text, `reason` is stored in the history. */
 export interface StatusRequest
@@ -101,7 +91,7 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
     const prepare = Effect.fnUntraced(function*(orderId: string, request: StatusRequest) {
       yield* requireAnyOf(yield* CurrentActor, ["orders:update"])
       const found = yield* orders.find(orderId)
-      if (found === undefined) return yield* NotFound.of("Order not found.")
+      if (found === undefined) return yield* new OrderNotFound()
       const from = found.order.status
       const to = yield* Effect.fromResult(transition(from, request.status, request.source))
       const asked = { orderId: found.order.id, fromStatus: from, newStatus: to, reason: request.reason }

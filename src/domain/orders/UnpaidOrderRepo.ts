@@ -1,18 +1,15 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { decoding } from "../records/Rows.ts"
 
 /** A pending order of any organization. */
-export interface UnpaidOrder {
-  readonly orderId: string
-  readonly organizationId: string
-}
+const UnpaidOrder = Schema.Struct({ orderId: Schema.String, organizationId: Schema.String })
+export type UnpaidOrder = typeof UnpaidOrder.Type
 
-/** An order whose shopper missed the deadline to confirm its payment. */
-export interface UnconfirmedOrder extends UnpaidOrder {
-  /** The order has been paid in another way and needs no confirmation. */
-  readonly paid: boolean
-}
+/** One whose shopper missed the deadline to confirm its payment; `paid` in another way, it needs no confirmation. */
+const UnconfirmedOrder = Schema.Struct({ ...UnpaidOrder.fields, paid: Schema.Boolean })
+export type UnconfirmedOrder = typeof UnconfirmedOrder.Type
 
 /** Pending orders that wait for their payment or its confirmation (contract §3.7, §4.4). */
 export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/domain/orders/UnpaidOrderRepo", {
@@ -40,10 +37,10 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
       // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
       yield* sql`select 1 from customers_read where id = ${customerId}::uuid and organization_id = ${organization}
         for no key update`
-      const [row] = yield* sql<{ readonly n: number }>`select count(*)::int4 as n from orders
+      const [row] = yield* sql`select count(*) as n from orders
         where organization_id = ${organization} and customer_id = ${customerId}::uuid and status = 'pending'
           and amount_captured is null and payment_due_at is not null`
-      return row?.n ?? 0
+      return Number(row?.["n"])
     }, Effect.orDie)
 
     /** The shopper has confirmed the payment, so the shopper's deadline no longer applies. */
@@ -60,7 +57,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
      * order that cannot be cancelled is retried without blocking the others.
      */
     const takeDue = Effect.fn("UnpaidOrderRepo.takeDue")(function*(limit: number) {
-      return yield* sql<UnconfirmedOrder>`update orders
+      return yield* decoding(sql, UnconfirmedOrder)`update orders
         set payment_due_at = case when amount_captured is null then now() + interval '10 minutes' end
         where id = any(array(select id from orders where status = 'pending' and payment_due_at <= now()
           order by payment_due_at limit ${limit} for update skip locked))
@@ -74,7 +71,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
      */
     const older = Effect.fn("UnpaidOrderRepo.older")(
       (hours: number, after: string, limit: number) =>
-        sql<UnpaidOrder>`select o.id as "orderId", o.organization_id as "organizationId"
+        decoding(sql, UnpaidOrder)`select o.id as "orderId", o.organization_id as "organizationId"
         from organizations_read g cross join lateral (select id, organization_id from orders
           where organization_id = g.id and status = 'pending' and amount_captured is null and not is_draft
             and imported_at is null
@@ -86,7 +83,6 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
 
     return { awaitPayment, countWaiting, confirmed, takeDue, older }
   })
-}) {}
-
-/** `UnpaidOrderRepo` over the database of the process. */
-export const unpaidOrderRepoLayer = Layer.effect(UnpaidOrderRepo, UnpaidOrderRepo.make)
+}) {
+  static readonly layer = Layer.effect(UnpaidOrderRepo, UnpaidOrderRepo.make)
+}

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { type SqlClient, SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
-import type { ChangeType, Subject } from "../events/Event.ts"
+import type { Change, ChangeType, Subject } from "../events/Event.ts"
 import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import { isSameRecord } from "../events/Unchanged.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
@@ -19,12 +19,20 @@ export interface RecordSource<A extends object> {
   readonly changes: { readonly create: ChangeType; readonly update: ChangeType; readonly delete: ChangeType }
   /** Condition of other rows that a change locks as well, in the order of their ids. */
   readonly alsoLocked?: string
+  /** Id of the record whose change log has the changes; absent: the record itself. */
+  readonly entityId?: (record: A) => string
 }
 
-/** Records of the organization of the request; every change writes its change log entry in the same transaction. */
+/**
+ * Records of the organization of the request; every change writes its change log entry in the same transaction. `only`
+ * narrows them further.
+ */
 export interface RecordRepo<A, E> {
-  readonly find: (id: string) => Effect.Effect<A | undefined, never, CurrentActor>
-  /** A page in two statements; `only` narrows it further. */
+  readonly find: (
+    id: string,
+    ...only: ReadonlyArray<Statement.Fragment>
+  ) => Effect.Effect<A | undefined, never, CurrentActor>
+  /** A page in two statements. */
   readonly list: (
     page: PageRequest,
     only?: ReadonlyArray<Statement.Fragment>
@@ -36,10 +44,14 @@ export interface RecordRepo<A, E> {
    */
   readonly change: <E2, R>(
     id: string,
-    rule: (before: A) => Effect.Effect<A, E2, R>
+    rule: (before: A) => Effect.Effect<A, E2, R>,
+    ...only: ReadonlyArray<Statement.Fragment>
   ) => Effect.Effect<A | undefined, E | E2, CurrentActor | R>
   /** False for an unknown id. */
-  readonly remove: (id: string) => Effect.Effect<boolean, E, CurrentActor>
+  readonly remove: (
+    id: string,
+    ...only: ReadonlyArray<Statement.Fragment>
+  ) => Effect.Effect<boolean, E, CurrentActor>
 }
 
 interface StoredRecord {
@@ -53,24 +65,31 @@ export const recordRepo = <A extends StoredRecord, E>(
   source: RecordSource<A>,
   orError: (error: SqlError.SqlError) => Effect.Effect<never, E>
 ): RecordRepo<A, E> => {
-  const { alsoLocked = "false", changes, entityType, table } = source
+  const { alsoLocked = "false", changes, entityId = ({ id }) => id, entityType, table } = source
   const columns = table.columns()
   const rows = table.rows(sql)
   const [name, stored] = [sql(table.name), sql.literal(table.names)]
 
+  const changeOf = (type: ChangeType, payload: A, before: A | null): Change => ({
+    type,
+    entityType,
+    entityId: entityId(payload),
+    payload,
+    before
+  })
   const recorded = (type: ChangeType, payload: A, before: A | null) =>
     Effect.map(
       CurrentActor,
       (actor) =>
-        sql`event as (${changeLogInsert(sql, actor, [{ type, entityType, entityId: payload.id, payload, before }])})${
+        sql`event as (${changeLogInsert(sql, actor, [changeOf(type, payload, before)])})${
           idempotencyRecord(sql, actor)
         }`
     )
 
   return {
-    find: Effect.fn("RecordRepo.find")(function*(id: string) {
+    find: Effect.fn("RecordRepo.find")(function*(id: string, ...only: ReadonlyArray<Statement.Fragment>) {
       const [found] = yield* rows`select ${sql.literal(columns)} from ${name}
-        where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+        where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${yield* currentOrganization}`, ...only])}`
       return found
     }, Effect.orDie),
     list: Effect.fn("RecordRepo.list")((page: PageRequest, only: ReadonlyArray<Statement.Fragment> = []) =>
@@ -82,10 +101,15 @@ export const recordRepo = <A extends StoredRecord, E>(
         insert into ${name} (${stored}) ${table.values(sql, [{ ...record, organizationId }])}`
     }, Effect.catchTag("SqlError", orError)),
     change: Effect.fn("RecordRepo.change")(
-      function*<E2, R>(id: string, rule: (before: A) => Effect.Effect<A, E2, R>) {
+      function*<E2, R>(
+        id: string,
+        rule: (before: A) => Effect.Effect<A, E2, R>,
+        ...only: ReadonlyArray<Statement.Fragment>
+      ) {
         const organization = yield* currentOrganization
         const locked = yield* rows`select ${sql.literal(columns)} from ${name}
           where organization_id = ${organization} and (id = ${id}::uuid or ${sql.literal(alsoLocked)})
+            and ${only.length === 0 ? sql.literal("true") : sql.and(only)}
           order by id for update`
         const before = locked.find((row) => row.id === id)
         if (before === undefined) return undefined
@@ -99,14 +123,8 @@ export const recordRepo = <A extends StoredRecord, E>(
       sql.withTransaction,
       Effect.catchIf(SqlError.isSqlError, orError)
     ),
-    remove: Effect.fn("RecordRepo.remove")((id: string) =>
-      deleteRecorded(sql, table, id, (payload: A) => ({
-        type: changes.delete,
-        entityType,
-        entityId: payload.id,
-        payload,
-        before: payload
-      })).pipe(
+    remove: Effect.fn("RecordRepo.remove")((id: string, ...only: ReadonlyArray<Statement.Fragment>) =>
+      deleteRecorded(sql, table, id, (gone: A) => changeOf(changes.delete, gone, gone), ...only).pipe(
         Effect.map((deleted) => deleted !== undefined),
         Effect.catchTag("SqlError", orError)
       )

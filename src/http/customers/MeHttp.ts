@@ -2,13 +2,12 @@ import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Addresses } from "../../domain/customers/Addresses.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { Erasure } from "../../domain/customers/Erasure.ts"
 import { Downloads } from "../../domain/fulfillment/Downloads.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
-import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
+import { PrivacyRequests } from "../../workflows/customers/PrivacyRequests.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { MeGroup, MyOrdersGroup } from "./MeApi.ts"
 
@@ -19,16 +18,15 @@ export const meHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const customers = yield* Customers
     const addresses = yield* Addresses
-    const erasure = yield* Erasure
-    const personal = yield* PersonalExport
+    const privacy = yield* PrivacyRequests
     return handlers.handleAll({
       profile: () => customers.ownProfile,
       changeProfile: ({ payload }) => customers.changeOwn(payload),
       addresses: ({ query }) => addresses.own(pageOf(query)),
       addAddress: ({ payload }) => addresses.add(payload),
       removeAddress: ({ params }) => Effect.as(addresses.remove(params.id), deleted),
-      exportAll: () => personal.all,
-      erase: () => Effect.as(erasure.eraseOwn, deleted)
+      exportAll: () => privacy.exportOwn,
+      erase: () => Effect.as(privacy.eraseOwn, deleted)
     })
   })
 )

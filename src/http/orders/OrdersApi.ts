@@ -1,13 +1,14 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, anyOf, signedIn } from "../../domain/access/AccessRule.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Access, anyOf, open, signedIn } from "../../domain/access/AccessRule.ts"
 import { LineChange, LineRequest, ManualOrderRequest, Quote, QuoteRequest } from "../../domain/checkout/Checkout.ts"
-import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { Fulfillment, NewShipment, ShipmentChange } from "../../domain/fulfillment/Fulfillment.ts"
+import { InvoiceMail, SentInvoice } from "../../domain/mail/InvoiceMail.ts"
 import { CustomerNote, NewNote, Order, OrderHit, OrderNote, TimelineEntry } from "../../domain/orders/Order.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { keyText, Remark, ShortText } from "../../domain/text/Storable.ts"
-import { Data, Deleted, Page } from "../envelope/Envelope.ts"
+import { changes, createsOf, listsOf, paramsOf, removes, summary } from "../endpoint/Resource.ts"
+import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { BodyKey, Idempotency, IdempotentChange, NeverRepeated } from "../middleware/Idempotency.ts"
@@ -18,12 +19,12 @@ const StatusChange = Schema.Struct({
   reason: Schema.optional(Remark.annotate({ description: "Why; kept in the order's history." }))
 }).annotate({ identifier: "StatusChange" })
 
-const order = { id: Uuid }
-const line = { id: Uuid, lineId: Uuid }
 const reading = anyOf("orders:read")
 /** Guests read their orders with the secret of their cart in `x-cart-secret`. */
 const readingOwn = anyOf("orders:read", "orders:read:own")
 const writing = anyOf("orders:update")
+const named = { idOrNumber: Schema.String }
+const order = "/api/orders/:id"
 
 /** Reads orders and changes their status (spec §4, contract §4). */
 export const OrdersGroup = HttpApiGroup.make("orders").add(
@@ -35,33 +36,22 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     success: Page(Order)
   })
     .annotate(Access, reading)
-    .annotateMerge(OpenApi.annotations({ summary: "List orders with their lines, newest first" })),
-  HttpApiEndpoint.get("read", "/api/orders/:idOrNumber", {
-    params: { idOrNumber: Schema.String },
-    success: Data(Order)
-  })
+    .annotateMerge(summary("List orders with their lines, newest first")),
+  HttpApiEndpoint.get("read", "/api/orders/:idOrNumber", { params: named, success: Data(Order) })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Read an order by its id or its number" })),
-  HttpApiEndpoint.patch("changeStatus", "/api/orders/:id/status", {
-    params: order,
-    payload: StatusChange,
-    success: Data(Order)
-  })
-    .annotate(Access, writing)
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Change the status of an order",
-      description: "Cancelling gives stock and money back; 422 INVALID_TRANSITION for a change the order cannot make."
-    })),
-  HttpApiEndpoint.get("fulfillments", "/api/orders/:id/fulfillments", {
-    params: order,
-    query: pageQuery,
-    success: Page(Fulfillment)
-  })
+    .annotateMerge(summary("Read an order by its id or its number")),
+  changes(
+    "changeStatus",
+    `${order}/status`,
+    StatusChange,
+    Order,
+    "Change the status of an order",
+    "Cancelling gives stock and money back; 422 INVALID_TRANSITION for a change the order cannot make."
+  ).annotate(Access, writing),
+  listsOf("fulfillments", `${order}/fulfillments`, Fulfillment, "List what of an order has been handed over")
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
-    .annotateMerge(OpenApi.annotations({ summary: "List what of an order has been handed over" }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
@@ -72,10 +62,10 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
     .annotate(Access, anyOf("orders:manage"))
     // It changes nothing: the same request is priced again.
     .annotate(NeverRepeated, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Price lines or a cart as a checkout would, to the unit",
-      description: "Nothing is stored and no stock is held or looked at."
-    })),
+    .annotateMerge(summary(
+      "Price lines or a cart as a checkout would, to the unit",
+      "Nothing is stored and no stock is held or looked at."
+    )),
   HttpApiEndpoint.post("create", "/api/orders", {
     payload: ManualOrderRequest,
     success: Data(Order).pipe(HttpApiSchema.status(201))
@@ -83,35 +73,23 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
     .annotate(Access, anyOf("orders:create"))
     .annotate(IdempotentChange, true)
     .annotate(BodyKey, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Write an unpaid order",
-      description:
-        "Prices come from the catalog; only orders:manage sets prices and discounts. Stock is held. Totals " +
+    .annotateMerge(summary(
+      "Write an unpaid order",
+      "Prices come from the catalog; only orders:manage sets prices and discounts. Stock is held. Totals " +
         "in the body are not read. 422 CHECKOUT_FAILED where a checkout would fail."
-    })),
-  HttpApiEndpoint.post("addLine", "/api/orders/:id/line-items", {
-    params: order,
-    payload: LineRequest,
-    success: Data(Order).pipe(HttpApiSchema.status(201))
-  })
+    )),
+  createsOf(
+    "addLine",
+    `${order}/line-items`,
+    LineRequest,
+    Order,
+    "Put a line into an unpaid order; the same thing adds to its line",
+    "Totals are recalculated. 409 once the order has left pending or its payment was begun."
+  ).annotate(Access, writing),
+  changes("changeLine", `${order}/line-items/:lineId`, LineChange, Order, "Change a line of an unpaid order")
+    .annotate(Access, writing),
+  removes("removeLine", `${order}/line-items/:lineId`, "Take a line out of an unpaid order; the last one stays")
     .annotate(Access, writing)
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Put a line into an unpaid order; the same thing adds to its line",
-      description: "Totals are recalculated. 409 once the order has left pending or its payment was begun."
-    })),
-  HttpApiEndpoint.patch("changeLine", "/api/orders/:id/line-items/:lineId", {
-    params: line,
-    payload: LineChange,
-    success: Data(Order)
-  })
-    .annotate(Access, writing)
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Change a line of an unpaid order" })),
-  HttpApiEndpoint.delete("removeLine", "/api/orders/:id/line-items/:lineId", { params: line, success: Deleted })
-    .annotate(Access, writing)
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Take a line out of an unpaid order; the last one stays" }))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
@@ -127,45 +105,103 @@ export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
     success: Page(OrderHit)
   })
     .annotate(Access, reading)
-    .annotateMerge(OpenApi.annotations({ summary: "Find orders by number, e-mail or name; at most 50, newest first" })),
-  HttpApiEndpoint.get("timeline", "/api/orders/:id/timeline", {
-    params: order,
-    query: pageQuery,
-    success: Page(TimelineEntry)
-  })
-    .annotate(Access, reading)
-    .annotateMerge(OpenApi.annotations({ summary: "Everything that happened to an order, oldest first" })),
-  HttpApiEndpoint.get("notes", "/api/orders/:id/notes", {
-    params: order,
-    query: pageQuery,
-    success: Page(OrderNote)
-  })
-    .annotate(Access, reading)
-    .annotateMerge(OpenApi.annotations({ summary: "List the notes of an order, oldest first" })),
-  HttpApiEndpoint.post("addNote", "/api/orders/:id/notes", {
-    params: order,
-    payload: NewNote,
-    success: Data(OrderNote).pipe(HttpApiSchema.status(201))
-  })
-    .annotate(Access, writing)
-    .annotate(IdempotentChange, true)
-    .annotateMerge(
-      OpenApi.annotations({ summary: "Note something about an order, for staff or for its customer too" })
-    ),
-  HttpApiEndpoint.delete("removeNote", "/api/orders/:id/notes/:noteId", {
-    params: { id: Uuid, noteId: Uuid },
-    success: Deleted
-  })
-    .annotate(Access, writing)
-    .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a note" })),
+    .annotateMerge(summary("Find orders by number, e-mail or name; at most 50, newest first")),
+  listsOf("timeline", `${order}/timeline`, TimelineEntry, "Everything that happened to an order, oldest first")
+    .annotate(Access, reading),
+  listsOf("notes", `${order}/notes`, OrderNote, "List the notes of an order, oldest first").annotate(Access, reading),
+  createsOf(
+    "addNote",
+    `${order}/notes`,
+    NewNote,
+    OrderNote,
+    "Note something about an order, for staff or for its customer too"
+  ).annotate(Access, writing),
+  removes("removeNote", `${order}/notes/:noteId`, "Delete a note").annotate(Access, writing),
   HttpApiEndpoint.get("myNotes", "/api/me/orders/:idOrNumber/notes", {
-    params: { idOrNumber: Schema.String },
+    params: named,
     query: pageQuery,
     success: Page(CustomerNote)
   })
     .annotate(Access, signedIn())
-    .annotateMerge(OpenApi.annotations({ summary: "Read what the store noted for me about my order" }))
+    .annotateMerge(summary("Read what the store noted for me about my order"))
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** Handing goods of an order over by hand (contract §5); they are listed among the routes of orders. */
+export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
+  createsOf(
+    "create",
+    `${order}/fulfillments`,
+    NewShipment,
+    Fulfillment,
+    "Hand over units of an order's lines",
+    "Moves the order to partially_fulfilled, and to fulfilled as soon as fulfillments cover every line. " +
+      "422 for more units than are left, and for an order that is pending, not paid or ended."
+  ),
+  changes(
+    "change",
+    `${order}/fulfillments/:fulfillmentId`,
+    ShipmentChange,
+    Fulfillment,
+    "Change status and tracking of a fulfillment",
+    "A cancelled fulfillment gives its units back, to the order and to stock."
+  )
+)
+  .annotateEndpoints(Access, writing)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+/** Where the signed links of bought files lead (docs/customers.md). The signature is the credential. */
+export const DownloadsGroup = HttpApiGroup.make("downloads").add(
+  HttpApiEndpoint.get("follow", "/api/downloads/:id", {
+    params: { id: Schema.String },
+    query: { expires: Schema.optional(Schema.String), signature: Schema.optional(Schema.String) },
+    success: HttpApiSchema.Empty(302)
+  })
+    .annotate(Access, open)
+    .annotateMerge(summary(
+      "Fetch a bought file by its signed link",
+      "Redirects to the file and counts a download. 404 for a link that was not signed, 403 for one that " +
+        "is too old or used up."
+    ))
+)
+  .middleware(Errors).middleware(AccessControl)
+
+const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
+const Pdf = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/pdf" }))
+
+/** Invoices and receipts of orders, for callers who may read the order (contract §4.4). */
+export const InvoicesGroup = HttpApiGroup.make("invoices").add(
+  HttpApiEndpoint.get("pdf", `${order}/invoice.pdf`, { params: paramsOf(order), success: Pdf })
+    .annotate(Access, readingOwn)
+    .annotate(OpensWithCartSecret, true)
+    .annotateMerge(
+      summary(
+        "The invoice of an order as PDF",
+        "Issued when it is first asked for; 409 before the order is confirmed or paid."
+      )
+    ),
+  HttpApiEndpoint.get("html", `${order}/invoice.html`, { params: paramsOf(order), success: Html })
+    .annotate(Access, readingOwn)
+    .annotate(OpensWithCartSecret, true)
+    .annotateMerge(summary("The invoice of an order as a page to print")),
+  HttpApiEndpoint.get("receipt", `${order}/receipt.html`, { params: paramsOf(order), success: Html })
+    .annotate(Access, readingOwn)
+    .annotate(OpensWithCartSecret, true)
+    .annotateMerge(summary("What was paid for an order, as a page to print", "409 before anything was paid.")),
+  HttpApiEndpoint.post("email", `${order}/invoice/email`, {
+    params: paramsOf(order),
+    payload: OptionalBody(InvoiceMail),
+    success: Data(SentInvoice)
+  })
+    .annotate(Access, writing)
+    .annotateMerge(
+      summary(
+        "Mail the invoice of an order",
+        "To the address of the order, or another one. `queued` is false where no such mails are sent; 422 without address."
+      )
+    )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

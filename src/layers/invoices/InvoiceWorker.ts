@@ -2,8 +2,237 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { parentPort, workerData } from "node:worker_threads"
 import Pdf from "pdfkit"
-import type { ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
-import { drawInvoice, type Fonts } from "./InvoiceSheet.ts"
+import type { Fact, ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
+
+/** The pdfkit document to draw on. */
+type Sheet = PDFKit.PDFDocument
+
+/** Fonts of regular and of emphasized text. */
+export interface Fonts<A> {
+  readonly regular: A
+  readonly bold: A
+}
+
+/** Points of A4: left and right edge, and where a page ends. */
+const left = 50
+const right = 545
+const bottom = 770
+const gray = "#555555"
+const black = "#1a1a1a"
+const light = "#dddddd"
+
+/** Left edge and width of a column; all but the first are set against its right edge. */
+interface Column {
+  readonly x: number
+  readonly width: number
+}
+
+const itemColumns: ReadonlyArray<Column> = [
+  { x: left, width: 185 },
+  { x: 238, width: 35 },
+  { x: 277, width: 68 },
+  { x: 349, width: 64 },
+  { x: 417, width: 58 },
+  { x: 479, width: 66 }
+]
+
+const factColumns = (x: number, width: number): ReadonlyArray<Column> => [
+  { x, width: width * 0.52 },
+  { x: x + width * 0.52, width: width * 0.48 }
+]
+
+/** The sheet with the current vertical position. */
+class Pen {
+  y = left
+  readonly sheet: Sheet
+
+  constructor(sheet: Sheet, fonts: Fonts<Uint8Array>) {
+    this.sheet = sheet
+    sheet.registerFont("regular", Buffer.from(fonts.regular)).registerFont("bold", Buffer.from(fonts.bold))
+  }
+
+  set(size: number, strong = false, color = black): void {
+    this.sheet.font(strong ? "bold" : "regular").fontSize(size).fillColor(color)
+  }
+
+  /** Height of a text in a column, in the current font. */
+  height(text: string, { width }: Column): number {
+    return text === "" ? 0 : this.sheet.heightOfString(text, { width })
+  }
+
+  write(text: string, { width, x }: Column, y: number, align: "left" | "right" = "left"): void {
+    if (text !== "") this.sheet.text(text, x, y, { width, align })
+  }
+
+  /** Shrinks a text that is wider than its column, so that it does not overlap the next; down to 5 points. */
+  fit(text: string, column: Column, y: number, size: number, strong = false): void {
+    let fitting = size
+    this.set(fitting, strong)
+    while (fitting > 5 && this.sheet.widthOfString(text) > column.width) {
+      fitting -= 0.5
+      this.set(fitting, strong)
+    }
+    this.sheet.text(text, column.x, y, { width: column.width, align: "right", lineBreak: fitting <= 5 })
+  }
+
+  /** Texts side by side at the current position: the first from the left, the others against the right edge. */
+  row(texts: ReadonlyArray<string>, columns: ReadonlyArray<Column>, size: number, strong = false): void {
+    for (const [index, text] of texts.entries()) {
+      const column = columns[index]
+      if (column === undefined) continue
+      this.set(size, strong)
+      if (index > 0) this.fit(text, column, this.y, size, strong)
+      else this.write(text, column, this.y)
+    }
+  }
+
+  rule(y: number, color = light, x = left, end = right): void {
+    this.sheet.moveTo(x, y).lineTo(end, y).lineWidth(0.7).strokeColor(color).stroke()
+  }
+
+  /** Starts a new page if this height does not fit; true if it did. */
+  need(height: number): boolean {
+    if (this.y + height <= bottom) return false
+    this.sheet.addPage()
+    this.y = left
+    return true
+  }
+
+  /** Lines below one another. */
+  lines(all: ReadonlyArray<string>, column: Column, size: number, color = black): void {
+    for (const line of all) {
+      this.set(size, false, color)
+      this.write(line, column, this.y)
+      this.y += this.height(line, column) + 1
+    }
+  }
+}
+
+const drawFacts = (pen: Pen, facts: ReadonlyArray<Fact>, columns: ReadonlyArray<Column>) => {
+  const [label = { x: left, width: 100 }, value = label] = columns
+  for (const fact of facts) {
+    pen.set(9, fact.strong, fact.strong === true ? black : gray)
+    const height = Math.max(12, pen.height(fact.label, label)) + 3
+    pen.need(height)
+    pen.write(fact.label, label, pen.y)
+    pen.fit(fact.value, value, pen.y, 9, fact.strong)
+    pen.y += height
+    if (fact.strong === true) {
+      pen.rule(pen.y - 2, black, label.x, value.x + value.width)
+      pen.y += 3
+    }
+  }
+}
+
+const drawHead = (pen: Pen, { facts, seller, title }: ShownDocument) => {
+  const top = pen.y
+  const own = { x: left, width: 260 }
+  pen.set(15, true)
+  pen.write(seller.name, own, top)
+  pen.y = top + pen.height(seller.name, own) + 2
+  pen.lines(seller.lines, own, 9, gray)
+  const end = pen.y
+  pen.set(20, true)
+  pen.write(title, { x: 330, width: right - 330 }, top - 4, "right")
+  pen.y = top + 26
+  drawFacts(pen, facts, factColumns(330, right - 330))
+  pen.y = Math.max(end, pen.y) + 18
+}
+
+const drawParties = (pen: Pen, { parties }: ShownDocument) => {
+  const top = pen.y
+  let end = top
+  for (const [index, { label, lines }] of parties.entries()) {
+    const column = { x: left + index * 255, width: 240 }
+    pen.y = top
+    pen.set(8, true, gray)
+    pen.write(label, column, pen.y)
+    pen.y += 12
+    pen.lines(lines, column, 9)
+    end = Math.max(end, pen.y)
+  }
+  pen.y = end + 18
+}
+
+const drawColumns = (pen: Pen, columns: ReadonlyArray<string>, places: ReadonlyArray<Column>) => {
+  pen.row(columns, places, 8, true)
+  const [first, last] = [places[0], places.at(-1)]
+  pen.rule(pen.y + 13, black, first?.x, (last?.x ?? 0) + (last?.width ?? 0))
+  pen.y += 18
+}
+
+const drawRows = (pen: Pen, { columns, rows }: ShownDocument) => {
+  drawColumns(pen, columns, itemColumns)
+  const item = itemColumns[0] ?? { x: left, width: 100 }
+  for (const { cells, sku, title } of rows) {
+    pen.set(9)
+    const titleHeight = pen.height(title, item)
+    pen.set(7.5)
+    const height = Math.max(12, titleHeight + pen.height(sku, item)) + 8
+    // Repeat the column names on every page.
+    if (pen.need(height)) drawColumns(pen, columns, itemColumns)
+    pen.row([title, ...cells], itemColumns, 9)
+    pen.set(7.5, false, gray)
+    pen.write(sku, item, pen.y + titleHeight)
+    pen.y += height
+    pen.rule(pen.y - 4)
+  }
+}
+
+const drawTaxes = (pen: Pen, { columns, label, rows }: ShownDocument["taxes"]) => {
+  if (rows.length === 0) return
+  const places = [{ x: left, width: 70 }, { x: 124, width: 75 }, { x: 203, width: 75 }]
+  pen.set(8, true, gray)
+  pen.write(label, { x: left, width: 240 }, pen.y)
+  pen.y += 15
+  drawColumns(pen, columns, places)
+  for (const row of rows) {
+    pen.need(15)
+    pen.row(row, places, 9)
+    pen.y += 15
+  }
+}
+
+const drawFoot = (pen: Pen, { notes, page, payments, taxes }: ShownDocument) => {
+  // Both halves start on one page; the taller one decides where the next part starts.
+  pen.need(40 + 16 * Math.max(payments.facts.length, taxes.rows.length + 1))
+  const top = pen.y
+  drawTaxes(pen, taxes)
+  const end = pen.y
+  pen.y = top
+  pen.set(8, true, gray)
+  pen.write(payments.label, { x: 330, width: right - 330 }, pen.y)
+  pen.y += 15
+  drawFacts(pen, payments.facts, factColumns(330, right - 330))
+  pen.y = Math.max(end, pen.y) + 14
+  const whole = { x: left, width: right - left }
+  for (const note of notes) {
+    pen.set(8, false, gray)
+    pen.need(pen.height(note, whole) + 2)
+    pen.lines([note], whole, 8, gray)
+  }
+  const { count, start } = pen.sheet.bufferedPageRange()
+  for (let index = 0; index < count; index++) {
+    pen.sheet.switchToPage(start + index)
+    // Text below the margin would start another page.
+    pen.sheet.page.margins.bottom = 0
+    pen.set(8, false, gray)
+    pen.write(`${page} ${index + 1} / ${count}`, whole, 800, "right")
+  }
+}
+
+/** Draws a document from top to bottom, on as many pages as it takes; the caller ends the sheet. */
+const drawInvoice = (sheet: Sheet, document: ShownDocument, fonts: Fonts<Uint8Array>): void => {
+  const pen = new Pen(sheet, fonts)
+  drawHead(pen, document)
+  drawParties(pen, document)
+  drawRows(pen, document)
+  pen.y += 6
+  pen.need(16 * document.totals.length)
+  drawFacts(pen, document.totals, factColumns(330, right - 330))
+  pen.y += 12
+  drawFoot(pen, document)
+}
 
 /** A document to draw; the answer has the same id. */
 export interface DrawRequest {

@@ -1,11 +1,10 @@
 import { Effect, Layer } from "effect"
 import { Worker } from "node:worker_threads"
+import { InvoiceSettings } from "../../domain/invoices/Invoice.ts"
 import type { ShownDocument } from "../../domain/invoices/InvoiceDocument.ts"
 import { InvoicePdf } from "../../domain/invoices/Invoices.ts"
-import { InvoiceSettings } from "../../domain/invoices/InvoiceSettings.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
-import type { Fonts } from "./InvoiceSheet.ts"
-import type { DrawAnswer, DrawRequest } from "./InvoiceWorker.ts"
+import type { DrawAnswer, DrawRequest, Fonts } from "./InvoiceWorker.ts"
 
 interface Waiting {
   readonly done: (pdf: Uint8Array) => void

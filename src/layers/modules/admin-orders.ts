@@ -4,7 +4,7 @@ import { OrderEdits } from "../../domain/checkout/OrderEdits.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
-import { orderRecordsRepoLayer } from "../../domain/orders/OrderRecordsRepo.ts"
+import { OrderRecordsRepo } from "../../domain/orders/OrderRecordsRepo.ts"
 import { adminOrdersHttp, orderRecordsHttp } from "../../http/orders/OrdersHttp.ts"
 import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
 import { staleCleanup } from "../../workflows/payments/UnpaidOrders.ts"
@@ -24,7 +24,7 @@ export const adminOrders = defineModule({
   ],
   services: Layer.mergeAll(ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
     Layer.provideMerge(OrderRecords.layer),
-    Layer.provideMerge(Layer.merge(orderEditRepoLayer, orderRecordsRepoLayer))
+    Layer.provideMerge(Layer.merge(orderEditRepoLayer, OrderRecordsRepo.layer))
   ),
   routes: Layer.merge(
     adminOrdersHttp,

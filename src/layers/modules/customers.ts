@@ -6,9 +6,6 @@ import { CustomerGroupRepo } from "../../domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
 import { CustomerRepo } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { Erasure } from "../../domain/customers/Erasure.ts"
-import { ErasureRepo } from "../../domain/customers/ErasureRepo.ts"
-import { GroupMemberRepo } from "../../domain/customers/GroupMemberRepo.ts"
 import { InteractionRepo } from "../../domain/customers/InteractionRepo.ts"
 import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
@@ -29,22 +26,10 @@ export const customers = defineModule({
   ],
   migrations,
   analyticsModels,
-  services: Layer.mergeAll(
-    Addresses.layer,
-    CustomerGroups.layer,
-    Erasure.layer,
-    Interactions.layer
-  ).pipe(
+  services: Layer.mergeAll(Addresses.layer, CustomerGroups.layer, Interactions.layer).pipe(
     Layer.provideMerge(Customers.layer),
     Layer.provideMerge(
-      Layer.mergeAll(
-        CustomerRepo.layer,
-        AddressRepo.layer,
-        CustomerGroupRepo.layer,
-        ErasureRepo.layer,
-        GroupMemberRepo.layer,
-        InteractionRepo.layer
-      )
+      Layer.mergeAll(CustomerRepo.layer, AddressRepo.layer, CustomerGroupRepo.layer, InteractionRepo.layer)
     )
   ),
   routes: Layer.mergeAll(customersHttp, customerRecordsHttp, customerGroupsHttp, meHttp, myOrdersHttp)

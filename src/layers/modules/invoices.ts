@@ -1,15 +1,15 @@
 import { Layer } from "effect"
-import { invoiceRepoLayer } from "../../domain/invoices/InvoiceRepo.ts"
+import { InvoiceRepo } from "../../domain/invoices/InvoiceRepo.ts"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { migrations } from "../../domain/invoices/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { invoicesHttp } from "../../http/invoices/InvoicesHttp.ts"
+import { invoicesHttp } from "../../http/orders/OrdersHttp.ts"
 
 /** Invoices and receipts (docs/orders.md). Needs the settings and what draws PDF (`PdfInvoices.ts`). */
 export const invoices = defineModule({
   id: "invoices",
   requires: ["customers", "orders", "payments"],
   migrations,
-  services: Layer.provideMerge(Invoices.layer, invoiceRepoLayer),
+  services: Layer.provideMerge(Invoices.layer, InvoiceRepo.layer),
   routes: invoicesHttp
 })

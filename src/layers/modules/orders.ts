@@ -1,21 +1,20 @@
 import { Layer } from "effect"
 import { undoCreateOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
-import { OrderRecordRepo } from "../../domain/customers/OrderRecordRepo.ts"
-import { handoverLayer } from "../../domain/fulfillment/HandoverRepo.ts"
+import { PersonalDataRepo } from "../../domain/customers/PersonalDataRepo.ts"
+import { handoverLayer } from "../../domain/fulfillment/ShipmentRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsModels } from "../../domain/orders/analytics.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { migrations } from "../../domain/orders/migrations.ts"
-import { orderNumberRepoLayer } from "../../domain/orders/OrderNumberRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
-import { orderRepoLayer } from "../../domain/orders/OrderRepo.ts"
+import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
-import { orderStatusRepoLayer } from "../../domain/orders/OrderStatusRepo.ts"
-import { unpaidOrderRepoLayer } from "../../domain/orders/UnpaidOrderRepo.ts"
+import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
-import { PersonalExport } from "../../workflows/customers/PersonalExport.ts"
+import { PrivacyRequests } from "../../workflows/customers/PrivacyRequests.ts"
 
 /** Orders after checkout: reading them, and the one way their status changes. */
 export const orders = defineModule({
@@ -29,16 +28,15 @@ export const orders = defineModule({
   ],
   migrations,
   analyticsModels,
-  services: Layer.mergeAll(Orders.layer, OrderNumbers.layer, PersonalExport.layer, Reorders.layer)
+  services: Layer.mergeAll(Orders.layer, OrderNumbers.layer, PrivacyRequests.layer, Reorders.layer)
     .pipe(
       Layer.provideMerge(CustomerOrders.layer),
       Layer.provideMerge(
         Layer.mergeAll(
-          orderRepoLayer,
-          orderStatusRepoLayer,
-          orderNumberRepoLayer,
-          unpaidOrderRepoLayer,
-          OrderRecordRepo.layer
+          OrderRepo.layer,
+          OrderStatusRepo.layer,
+          UnpaidOrderRepo.layer,
+          PersonalDataRepo.layer
         )
       ),
       Layer.provide(undoCreateOrderRepoLayer),

@@ -56,7 +56,8 @@ export class Parcels extends Context.Service<Parcels>()("stoa/plugins/marketplac
             // What staff has ended otherwise stays as they said.
             yield* Effect.catchTags(change(of, of.fulfillmentId, "delivered"), {
               InvalidTransition: () => Effect.void,
-              NotFound: () => Effect.void
+              "NotFound/Fulfillment": () => Effect.void,
+              "NotFound/Order": () => Effect.void
             })
           }
           const arrived = yield* beside(of.fulfillmentId ?? made?.id ?? null)

@@ -1,33 +1,56 @@
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { redactChangeLog } from "../events/RedactionRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { blankCustomer, type Customer } from "./Customer.ts"
-import { customers } from "./CustomerRows.ts"
+import { columnsOf } from "../records/Columns.ts"
+import { decoding } from "../records/Rows.ts"
+import { blankCustomer, type Customer, CustomerNotFound } from "./Customer.ts"
+import { customers } from "./CustomerRepo.ts"
+import { GivenBack, HandedOver, IssuedDocument, OrdersOpen, WrittenNote } from "./PersonalData.ts"
 
-/** Erases a person from the database (docs/customers.md). */
-export class ErasureRepo extends Context.Service<ErasureRepo>()("stoa/domain/customers/ErasureRepo", {
+/** Exports and erases what the database holds about a person (docs/customers.md). */
+export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/domain/customers/PersonalDataRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** The records of a customer's orders: four statements for any number of orders; the newest `limit` of each kind. */
+    const orderRecords = Effect.fn("PersonalDataRepo.orderRecords")(function*(customerId: string, limit: number) {
+      const organization = yield* currentOrganization
+      const newest = <A>(
+        table: string,
+        record: Schema.Codec<A, unknown> & { readonly fields: Readonly<Record<string, unknown>> },
+        order: string
+      ) =>
+        decoding(sql, record)`select ${sql.literal(columnsOf(record.fields, "x"))} from ${sql(table)} x
+          where x.organization_id = ${organization} and x.order_id = any(array(select id from orders_read
+            where customer_id = ${customerId}::uuid and organization_id = ${organization}))
+          order by ${sql.literal(order)} limit ${limit}`
+      return {
+        notes: yield* newest("order_notes_read", WrittenNote, "x.created_at desc, x.id desc"),
+        refunds: yield* newest("refunds_read", GivenBack, "x.created_at desc, x.id desc"),
+        fulfillments: yield* newest("fulfillments_read", HandedOver, "x.created_at desc, x.id desc"),
+        invoices: yield* newest("invoices_read", IssuedDocument, "x.issued_at desc, x.number desc")
+      }
+    }, Effect.orDie)
+
     /**
      * Erases the person behind a profile in one transaction: deletes addresses, notes and groups, and redacts profile,
-     * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. Changes nothing
-     * and returns the numbers of open orders while something is still to be paid or shipped or a checkout is under way.
+     * orders, carts and change log entries. Emits `customers.update` with the rest, which it returns. 404; 409 with the
+     * numbers of open orders while something is still to be paid or shipped or a checkout is under way.
      */
-    const erase = Effect.fn("ErasureRepo.erase")(
+    const erase = Effect.fn("PersonalDataRepo.erase")(
       function*(customerId: string, now: Date) {
         // The change log entry of the erasure drops the origin as well.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
         const [profile] = yield* customers.rows(sql)`select ${sql.literal(customers.columns())} from customers
           where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
-        if (profile === undefined) return { _tag: "Unknown" } as const
+        if (profile === undefined) return yield* new CustomerNotFound()
         const orderIds = yield* locked(sql, "orders", actor, profile.id)
         const cartIds = yield* locked(sql, "carts", actor, profile.id)
         const open = yield* underWay(sql, actor, profile.id)
-        if (open.length > 0) return { _tag: "Open", orderNumbers: open.filter((number) => number !== "") } as const
+        if (open.length > 0) return yield* new OrdersOpen(open.filter((number) => number !== ""))
         const own = yield* eraseOwn(sql, actor, profile, now)
         yield* anonymize(sql, actor, { orderIds, cartIds }, now)
         const actorId = profile.userId ?? profile.id
@@ -47,16 +70,16 @@ export class ErasureRepo extends Context.Service<ErasureRepo>()("stoa/domain/cus
           { ...about, type: "customers.erase", payload: counts, before: counts }
         ]
         yield* sql`with event as (${changeLogInsert(sql, actor, changes)})${idempotencyRecord(sql, actor)} select 1`
-        return { _tag: "Erased", left } as const
+        return left
       },
       sql.withTransaction,
-      Effect.orDie
+      Effect.catchIf(SqlError.isSqlError, Effect.die)
     )
 
-    return { erase }
+    return { orderRecords, erase }
   })
 }) {
-  static readonly layer = Layer.effect(ErasureRepo, ErasureRepo.make)
+  static readonly layer = Layer.effect(PersonalDataRepo, PersonalDataRepo.make)
 }
 
 /** Deletes rows that only the customer uses. The profile keeps its id, which orders reference. */
@@ -74,7 +97,7 @@ const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
 /** The customer's orders or carts, locked in the order of their ids, as every transaction that locks several does. */
 const locked = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, table: "orders" | "carts", actor: Actor, customerId: string) {
-    const rows = yield* sql<{ readonly id: string }>`select id from ${
+    const rows = yield* decoding(sql, Schema.Struct({ id: Schema.String }))`select id from ${
       sql(table)
     } where customer_id = ${customerId}::uuid
       and organization_id = ${actor.organizationId} order by id for update`
@@ -88,7 +111,7 @@ const locked = Effect.fnUntraced(
  * and one that did not cannot claim its cart before the erasure has ended it.
  */
 const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, customerId: string) {
-  const rows = yield* sql<{ readonly number: string }>`select order_number as number from orders
+  const rows = yield* decoding(sql, Schema.Struct({ number: Schema.String }))`select order_number as number from orders
       where customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId}
         and status in ('pending', 'confirmed', 'processing', 'partially_fulfilled')
     union all
@@ -97,32 +120,15 @@ const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
   return rows.map(({ number }) => number)
 })
 
-interface Owned {
-  readonly orderIds: ReadonlyArray<string>
-  readonly cartIds: ReadonlyArray<string>
-}
-
-/** Notes about orders. */
-interface OrderRecords {
-  readonly refunds: ReadonlyArray<string>
-  readonly fulfillments: ReadonlyArray<string>
-  readonly failures: ReadonlyArray<string>
-}
-
 /** The ids of records that belong to the orders, for their change log entries. */
 const recordsOf = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
-    const ids = (table: string) =>
-      sql`coalesce((select array_agg(id::text order by id) from ${sql(table)}
-        where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}), '{}')`
-    const rows = yield* sql<OrderRecords>`select ${ids("refunds")} as refunds, ${ids("fulfillments")} as fulfillments,
-      ${ids("compensation_failures")} as failures`
-    const { failures = [], fulfillments = [], refunds = [] } = rows[0] ?? {}
-    return [
-      { entityType: "refund", ids: refunds },
-      { entityType: "fulfillment", ids: fulfillments },
-      { entityType: "compensation_failure", ids: failures }
-    ]
+    const Record = Schema.Struct({ entityType: Schema.String, ids: Schema.Array(Schema.String) })
+    const of = (entityType: string, table: string) =>
+      sql`select ${entityType}::text as "entityType", array_agg(id::text order by id) as ids from ${sql(table)}
+        where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId} having count(*) > 0`
+    return yield* decoding(sql, Record)`${of("refund", "refunds")} union all ${of("fulfillment", "fulfillments")}
+      union all ${of("compensation_failure", "compensation_failures")}`
   }
 )
 
@@ -146,7 +152,7 @@ const anonymizeRecords = Effect.fnUntraced(
 const anonymize = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
   actor: Actor,
-  { cartIds, orderIds }: Owned,
+  { cartIds, orderIds }: { readonly [Kind in "cartIds" | "orderIds"]: ReadonlyArray<string> },
   now: Date
 ) {
   yield* sql`update orders set email = null, shipping_address = null, metadata = metadata_anonymous(metadata),

@@ -1,0 +1,71 @@
+import { Effect, String, Struct } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
+import { Order, orderLines, type StoredOrder } from "./Order.ts"
+
+/** Read as numbers: the driver gives bigints for these columns. */
+const amounts = Object.fromEntries(
+  ["subtotal", "taxTotal", "shippingTotal", "discountTotal", "grandTotal", "amountCaptured", "refundedTotal"].map(
+    (field) => [field, `o.${String.camelToSnake(field)}::float8`]
+  )
+)
+
+/** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
+const columns = `${
+  columnsOf(Struct.omit(Order.fields, ["isDraft", "lineItems"]), "o", amounts)
+}, nullif(o.is_draft, false) as "isDraft", coalesce((select jsonb_agg(${orderLines.json("l")}
+    order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
+
+/** An order as `columns` read it. */
+interface OrderRow extends Omit<Order, "isDraft" | "importedAt"> {
+  readonly isDraft: true | null
+  readonly importedAt: Date | null
+}
+
+const toOrder = ({ importedAt, isDraft, ...order }: OrderRow): Order => ({
+  ...order,
+  ...(isDraft === null ? {} : { isDraft }),
+  ...(importedAt === null ? {} : { importedAt })
+})
+
+/** Reads of orders with their lines, each in one statement however many orders and lines it finds. */
+export const orderStatements = (sql: SqlClient.SqlClient) => ({
+  /** An order by its id; with `lock`, its row stays locked until the transaction ends. */
+  order: (organization: string, id: string, lock: boolean) =>
+    Effect.map(
+      sql<OrderRow>`select ${sql.literal(columns)} from orders o
+        where o.id = ${id}::uuid and o.organization_id = ${organization}
+        ${sql.literal(lock ? "for update of o" : "")}`,
+      ([row]) => row === undefined ? undefined : toOrder(row)
+    ),
+
+  /** The order of the organization that a condition on `o` names, and what decides who may see it. */
+  stored: (organization: string, named: Statement.Fragment) =>
+    Effect.map(
+      sql<OrderRow & Omit<StoredOrder, "order">>`select ${sql.literal(columns)},
+          c.user_id as "ownerUserId", o.cart_id as "cartId", o.cart_secret_hash as "cartSecretHash",
+          o.payment_provider as "paymentProvider", o.tax_provider as "taxProvider"
+        from orders o
+        left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
+        where o.organization_id = ${organization} and ${named}`,
+      ([row]): StoredOrder | undefined => {
+        if (row === undefined) return undefined
+        const { cartId, cartSecretHash, ownerUserId, paymentProvider, taxProvider, ...order } = row
+        return { order: toOrder(order), ownerUserId, cartId, cartSecretHash, paymentProvider, taxProvider }
+      }
+    ),
+
+  /** A page of the orders that a condition names, newest first. */
+  page: Effect.fnUntraced(function*(where: Statement.Fragment, page: PageRequest) {
+    const count = sql`(select count(*) from orders where ${where}) as total`
+    const rows = yield* sql<OrderRow & { readonly total: bigint }>`select ${sql.literal(columns)}, ${count}
+      from (select * from orders where ${where}
+        order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o
+      order by o.placed_at desc, o.id desc`
+    // A page after the last one has no row with the total.
+    const [first] = rows.length === 0 && page.page > 1 ? yield* sql<{ readonly total: bigint }>`select ${count}` : rows
+    const items = rows.map(({ total: _, ...row }) => toOrder(row))
+    return { ...page, items, total: Number(first?.total ?? 0) } satisfies PageOf<Order>
+  })
+})

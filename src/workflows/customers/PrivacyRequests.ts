@@ -1,0 +1,52 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { CartRepo } from "../../domain/carts/CartRepo.ts"
+import { Addresses } from "../../domain/customers/Addresses.ts"
+import { Customers } from "../../domain/customers/Customers.ts"
+import { Interactions } from "../../domain/customers/Interactions.ts"
+import { PersonalDataRepo } from "../../domain/customers/PersonalDataRepo.ts"
+import { Hooks } from "../../domain/hooks/Hooks.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
+
+/** The newest of each kind: a response has to fit into memory. */
+const newest = { page: 1, limit: 10_000 }
+
+/** The rights of access to personal data and to erasure (docs/customers.md). */
+export class PrivacyRequests extends Context.Service<PrivacyRequests>()("stoa/workflows/customers/PrivacyRequests", {
+  make: Effect.gen(function*() {
+    const customers = yield* Customers
+    const addresses = yield* Addresses
+    const interactions = yield* Interactions
+    const orders = yield* CustomerOrders
+    const carts = yield* CartRepo
+    const repo = yield* PersonalDataRepo
+    const hooks = yield* Hooks
+    const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
+    return {
+      /** All data of the signed-in person in their organization, in a fixed number of statements. */
+      exportOwn: Effect.gen(function*() {
+        const profile = yield* customers.ownProfile
+        return {
+          exportedAt: yield* clock,
+          profile,
+          addresses: (yield* addresses.own(newest)).items,
+          orders: (yield* orders.listOwn(undefined, newest)).items,
+          carts: yield* carts.ofCustomer(profile.id, newest.limit),
+          interactions: (yield* interactions.list(profile.id, newest)).items,
+          ...yield* repo.orderRecords(profile.id, newest.limit)
+        }
+      }).pipe(Effect.withSpan("PrivacyRequests.exportOwn")),
+      /**
+       * Erases the personal data of the signed-in person from the organization and runs `customers.afterUpdate` with
+       * the rest of the profile. The login stays; its next visit creates a new profile. 409 while an order is open,
+       * since the shop needs the address to ship it.
+       */
+      eraseOwn: Effect.gen(function*() {
+        const { id } = yield* customers.ownProfile
+        const left = yield* repo.erase(id, yield* clock)
+        yield* hooks.after("customers.afterUpdate", left)
+      }).pipe(Effect.withSpan("PrivacyRequests.eraseOwn"))
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(PrivacyRequests, PrivacyRequests.make)
+}
