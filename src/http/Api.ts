@@ -13,8 +13,13 @@ import { BrandsGroup, CategoriesGroup, CategoryTreeGroup } from "./catalog/Categ
 import { DraftsGroup, RevisionsGroup, SchedulesGroup } from "./catalog/EntityVersionsApi.ts"
 import { FieldDefinitionsGroup } from "./catalog/FieldDefinitionsApi.ts"
 import { CapturesGroup, CheckoutGroup } from "./checkout/CheckoutApi.ts"
-import { CustomerGroupsGroup, CustomerRecordsGroup, CustomersGroup } from "./customers/CustomersApi.ts"
-import { MeGroup, MyOrdersGroup } from "./customers/MeApi.ts"
+import {
+  CustomerGroupsGroup,
+  CustomerRecordsGroup,
+  CustomersGroup,
+  MeGroup,
+  MyOrdersGroup
+} from "./customers/CustomersApi.ts"
 import { EventsGroup } from "./events/EventsApi.ts"
 import { HealthGroup, MetricsGroup } from "./health/HealthApi.ts"
 import { ExportsGroup, ImportsGroup } from "./import-export/ImportsApi.ts"

@@ -2,10 +2,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
-import { atOnce } from "../support/AtOnce.ts"
+import { inOneMoment, setStatus } from "../orders/OrderFixtures.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
-import { sharedClient } from "../support/SharedClients.ts"
-import { type Answer, api, asAdmin, at, type Call, TestApp, withSharedApp } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, at, withSharedApp } from "../support/TestApp.ts"
 
 /** A paid order that waits for its parcel, its lines' stock reserved. */
 const given = (spec: OrderSpec = {}) => orderInApp({ status: "confirmed", onHand: 20, ...spec })
@@ -13,16 +12,11 @@ const given = (spec: OrderSpec = {}) => orderInApp({ status: "confirmed", onHand
 const pathOf = (order: BuiltOrder) => `/api/orders/${order.id}/fulfillments`
 
 /** Sends units of lines: how many of the first, how many of the second. */
-const send = (
-  order: BuiltOrder,
-  quantities: ReadonlyArray<number>,
-  body: object = {},
-  call: Call = { as: asAdmin }
-) => {
+const send = (order: BuiltOrder, quantities: ReadonlyArray<number>, body: object = {}) => {
   const lineItems = quantities.flatMap((quantity, index) =>
     quantity === 0 ? [] : [{ orderLineItemId: order.lines[index]?.id, quantity }]
   )
-  return api("POST", pathOf(order), { ...call, body: { lineItems, ...body } })
+  return api("POST", pathOf(order), { as: asAdmin, body: { lineItems, ...body } })
 }
 
 /** Six requests at once: their statuses. */
@@ -38,9 +32,6 @@ const change = (order: BuiltOrder, made: Answer, body: object) =>
 const cancel = (order: BuiltOrder, made: Answer) => change(order, made, { status: "cancelled" })
 
 const read = (order: BuiltOrder) => api("GET", `/api/orders/${order.id}`, { as: asAdmin })
-
-const setStatus = (order: BuiltOrder, status: string) =>
-  api("PATCH", `/api/orders/${order.id}/status`, { as: asAdmin, body: { status } })
 
 /** Status of the order and of its lines. */
 const state = (order: BuiltOrder) =>
@@ -88,9 +79,7 @@ withSharedApp("fulfillments by hand", (it) => {
         metadata: { box: "small" }
       })
       assert.isString(first.at("data.shippedAt"))
-      for (const absent of ["deliveredAt", "customerId", "downloadUrl"]) {
-        assert.notProperty(first.at("data"), absent)
-      }
+      for (const absent of ["deliveredAt", "customerId", "downloadUrl"]) assert.notProperty(first.at("data"), absent)
       assert.deepStrictEqual(yield* state(order), ["partially_fulfilled", "partial", "unfulfilled"])
       assert.deepStrictEqual(yield* shelves(order), [[18, 1], [20, 1]])
 
@@ -238,11 +227,10 @@ withSharedApp("fulfillments by hand", (it) => {
     Effect.gen(function*() {
       const order = yield* given({ lines: [{ quantity: 3 }] })
       yield* send(order, [1])
-      const locked = atOnce((sql) => sql`select 1 from orders where id = ${order.id}::uuid for update`, [
+      const answers = yield* inOneMoment((sql) => sql`select 1 from orders where id = ${order.id}::uuid for update`, [
         send(order, [1]),
         send(order, [1])
       ])
-      const answers = yield* Effect.provide(locked, sharedClient((yield* TestApp).databaseUrl))
       assert.deepStrictEqual(answers.map(({ status }) => status), [201, 201])
       assert.deepStrictEqual(yield* state(order), ["fulfilled", "fulfilled"])
     }))
@@ -272,18 +260,6 @@ withSharedApp("fulfillments by hand", (it) => {
         // A change of status that lost against the parcel is refused and can be repeated.
         status === "cancelled" ? ["cancelled", [sent.status === 201 ? 19 : 20, 0]] : ["partially_fulfilled", [19, 1]]
       )
-    }))
-
-  it.effect("makes one fulfillment for a repeated Idempotency-Key", () =>
-    Effect.gen(function*() {
-      const order = yield* given({ lines: [{ quantity: 2 }] })
-      const call = { as: asAdmin, headers: { "idempotency-key": `parcel-${order.id}` } }
-      const records = onDatabase((sql) => sql`select 1 from idempotency_records`)
-      const before = yield* records
-      const [first, second] = [yield* send(order, [1], {}, call), yield* send(order, [1], {}, call)]
-      assert.strictEqual((yield* records).length - before.length, 1)
-      assert.deepStrictEqual(second.body, first.body)
-      assert.deepStrictEqual(yield* shelf(order), [19, 1])
     }))
 
   it.effect("records changes of status and tracking, and ignores a repetition", () =>

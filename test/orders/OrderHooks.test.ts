@@ -1,9 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { type Hook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
-import { buildOrder, type BuiltOrder, type OrderSpec } from "../support/OrderBuilder.ts"
-import { sharedClient } from "../support/SharedClients.ts"
-import { api, asAdmin, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { type BuiltOrder, orderInApp as given } from "../support/OrderBuilder.ts"
+import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 
 /** A slow hook has been reached, and may go on. */
 const [reached, goOn] = [Deferred.makeUnsafe<void>(), Deferred.makeUnsafe<void>()]
@@ -32,9 +31,6 @@ const hooks: ReadonlyArray<Hook> = [
   { key: "orders.afterStatusChange", after: () => Effect.die(new Error("broken plugin")) },
   { key: "orders.afterGet", after: ({ result: order }) => Effect.sync(() => void seen.push(["get", order])) }
 ]
-
-const given = (spec: OrderSpec = {}) =>
-  Effect.flatMap(TestApp, ({ databaseUrl }) => Effect.provide(buildOrder(spec), sharedClient(databaseUrl)))
 
 const change = ({ id }: BuiltOrder, body: object) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body })
 

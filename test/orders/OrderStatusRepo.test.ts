@@ -188,12 +188,5 @@ describe("a transition of an order", () => {
           assert.strictEqual(stock?.version, 12)
         }
       }))
-
-    it.effect("does not see another tenant's order", () =>
-      Effect.gen(function*() {
-        const built = yield* buildOrder({ organizationId: "org_other" })
-        const elsewhere = { ...built, organizationId: "org_default" }
-        assert.strictEqual((yield* Effect.flip(move(elsewhere, "pending", "confirmed")))._tag, "Conflict/OrderStatus")
-      }))
   })
 })

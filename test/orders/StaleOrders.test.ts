@@ -1,14 +1,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { atOnce } from "../support/AtOnce.ts"
 import { eventually } from "../support/Eventually.ts"
-import { buildOrder, type OrderSpec, stockOf } from "../support/OrderBuilder.ts"
-import { sharedClient } from "../support/SharedClients.ts"
-import { at, TestApp, testAppLayer } from "../support/TestApp.ts"
+import { orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
+import { at, testAppLayer } from "../support/TestApp.ts"
+import { inOneMoment } from "./OrderFixtures.ts"
 
 /** Orders that a hook of the deployment does not let go. */
 const kept = new Set<unknown>()
@@ -25,11 +23,8 @@ const withShop = layer(testAppLayer({ hooks: [hook], orders: { staleHours: 48 } 
 
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
 
-const given = <A, E>(build: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-  onDatabase((sql) => Effect.orDie(Effect.provideService(build, SqlClient.SqlClient, sql)))
-
 /** An unpaid order of two days and an hour ago; what differs is said. */
-const aStaleOrder = (spec: OrderSpec = {}) => given(buildOrder({ captured: null, placedAt: hoursAgo(49), ...spec }))
+const aStaleOrder = (spec: OrderSpec = {}) => orderInApp({ captured: null, placedAt: hoursAgo(49), ...spec })
 
 /** Runs the task as its next tick would, and gives how many orders it says to have cancelled. */
 const cleanUp = Effect.gen(function*() {
@@ -57,24 +52,15 @@ withShop("orders that were unpaid for two days", (it) => {
   it.effect("are cancelled, of every store, with their stock and their authorization", () =>
     Effect.gen(function*() {
       const stale = yield* aStaleOrder({ onHand: 5 })
-      const elsewhere = yield* given(
-        Effect.andThen(
-          Effect.flatMap(SqlClient.SqlClient, (sql) =>
-            sql`insert into organizations (id, slug, name) values ('org_stale', 'stale', 'Stale')`),
-          buildOrder({ captured: null, placedAt: hoursAgo(49), organizationId: "org_stale" })
-        )
-      )
+      yield* onDatabase((sql) => sql`insert into organizations (id, slug, name) values ('org_stale', 'stale', 'Stale')`)
+      const elsewhere = yield* aStaleOrder({ organizationId: "org_stale" })
       assert.strictEqual(yield* cleanUp, 2)
       assert.deepStrictEqual([yield* statusOf(stale.id), yield* statusOf(elsewhere.id)], ["cancelled", "cancelled"])
-      assert.deepInclude(yield* given(stockOf(stale)), { onHand: 5, reserved: 0 })
+      assert.deepInclude(yield* stockInApp(stale), { onHand: 5, reserved: 0 })
       const voided = onDatabase((sql) =>
         sql`select 1 from refunds where order_id = ${stale.id}::uuid and amount = 0 and status = 'completed'`
       )
-      yield* eventually(
-        "the void",
-        Effect.map(voided, ({ length }) =>
-          length === 1)
-      )
+      yield* eventually("the void", Effect.map(voided, ({ length }) => length === 1))
       const recorded = yield* onDatabase((sql) =>
         sql`select reason, changed_by from order_status_history where order_id = ${stale.id}::uuid`
       )
@@ -104,10 +90,9 @@ withShop("orders that were unpaid for two days", (it) => {
   it.effect("stay when they are paid in the moment of their end", () =>
     Effect.gen(function*() {
       const order = yield* aStaleOrder()
-      const { databaseUrl } = yield* TestApp
-      const [cancelled] = yield* Effect.provide(
-        atOnce((sql) => sql`update orders set amount_captured = grand_total where id = ${order.id}::uuid`, [cleanUp]),
-        sharedClient(databaseUrl)
+      const [cancelled] = yield* inOneMoment(
+        (sql) => sql`update orders set amount_captured = grand_total where id = ${order.id}::uuid`,
+        [cleanUp]
       )
       assert.strictEqual(cancelled, 0)
       assert.strictEqual(yield* statusOf(order.id), "pending")
@@ -119,9 +104,7 @@ withShop("orders that were unpaid for two days", (it) => {
       Effect.gen(function*() {
         const keeper = yield* aStaleOrder()
         kept.add(keeper.id)
-        const many = yield* given(
-          Effect.forEach(Array.from({ length: 104 }), () => buildOrder({ captured: null, placedAt: hoursAgo(60) }))
-        )
+        const many = yield* Effect.replicateEffect(aStaleOrder({ placedAt: hoursAgo(60) }), 104)
         assert.strictEqual(yield* cleanUp, 104)
         assert.deepStrictEqual(yield* statusOf(many.at(-1)?.id ?? ""), "cancelled")
         assert.strictEqual(yield* statusOf(keeper.id), "pending")

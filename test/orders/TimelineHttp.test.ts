@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
-import { elsewhere, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
+import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { aCartOf, mailing, shopMailingTo } from "../mail/MailedShop.ts"
 import { aFreePort, startMailServer } from "../support/MailServer.ts"
 import { checkOut } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, asStaff, at } from "../support/TestApp.ts"
+import { type Answer, api, asAdmin, asStaff, at } from "../support/TestApp.ts"
 
 let port = 0
 const Shop = Layer.unwrap(Effect.map(aFreePort, (free) => shopMailingTo(port = free)))
@@ -92,7 +92,7 @@ layer(Shop, { excludeTestServices: true, timeout: "60 seconds" })("the timeline 
       assert.notInclude(JSON.stringify(timeline.body), "tim@home.example")
     }))
 
-  it.effect("comes in pages, of the store's own orders, to those who may read orders", () =>
+  it.effect("comes in pages", () =>
     Effect.gen(function*() {
       const order = yield* checkOut(yield* aCartOf(undefined))
       const id = order.text("data.id")
@@ -100,10 +100,7 @@ layer(Shop, { excludeTestServices: true, timeout: "60 seconds" })("the timeline 
       const second = yield* timelineOf(id, "?limit=1&page=2")
       assert.deepStrictEqual(second.list("data"), whole.list("data").slice(1, 2))
       assert.strictEqual(second.at("meta.pagination.total"), whole.list("data").length)
-      yield* openElsewhere
-      refused(yield* api("GET", `/api/orders/${id}/timeline`, { as: elsewhere }), 404, "NOT_FOUND")
       refused(yield* api("GET", `/api/orders/${newId()}/timeline`, { as: asStaff }), 404, "NOT_FOUND")
-      refused(yield* api("GET", `/api/orders/${id}/timeline`, { as: asCustomer("u1") }), 403, "FORBIDDEN")
     }))
 
   it.effect("shows a mail that its server refused for good, without its recipient", () =>

@@ -40,7 +40,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/search/QueryTermsRepo.ts#4",
     "src/domain/search/QueryTermsRepo.ts#5"
   ],
-  "a person has one default address, in whichever name": ["src/domain/customers/AddressRepo.ts#2"],
+  "a person has one default address, in whichever name": ["src/domain/customers/CustomerRecordsRepo.ts#2"],
   "the next statement has it": [
     "src/domain/import-export/ImportRepo.ts#8",
     "src/domain/payments/RefundRepo.ts#1",

@@ -9,7 +9,6 @@ export type UnpaidOrder = typeof UnpaidOrder.Type
 
 /** One whose shopper missed the deadline to confirm its payment; `paid` in another way, it needs no confirmation. */
 const UnconfirmedOrder = Schema.Struct({ ...UnpaidOrder.fields, paid: Schema.Boolean })
-export type UnconfirmedOrder = typeof UnconfirmedOrder.Type
 
 /** Pending orders that wait for their payment or its confirmation (contract §3.7, §4.4). */
 export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/domain/orders/UnpaidOrderRepo", {

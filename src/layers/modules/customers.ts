@@ -1,17 +1,20 @@
 import { Layer } from "effect"
-import { Addresses } from "../../domain/customers/Addresses.ts"
-import { AddressRepo } from "../../domain/customers/AddressRepo.ts"
 import { analyticsModels } from "../../domain/customers/analytics.ts"
 import { CustomerGroupRepo } from "../../domain/customers/CustomerGroupRepo.ts"
 import { CustomerGroups } from "../../domain/customers/CustomerGroups.ts"
+import { Addresses, Interactions } from "../../domain/customers/CustomerRecords.ts"
+import { AddressRepo, InteractionRepo } from "../../domain/customers/CustomerRecordsRepo.ts"
 import { CustomerRepo } from "../../domain/customers/CustomerRepo.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { InteractionRepo } from "../../domain/customers/InteractionRepo.ts"
-import { Interactions } from "../../domain/customers/Interactions.ts"
 import { migrations } from "../../domain/customers/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { customerGroupsHttp, customerRecordsHttp, customersHttp } from "../../http/customers/CustomersHttp.ts"
-import { meHttp, myOrdersHttp } from "../../http/customers/MeHttp.ts"
+import {
+  customerGroupsHttp,
+  customerRecordsHttp,
+  customersHttp,
+  meHttp,
+  myOrdersHttp
+} from "../../http/customers/CustomersHttp.ts"
 
 /** Customers: their profiles, and what each may do for himself. */
 export const customers = defineModule({
