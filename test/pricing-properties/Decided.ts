@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { CheckoutPricing } from "../../src/domain/checkout/CheckoutPricing.ts"
 import type { Basket, PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
@@ -114,9 +115,7 @@ const basketOf = (shop: Shop, { currency, groups, lines }: Wish): Basket => ({
   lines: lines.flatMap(({ product, quantity }) => {
     const sold = shop.products[product]
     return sold === undefined ? [] : [{
-      entityId: sold.id,
-      variantId: sold.variantId,
-      quantity,
+      ...chosenLine({ entityId: sold.id, variantId: sold.variantId, quantity }),
       entityType: sold.type,
       available: true,
       title: sold.id,

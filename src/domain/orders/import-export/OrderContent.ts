@@ -1,4 +1,5 @@
-import { Equal, Result } from "effect"
+import { Equal, Result, Struct } from "effect"
+import { lineDetails } from "../../carts/Line.ts"
 import { orderTotals } from "../../checkout/Totals.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Order, OrderLine } from "../Order.ts"
@@ -94,6 +95,7 @@ const linesOf = ({ lineItems, status }: OrderRecord, totals: Totals): ReadonlyAr
     title: line.title,
     entityType: line.entityType ?? "product",
     quantity: line.quantity,
+    ...Struct.pick(line, lineDetails),
     unitPrice: line.unitPrice,
     totalPrice: totals.lines[index]?.totalPrice ?? 0,
     discountAmount: totals.lines[index]?.discountAmount ?? 0,
