@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { brandImport, categoryImport } from "../../src/domain/catalog/import-export/GroupImport.ts"
 import { productImport } from "../../src/domain/catalog/import-export/ProductImport.ts"
@@ -14,6 +14,7 @@ import type { BatchContext, Upsert } from "../../src/domain/import-export/Upsert
 import { stockImport } from "../../src/domain/inventory/StockImport.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import { orderImport } from "../../src/domain/orders/import-export/OrderImport.ts"
+import { LineRecord } from "../../src/domain/orders/import-export/OrderRecord.ts"
 import { priceImport } from "../../src/domain/pricing/PriceImport.ts"
 import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { asShopkeeper } from "../catalog/CatalogServices.ts"
@@ -173,7 +174,7 @@ describe("among 20,000 of everything", () => {
           email: `U${n}@home.example`,
           currency: USD,
           grandTotal: 1,
-          lineItems: [{ sku: `k-${n}`, title: "T", quantity: 1, unitPrice: 1 }]
+          lineItems: [Schema.decodeSync(LineRecord)({ sku: `k-${n}`, title: "T", quantity: 1, unitPrice: 1 })]
         }))
       }).pipe(asShopkeeper))
 
