@@ -33,8 +33,8 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/pricing/PriceRepo.ts#0",
     "src/domain/search/PostgresEngineRepo.ts#1",
     "src/domain/search/PostgresEngineRepo.ts#2",
-    "src/domain/search/SearchStatementRepo.ts#1",
-    "src/domain/search/SearchStatementRepo.ts#2"
+    "src/domain/search/SearchStatements.ts#1",
+    "src/domain/search/SearchStatements.ts#2"
   ],
   "each word is looked for, with the filter, before the search that follows asks for it": [
     "src/domain/search/QueryTermsRepo.ts#4",

@@ -1,9 +1,10 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { decoding } from "../records/Rows.ts"
 import { type Found, SearchEngine } from "./SearchEngine.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
-import { searchStatement } from "./SearchStatementRepo.ts"
+import { searchStatement } from "./SearchStatements.ts"
 
 /**
  * Connections that plan statements for their parameters: rare and frequent filters need different indexes. A process
@@ -38,7 +39,7 @@ const make = (sql: SqlClient.SqlClient): SearchEngine["Service"] => {
     }
     // From the prefix to the last text that begins with it: an index range for any prefix.
     const title = sql.literal(`search_sort(a.title) collate "C"`)
-    const rows = yield* sql<{ readonly title: string }>`with asked as materialized (
+    const rows = yield* decoding(sql, Schema.Struct({ title: Schema.String }))`with asked as materialized (
         select search_sort(${query.prefix}) as prefix)
       select distinct on (${title}, a.title) left(a.title, 500) as title
       from entity_attributes_read a join catalog_entities_read e on e.id = a.entity_id and e.organization_id = a.organization_id

@@ -2,19 +2,19 @@ import { Context, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { CatalogSettings, localeChain } from "../catalog/CatalogSettings.ts"
 import { seesUnpublished, withoutFile } from "../catalog/CatalogVisibility.ts"
-import type { PageRequest } from "../paging/Paging.ts"
-import type { SearchHit, SearchPage } from "./SearchDocument.ts"
-import { SearchEngine } from "./SearchEngine.ts"
-import { asksForSomething, attributesOf, cutText, facetsOf, prefixOf, type SearchQuery } from "./SearchQuery.ts"
-import { SearchSettings } from "./SearchSettings.ts"
+import { SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
+import {
+  asksForSomething,
+  attributesOf,
+  cutText,
+  facetsOf,
+  prefixOf,
+  type SearchQuery,
+  SearchSettings
+} from "./SearchQuery.ts"
 
 /** A search request from HTTP. */
-export interface SentSearch extends PageRequest {
-  readonly q?: string | undefined
-  readonly type?: string | undefined
-  readonly category?: string | undefined
-  readonly brand?: string | undefined
-  readonly status?: string | undefined
+export interface SentSearch extends Omit<SearchQuery, "attributes" | "facets" | "locales"> {
   readonly facets?: string | undefined
   readonly locale?: string | undefined
   /** All parameters of the request; those that begin with `attr.` are filters. */

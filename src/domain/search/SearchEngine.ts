@@ -1,7 +1,52 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
-import type { Facets, SearchHit } from "./SearchDocument.ts"
+import { CatalogEntity } from "../catalog/Entity.ts"
+import { Uuid } from "../ids/Id.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
+
+/**
+ * The document of a found entity (contract §9). `title` is the English one, else the first by locale, else the slug.
+ */
+export const SearchDocument = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  type: Schema.String,
+  slug: Schema.String,
+  title: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  status: CatalogEntity.fields.status,
+  isVisible: Schema.Boolean,
+  categories: Schema.Array(Schema.String).annotate({ description: "Slugs." }),
+  brands: Schema.Array(Schema.String).annotate({ description: "Slugs." }),
+  text: Schema.String.annotate({
+    description: "Slug, titles and descriptions of all locales, slugs of categories and brands."
+  }),
+  attributes: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.Array(Schema.String)).annotate({
+      description: "Values of the options of its variants, and plain values of its metadata."
+    })
+  ),
+  payload: Schema.Struct({ metadata: Schema.Record(Schema.String, Schema.Unknown) })
+}).annotate({ identifier: "SearchDocument" })
+export type SearchDocument = typeof SearchDocument.Type
+
+/** A hit and its score: two for each word in a title, one for each word elsewhere. */
+export const SearchHit = Schema.Struct({ id: Uuid, score: Schema.Finite, document: SearchDocument })
+  .annotate({ identifier: "SearchHit" })
+export type SearchHit = typeof SearchHit.Type
+
+const Count = Schema.Int
+
+/** Number of hits per value, by facet. */
+export const Facets = Schema.Record(Schema.String, Schema.Record(Schema.String, Count))
+export type Facets = typeof Facets.Type
+
+/** A page of hits, with total and facets of all hits. */
+export const SearchPage = Schema.Struct({
+  data: Schema.Array(SearchHit),
+  meta: Schema.Struct({ total: Count, page: Count, limit: Count, facets: Facets })
+}).annotate({ identifier: "SearchPage" })
+export type SearchPage = typeof SearchPage.Type
 
 /** A page of hits and their total number. */
 export interface Found {

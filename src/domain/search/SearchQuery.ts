@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { Context, Effect, Layer } from "effect"
+import { invalid } from "../errors/ErrorKinds.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 
 /** Any of `values` in the attribute `name`. */
@@ -66,15 +66,34 @@ const mostFacets = 20
 export const facetAttribute = (facet: string): string | undefined =>
   usualFacets.includes(facet) ? undefined : facet.startsWith(mark) ? facet.slice(mark.length) : facet
 
-const badName = (path: string) => ValidationFailed.of(path, "an attribute's name has letters, digits, _ and - only")
+/** What a deployment decides about search. */
+interface SearchDefaults {
+  /** Facets counted if a request names none. */
+  readonly defaultFacets: ReadonlyArray<string>
+}
+
+/** The settings of this process. */
+export class SearchSettings extends Context.Service<SearchSettings, SearchDefaults>()(
+  "stoa/domain/search/SearchSettings"
+) {
+  static readonly layerOf = (settings: SearchDefaults) => Layer.succeed(SearchSettings, settings)
+}
+
+class InvalidParameter extends invalid(
+  "Search",
+  (path: string, _message: string) => path,
+  (_path: string, message: string) => message
+) {}
+
+const badName = (path: string) => new InvalidParameter(path, "an attribute's name has letters, digits, _ and - only")
 
 /** The comma list `facets` without repeats, the defaults if absent or blank; 422 for an invalid name. */
 export const facetsOf = (
   text: string | undefined,
   usual: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, ValidationFailed> => {
+): Effect.Effect<ReadonlyArray<string>, InvalidParameter> => {
   const named = [...new Set((text ?? "").split(",").map((name) => name.trim()).filter((name) => name !== ""))]
-  if (named.length > mostFacets) return Effect.fail(ValidationFailed.of("facets", `at most ${mostFacets} names`))
+  if (named.length > mostFacets) return Effect.fail(new InvalidParameter("facets", `at most ${mostFacets} names`))
   const isBad = named.some((name) => !attributeName.test(facetAttribute(name) ?? "type"))
   return isBad ? Effect.fail(badName("facets")) : Effect.succeed(named.length === 0 ? usual : named)
 }
@@ -88,15 +107,17 @@ const mostValues = 100
  */
 export const attributesOf = (
   sent: Iterable<readonly [name: string, value: string]>
-): Effect.Effect<ReadonlyArray<AttributeFilter>, ValidationFailed> => {
+): Effect.Effect<ReadonlyArray<AttributeFilter>, InvalidParameter> => {
   const byName = new Map<string, Set<string>>()
   let values = 0
   for (const [parameter, value] of sent) {
     if (!parameter.startsWith(mark)) continue
     const name = parameter.slice(mark.length)
     if (!attributeName.test(name)) return Effect.fail(badName(parameter))
-    if (value.includes("\0")) return Effect.fail(ValidationFailed.of(parameter, "must be valid Unicode without NUL"))
-    if (++values > mostValues) return Effect.fail(ValidationFailed.of(parameter, `at most ${mostValues} values in all`))
+    if (value.includes("\0")) return Effect.fail(new InvalidParameter(parameter, "must be valid Unicode without NUL"))
+    if (++values > mostValues) {
+      return Effect.fail(new InvalidParameter(parameter, `at most ${mostValues} values in all`))
+    }
     byName.set(name, (byName.get(name) ?? new Set()).add(value))
   }
   return Effect.succeed(Array.from(byName, ([name, found]) => ({ name, values: [...found] })))

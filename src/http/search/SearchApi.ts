@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Locale } from "../../domain/catalog/Entity.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { SearchPage } from "../../domain/search/SearchDocument.ts"
+import { SearchPage } from "../../domain/search/SearchEngine.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
+import { described } from "../catalog/Described.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -29,9 +29,8 @@ export const SearchGroup = HttpApiGroup.make("search").add(
     },
     success: SearchPage
   })
-    .annotate(Access, anyOf("catalog:read"))
+    .annotateMerge(described("Search the catalog", "catalog:read"))
     .annotateMerge(OpenApi.annotations({
-      summary: "Search the catalog",
       description:
         "Best fitting first, then by title. `attr.<name>=<value>` narrows to values of an attribute and may be " +
         "repeated: values of one name are alternatives. Total and facets are of all that was found. Without words and " +
@@ -46,8 +45,7 @@ export const SearchGroup = HttpApiGroup.make("search").add(
     },
     success: Data(Schema.Array(Schema.String))
   })
-    .annotate(Access, anyOf("catalog:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "Titles that begin with a text" }))
+    .annotateMerge(described("Titles that begin with a text", "catalog:read"))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -8,8 +8,7 @@ import type { InvoiceOptions } from "../../domain/invoices/Invoice.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultRates } from "../../domain/ratelimits/RateLimitSettings.ts"
-import { facetsOf } from "../../domain/search/SearchQuery.ts"
-import { defaultSearch } from "../../domain/search/SearchSettings.ts"
+import { facetsOf, usualFacets } from "../../domain/search/SearchQuery.ts"
 import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
 import { defaultSocketLimits } from "../../http/rpc/RpcSockets.ts"
 import { proxyTest } from "../../http/server/ClientAddress.ts"
@@ -182,7 +181,7 @@ export const deploymentSettings = Setting.group({
   /** Search of the catalog (docs/catalog.md). */
   search: Setting.group({
     /** Facets that are counted if a request names none. Default: type, category, brand, status. */
-    defaultFacets: Setting.withDefault(facets, defaultSearch.defaultFacets)
+    defaultFacets: Setting.withDefault(facets, usualFacets)
   }),
   /** Plugins in the order in which they are installed (docs/plugins.md); one that requires another comes after it. */
   plugins: Setting.withDefault(Setting.code<ReadonlyArray<Plugin>>(), []),

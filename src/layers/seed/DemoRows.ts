@@ -1,89 +1,197 @@
+import { Result } from "effect"
+import type { CatalogEntity } from "../../domain/catalog/Entity.ts"
+import { combinationKey, fullProduct } from "../../domain/catalog/variants/Variant.ts"
 import type { Change } from "../../domain/events/Event.ts"
 import { newId } from "../../domain/ids/Id.ts"
-import { brands, categories, products, promotions } from "./demo/Assortment.ts"
-import { entityOf, entityRow, type PlacedProduct, variantRows, wordRows } from "./DemoCatalogRows.ts"
-import { levelOf, levelRows, priceRow, pricesOf, promotionFrom, promotionRow, receiptRow } from "./DemoOfferRows.ts"
-import type { SeedRows } from "./SeedRepo.ts"
+import type { StockLevel } from "../../domain/inventory/StockLevel.ts"
+import { CurrencyCode } from "../../domain/money/Currency.ts"
+import { priceOf } from "../../domain/pricing/Price.ts"
+import { promotionOf } from "../../domain/promotions/PromotionDraft.ts"
+import { brands, categories, type DemoProduct, products, promotions } from "./demo/Assortment.ts"
 
-/** The rows of the demo store and what is announced of them. */
-export interface DemoStoreRows {
-  readonly rows: SeedRows
-  readonly events: ReadonlyArray<Change>
-}
+const usd = CurrencyCode.make("USD")
+const eur = CurrencyCode.make("EUR")
 
-const shelves = (organization: string) => {
-  const brandRows = brands.map(({ displayName, slug }) => ({
-    id: newId(),
-    organization_id: organization,
-    slug,
-    display_name: displayName
-  }))
-  const categoryRows = categories.map(({ slug, titles }, index) => ({
-    id: newId(),
-    organization_id: organization,
-    slug,
-    sort_order: index,
-    metadata: { titles }
-  }))
-  return { brandRows, categoryRows }
-}
-
-/** The demo store of an organization as of `now`; products follow one another by a second, the first the newest. */
-export const demoRows = (organization: string, now: Date): DemoStoreRows => {
-  const { brandRows, categoryRows } = shelves(organization)
-  const brandIds = new Map(brandRows.map(({ id, slug }) => [slug as string, id]))
-  const categoryIds = new Map(categoryRows.map(({ id, slug }) => [slug as string, id]))
-  const warehouse = newId()
-  const placed = products.map((product, index): PlacedProduct => ({
-    id: newId(),
-    organization,
-    at: new Date(now.getTime() - index * 1000),
-    product
-  }))
-  const varied = placed.map((one) => ({ placed: one, ...variantRows(one) }))
-  const prices = placed.flatMap(pricesOf)
-  const levels = varied.flatMap((one) => levelRows(one.placed, one.variants.map(({ id }) => id), warehouse))
-  const offers = promotions.map((promotion) => promotionFrom(promotion, organization, now))
-  const rows: SeedRows = {
-    brands: brandRows,
-    categories: categoryRows,
-    catalog_entities: placed.map(entityRow),
-    entity_attributes: placed.flatMap(wordRows),
-    entity_categories: placed.flatMap(({ id, product }) =>
-      product.categories.map((slug, index) => ({
-        organization_id: organization,
-        entity_id: id,
-        category_id: categoryIds.get(slug),
-        sort_order: index
-      }))
-    ),
-    entity_brands: placed.map(({ id, product }) => ({
-      organization_id: organization,
-      entity_id: id,
-      brand_id: brandIds.get(product.brand)
+/** The demo store of an organization as of `now`, by table, and what is announced of it; the first product is the newest. */
+export const demoRows = (organizationId: string, now: Date) => {
+  const [brandIds, categoryIds, warehouseId] = [idsOf(brands), idsOf(categories), newId()]
+  const placed = products.map((product, index) => {
+    const entity = entityOf(product, organizationId, new Date(now.getTime() - index * 1000))
+    return { product, entity, of: { organizationId, entityId: entity.id } }
+  })
+  const varied = placed.map(({ entity, product }) => ({ entity, product, ...variantRows(product, entity) }))
+  const prices = placed.flatMap(({ entity, product }) => pricesOf(product, entity))
+  const levels = varied.flatMap(({ entity, product, variants }) =>
+    (variants.length === 0 ? [null] : variants).map((variant) =>
+      levelOf(product, entity, variant?.id ?? null, warehouseId)
+    )
+  )
+  const offers = promotions.map((promotion) =>
+    Result.getOrThrow(promotionOf(promotion, { id: newId(), organizationId, now, defaultCurrency: usd }))
+  )
+  const rows = {
+    brands: brands.map(({ displayName, slug }) => ({ id: brandIds.get(slug), organizationId, slug, displayName })),
+    categories: categories.map(({ slug, titles }, sortOrder) => ({
+      id: categoryIds.get(slug),
+      organizationId,
+      slug,
+      sortOrder,
+      metadata: { titles }
     })),
-    option_types: varied.flatMap(({ option_types }) => option_types),
-    option_values: varied.flatMap(({ option_values }) => option_values),
+    catalog_entities: placed.map(({ entity }) => entity),
+    entity_attributes: placed.flatMap(({ of, product }) =>
+      (["en", "de"] as const).map((locale) => ({ id: newId(), ...of, locale, ...product[locale] }))
+    ),
+    entity_categories: placed.flatMap(({ of, product }) =>
+      product.categories.map((slug, sortOrder) => ({ ...of, categoryId: categoryIds.get(slug), sortOrder }))
+    ),
+    entity_brands: placed.map(({ of, product }) => ({ ...of, brandId: brandIds.get(product.brand) })),
+    option_types: varied.flatMap(({ optionTypes }) => optionTypes),
+    option_values: varied.flatMap(({ optionValues }) => optionValues),
     variants: varied.flatMap(({ variants }) => variants),
-    variant_option_values: varied.flatMap(({ variant_option_values }) => variant_option_values),
-    prices: prices.map(priceRow),
-    warehouses: [{ id: warehouse, organization_id: organization, name: "Main warehouse", code: "MAIN" }],
-    stock_items: levels.map(({ sellable_id }) => ({ organization_id: organization, sellable_id, version: 1 })),
-    stock_levels: levels,
-    stock_movements: levels.filter(({ on_hand }) => on_hand > 0).map(receiptRow),
-    promotions: offers.map(promotionRow)
+    variant_option_values: varied.flatMap(({ variants }) =>
+      variants.flatMap(({ combination, id: variantId }) =>
+        combination.split(",").map((optionValueId) => ({ organizationId, variantId, optionValueId }))
+      )
+    ),
+    prices,
+    warehouses: [{ id: warehouseId, organizationId, name: "Main warehouse", code: "MAIN" }],
+    ...stockRows(levels),
+    promotions: offers
   }
   const events: ReadonlyArray<Change> = [
-    ...placed.map(entityOf).map((payload) => event("catalog.create", "catalog_entity", payload)),
+    ...rows.catalog_entities.map((payload) => event("catalog.create", "catalog_entity", payload)),
     ...prices.map((payload) => event("pricing.create", "price", payload)),
-    ...levels.map(levelOf).map((payload) => event("inventory.afterAdjust", "inventory", payload)),
+    ...levels.map((payload) => event("inventory.afterAdjust", "inventory", payload)),
     ...offers.map((payload) => event("promotions.create", "promotion", payload))
   ]
   return { rows, events }
 }
+
+/** What is in stock, and how it came in. */
+const stockRows = (levels: ReadonlyArray<StockLevel>) => ({
+  stock_items: levels.map(({ entityId, organizationId, variantId }) => ({
+    organizationId,
+    sellableId: variantId ?? entityId,
+    version: 1
+  })),
+  stock_levels: levels.map(({ entityId, id, lastRestockedAt, quantityOnHand, updatedAt, variantId, ...level }) => ({
+    id,
+    organizationId: level.organizationId,
+    sellableId: variantId ?? entityId,
+    warehouseId: level.warehouseId,
+    entityId,
+    variantId,
+    onHand: quantityOnHand,
+    lastRestockedAt,
+    updatedAt
+  })),
+  stock_movements: levels.filter(({ quantityOnHand }) => quantityOnHand > 0).map((level) => ({
+    id: newId(),
+    organizationId: level.organizationId,
+    entityId: level.entityId,
+    variantId: level.variantId,
+    warehouseId: level.warehouseId,
+    type: "receipt",
+    quantity: level.quantityOnHand,
+    reason: "Demo store"
+  }))
+})
+
+const idsOf = (records: ReadonlyArray<{ readonly slug: string }>) => new Map(records.map(({ slug }) => [slug, newId()]))
 
 const event = (
   type: Change["type"],
   entityType: Change["entityType"],
   payload: { readonly id: string }
 ): Change => ({ type, entityType, entityId: payload.id, payload })
+
+const entityOf = (product: DemoProduct, organizationId: string, at: Date): CatalogEntity => ({
+  id: newId(),
+  organizationId,
+  sourceStoreId: null,
+  type: "product",
+  slug: product.slug,
+  status: "active",
+  isVisible: true,
+  taxClass: null,
+  metadata: { sku: product.sku, weightGrams: product.weightGrams },
+  createdAt: at,
+  updatedAt: at,
+  publishedAt: at
+})
+
+/**
+ * Options, their values and every combination of them, as `variants/generate` makes them in mode `all`. The SKU of a
+ * variant says its combination, as in CLO-1001-M-INK.
+ */
+const variantRows = ({ options = [], sku }: DemoProduct, { id: entityId, organizationId }: CatalogEntity) => {
+  const axes = options.map(({ name, values }) => ({
+    id: newId(),
+    name,
+    values: values.map((value) => ({ id: newId(), value }))
+  }))
+  const texts = new Map(axes.flatMap(({ values }) => values.map(({ id, value }) => [id, value.toUpperCase()] as const)))
+  return {
+    optionTypes: axes.map(({ id, name }, sortOrder) => ({
+      id,
+      organizationId,
+      entityId,
+      name,
+      displayName: name,
+      sortOrder
+    })),
+    optionValues: axes.flatMap(({ id: optionTypeId, values }) =>
+      values.map(({ id, value }, sortOrder) => ({
+        id,
+        organizationId,
+        optionTypeId,
+        value,
+        displayValue: value,
+        sortOrder
+      }))
+    ),
+    variants: (axes.length === 0 ? [] : [...fullProduct(axes)]).map((combination, sortOrder) => ({
+      id: newId(),
+      organizationId,
+      entityId,
+      sku: [sku, ...combination.map((value) => texts.get(value))].join("-"),
+      sortOrder,
+      metadata: { generatedBy: "all" },
+      combination: combinationKey(combination)
+    }))
+  }
+}
+
+/** The prices of a product as the pricing rules make them from request bodies. */
+const pricesOf = ({ prices }: DemoProduct, { createdAt, id: entityId, organizationId }: CatalogEntity) =>
+  prices.flatMap(({ eur: inEuro, usd: inDollars, ...bounds }) =>
+    [{ currency: usd, amount: inDollars }, { currency: eur, amount: inEuro }].map((price) =>
+      Result.getOrThrow(priceOf({ entityId, ...price, ...bounds }, { id: newId(), organizationId, now: createdAt }))
+    )
+  )
+
+/** The stock of a variant, else of the product, in the warehouse. */
+const levelOf = (
+  { stock }: DemoProduct,
+  { createdAt, id: entityId, organizationId }: CatalogEntity,
+  variantId: string | null,
+  warehouseId: string
+): StockLevel => ({
+  id: newId(),
+  organizationId,
+  entityId,
+  variantId,
+  warehouseId,
+  quantityOnHand: stock,
+  quantityReserved: 0,
+  quantityIncoming: 0,
+  available: stock,
+  unitCost: null,
+  reorderThreshold: null,
+  reorderQuantity: null,
+  allowNegative: false,
+  version: 1,
+  lastRestockedAt: stock > 0 ? createdAt : null,
+  updatedAt: createdAt
+})
