@@ -234,16 +234,8 @@ const drawInvoice = (sheet: Sheet, document: ShownDocument, fonts: Fonts<Uint8Ar
   drawFoot(pen, document)
 }
 
-/** A document to draw; the answer has the same id. */
-export interface DrawRequest {
-  readonly id: number
-  readonly document: ShownDocument
-}
-
-/** The PDF, or the error. */
-export type DrawAnswer =
-  | { readonly id: number; readonly pdf: Uint8Array }
-  | { readonly id: number; readonly failure: string }
+/** The PDF of a document, or the error. */
+export type DrawAnswer = { readonly pdf: Uint8Array } | { readonly failure: string }
 
 const resolve = createRequire(import.meta.url).resolve
 
@@ -285,7 +277,7 @@ const drawn = async (document: ShownDocument): Promise<Uint8Array> => {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-parentPort?.on("message", ({ document, id }: DrawRequest) => {
+parentPort?.on("message", (document: ShownDocument) => {
   const answer = (said: DrawAnswer) => parentPort?.postMessage(said)
-  drawn(document).then((pdf) => answer({ id, pdf }), (error: unknown) => answer({ id, failure: String(error) }))
+  drawn(document).then((pdf) => answer({ pdf }), (error: unknown) => answer({ failure: String(error) }))
 })
