@@ -2,7 +2,7 @@ import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { isIPv6 } from "node:net"
 import { AnalyticsSettings } from "../domain/analytics/AnalyticsSettings.ts"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
-import { declaredEvents } from "../domain/events/DeclaredEvents.ts"
+import { DeclaredEvents } from "../domain/events/EventSubscribers.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { ImportExportSettings } from "../domain/import-export/ImportExportSettings.ts"
 import { JobSettings } from "../domain/jobs/JobSettings.ts"
@@ -45,7 +45,7 @@ import { jsonLog } from "./telemetry/JsonLog.ts"
 import { poolProbe } from "./telemetry/PoolProbe.ts"
 import { prettyLog } from "./telemetry/PrettyLog.ts"
 import { tracingLayer } from "./telemetry/Tracing.ts"
-import { webhookAdapters } from "./webhooks/WebhookAdapters.ts"
+import { webhookAdapters } from "./webhooks/HttpSender.ts"
 
 const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error", none: "None" } as const
 
@@ -66,7 +66,7 @@ const deploymentLayer = (settings: AppSettings) => {
     mediaAdapters(settings),
     HealthContributors.layer,
     OrderProjections.layer,
-    declaredEvents(deployment.plugins),
+    DeclaredEvents.layerOf(deployment.plugins),
     CatalogSettings.layerOf(deployment.catalog),
     SearchSettings.layerOf(deployment.search),
     AnalyticsSettings.layerOf(deployment.analytics),

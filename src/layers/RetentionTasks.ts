@@ -2,13 +2,13 @@ import { Effect, Layer } from "effect"
 import { AuthRepo } from "../domain/auth/AuthRepo.ts"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { RevisionRepo } from "../domain/catalog/revisions/RevisionRepo.ts"
-import { ChangeLogPurgeRepo } from "../domain/events/ChangeLogPurgeRepo.ts"
+import { EventRepo } from "../domain/events/EventRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { defineTask, Tasks } from "../domain/jobs/Task.ts"
 import { Media } from "../domain/media/Media.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
-import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookDeliveryRepo.ts"
+import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookRepo.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 import { RateLimitRepo } from "./ratelimits/RateLimitRepo.ts"
@@ -49,7 +49,7 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   const tasks = yield* Tasks
   const [carts, holds, keys, provider] = yield* Effect.all([CartRepo, HoldRepo, IdempotencyKeys, PaymentEventRepo])
   const [changeLog, cluster, webhooks, log] = yield* Effect.all([
-    ChangeLogPurgeRepo,
+    EventRepo,
     ClusterRetention,
     Deliveries,
     WebhookDeliveryRepo

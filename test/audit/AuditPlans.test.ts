@@ -5,12 +5,12 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { Audit } from "../../src/domain/audit/Audit.ts"
 import type { AuditFilter } from "../../src/domain/audit/AuditEntry.ts"
 import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
-import { EventReadRepo } from "../../src/domain/events/EventReadRepo.ts"
-import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
+import { EventRepo } from "../../src/domain/events/EventRepo.ts"
+import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const Repos = Layer.mergeAll(auditLayer, EventReadRepo.layer, RelayRepo.layer).pipe(Layer.provideMerge(TestDatabase))
+const Repos = Layer.mergeAll(auditLayer, EventRepo.layer, RelayStatements.layer).pipe(Layer.provideMerge(TestDatabase))
 
 /** A change log of 60,000 entries, half of them another organization's, and a few that wait. */
 const aLongChangeLog = Effect.gen(function*() {
@@ -23,9 +23,12 @@ const aLongChangeLog = Effect.gen(function*() {
         (n % 1000)::text, '{}', 'u-' || n % 50, 'user', 'rest', timestamptz '2026-01-01' + n * interval '1 minute'
       from generate_series(1, ${count}::int) n`
   yield* entries(60_000)
-  yield* Effect.repeat((yield* RelayRepo).assignPositions({ entries: 10_000, bytes: 1_000_000 }, () => Effect.void), {
-    while: (count) => count > 0
-  })
+  yield* Effect.repeat(
+    (yield* RelayStatements).assignPositions({ entries: 10_000, bytes: 1_000_000 }, () => Effect.void),
+    {
+      while: (count) => count > 0
+    }
+  )
   yield* entries(20)
   yield* sql`vacuum analyze outbox_events`
 })
@@ -51,7 +54,7 @@ it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a change 
         assert.strictEqual(plans.length, 2)
         for (const plan of plans) assert.notMatch(plan, /Seq Scan on outbox_events/, JSON.stringify(filter))
       }
-      const events = yield* EventReadRepo
+      const events = yield* EventRepo
       for (
         const read of [
           events.after(100, 50),
@@ -65,7 +68,7 @@ it.layer(Repos, { excludeTestServices: true, timeout: "60 seconds" })("a change 
         const [plan = ""] = yield* asAuditor(plansOf(read))
         assert.match(plan, /Index Scan using outbox_events_sequence/)
       }
-      const [waits = ""] = yield* plansOf((yield* RelayRepo).waits)
+      const [waits = ""] = yield* plansOf((yield* RelayStatements).waits)
       assert.match(waits, /outbox_events_waiting/)
     }), 60_000)
 })

@@ -1,10 +1,10 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Latch, Layer, Option, Schema } from "effect"
-import type { Message } from "effect/cluster"
 import {
   ClusterWorkflowEngine,
   Envelope,
+  type Message,
   MessageStorage,
   RunnerHealth,
   Runners,
@@ -15,7 +15,7 @@ import {
 import type { Rpc } from "effect/rpc"
 import { DurableDeferred, Workflow } from "effect/workflow"
 import * as ActivationLookups from "../../src/layers/cluster/ActivationLookups.ts"
-import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
+import { ShardTenure } from "../../src/layers/cluster/ActivationLookups.ts"
 import { until } from "./Storages.ts"
 
 const execution = "Workflow/Order/e1"

@@ -13,7 +13,7 @@ import {
 } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { clusterHealth } from "../../src/layers/cluster/ClusterHealth.ts"
-import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
+import { ClusterTables } from "../../src/layers/cluster/ClusterStorage.ts"
 import { DeploymentHealth } from "../../src/layers/health/Readiness.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { freshDatabase } from "../support/Postgres.ts"

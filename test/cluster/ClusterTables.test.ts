@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ClusterTables, differences } from "../../src/layers/cluster/ClusterTables.ts"
+import { ClusterTables, differences } from "../../src/layers/cluster/ClusterStorage.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 it.layer(TestDatabase)("ClusterTables", (it) => {

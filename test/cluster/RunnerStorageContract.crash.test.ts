@@ -3,10 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Runner, RunnerAddress, RunnerStorage, ShardId, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
-import * as SessionRunnerStorage from "../../src/layers/cluster/SessionRunnerStorage.ts"
+import { ShardTenure } from "../../src/layers/cluster/ActivationLookups.ts"
+import { ClusterTables, sessionRunnerStorage } from "../../src/layers/cluster/ClusterStorage.ts"
 import { ShardLocks } from "../../src/layers/cluster/ShardLocks.ts"
-import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { separateServer } from "../support/SeparateServer.ts"
@@ -21,7 +20,7 @@ const numbers = (held: ReadonlyArray<ShardId.ShardId>) => held.map((shardId) => 
 const processOn = Effect.fnUntraced(function*(url: string, kind: "stock" | "session", advisory: boolean) {
   const storage = kind === "stock"
     ? SqlRunnerStorage.layerStorage({})
-    : Layer.provide(SessionRunnerStorage.layer, ShardLocks.layer(Redacted.make(url)))
+    : Layer.provide(sessionRunnerStorage, ShardLocks.layer(Redacted.make(url)))
   const context = yield* Layer.build(
     storage.pipe(
       Layer.provideMerge(Layer.merge(ClusterTables.layer, ShardTenure.layer)),

@@ -1,11 +1,10 @@
 import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import { Context, Effect, Layer, type Option, Schedule } from "effect"
-import type { MessageStorage } from "effect/cluster"
-import { SqlMessageStorage } from "effect/cluster"
+import { type MessageStorage, SqlMessageStorage } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import { ClusterTables } from "../../src/layers/cluster/ClusterTables.ts"
+import { ShardTenure } from "../../src/layers/cluster/ActivationLookups.ts"
+import { ClusterTables } from "../../src/layers/cluster/ClusterStorage.ts"
 import * as GroupCommitMessageStorage from "../../src/layers/cluster/GroupCommitMessageStorage.ts"
-import { ShardTenure } from "../../src/layers/cluster/ShardTenure.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** The storage under test, below the typed service. */

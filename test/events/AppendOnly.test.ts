@@ -1,15 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { ChangeLogPurgeRepo } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
-import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
+import { EventRepo } from "../../src/domain/events/EventRepo.ts"
+import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
-const Repos = Layer.mergeAll(RelayRepo.layer, ChangeLogPurgeRepo.layer).pipe(Layer.provideMerge(TestDatabase))
+const Repos = Layer.mergeAll(RelayStatements.layer, EventRepo.layer).pipe(Layer.provideMerge(TestDatabase))
 
 const assignPositions = Effect.flatMap(
-  RelayRepo,
+  RelayStatements,
   ({ assignPositions }) => assignPositions({ entries: 500, bytes: 1_000_000 }, () => Effect.void)
 )
 
@@ -120,7 +120,7 @@ it.layer(Repos, { excludeTestServices: true })("the change log", (it) => {
   it.effect("the purge stops at the first recent entry, even if older ones follow", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const { purge } = yield* ChangeLogPurgeRepo
+      const { purge } = yield* EventRepo
       const aged = (organization: string, days: number) =>
         sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type, source,
             created_at)

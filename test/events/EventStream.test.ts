@@ -2,17 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
-import { eventStream } from "../../src/http/events/EventStream.ts"
+import { eventStream } from "../../src/http/events/EventsHttp.ts"
 
 const event: SequencedEvent = {
   organizationId: "org_default",
-  sequence: 7,
   id: "0190163d-8694-739b-aea5-966c26f8ad91",
+  sequence: 7,
   type: "orders.create",
+  timestamp: new Date("2026-01-02T03:04:05.678Z"),
   entityType: "order",
   entityId: "o-1",
-  payload: { note: "two\nlines" },
-  createdAt: new Date("2026-01-02T03:04:05.678Z"),
+  data: { note: "two\nlines" },
   actorId: null,
   requestId: "r-1"
 }

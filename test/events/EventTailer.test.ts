@@ -1,15 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { EventReadRepo } from "../../src/domain/events/EventReadRepo.ts"
-import { EventTailer } from "../../src/domain/events/EventTailer.ts"
-import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
+import { EventRepo } from "../../src/domain/events/EventRepo.ts"
+import { EventTailer } from "../../src/domain/events/Events.ts"
+import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { upTo, writeEntries } from "./ChangeLog.ts"
 
 /** A process that serves two readers and keeps two events for each of them. */
 const Tailer = EventTailer.layerOf({ readers: 2, buffer: 2 }).pipe(
-  Layer.provideMerge(Layer.merge(EventReadRepo.layer, RelayRepo.layer)),
+  Layer.provideMerge(Layer.merge(EventRepo.layer, RelayStatements.layer)),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -19,7 +19,7 @@ const of = (organization: string) => Effect.provideService(CurrentActor, systemA
 const happen = (organization: string, count: number) =>
   Effect.andThen(
     writeEntries(count, organization),
-    Effect.flatMap(RelayRepo, ({ assignPositions }) =>
+    Effect.flatMap(RelayStatements, ({ assignPositions }) =>
       assignPositions({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
   )
 

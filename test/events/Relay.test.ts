@@ -3,18 +3,18 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EventNotice, EventSubscribers } from "../../src/domain/events/EventSubscribers.ts"
 import { Relay } from "../../src/domain/events/Relay.ts"
-import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
+import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
 const Relays = Relay.layer.pipe(
-  Layer.provideMerge(Layer.merge(RelayRepo.layer, EventSubscribers.layer)),
+  Layer.provideMerge(Layer.merge(RelayStatements.layer, EventSubscribers.layer)),
   Layer.provideMerge(TestDatabase)
 )
 
 const assignPositions = (entries = 500, bytes = 1_000_000) =>
-  Effect.flatMap(RelayRepo, ({ assignPositions }) => assignPositions({ entries, bytes }, () => Effect.void))
+  Effect.flatMap(RelayStatements, ({ assignPositions }) => assignPositions({ entries, bytes }, () => Effect.void))
 
 const relayAll = Effect.repeat(assignPositions(), { while: (count) => count > 0 })
 
@@ -116,7 +116,7 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
           actor_type, request_id, source, created_at)
         values ('0190163d-8694-739b-aea5-966c26f8ad91', 'org_one', 'orders.create', 'order', 'o-1', '{"id": "o-1"}',
           'u-1', 'user', 'r-1', 'rest', '2026-01-02T03:04:05.678Z')`
-      yield* (yield* RelayRepo).assignPositions({ entries: 10, bytes: 1000 }, (events) =>
+      yield* (yield* RelayStatements).assignPositions({ entries: 10, bytes: 1000 }, (events) =>
         Effect.sync(() => void heard.push(...events)))
       assert.deepStrictEqual(heard, [{
         organizationId: "org_one",

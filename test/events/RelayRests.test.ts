@@ -3,12 +3,12 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { EventSubscribers } from "../../src/domain/events/EventSubscribers.ts"
 import { Relay } from "../../src/domain/events/Relay.ts"
-import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
+import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 
 /** A change log with so many entries that wait, which counts how often it is looked at. */
 const changeLogOf = (waiting: number) => {
   const changeLog = { waiting, looks: 0 }
-  const repo = Layer.succeed(RelayRepo, {
+  const repo = Layer.succeed(RelayStatements, {
     waits: Effect.sync(() => {
       changeLog.looks += 1
       return changeLog.waiting > 0

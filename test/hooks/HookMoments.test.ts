@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
-import { hookMoments } from "../../src/domain/hooks/HookMap.ts"
+import { hookOperations } from "../../src/domain/hooks/HookMap.ts"
 import { imported, jsonl } from "../import-export/ImportCalls.ts"
 import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
@@ -15,7 +15,7 @@ interface Heard {
 
 const heard = new Map<string, Array<Heard>>()
 
-const names = Object.keys(hookMoments)
+const names = Object.keys(hookOperations)
 const hooks = names.map((name): Hook => ({
   key: name.replace("<type>", "course"),
   handler: (call: BeforeCall | AfterCall) => {
@@ -86,7 +86,7 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
       yield* done("PATCH", "/me/profile", { as: asCustomer("hooked"), body: { phone: "1" } })
       yield* buy(entityId)
       assert.deepStrictEqual(names.filter((name) => !heard.has(name)), [])
-      for (const [name, { operation }] of Object.entries(hookMoments)) {
+      for (const [name, operation] of Object.entries(hookOperations)) {
         for (const recorded of heard.get(name) ?? []) assert.strictEqual(recorded.operation, operation, name)
       }
     }))

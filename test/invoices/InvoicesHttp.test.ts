@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import type { AdapterMail } from "../../src/layers/mail/AdapterTransport.ts"
+import type { AdapterMail } from "../../src/layers/mail/MailTransport.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { mailing } from "../mail/MailedShop.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec } from "../support/OrderBuilder.ts"

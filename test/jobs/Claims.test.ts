@@ -5,8 +5,8 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import type { Job, ProcessingOrder, Settlement } from "../../src/domain/jobs/Job.ts"
 import { type Input, Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
-import { JobClaimRepo } from "../../src/layers/jobs/JobClaimRepo.ts"
-import { JobSettleRepo } from "../../src/layers/jobs/JobSettleRepo.ts"
+import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
+import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const handler = () => Effect.void
@@ -43,7 +43,7 @@ const claim = (queue: string, limit: number, token = newId()) => ({
 })
 
 const take = (queue: string, limit = 10, order: ProcessingOrder = oldest, token = newId(), from?: Date) =>
-  Effect.flatMap(JobClaimRepo, (repo) => repo.take(claim(queue, limit, token), order, from))
+  Effect.flatMap(JobClaimStatements, (repo) => repo.take(claim(queue, limit, token), order, from))
 
 const idsOf = ({ jobs }: { readonly jobs: ReadonlyArray<{ readonly id: string }> }) => jobs.map(({ id }) => id)
 
@@ -58,7 +58,7 @@ const done = (id: string, of: Partial<Settlement> = {}): Settlement => ({
 })
 
 const settle = (queue: string, token: string, ...all: ReadonlyArray<Settlement>) =>
-  Effect.flatMap(JobSettleRepo, (repo) => repo.settle(queue, token, all))
+  Effect.flatMap(JobQueueRepo, (repo) => repo.settle(queue, token, all))
 
 let queues = 0
 const aQueue = () => `queue ${++queues}`
@@ -82,7 +82,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       Effect.gen(function*() {
         const queue = aQueue()
         const sql = yield* SqlClient.SqlClient
-        yield* (yield* JobClaimRepo).prepareOrder(order)
+        yield* (yield* JobClaimStatements).prepareOrder(order)
         const ids: Array<string> = []
         for (const [n, slug] of ["c", "b", "c", "b", "a"].entries()) {
           const id = yield* enqueue(slug, { weight: n === 3 ? 1 : 0 }, { queue })
@@ -138,7 +138,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
     Effect.gen(function*() {
       const queue = aQueue()
       const jobs = yield* Jobs
-      const repo = yield* JobSettleRepo
+      const repo = yield* JobQueueRepo
       const options = { organizationId: "org_default", queue }
       yield* jobs.enqueueAll(
         Array.from({ length: 300 }, (_, n) => ({ task: "test/a", input: { key: `key ${n % 5}` }, options }))
@@ -183,7 +183,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
       yield* settle(queue, token, done(first))
       assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [second])
       yield* sql`delete from job_keys where job_id = ${second}::uuid`
-      assert.strictEqual(yield* (yield* JobSettleRepo).unpark, 1)
+      assert.strictEqual(yield* (yield* JobQueueRepo).unpark, 1)
       assert.deepStrictEqual(idsOf(yield* take(queue, 10, oldest, token)), [third])
       assert.isTrue((yield* rowOf(waiting)).blocked)
       yield* sql`delete from job_keys`
@@ -194,7 +194,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
     Effect.gen(function*() {
       const queue = aQueue()
       const sql = yield* SqlClient.SqlClient
-      const repo = yield* JobSettleRepo
+      const repo = yield* JobQueueRepo
       const id = yield* enqueue("test/a", { key: "late" }, { queue, maxAttempts: 3 })
       const [slow, quick] = [newId(), newId()]
       yield* take(queue, 1, oldest, slow)
@@ -213,7 +213,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
     Effect.gen(function*() {
       const queue = aQueue()
       const sql = yield* SqlClient.SqlClient
-      const repo = yield* JobSettleRepo
+      const repo = yield* JobQueueRepo
       const id = yield* enqueue("test/a", { key: "poison" }, { queue, maxAttempts: 2 })
       for (const expected of [{ pending: 1, failed: 0 }, { pending: 0, failed: 1 }]) {
         yield* take(queue)
@@ -229,9 +229,9 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a claim", (it) =
   it.effect("the job of a slot is reclaimed for a new owner of the slot only", () =>
     Effect.gen(function*() {
       const queue = aQueue()
-      const repo = yield* JobSettleRepo
+      const repo = yield* JobQueueRepo
       const token = newId()
-      const claims = yield* JobClaimRepo
+      const claims = yield* JobClaimStatements
       const id = yield* enqueue("test/plain", {}, { queue, maxAttempts: 2 })
       yield* claims.take({ ...claim(queue, 1, token), slot: "q/7" }, oldest)
       // The owner of another slot lives.

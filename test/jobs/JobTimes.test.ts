@@ -6,7 +6,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import type { Input } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask, type Task } from "../../src/domain/jobs/Task.ts"
-import { JobClaimRepo } from "../../src/layers/jobs/JobClaimRepo.ts"
+import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
 import { backoffAfter } from "../../src/layers/jobs/TaskRuns.ts"
 import { runWorkerSlot } from "../../src/layers/jobs/WorkerSlot.ts"
 import { countOf, enqueue, queueLayer, rowOf, run, until } from "./Queue.ts"
@@ -167,7 +167,7 @@ it.layer(queueLayer({ tasks }))("by the clock", (it) => {
 
   it.effect("a fair claim leaves a job alone until its time, too", () =>
     Effect.gen(function*() {
-      const repo = yield* JobClaimRepo
+      const repo = yield* JobClaimStatements
       const queue = "round"
       const id = yield* enqueue("test/plain", { mark: "round" }, { queue, delayMs: 5_000 })
       const round = Effect.map(

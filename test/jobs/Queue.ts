@@ -1,21 +1,19 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
+import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { type EnqueueOptions, type Input, JobRunner, Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { type JobEngine, JobSettings, type JobSettingsValues } from "../../src/domain/jobs/JobSettings.ts"
 import { type Task, Tasks } from "../../src/domain/jobs/Task.ts"
 import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
-import { jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
-import { jobEnqueueRepoLayer, schedulerTickRepoLayer } from "../../src/layers/jobs/JobEnqueueRepo.ts"
+import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
 import { JobNotifier } from "../../src/layers/jobs/JobNotifier.ts"
+import { JobQueueRepo, SchedulerTickRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { jobRunnerLayer, registeredTasksLayer } from "../../src/layers/jobs/JobRunner.ts"
-import { JobSchedules } from "../../src/layers/jobs/JobSchedules.ts"
-import { jobSettleRepoLayer } from "../../src/layers/jobs/JobSettleRepo.ts"
-import { queuedJobsLayer } from "../../src/layers/jobs/QueuedJobs.ts"
+import { JobSchedules, queuedJobsLayer } from "../../src/layers/jobs/QueuedJobs.ts"
 import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
 import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
-import { workerSlotRepoLayer } from "../../src/layers/jobs/WorkerSlotRepo.ts"
+import { WorkerSlotRepo } from "../../src/layers/jobs/WorkerSlotRepo.ts"
 import { freshDatabase, TestDatabase } from "../support/Postgres.ts"
 import { waitFor } from "../support/waitFor.ts"
 
@@ -28,12 +26,11 @@ export interface QueueOptions {
 }
 
 const repos = Layer.mergeAll(
-  jobClaimRepoLayer,
-  jobEnqueueRepoLayer,
-  jobRecordRepoLayer,
-  jobSettleRepoLayer,
-  workerSlotRepoLayer,
-  schedulerTickRepoLayer
+  JobClaimStatements.layer,
+  JobQueueRepo.layer,
+  JobRecordRepo.layer,
+  WorkerSlotRepo.layer,
+  SchedulerTickRepo.layer
 )
 
 /** The queue with the tasks of a test over a fresh database. Only the test runs it. */

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
-import { JobClaimRepo, jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
+import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
 import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -15,10 +15,10 @@ const seen = { costMs: 0, claims: new Array<"whole" | "from the last one on" | "
 
 /** The real claims, noted, on a queue whose old entries make some of them slow. */
 const NotedClaims = Layer.effect(
-  JobClaimRepo,
-  Effect.map(JobClaimRepo, (repo) => {
+  JobClaimStatements,
+  Effect.map(JobClaimStatements, (repo) => {
     const slowly = TestClock.adjust(0).pipe(Effect.andThen(Effect.suspend(() => TestClock.adjust(seen.costMs))))
-    return JobClaimRepo.of({
+    return JobClaimStatements.of({
       ...repo,
       take: (claim, order, from) => {
         seen.claims.push(from === undefined ? "whole" : "from the last one on")
@@ -30,7 +30,7 @@ const NotedClaims = Layer.effect(
       }
     })
   })
-).pipe(Layer.provide(jobClaimRepoLayer))
+).pipe(Layer.provide(JobClaimStatements.layer))
 
 const Claims = QueueClaims.layer.pipe(
   Layer.provideMerge(Layer.merge(NotedClaims, JobSettings.layerOf({}))),
@@ -113,7 +113,7 @@ it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) 
 })
 
 const PlainClaims = QueueClaims.layer.pipe(
-  Layer.provideMerge(Layer.merge(jobClaimRepoLayer, JobSettings.layerOf({}))),
+  Layer.provideMerge(Layer.merge(JobClaimStatements.layer, JobSettings.layerOf({}))),
   Layer.provideMerge(OneConnection)
 )
 
@@ -129,7 +129,7 @@ const fill = (organization: string, count: number) =>
 /** Shared buffers that a claim touches, rolled back after it was looked at. */
 const touched = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const repo = yield* JobClaimRepo
+  const repo = yield* JobClaimStatements
   const claim = { queue: "default", limit: 100, slot: "s", token: newId(), leaseMs: 1_000 }
   const statements = yield* statementsOf(
     Effect.exit(sql.withTransaction(Effect.andThen(

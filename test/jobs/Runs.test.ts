@@ -172,7 +172,7 @@ it.layer(queueLayer({ tasks }), { excludeTestServices: true })("a job", (it) => 
         assert.strictEqual(error.error.code, "VALIDATION_FAILED", JSON.stringify(options))
         yield* Effect.flip(jobs.enqueueAll([good, { ...good, options }]))
       }
-      assert.strictEqual((yield* Effect.flip(enqueue("test/echo", { a: new Date() })))._tag, "ValidationFailed")
+      assert.strictEqual((yield* Effect.flip(enqueue("test/echo", { a: new Date() }))).error.code, "VALIDATION_FAILED")
       assert.strictEqual(yield* countOf("commerce_jobs"), before)
     }))
 

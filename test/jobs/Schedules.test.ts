@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
-import { JobSchedules } from "../../src/layers/jobs/JobSchedules.ts"
+import { JobSchedules } from "../../src/layers/jobs/QueuedJobs.ts"
 import { queueLayer } from "./Queue.ts"
 
 const hourly = defineTask({ slug: "test/hourly", schedule: "0 * * * *", handler: () => Effect.void })

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
 import type { ClaimedJob } from "../../src/domain/jobs/Job.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
-import { JobSettleRepo, jobSettleRepoLayer } from "../../src/layers/jobs/JobSettleRepo.ts"
+import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { makeJobWorker } from "../../src/layers/jobs/JobWorker.ts"
 import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
 import { statementsOf } from "../pricing/Statements.ts"
@@ -15,21 +15,21 @@ const met = { writing: false, times: 0, extended: 0 }
 
 /** The real ends and leases, which note when two of them meet. */
 const Noted = Layer.effect(
-  JobSettleRepo,
-  Effect.map(JobSettleRepo, (repo) => {
+  JobQueueRepo,
+  Effect.map(JobQueueRepo, (repo) => {
     const alone = <A>(statement: Effect.Effect<A>) =>
       Effect.suspend(() => {
         if (met.writing) met.times++
         met.writing = true
         return Effect.ensuring(statement, Effect.sync(() => met.writing = false))
       })
-    return JobSettleRepo.of({
+    return JobQueueRepo.of({
       ...repo,
       settle: (...args) => alone(repo.settle(...args)),
       extend: (...args) => Effect.tap(alone(repo.extend(...args)), Effect.sync(() => met.extended++))
     })
   })
-).pipe(Layer.provide(jobSettleRepoLayer))
+).pipe(Layer.provide(JobQueueRepo.layer))
 
 /** Every job succeeds in a later turn of the process; the first one when leases were extended a few times. */
 const Runs = Layer.sync(TaskRuns, () => {
@@ -74,7 +74,7 @@ it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker
   it.effect("a worker's statements find jobs by id, with any number of done jobs since the last vacuum", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const repo = yield* JobSettleRepo
+      const repo = yield* JobQueueRepo
       const jobs = yield* fill(200_000, 500)
       yield* sql`analyze commerce_jobs`
       const ids = jobs.map(({ id }) => id)

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
-import type { Mail, MailOf, MailTemplate } from "../../src/domain/mail/Mail.ts"
-import { headerText, isMailAddress } from "../../src/domain/mail/MailAddress.ts"
+import { headerText, isMailAddress, type Mail, type MailOf, type MailTemplate } from "../../src/domain/mail/Mail.ts"
 import { moneyText, personName } from "../../src/domain/text/DisplayText.ts"
 import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"

@@ -5,10 +5,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { GiveUp } from "../../src/domain/jobs/Task.ts"
 import { type Mail, Mails } from "../../src/domain/mail/Mail.ts"
-import { adapterTransport, type MailAdapter } from "../../src/layers/mail/AdapterTransport.ts"
-import { fileTransport } from "../../src/layers/mail/FileTransport.ts"
 import { MailSettings } from "../../src/layers/mail/MailSettings.ts"
-import { MailTransport, type OutgoingMail } from "../../src/layers/mail/MailTransport.ts"
+import {
+  adapterTransport,
+  fileTransport,
+  type MailAdapter,
+  MailTransport,
+  type OutgoingMail
+} from "../../src/layers/mail/MailTransport.ts"
 import { queuedMailsLayer } from "../../src/layers/mail/QueuedMails.ts"
 import { JobsDouble, jobsDouble } from "../webhooks/JobsDouble.ts"
 

@@ -9,7 +9,7 @@ import { pictureArrivals, PictureHosts } from "../../src/domain/media/ExternalPi
 import { TemporaryFiles } from "../../src/domain/media/MediaStorage.ts"
 import { guardedPictures } from "../../src/layers/media/GuardedPictures.ts"
 import { localTemporaryFiles } from "../../src/layers/media/LocalTemporaryFiles.ts"
-import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
+import { HostResolver } from "../../src/layers/webhooks/TargetGuard.ts"
 import { pictureHost } from "../support/PictureHost.ts"
 import { waitFor } from "../support/waitFor.ts"
 

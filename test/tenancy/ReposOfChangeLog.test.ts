@@ -1,16 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ChangeLogPurgeRepo } from "../../src/domain/events/ChangeLogPurgeRepo.ts"
-import { EventReadRepo } from "../../src/domain/events/EventReadRepo.ts"
-import { redactChangeLog } from "../../src/domain/events/RedactionRepo.ts"
-import { RelayRepo } from "../../src/domain/events/RelayRepo.ts"
+import { EventRepo, redactChangeLog } from "../../src/domain/events/EventRepo.ts"
+import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 import { placesOf } from "../events/ChangeLog.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother, asOwner } from "./AnotherTenant.ts"
 import { rowsOf } from "./Footprint.ts"
 
-const Repos = Layer.mergeAll(EventReadRepo.layer, ChangeLogPurgeRepo.layer, RelayRepo.layer).pipe(
+const Repos = Layer.merge(EventRepo.layer, RelayStatements.layer).pipe(
   Layer.provideMerge(TestDatabase)
 )
 
@@ -26,7 +24,9 @@ const entries = (organization: string, types: ReadonlyArray<string>, daysAgo = 0
       from unnest(${[...types]}::text[]) with ordinality u(t, n) order by n`
   )
 
-const relayed = RelayRepo.use((relay) => relay.assignPositions({ entries: 500, bytes: 1_000_000 }, () => Effect.void))
+const relayed = RelayStatements.use((relay) =>
+  relay.assignPositions({ entries: 500, bytes: 1_000_000 }, () => Effect.void)
+)
 
 /** Redacts a person in the change log of an organization; gives how many entries changed. */
 const redacted = Effect.fnUntraced(function*(organizationId: string) {
@@ -47,7 +47,7 @@ it.layer(Repos, { excludeTestServices: true })(
         yield* entries("org_another", [event, event, event, event])
         yield* entries("org_default", [audited, event, audited, event])
         yield* relayed
-        const { after, afterAll, latest } = yield* EventReadRepo
+        const { after, afterAll, latest } = yield* EventRepo
         const read = Effect.all([latest, Effect.map(after(0, 9), ({ length }) => length)])
         assert.deepStrictEqual([yield* asOwner(read), yield* asAnother(read)], [[2, 2], [4, 4]])
         const both = [{ organizationId: "org_default", after: 1 }, { organizationId: "org_another", after: 3 }]
@@ -74,7 +74,7 @@ it.layer(Repos, { excludeTestServices: true })(
         yield* entries("org_old", [audited, event, audited, event], 100)
         yield* relayed
         const before = yield* rowsOf("org_young")
-        assert.strictEqual(yield* ChangeLogPurgeRepo.use((repo) => repo.purge(100, 30)), 4)
+        assert.strictEqual(yield* EventRepo.use((repo) => repo.purge(100, 30)), 4)
         assert.deepStrictEqual(yield* rowsOf("org_young"), before)
         const cursors = yield* sql`select purged_position::int4 as position, event_sequence::int4 as sequence
         from outbox_cursors where organization_id = 'org_old'`

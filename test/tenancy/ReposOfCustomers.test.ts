@@ -14,7 +14,7 @@ import type { Interaction } from "../../src/domain/customers/Interaction.ts"
 import { PersonalDataRepo } from "../../src/domain/customers/PersonalDataRepo.ts"
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { JobRecordRepo, jobRecordRepoLayer } from "../../src/domain/jobs/JobRecordRepo.ts"
+import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -44,7 +44,7 @@ const Repos = Layer.mergeAll(
   CustomerRepo.layer,
   FulfillmentRepo.layer,
   InteractionRepo.layer,
-  jobRecordRepoLayer,
+  JobRecordRepo.layer,
   PersonalDataRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 

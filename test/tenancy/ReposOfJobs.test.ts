@@ -2,13 +2,12 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { JobClaimRepo, jobClaimRepoLayer } from "../../src/layers/jobs/JobClaimRepo.ts"
-import { JobEnqueueRepo, jobEnqueueRepoLayer } from "../../src/layers/jobs/JobEnqueueRepo.ts"
-import { JobSettleRepo, jobSettleRepoLayer } from "../../src/layers/jobs/JobSettleRepo.ts"
+import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
+import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { insert, openAnother } from "./AnotherTenant.ts"
 
-const Repos = Layer.mergeAll(jobClaimRepoLayer, jobEnqueueRepoLayer, jobSettleRepoLayer).pipe(
+const Repos = Layer.merge(JobClaimStatements.layer, JobQueueRepo.layer).pipe(
   Layer.provideMerge(TestDatabase)
 )
 
@@ -50,11 +49,11 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       const theirs = yield* aJob(queue, "org_another", 9, true)
       const [first, second] = [yield* aJob(queue, "org_default", 5), yield* aJob(queue, "org_default", 4)]
       const claim = claimOf(queue)
-      const taken = yield* JobClaimRepo.use((repo) => repo.take(claim, { field: "createdAt" }))
+      const taken = yield* JobClaimStatements.use((repo) => repo.take(claim, { field: "createdAt" }))
       assert.deepStrictEqual(idsOf(taken), [first])
       assert.deepStrictEqual(yield* blockedOf([theirs, second]), [true, true])
       const ended = { id: first, status: "succeeded", output: null, error: null, delayMs: 0, counted: true } as const
-      yield* JobSettleRepo.use((repo) => repo.settle(queue, claim.token, [ended]))
+      yield* JobQueueRepo.use((repo) => repo.settle(queue, claim.token, [ended]))
       assert.deepStrictEqual(yield* blockedOf([theirs, second]), [true, false])
     }))
 
@@ -63,7 +62,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       const queue = yield* aQueue
       yield* aJob(queue, "org_another", 9)
       const own = yield* aJob(queue, "org_default", 5)
-      const taken = yield* JobClaimRepo.use((repo) => repo.takeFairly(claimOf(queue), "", ["org_another"]))
+      const taken = yield* JobClaimStatements.use((repo) => repo.takeFairly(claimOf(queue), "", ["org_another"]))
       assert.deepStrictEqual(idsOf(taken), [own])
     }))
 
@@ -73,7 +72,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       const theirs = yield* aJob(queue, "org_another", 9, true)
       const own = yield* aJob(queue, "org_default", 5, true)
       yield* insert("job_keys", { organization_id: "org_another", concurrency_key: key, job_id: newId() })
-      assert.strictEqual(yield* (yield* JobSettleRepo).unpark, 1)
+      assert.strictEqual(yield* (yield* JobQueueRepo).unpark, 1)
       assert.deepStrictEqual(yield* blockedOf([theirs, own]), [true, false])
     }))
 
@@ -82,7 +81,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of jobs with the sa
       const queue = yield* aQueue
       yield* aJob(queue, "org_another", 9)
       const own = yield* aJob(queue, "org_default", 5)
-      const superseded = [{ organizationId: "org_default", taskSlug: "test/any", concurrencyKey: key }]
-      assert.deepStrictEqual(yield* JobEnqueueRepo.use((repo) => repo.replace(superseded, [])), [own])
+      const superseded = [{ organizationId: "org_default", task: "test/any", concurrencyKey: key }]
+      assert.deepStrictEqual(yield* JobQueueRepo.use((repo) => repo.replace(superseded, [])), [own])
     }))
 })

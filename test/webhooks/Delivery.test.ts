@@ -66,7 +66,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
         id: `evt_${event.id}`,
         type: "orders.create",
         timestamp: "2026-11-21T10:00:00.123Z",
-        data: event.payload
+        data: event.data
       })
       assert.deepStrictEqual(verify(endpoint.secret, request), JSON.parse(request.body))
       assert.throws(() => verify(endpoint.secret, { ...request, body: `${request.body} ` }))
@@ -273,7 +273,7 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
   it.effect("a delivered event is not sent again by a retry of its job", () =>
     Effect.gen(function*() {
       const { receiver } = yield* onlyEndpoint()
-      yield* relay([anEvent({ createdAt: new Date() })])
+      yield* relay([anEvent({ timestamp: new Date() })])
       yield* runPending
       const [job] = (yield* JobsDouble).jobs
       if (job === undefined) return assert.fail("nothing was enqueued")

@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { createServer } from "node:net"
-import { WebhookSender } from "../../src/domain/webhooks/WebhookSender.ts"
-import { WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
-import { HostResolver, Unresolved } from "../../src/layers/webhooks/HostResolver.ts"
+import { WebhookSender, WebhookSettings } from "../../src/domain/webhooks/WebhookSender.ts"
 import { httpSender } from "../../src/layers/webhooks/HttpSender.ts"
-import { specialPurpose } from "../../src/layers/webhooks/SpecialRanges.ts"
-import { targetOf, type TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"
+import {
+  HostResolver,
+  specialPurpose,
+  targetOf,
+  type TargetPolicy,
+  Unresolved
+} from "../../src/layers/webhooks/TargetGuard.ts"
 import { webhookReceiver } from "../support/WebhookReceiver.ts"
 import { hostileUrls, internalAddresses, internalNames, publicAddresses } from "./HostileTargets.ts"
 import { endpointAt, loopback } from "./WebhookWorld.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { WebhookDeliveryRepo } from "../../src/domain/webhooks/WebhookDeliveryRepo.ts"
+import { WebhookDeliveryRepo } from "../../src/domain/webhooks/WebhookRepo.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { runPending } from "./JobsDouble.ts"
 import { anEvent, relay, webhookWorld } from "./WebhookWorld.ts"

@@ -4,15 +4,18 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
-import { developmentKeyring, encryptSecret } from "../../src/domain/webhooks/SecretEncryption.ts"
-import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookEndpointRepo.ts"
+import {
+  developmentKeyring,
+  encryptSecret,
+  newSecret,
+  secretOwner
+} from "../../src/domain/webhooks/SecretEncryption.ts"
+import type { StoredEndpoint } from "../../src/domain/webhooks/WebhookRepo.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
-import { newSecret, secretOwner } from "../../src/domain/webhooks/WebhookSecret.ts"
-import { type WebhookOptions, WebhookSettings } from "../../src/domain/webhooks/WebhookSettings.ts"
+import { type WebhookOptions, WebhookSettings } from "../../src/domain/webhooks/WebhookSender.ts"
 import { webhooks } from "../../src/layers/modules/webhooks.ts"
-import { HostResolver } from "../../src/layers/webhooks/HostResolver.ts"
 import { httpSender } from "../../src/layers/webhooks/HttpSender.ts"
-import type { TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"
+import { HostResolver, type TargetPolicy } from "../../src/layers/webhooks/TargetGuard.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { type Received, webhookReceiver } from "../support/WebhookReceiver.ts"
 import { JobsDouble, jobsDouble } from "./JobsDouble.ts"
@@ -66,8 +69,8 @@ export const anEvent = (of: Partial<SequencedEvent> = {}): SequencedEvent => {
     type: "orders.create",
     entityType: "order",
     entityId,
-    payload: { id: entityId, grandTotal: 1_250, note: "Grüße — 日本" },
-    createdAt: new Date("2026-11-21T10:00:00.123Z"),
+    data: { id: entityId, grandTotal: 1_250, note: "Grüße — 日本" },
+    timestamp: new Date("2026-11-21T10:00:00.123Z"),
     actorId: null,
     requestId: null,
     ...of
@@ -80,10 +83,10 @@ export const relay = (events: ReadonlyArray<SequencedEvent>) =>
     const sql = yield* SqlClient.SqlClient
     yield* sql`insert into outbox_events (id, organization_id, type, entity_type, entity_id, payload, actor_type,
         source, created_at, position, event_sequence)
-      select id, "organizationId", type, "entityType", "entityId", payload, 'user', 'rest', "createdAt",
+      select id, "organizationId", type, "entityType", "entityId", data, 'user', 'rest', timestamp,
         ${behindAll}::bigint + sequence, ${behindAll}::bigint + sequence
       from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as e(id uuid, "organizationId" text, type text,
-        "entityType" text, "entityId" text, payload jsonb, "createdAt" timestamptz, sequence bigint)
+        "entityType" text, "entityId" text, data jsonb, timestamp timestamptz, sequence bigint)
       on conflict (id) do nothing`
     const subscribers = yield* EventSubscribers
     for (const hear of subscribers.all()) yield* hear(events)

@@ -1,6 +1,6 @@
 import { Effect, Schedule, Stream } from "effect"
 import type { EventType } from "../../domain/events/Event.ts"
-import type { StoreEvent } from "../../http/events/EventsApi.ts"
+import type { StoreEvent } from "../../domain/events/Event.ts"
 import type { Refusal } from "../../http/rpc/RpcContract.ts"
 import { StoaRpc } from "./StoaRpc.ts"
 

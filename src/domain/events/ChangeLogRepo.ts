@@ -1,8 +1,7 @@
 import type { SqlClient, Statement } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
-import type { Change, ChangeType, Subject } from "./Event.ts"
-import { isChange, maySetTheSame } from "./Unchanged.ts"
+import { type Change, type ChangeType, isChange, maySetTheSame, type Subject } from "./Event.ts"
 
 /** The columns that a writer fills; the relay fills the others. */
 const columns =

@@ -1,3 +1,6 @@
+import { Equal, Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
+
 /** Names of the events a store emits (spec §6). Webhooks deliver them and `GET /api/events` lists them. */
 export const eventTypes = [
   "orders.create",
@@ -16,11 +19,26 @@ export const eventTypes = [
   "cart.afterAddItem"
 ] as const
 
-/** Name of an emitted event. */
+/** Name of an emitted event of the core. */
 export type EventType = typeof eventTypes[number]
 
-/** The same, or the name of an event that a plugin declares. */
+/** Name of an event: one of the core, or one that a plugin declares. */
+export const EventName = Schema.Union([Schema.Literals(eventTypes), Schema.String])
 export type EventName = EventType | (string & {})
+
+/** An event as the API shows it (docs/events.md). `data` is the record after the change, without secrets. */
+export const StoreEvent = Schema.Struct({
+  id: Uuid,
+  sequence: Schema.Int.annotate({ description: "Place among the organization's events: from 1, without gaps." }),
+  type: EventName,
+  timestamp: Schema.Date.annotate({ format: "date-time" }),
+  entityType: Schema.String,
+  entityId: Schema.String,
+  data: Schema.Record(Schema.String, Schema.Unknown),
+  actorId: Schema.NullOr(Schema.String),
+  requestId: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "StoreEvent" })
+export type StoreEvent = typeof StoreEvent.Type
 
 /** Changes that appear in the audit trail but are not emitted: `<module>.<operation>`. */
 export type AuditedType =
@@ -118,3 +136,40 @@ export interface Change {
   readonly payload: object
   readonly before?: object | null
 }
+
+/**
+ * Changes that do not count when the record is the same before and after: the request returns the record and no event
+ * is emitted. Other changes always count: a rotated secret, a removed line.
+ */
+const settings: ReadonlySet<ChangeType> = new Set([
+  "brands.update",
+  "cart.updateQuantity",
+  "catalog.update",
+  "categories.archive",
+  "categories.restore",
+  "categories.update",
+  "catalog.proposeAttributes",
+  "catalog.schedule",
+  "customers.update",
+  "entityFields.archive",
+  "entityFields.restore",
+  "entityFields.update",
+  "media.update",
+  "pricing.update",
+  "promotions.update",
+  "shippingRates.update",
+  "shippingZones.update",
+  "variants.update",
+  "webhooks.update"
+])
+
+/** Whether changes of this type do not count when the record stays the same. */
+export const maySetTheSame = (type: ChangeType): boolean => settings.has(type)
+
+/** Whether two states of a record differ only in the time of the last change. */
+export const isSameRecord = (before: object, after: object): boolean =>
+  Equal.equals({ ...before, updatedAt: null }, { ...after, updatedAt: null })
+
+/** Whether the change needs a change log entry. */
+export const isChange = ({ before, payload, type }: Change): boolean =>
+  !(maySetTheSame(type) && before !== undefined && before !== null && isSameRecord(before, payload))

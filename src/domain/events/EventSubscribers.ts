@@ -1,5 +1,5 @@
-import { Context, Effect, Layer } from "effect"
-import type { EventName, Subject } from "./Event.ts"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { type EventName, eventTypes, StoreEvent } from "./Event.ts"
 
 /** An event and its position in the organization's stream. */
 export interface EventNotice {
@@ -12,15 +12,8 @@ export interface EventNotice {
 }
 
 /** An event with its record. */
-export interface SequencedEvent extends EventNotice {
-  readonly entityType: Subject
-  readonly entityId: string
-  /** The record after the change, as the API shows it; without secrets. */
-  readonly payload: object
-  readonly createdAt: Date
-  readonly actorId: string | null
-  readonly requestId: string | null
-}
+export const SequencedEvent = Schema.Struct({ organizationId: Schema.String, ...StoreEvent.fields })
+export type SequencedEvent = typeof SequencedEvent.Type
 
 /**
  * Handles events in the transaction that assigns their sequence, so that each event is handled once. Most subscribers
@@ -46,4 +39,27 @@ export class EventSubscribers extends Context.Service<EventSubscribers>()("stoa/
   })
 }) {
   static readonly layer = Layer.effect(EventSubscribers, EventSubscribers.make)
+
+  /** Registers a subscriber that needs other services. */
+  static readonly add = <E, R>(made: Effect.Effect<EventSubscriber, E, R>) =>
+    Layer.effectDiscard(
+      Effect.flatMap(made, (subscriber) => EventSubscribers.use(({ register }) => register(subscriber)))
+    )
 }
+
+/** Names of the changes that are emitted as events: those of the core and of plugins. Other changes are only audited. */
+export class DeclaredEvents extends Context.Service<DeclaredEvents, {
+  readonly names: ReadonlySet<string>
+}>()("stoa/domain/events/DeclaredEvents") {
+  /** The events of the core and of these plugins. */
+  static readonly layerOf = (plugins: ReadonlyArray<{ readonly events: ReadonlyArray<string> }>) =>
+    Layer.succeed(DeclaredEvents, {
+      names: new Set<string>([...eventTypes, ...plugins.flatMap(({ events }) => events)])
+    })
+}
+
+/** The events of this process. Defaults to those of the core, for layers that tests build without plugins. */
+export const announcedNames: Effect.Effect<ReadonlySet<string>> = Effect.map(
+  Effect.serviceOption(DeclaredEvents),
+  Option.match({ onNone: (): ReadonlySet<string> => new Set(eventTypes), onSome: ({ names }) => names })
+)

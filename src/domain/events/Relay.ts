@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { type EventNotice, EventSubscribers } from "./EventSubscribers.ts"
-import { RelayRepo } from "./RelayRepo.ts"
+import { RelayStatements } from "./RelayStatements.ts"
 
 /** Maximum entries per transaction. */
 const batchSize = 500
@@ -42,7 +42,7 @@ const failures = Metric.counter("stoa_outbox_relay_failures_total", {
  */
 export class Relay extends Context.Service<Relay>()("stoa/domain/events/Relay", {
   make: Effect.gen(function*() {
-    const repo = yield* RelayRepo
+    const repo = yield* RelayStatements
     const subscribers = yield* EventSubscribers
 
     const emit = (events: ReadonlyArray<EventNotice>) =>

@@ -116,90 +116,67 @@ export type AfterOf<Key extends string> = Key extends keyof AfterHooks ? AfterHo
 /** The data that the after-hooks of a key get. */
 export type OldOf<Key extends string> = Key extends keyof AfterHooks ? AfterHooks[Key]["data"] : object
 
-/** When the core fires a key, and the value of `operation` then. */
-export interface HookMoment {
-  readonly operation: string
-  readonly fires: string
-}
-
 type FixedBefore = Exclude<keyof BeforeHooks, `catalog.${string}.${string}`>
 type FixedAfter = Exclude<keyof AfterHooks, `catalog.${string}.${string}`>
 type OfType = `catalog.<type>.${"before" | "after"}${"Create" | "Update" | "Delete" | "Read" | "List"}`
 
-const onCreate = { operation: "create", fires: "POST of an entity" }
-const onUpdate = { operation: "update", fires: "PATCH, publish, archive and discontinue of an entity" }
-const afterUpdate = { operation: "update", fires: `${onUpdate.fires}; PUT of attributes that changes something` }
-const onDelete = { operation: "delete", fires: "DELETE of an entity" }
-const onRead = { operation: "read", fires: "GET of one entity" }
-const onList = { operation: "list", fires: "GET of entities" }
-const listOfType = { ...onList, fires: "GET of entities of one type" }
-
-/** Every key of the core. It does not compile unless its keys equal those of the maps above. */
-export const hookMoments: Readonly<Record<FixedBefore | FixedAfter | OfType, HookMoment>> = {
-  "catalog.beforeCreate": onCreate,
-  "catalog.<type>.beforeCreate": onCreate,
-  "catalog.afterCreate": onCreate,
-  "catalog.<type>.afterCreate": onCreate,
-  "catalog.beforeUpdate": onUpdate,
-  "catalog.<type>.beforeUpdate": onUpdate,
-  "catalog.afterUpdate": afterUpdate,
-  "catalog.<type>.afterUpdate": afterUpdate,
-  "catalog.beforeDelete": onDelete,
-  "catalog.<type>.beforeDelete": onDelete,
-  "catalog.afterDelete": onDelete,
-  "catalog.<type>.afterDelete": onDelete,
-  "catalog.beforeRead": onRead,
-  "catalog.<type>.beforeRead": onRead,
-  "catalog.afterRead": onRead,
-  "catalog.<type>.afterRead": onRead,
-  "catalog.beforeList": onList,
-  "catalog.<type>.beforeList": listOfType,
-  "catalog.afterList": onList,
-  "catalog.<type>.afterList": listOfType,
-  "catalog.beforeCategorize": {
-    operation: "categorize",
-    fires: "POST of an entity's category; record of an import that adds categories"
-  },
-  "catalog.beforeCommit": { operation: "commit", fires: "each batch of an import, inside of its transaction" },
-  "cart.beforeAddItem": { operation: "addItem", fires: "POST of a cart's item" },
-  "cart.afterAddItem": { operation: "addItem", fires: "POST of a cart's item" },
-  "cart.beforeUpdateQuantity": { operation: "update", fires: "PATCH of a cart's item" },
-  "cart.afterUpdateQuantity": { operation: "update", fires: "PATCH of a cart's item" },
-  "cart.beforeRemoveItem": { operation: "removeItem", fires: "DELETE of a cart's item" },
-  "cart.afterRemoveItem": { operation: "removeItem", fires: "DELETE of a cart's item" },
-  "checkout.beforePayment": { operation: "create", fires: "checkout, after the totals and before any money" },
-  "checkout.beforeCreate": { operation: "create", fires: "checkout, after the authorization and before the order" },
-  "checkout.afterCreate": { operation: "create", fires: "checkout, at its end" },
-  "orders.beforeCreate": { operation: "create", fires: "checkout, after `checkout.beforeCreate`" },
-  "orders.afterCreate": { operation: "create", fires: "checkout, once the order is placed" },
-  "orders.beforeStatusChange": {
-    operation: "statusChange",
-    fires: "each change of status that somebody asks for: request, payment event, deadline"
-  },
-  "orders.afterStatusChange": { operation: "statusChange", fires: "each change of status, a failed payment's too" },
-  "orders.afterGet": { operation: "read", fires: "GET of one order" },
-  "inventory.afterAdjust": { operation: "update", fires: "POST of an adjustment, inside of its transaction" },
-  "pricing.afterCreate": { operation: "create", fires: "POST of a new price or modifier" },
-  "pricing.afterUpdate": { operation: "update", fires: "POST over an existing price, PATCH of a modifier" },
-  "promotions.afterCreate": { operation: "create", fires: "POST of a promotion" },
-  "promotions.afterUpdate": { operation: "update", fires: "PATCH and deactivation of a promotion" },
-  "fulfillment.afterCreate": {
-    operation: "create",
-    fires: "delivery of the digital lines of a paid order, POST of a fulfillment"
-  },
-  "customers.afterCreate": { operation: "create", fires: "first visit of a signed-in shopper, POST of a customer" },
-  "customers.afterUpdate": { operation: "update", fires: "change of a profile" }
+/**
+ * Every key of the core with its kind of operation; docs/plugins.md says when each fires. It does not compile unless its
+ * keys equal those of the maps above.
+ */
+export const hookOperations: Readonly<Record<FixedBefore | FixedAfter | OfType, string>> = {
+  "catalog.beforeCreate": "create",
+  "catalog.<type>.beforeCreate": "create",
+  "catalog.afterCreate": "create",
+  "catalog.<type>.afterCreate": "create",
+  "catalog.beforeUpdate": "update",
+  "catalog.<type>.beforeUpdate": "update",
+  "catalog.afterUpdate": "update",
+  "catalog.<type>.afterUpdate": "update",
+  "catalog.beforeDelete": "delete",
+  "catalog.<type>.beforeDelete": "delete",
+  "catalog.afterDelete": "delete",
+  "catalog.<type>.afterDelete": "delete",
+  "catalog.beforeRead": "read",
+  "catalog.<type>.beforeRead": "read",
+  "catalog.afterRead": "read",
+  "catalog.<type>.afterRead": "read",
+  "catalog.beforeList": "list",
+  "catalog.<type>.beforeList": "list",
+  "catalog.afterList": "list",
+  "catalog.<type>.afterList": "list",
+  "catalog.beforeCategorize": "categorize",
+  "catalog.beforeCommit": "commit",
+  "cart.beforeAddItem": "addItem",
+  "cart.afterAddItem": "addItem",
+  "cart.beforeUpdateQuantity": "update",
+  "cart.afterUpdateQuantity": "update",
+  "cart.beforeRemoveItem": "removeItem",
+  "cart.afterRemoveItem": "removeItem",
+  "checkout.beforePayment": "create",
+  "checkout.beforeCreate": "create",
+  "checkout.afterCreate": "create",
+  "orders.beforeCreate": "create",
+  "orders.afterCreate": "create",
+  "orders.beforeStatusChange": "statusChange",
+  "orders.afterStatusChange": "statusChange",
+  "orders.afterGet": "read",
+  "inventory.afterAdjust": "update",
+  "pricing.afterCreate": "create",
+  "pricing.afterUpdate": "update",
+  "promotions.afterCreate": "create",
+  "promotions.afterUpdate": "update",
+  "fulfillment.afterCreate": "create",
+  "customers.afterCreate": "create",
+  "customers.afterUpdate": "update"
 }
-
-/** The table's name of `catalog.product.beforeRead`: `catalog.<type>.beforeRead`. */
-const named = (key: string): string => key.replace(/^catalog\..+\.(\w+)$/, "catalog.<type>.$1")
 
 /** Kind of operation of a key: from the table for keys of the core, the verb of the key for others. */
 export const operationOf = (key: string): string => {
-  const name = named(key)
-  if (isMoment(name)) return hookMoments[name].operation
+  const name = key.replace(/^catalog\..+\.(\w+)$/, "catalog.<type>.$1")
+  if (isOfCore(name)) return hookOperations[name]
   const verb = key.slice(key.lastIndexOf(".") + 1).replace(/^(before|after)/, "")
   return verb.charAt(0).toLowerCase() + verb.slice(1)
 }
 
-const isMoment = (name: string): name is keyof typeof hookMoments => Object.hasOwn(hookMoments, name)
+const isOfCore = (name: string): name is keyof typeof hookOperations => Object.hasOwn(hookOperations, name)

@@ -26,20 +26,13 @@ export const Job = Schema.Struct({
   processingStartedAt: Schema.NullOr(Time),
   completedAt: Schema.NullOr(Time)
 }).annotate({ identifier: "Job" })
-/** See the schema of the same name. */
 export type Job = typeof Job.Type
 
-/** What a worker needs of a job that it has claimed. */
-export interface ClaimedJob {
-  readonly id: string
-  readonly organizationId: string
-  readonly taskSlug: string
-  readonly input: Readonly<Record<string, unknown>>
-  /** Number of tries, including the current one. */
-  readonly attempts: number
-  readonly maxAttempts: number
-  readonly createdAt: Date
-}
+/** What a worker needs of a job that it has claimed; `attempts` includes the current one. */
+export type ClaimedJob = Pick<
+  Job,
+  "id" | "organizationId" | "taskSlug" | "input" | "attempts" | "maxAttempts" | "createdAt"
+>
 
 /**
  * The result of one try of a job. `counted` false: the try does not count, because the task is unknown or the process
@@ -70,15 +63,11 @@ export interface FieldOrder {
 export type ProcessingOrder = FieldOrder | ((left: Job, right: Job) => number)
 
 /** What one run of a queue did (contract, platform §12.1). */
-export interface RunCounts {
-  /** Jobs that succeeded. */
-  readonly processed: number
-  /** Jobs that failed for good. */
-  readonly failed: number
-  /** Jobs that failed and will be tried again. */
-  readonly retried: number
-  /** Jobs that were put aside for their key without a try. */
-  readonly released: number
-  /** Jobs reclaimed from dead workers. */
-  readonly reaped: number
-}
+export const RunCounts = Schema.Struct({
+  processed: Schema.Int.annotate({ description: "Jobs that succeeded." }),
+  failed: Schema.Int.annotate({ description: "Jobs that failed for good." }),
+  retried: Schema.Int.annotate({ description: "Jobs that failed and will be tried again." }),
+  released: Schema.Int.annotate({ description: "Jobs that were put aside for their key, without a try." }),
+  reaped: Schema.Int.annotate({ description: "Jobs that were taken from dead workers." })
+}).annotate({ identifier: "JobRun" })
+export type RunCounts = typeof RunCounts.Type

@@ -1,22 +1,24 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Columns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
 import { Job } from "./Job.ts"
 
-/** The columns of a job, named like the fields of its record. */
-export const jobColumns = columnsOf(Job.fields)
+export const jobs = new Table("commerce_jobs", Job)
 
 /** How much a queue has to do. */
-export interface QueueDepth {
-  readonly queue: string
+const QueueDepth = Schema.Struct({
+  queue: Schema.String,
   /** Waiting jobs, including those waiting for a key or a time; counted up to 10,000. */
-  readonly pending: number
+  pending: Schema.Int,
   /** Seconds since the oldest job that may run could have run; 0 when there is none. */
-  readonly oldestSeconds: number
-}
+  oldestSeconds: Schema.Number
+})
+export type QueueDepth = typeof QueueDepth.Type
 
 /** Pending jobs of a queue are counted up to here. */
 const countable = 10_000
@@ -24,20 +26,11 @@ const countable = 10_000
 /** Rows that a purge looks at. */
 const purgeable = 1_000
 
-/** The change log records the restart only, without the job's input and output. */
-const retried = (sql: SqlClient.SqlClient, actor: Actor) =>
-  changeLogRows(sql, actor, {
-    type: "jobs.retry",
-    entityType: "job",
-    entityId: "again.id::text",
-    payload: "jsonb_build_object('id', again.id, 'taskSlug', \"taskSlug\", 'queue', queue, 'status', 'pending')",
-    before: "jsonb_build_object('status', 'failed', 'attempts', old.attempts, 'error', old.error)",
-    from: "again join old on old.id = again.id"
-  })
+const Purged = Schema.Struct({ removed: Schema.Int, looked: Schema.Int, last: Schema.NullOr(Schema.String) })
 
 /** Waiting jobs of each queue: ready ones since their creation, the others since they became due. */
 const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
-  sql<QueueDepth>`with recursive queues(queue) as (
+  decoding(sql, QueueDepth)`with recursive queues(queue) as (
     (select queue from commerce_jobs where status = 'pending' and not blocked order by queue limit 1)
     union all
     select (select queue from commerce_jobs where status = 'pending' and not blocked and queue > queues.queue
@@ -55,29 +48,33 @@ const depthsAt = (sql: SqlClient.SqlClient, at: Date) =>
 /** Job records for people: an organization's failed jobs, and the state of the queues. */
 export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain/jobs/JobRecordRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
-    const columns = sql.literal(jobColumns)
+    const columns = sql.literal(jobs.columns())
+    const records = jobs.rows(sql)
 
     const find = Effect.fn("JobRecordRepo.find")(function*(id: string) {
-      const rows = yield* sql<Job>`select ${columns} from commerce_jobs
+      const [job] = yield* records`select ${columns} from commerce_jobs
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
-      return rows[0]
+      return job
     }, Effect.orDie)
 
     /** Failed jobs of the organization, newest end first. */
-    const failed = Effect.fn("JobRecordRepo.failed")(function*(page: PageRequest) {
-      const organization = yield* currentOrganization
-      const rows = yield* sql<Job>`select ${columns} from commerce_jobs
-        where organization_id = ${organization} and status = 'failed'
-        order by completed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}`
-      const [counted] = yield* sql<{ readonly total: number }>`select count(*)::int4 as total from commerce_jobs
-        where organization_id = ${organization} and status = 'failed'`
-      return { items: rows, ...page, total: counted?.total ?? 0 }
-    }, Effect.orDie)
+    const failed = Effect.fn("JobRecordRepo.failed")((page: PageRequest) =>
+      Effect.orDie(ownPage(sql, jobs, "completed_at desc, id desc", page, [sql`status = 'failed'`]))
+    )
 
     /** Restarts a failed job; undefined if the organization has no failed job with that id. */
     const retry = Effect.fn("JobRecordRepo.retry")(function*(id: string) {
       const actor = yield* CurrentActor
-      const rows = yield* sql<Job>`with old as (
+      // The change log records the restart only, without the job's input and output.
+      const retried = changeLogRows(sql, actor, {
+        type: "jobs.retry",
+        entityType: "job",
+        entityId: "again.id::text",
+        payload: "jsonb_build_object('id', again.id, 'taskSlug', \"taskSlug\", 'queue', queue, 'status', 'pending')",
+        before: "jsonb_build_object('status', 'failed', 'attempts', old.attempts, 'error', old.error)",
+        from: "again join old on old.id = again.id"
+      })
+      const [job] = yield* records`with old as (
           select id, attempts, error from commerce_jobs
           where id = ${id}::uuid and organization_id = ${actor.organizationId} and status = 'failed' for update),
         again as (
@@ -85,10 +82,10 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
             processing_started_at = null, completed_at = null, updated_at = now()
           where id = (select id from old) and status = 'failed'
           returning ${columns}),
-        entry as (${retried(sql, actor)}),
+        entry as (${retried}),
         notified as (select count(pg_notify('stoa_jobs', queue)) from again)
         select again.* from again left join notified on true`
-      return rows[0]
+      return job
     }, Effect.orDie)
 
     /** Queues with pending jobs. */
@@ -108,7 +105,7 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
         const cut = sql`(lpad(to_hex((extract(epoch from now() - make_interval(days => ${
           Math.min(days.succeeded, days.failed)
         })) * 1000)::int8), 12, '0') || repeat('0', 20))::uuid`
-        const rows = yield* sql<{ readonly removed: number; readonly looked: number; readonly last: string | null }>`
+        const [row] = yield* decoding(sql, Purged)`
           with old as materialized (select id, status, completed_at from commerce_jobs
             where id > ${after}::uuid and id < ${cut} order by id limit ${purgeable}),
           gone as (delete from commerce_jobs j using old where j.id = old.id and j.status = old.status
@@ -117,13 +114,12 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
             returning 1)
           select (select count(*) from gone)::int4 as removed, count(*)::int4 as looked,
             (select id::text from old order by id desc limit 1) as last from old`
-        const [row] = rows
         return { removed: row?.removed ?? 0, next: row?.looked === purgeable ? row.last ?? undefined : undefined }
       },
       Effect.orDie
     )
     return { find, failed, retry, depths, purge }
   })
-}) {}
-
-export const jobRecordRepoLayer = Layer.effect(JobRecordRepo, JobRecordRepo.make)
+}) {
+  static readonly layer = Layer.effect(JobRecordRepo, JobRecordRepo.make)
+}

@@ -1,9 +1,10 @@
 import { Context, Data, Effect, Layer } from "effect"
 import { CurrentActor, isAnonymous } from "../access/Actor.ts"
 import { grants } from "../access/Permission.ts"
-import { Conflict, Forbidden, NotFound, Unauthorized, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { Unauthorized, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { conflict, forbidden, notFound } from "../errors/ErrorKinds.ts"
 import { pageSize } from "../paging/Paging.ts"
-import type { RunCounts } from "./Job.ts"
+import type { JobStatus, RunCounts } from "./Job.ts"
 import { JobRecordRepo } from "./JobRecordRepo.ts"
 
 /** What a job is given: a JSON object. */
@@ -47,6 +48,16 @@ export class Jobs extends Context.Service<Jobs, {
   readonly enqueueAll: (jobs: ReadonlyArray<NewJob>) => Effect.Effect<ReadonlyArray<string>, ValidationFailed>
 }>()("stoa/domain/jobs/Jobs") {}
 
+export class JobNotFound extends notFound("Job", "Job not found.") {}
+export class JobNotFailed extends conflict(
+  "JobNotFailed",
+  (status: JobStatus) => `Only failed jobs are tried again; this one is ${status}.`
+) {}
+export class EngineDrivesJobs
+  extends conflict("EngineDrivesJobs", "The jobs of this deployment are run by an engine of their own.")
+{}
+export class RunnerNeedsAdmin extends forbidden("JobRunner", "Job runner requires admin access") {}
+
 /** Jobs that failed for good, for the people of an organization (spec §4 Jobs). */
 export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/jobs/FailedJobs", {
   make: Effect.map(JobRecordRepo, (repo) => ({
@@ -56,8 +67,7 @@ export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/jobs/
       const again = yield* repo.retry(id)
       if (again !== undefined) return again
       const found = yield* repo.find(id)
-      if (found === undefined) return yield* NotFound.of("Job not found.")
-      return yield* Conflict.of(`Only failed jobs are tried again; this one is ${found.status}.`)
+      return yield* found === undefined ? new JobNotFound() : new JobNotFailed(found.status)
     })
   }))
 }) {
@@ -76,7 +86,7 @@ export class InvalidSchedule extends Data.TaggedError("InvalidSchedule")<{ reado
 /** One run of a queue for external drivers: the cron route, the command line, a server-side call (spec §4). */
 export class JobRunner extends Context.Service<JobRunner, {
   /** 409 if an external runtime drives the deployment's engine. */
-  readonly run: (request: RunRequest) => Effect.Effect<RunCounts, Conflict | InvalidSchedule>
+  readonly run: (request: RunRequest) => Effect.Effect<RunCounts, EngineDrivesJobs | InvalidSchedule>
 }>()("stoa/domain/jobs/JobRunner") {}
 
 /** A run requested over HTTP. */
@@ -101,7 +111,7 @@ export class JobRuns extends Context.Service<JobRuns>()("stoa/domain/jobs/JobRun
       run: Effect.fn("JobRuns.run")(function*({ limit, queue }: AskedRun) {
         const actor = yield* CurrentActor
         if (production && !grants(actor.permissions, "*:*")) {
-          return yield* isAnonymous(actor) ? Unauthorized.of() : Forbidden.of("Job runner requires admin access")
+          return yield* isAnonymous(actor) ? Unauthorized.of() : new RunnerNeedsAdmin()
         }
         const run = runner.run({ queue: queue || "default", limit: numberOf(limit) })
         return yield* Effect.catchTag(run, "InvalidSchedule", Effect.die)

@@ -1,9 +1,10 @@
 import { Context, Effect, Layer } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid } from "../errors/ErrorKinds.ts"
 import { Invoices } from "../invoices/Invoices.ts"
-import type { InvoiceMail } from "./InvoiceMail.ts"
-import { Mails } from "./Mail.ts"
-import { isMailAddress } from "./MailAddress.ts"
+import { type InvoiceMail, isMailAddress, Mails } from "./Mail.ts"
+
+export class AddressNeeded extends invalid("AddressNeeded", "to", "is needed: the order has no address", "required") {}
+export class InvalidAddress extends invalid("InvalidAddress", "to", "must be an address that can be written to") {}
 
 /** Invoices by mail (contract §4.4). */
 export class InvoiceMails extends Context.Service<InvoiceMails>()("stoa/domain/mail/InvoiceMails", {
@@ -18,8 +19,8 @@ export class InvoiceMails extends Context.Service<InvoiceMails>()("stoa/domain/m
     const send = Effect.fn("InvoiceMails.send")(function*(orderId: string, request: InvoiceMail) {
       const invoice = yield* invoices.issued(orderId)
       const to = request.to ?? invoice.email
-      if (to === null) return yield* ValidationFailed.of("to", "is needed: the order has no address", "required")
-      if (!isMailAddress(to)) return yield* ValidationFailed.of("to", "must be an address that can be written to")
+      if (to === null) return yield* new AddressNeeded()
+      if (!isMailAddress(to)) return yield* new InvalidAddress()
       const { currency, grandTotal, invoiceNumber, locale, orderNumber, organizationId } = invoice
       const data = { orderId, orderNumber, invoiceNumber, currency, grandTotal }
       yield* mails.send({ template: "order-invoice", to, organizationId, locale, data })

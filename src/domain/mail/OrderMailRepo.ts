@@ -1,20 +1,22 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { decoding } from "../records/Rows.ts"
 
 /** An order event with the recipient of its mail. */
-export interface Addressed {
-  readonly type: string
-  readonly organizationId: string
-  readonly email: string
+const Addressed = Schema.Struct({
+  type: Schema.String,
+  organizationId: Schema.String,
+  email: Schema.String,
   /** The order as recorded in the event. */
-  readonly record: unknown
+  record: Schema.Unknown,
   /** Status before the event; null if the event created the order. */
-  readonly previousStatus: string | null
-}
+  previousStatus: Schema.NullOr(Schema.String)
+})
+export type Addressed = typeof Addressed.Type
 
 /** Payment state of an order: not paid yet, paid, or cancelled. */
-export type PaymentState = "awaited" | "paid" | "given-up"
+const Payment = Schema.Struct({ state: Schema.Literals(["awaited", "paid", "given-up"]) })
 
 /** Outcome of a mail about an order; failure null: it was sent. */
 export interface NotedMail {
@@ -31,7 +33,7 @@ const make = (sql: SqlClient.SqlClient) => {
    */
   const addressed = Effect.fn("OrderMailRepo.addressed")(
     (events: ReadonlyArray<string>) =>
-      sql<Addressed>`select e.type, e.organization_id as "organizationId", e.payload as record,
+      decoding(sql, Addressed)`select e.type, e.organization_id as "organizationId", e.payload as record,
             e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
           from outbox_events_read e
           join orders_read o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
@@ -46,12 +48,12 @@ const make = (sql: SqlClient.SqlClient) => {
 
   /** Undefined without the order. */
   const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {
-    const rows = yield* sql<{ readonly state: PaymentState }>`select case
+    const [row] = yield* decoding(sql, Payment)`select case
           when status = 'cancelled' then 'given-up'
           when status = 'pending' and amount_captured is null then 'awaited'
           else 'paid' end as state
         from orders_read where id = ${orderId}::uuid and organization_id = ${yield* currentOrganization}`
-    return rows[0]?.state
+    return row?.state
   }, Effect.orDie)
 
   /**

@@ -1,4 +1,4 @@
-import { Redacted } from "effect"
+import { Redacted, Schema } from "effect"
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
 
 const cipher = "aes-256-gcm"
@@ -39,10 +39,8 @@ export const readKeyring = (text: string): Keyring | undefined => {
 }
 
 /** An encrypted secret in a row: the key's id, and nonce, tag and ciphertext in base64. */
-export interface Encrypted {
-  readonly keyId: string
-  readonly text: string
-}
+export const Encrypted = Schema.Struct({ keyId: Schema.String, text: Schema.String })
+export type Encrypted = typeof Encrypted.Type
 
 /** `owner` is authenticated with the secret (AAD), so a row copied to another owner does not decrypt. */
 export const encryptSecret = ([key]: Keyring, owner: string, secret: string): Encrypted => {
@@ -68,3 +66,28 @@ export const openSecret = (keyring: Keyring, owner: string, { keyId, text }: Enc
     return undefined
   }
 }
+
+const prefix = "whsec_"
+const canonical = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** A new secret: `whsec_` and 32 random bytes in base64 (contract, platform §9.1). */
+export const newSecret = (): string => prefix + randomBytes(32).toString("base64")
+
+/** Why a client's secret is refused; undefined if it is valid (contract, platform §9.1). */
+export const secretRefusal = (secret: string): string | undefined => {
+  if (!secret.startsWith(prefix)) {
+    return secret.length >= 16 && secret.length <= 128 ? undefined : "must have 16 to 128 characters"
+  }
+  const text = secret.slice(prefix.length)
+  const bytes = Buffer.from(text, "base64")
+  return canonical.test(text) && bytes.toString("base64") === text && bytes.length >= 24 && bytes.length <= 64
+    ? undefined
+    : "must be whsec_ and the base64 of 24 to 64 bytes"
+}
+
+/** The signing key: the decoded bytes after `whsec_`, else the secret in UTF-8. */
+export const signingKey = (secret: string): Uint8Array =>
+  secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), "base64") : Buffer.from(secret, "utf8")
+
+/** Owner of an endpoint's secret for its encryption. */
+export const secretOwner = (organizationId: string, endpointId: string): string => `${organizationId}/${endpointId}`

@@ -1,8 +1,18 @@
 import { Schema } from "effect"
 import { newId, Uuid } from "../ids/Id.ts"
+import type { NewJob } from "../jobs/Jobs.ts"
 import { Time } from "../pricing/Bounds.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
-import type { AttemptResult } from "./WebhookSender.ts"
+
+/** Result of an attempt; `error` is null if the receiver answered 2xx. */
+export interface AttemptResult {
+  readonly statusCode: number | null
+  readonly error: string | null
+  readonly responseSnippet: string | null
+  readonly durationMs: number
+  /** The URL is not allowed: no connection was opened. */
+  readonly isRefused: boolean
+}
 
 /**
  * One attempt to deliver an event (contract, platform §9.4). `webhookId` is sent to the receiver and stays the same
@@ -70,3 +80,24 @@ export const Redelivery = Schema.Struct({
   webhookId: Schema.String
 }).annotate({ identifier: "WebhookRedelivery" })
 export type Redelivery = typeof Redelivery.Type
+
+/** Slug of the task that delivers (spec §2), and its queue (contract, platform §9.3). */
+export const deliverTaskSlug = "webhooks/deliver"
+export const webhookQueue = "webhooks"
+
+/** An event that an endpoint still has to receive. */
+export const Dispatch = Schema.Struct({
+  organizationId: Schema.String,
+  endpointId: Schema.String,
+  eventId: Schema.String,
+  entityType: Schema.String,
+  entityId: Schema.String
+})
+export type Dispatch = typeof Dispatch.Type
+
+/** The job of a dispatch. It holds ids only; the records are read when it runs. */
+export const deliveryJob = ({ organizationId, ...input }: Dispatch): NewJob => ({
+  task: deliverTaskSlug,
+  input,
+  options: { organizationId, queue: webhookQueue }
+})

@@ -1,5 +1,7 @@
-import { Context, Data, type Effect } from "effect"
-import type { StoredEndpoint } from "./WebhookEndpointRepo.ts"
+import { Context, Data, type Effect, Layer } from "effect"
+import { developmentKeyring, type Keyring } from "./SecretEncryption.ts"
+import type { AttemptResult } from "./WebhookDelivery.ts"
+import type { StoredEndpoint } from "./WebhookRepo.ts"
 
 /** The URL is not allowed; `message` follows the name of a field. */
 export class TargetRefused extends Data.TaggedError("TargetRefused")<{ readonly message: string }> {}
@@ -9,16 +11,6 @@ export interface WebhookMessage {
   readonly id: string
   readonly type: string
   readonly body: string
-}
-
-/** Result of an attempt; `error` is null if the receiver answered 2xx. */
-export interface AttemptResult {
-  readonly statusCode: number | null
-  readonly error: string | null
-  readonly responseSnippet: string | null
-  readonly durationMs: number
-  /** The URL is not allowed: no connection was opened. */
-  readonly isRefused: boolean
 }
 
 /** Sends messages to endpoints. The implementation is in `layers/webhooks`. */
@@ -31,3 +23,48 @@ export class WebhookSender extends Context.Service<WebhookSender, {
   /** Signs a message and posts it once, within 10 seconds. */
   readonly send: (endpoint: StoredEndpoint, message: WebhookMessage) => Effect.Effect<AttemptResult>
 }>()("stoa/domain/webhooks/WebhookSender") {}
+
+/** Waits of failed deliveries (contract, platform §9.3). */
+export interface WebhookBackoff {
+  /** Seconds before the first retry. */
+  readonly baseSeconds: number
+  /** Growth of each wait over the previous one. */
+  readonly factor: number
+  /** Maximum wait in seconds. */
+  readonly maxSeconds: number
+  /**
+   * Varies each wait by up to this share of it, 0 to 1, so that deliveries that failed together are not retried
+   * together.
+   */
+  readonly jitter: number
+}
+
+/** Settings of a deployment's webhooks. */
+export interface WebhookOptions {
+  /** Keys that encrypt the secrets of endpoints; without any, none can be registered. */
+  readonly keyring: Keyring | undefined
+  /** Days of failures only after which an endpoint is switched off. */
+  readonly disableAfterDays: number
+  /** Hours the previous secret signs in addition to the new one. */
+  readonly rotationHours: number
+  /** Retention of attempts and their bodies in days. */
+  readonly retentionDays: number
+  readonly backoff: WebhookBackoff
+}
+
+export const defaultWebhookOptions: WebhookOptions = {
+  keyring: developmentKeyring,
+  disableAfterDays: 5,
+  rotationHours: 24,
+  retentionDays: 30,
+  // The first retry after about 3 minutes, then twice as long each time: ten attempts over about a day.
+  backoff: { baseSeconds: 170, factor: 2, maxSeconds: 43_200, jitter: 0.2 }
+}
+
+/** The settings of this deployment's webhooks. */
+export class WebhookSettings
+  extends Context.Service<WebhookSettings, WebhookOptions>()("stoa/domain/webhooks/WebhookSettings")
+{
+  static readonly layerOf = (options: Partial<WebhookOptions> = {}): Layer.Layer<WebhookSettings> =>
+    Layer.succeed(WebhookSettings, { ...defaultWebhookOptions, ...options })
+}

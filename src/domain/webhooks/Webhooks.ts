@@ -1,32 +1,40 @@
 import { Context, DateTime, Effect, Layer, Option, RcMap, Semaphore } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { Conflict, NotFound, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
-import { announcedNames } from "../events/DeclaredEvents.ts"
+import { Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
+import { announcedNames } from "../events/EventSubscribers.ts"
 import { newId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
-import { deliveryJob } from "./DeliveryJob.ts"
-import { encryptSecret, type Keyring } from "./SecretEncryption.ts"
-import { deliveryOf, webhookIdOf } from "./WebhookDelivery.ts"
-import { WebhookDeliveryRepo } from "./WebhookDeliveryRepo.ts"
+import { encryptSecret, type Keyring, newSecret, secretOwner, secretRefusal } from "./SecretEncryption.ts"
+import { deliveryJob, deliveryOf, webhookIdOf } from "./WebhookDelivery.ts"
 import {
   anyEvent,
   type NewWebhookEndpoint,
   type WebhookEndpoint,
   type WebhookEndpointChange
 } from "./WebhookEndpoint.ts"
-import { maxEndpoints, type StoredEndpoint, WebhookEndpointRepo } from "./WebhookEndpointRepo.ts"
-import { newSecret, secretOwner, secretRefusal } from "./WebhookSecret.ts"
-import { WebhookSender } from "./WebhookSender.ts"
-import { WebhookSettings } from "./WebhookSettings.ts"
+import { maxEndpoints, type StoredEndpoint, WebhookDeliveryRepo, WebhookEndpointRepo } from "./WebhookRepo.ts"
+import { WebhookSender, WebhookSettings } from "./WebhookSender.ts"
 
 /** Type of the message that `test` sends; endpoints cannot subscribe to it. */
 export const testEvent = "webhooks.test"
 
 const noKey = Unavailable.of("Webhooks are not available: the service has no key for their secrets (STOA_SECRETS_KEY).")
 const tooManyTests = Unavailable.of("Other tests of webhook endpoints are under way. Try again shortly.")
-const unknownEndpoint = NotFound.of("Webhook endpoint not found.")
+
+export class EndpointNotFound extends notFound("WebhookEndpoint", "Webhook endpoint not found.") {}
+export class DeliveryNotFound extends notFound("WebhookDelivery", "Delivery not found.") {}
+export class EventNotKept extends notFound("WebhookEvent", "The event of this delivery is not kept.") {}
+export class EndpointSwitchedOff
+  extends conflict("WebhookEndpointSwitchedOff", "The webhook endpoint is switched off.")
+{}
+export class TooManyEndpoints
+  extends conflict("TooManyWebhookEndpoints", `An organization has at most ${maxEndpoints} webhook endpoints.`)
+{}
+export class UrlRefused extends invalid("WebhookUrl", "url", (reason: string) => reason, "target_refused") {}
+export class SecretRefused extends invalid("WebhookSecret", "secret", (reason: string) => reason) {}
 
 /** Concurrent tests of an organization in one process: a receiver may take its time to answer. */
 const maxTests = 4
@@ -59,13 +67,12 @@ const checks = Effect.gen(function*() {
     return issues.length === 0 ? Effect.void : Effect.fail(ValidationFailed.issues(issues))
   }
 
-  const url = (sent: string) =>
-    Effect.mapError(sender.admit(sent), ({ message }) => ValidationFailed.of("url", message, "target_refused"))
+  const url = (sent: string) => Effect.mapError(sender.admit(sent), ({ message }) => new UrlRefused(message))
 
   const secret = (sent: string | null | undefined) => {
     if (sent === undefined || sent === null) return Effect.sync(newSecret)
     const refusal = secretRefusal(sent)
-    return refusal === undefined ? Effect.succeed(sent) : Effect.fail(ValidationFailed.of("secret", refusal))
+    return refusal === undefined ? Effect.succeed(sent) : Effect.fail(new SecretRefused(refusal))
   }
 
   const key: Effect.Effect<Keyring, Unavailable> = keyring === undefined ? Effect.fail(noKey) : Effect.succeed(keyring)
@@ -100,12 +107,12 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
       updatedAt: now
     }
     const made = yield* repo.insert(endpoint, encryptSecret(keyring, secretOwner(organizationId, endpoint.id), secret))
-    if (!made) return yield* Conflict.of(`An organization has at most ${maxEndpoints} webhook endpoints.`)
+    if (!made) return yield* new TooManyEndpoints()
     return { ...endpoint, secret }
   })
 
   const get = Effect.fn("Webhooks.get")(function*(id: string) {
-    return (yield* repo.find(id)) ?? (yield* unknownEndpoint)
+    return (yield* repo.find(id)) ?? (yield* new EndpointNotFound())
   })
 
   const change = Effect.fn("Webhooks.change")(function*(id: string, input: WebhookEndpointChange) {
@@ -113,25 +120,26 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     if (input.events !== undefined) yield* check.events(input.events)
     if (input.url !== undefined) yield* check.url(input.url)
     const updatedAt = yield* clock
-    const changed = yield* repo.change(id, (before) => ({
-      ...before,
-      url: over(input.url, before.url),
-      events: input.events === undefined ? before.events : [...new Set(input.events)],
-      description: over(input.description, before.description),
-      metadata: over(input.metadata, before.metadata) ?? {},
-      isActive: over(input.isActive, before.isActive),
-      // Switching an endpoint on, or changing its address, ends its series of failures.
-      ...(input.isActive === true && !before.isActive || input.url !== undefined && input.url !== before.url
-        ? { failingSince: null }
-        : {}),
-      ...(input.isActive === true ? { disabledAt: null, disabledReason: null } : {}),
-      updatedAt
-    }))
-    return changed ?? (yield* unknownEndpoint)
+    const changed = yield* repo.change(id, (before) =>
+      Effect.succeed({
+        ...before,
+        url: over(input.url, before.url),
+        events: input.events === undefined ? before.events : [...new Set(input.events)],
+        description: over(input.description, before.description),
+        metadata: over(input.metadata, before.metadata) ?? {},
+        isActive: over(input.isActive, before.isActive),
+        // Switching an endpoint on, or changing its address, ends its series of failures.
+        ...(input.isActive === true && !before.isActive || input.url !== undefined && input.url !== before.url
+          ? { failingSince: null }
+          : {}),
+        ...(input.isActive === true ? { disabledAt: null, disabledReason: null } : {}),
+        updatedAt
+      }))
+    return changed ?? (yield* new EndpointNotFound())
   })
 
   const remove = Effect.fn("Webhooks.remove")(function*(id: string) {
-    if ((yield* repo.remove(id)) === undefined) return yield* unknownEndpoint
+    if ((yield* repo.remove(id)) === undefined) return yield* new EndpointNotFound()
   })
 
   /** Replaces the secret; the previous one signs too for some hours (`webhooks.rotationHours`). */
@@ -141,7 +149,8 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     const encrypted = encryptSecret(yield* check.key, secretOwner(organizationId, id), secret)
     const now = yield* clock
     const previousUntil = new Date(now.getTime() + rotationHours * 3_600_000)
-    const endpoint = (yield* repo.rotate(id, { secret: encrypted, previousUntil, now })) ?? (yield* unknownEndpoint)
+    const endpoint = (yield* repo.rotate(id, { secret: encrypted, previousUntil, now })) ??
+      (yield* new EndpointNotFound())
     return { ...endpoint, secret }
   })
 
@@ -171,7 +180,7 @@ const deliveryUseCases = Effect.gen(function*() {
    * request. 503 at the limit of concurrent tests of the organization in this process.
    */
   const test = Effect.fn("Webhooks.test")(function*(id: string) {
-    const endpoint = (yield* endpoints.findWithSecrets(id)) ?? (yield* unknownEndpoint)
+    const endpoint = (yield* endpoints.findWithSecrets(id)) ?? (yield* new EndpointNotFound())
     const slot = yield* RcMap.get(slots, endpoint.organizationId)
     return yield* Effect.flatMap(
       slot.withPermitsIfAvailable(1)(send(endpoint)),
@@ -181,19 +190,19 @@ const deliveryUseCases = Effect.gen(function*() {
 
   /** Attempts, newest first. */
   const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: string, page: PageRequest) {
-    if ((yield* endpoints.find(id)) === undefined) return yield* unknownEndpoint
+    if ((yield* endpoints.find(id)) === undefined) return yield* new EndpointNotFound()
     return yield* deliveryLog.list(id, page)
   })
 
   /** Sends the event of an attempt again, with the same id and body. 409 while its endpoint is switched off. */
   const redeliver = Effect.fn("Webhooks.redeliver")(function*(deliveryId: string) {
-    const delivery = (yield* deliveryLog.find(deliveryId)) ?? (yield* NotFound.of("Delivery not found."))
+    const delivery = (yield* deliveryLog.find(deliveryId)) ?? (yield* new DeliveryNotFound())
     const { endpointId, entityId, entityType, eventId, organizationId, webhookId } = delivery
-    const { isActive } = (yield* endpoints.find(endpointId)) ?? (yield* unknownEndpoint)
+    const { isActive } = (yield* endpoints.find(endpointId)) ?? (yield* new EndpointNotFound())
     if (entityType === null || entityId === null) {
-      return yield* NotFound.of("The event of this delivery is not kept.")
+      return yield* new EventNotKept()
     }
-    if (!isActive) return yield* Conflict.of("The webhook endpoint is switched off.")
+    if (!isActive) return yield* new EndpointSwitchedOff()
     const { input, options, task } = deliveryJob({ organizationId, endpointId, eventId, entityType, entityId })
     // The service builds the input, so a refusal by the queue is a defect.
     const jobId = yield* Effect.catch(jobs.enqueue(task, { ...input, redelivery: true }, options), Effect.die)

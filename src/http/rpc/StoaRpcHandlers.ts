@@ -7,8 +7,7 @@ import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
 import { type EntitySort, includesOf, sortOf } from "../../domain/catalog/EntityView.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import { Events } from "../../domain/events/Events.ts"
-import { EventTailer } from "../../domain/events/EventTailer.ts"
+import { Events, EventTailer } from "../../domain/events/Events.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
 import { FailedJobs, Jobs } from "../../domain/jobs/Jobs.ts"
@@ -17,7 +16,6 @@ import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/pa
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { answerOf, checkoutKey } from "../checkout/CheckoutHttp.ts"
-import { toStoreEvent } from "../events/EventStream.ts"
 import { fingerprint } from "../middleware/IdempotencyKey.ts"
 import { PagePace, RpcConnection } from "./RpcSockets.ts"
 import { StoaRpcs } from "./StoaRpcs.ts"
@@ -127,13 +125,10 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "jobs.stream": () => allPages((page) => FailedJobs.use((failed) => failed.list(page))),
   "jobs.retry": ({ id }) => FailedJobs.use((failed) => failed.retry(id)),
 
-  "events.list": Effect.fnUntraced(function*({ after = 0, limit, type }) {
-    const { events, next } = yield* (yield* Events).list({ after, type, limit: pageSize(limit) })
-    return { events: events.map(toStoreEvent), next }
-  }),
+  "events.list": ({ after = 0, limit, type }) =>
+    Events.use((events) => events.list({ after, type, limit: pageSize(limit) })),
   "events.tail": ({ after = 0, type }) =>
     Stream.unwrap(EventTailer.use((tailer) => tailer.follow(after))).pipe(
-      Stream.filter((event) => type === undefined || event.type === type),
-      Stream.map(toStoreEvent)
+      Stream.filter((event) => type === undefined || event.type === type)
     )
 })

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -10,6 +10,7 @@ import {
   WebhookEndpointChange,
   WebhookEndpointWithSecret
 } from "../../domain/webhooks/WebhookEndpoint.ts"
+import { lists, reads, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -24,50 +25,48 @@ export const WebhooksGroup = HttpApiGroup.make("webhooks").add(
     payload: NewWebhookEndpoint,
     success: Data(WebhookEndpointWithSecret).pipe(HttpApiSchema.status(201))
   })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Register a webhook endpoint",
-      description: "The answer shows the secret that signs deliveries; no other answer does."
-    })),
-  HttpApiEndpoint.get("list", "/api/webhooks", { query: pageQuery, success: Page(WebhookEndpoint) })
-    .annotateMerge(OpenApi.annotations({ summary: "List webhook endpoints, newest first" })),
-  HttpApiEndpoint.get("get", "/api/webhooks/:id", { params: endpoint, success: Data(WebhookEndpoint) })
-    .annotateMerge(OpenApi.annotations({ summary: "Read a webhook endpoint" })),
+    .annotateMerge(summary(
+      "Register a webhook endpoint",
+      "The answer shows the secret that signs deliveries; no other answer does."
+    )),
+  lists("list", "/api/webhooks", WebhookEndpoint, "List webhook endpoints, newest first"),
+  reads("get", "/api/webhooks/:id", WebhookEndpoint, "Read a webhook endpoint"),
   HttpApiEndpoint.patch("change", "/api/webhooks/:id", {
     params: endpoint,
     payload: WebhookEndpointChange,
     success: Data(WebhookEndpoint)
   })
-    .annotateMerge(OpenApi.annotations({ summary: "Change a webhook endpoint, or switch it on or off" })),
+    .annotateMerge(summary("Change a webhook endpoint, or switch it on or off")),
   HttpApiEndpoint.delete("remove", "/api/webhooks/:id", { params: endpoint, success: Deleted })
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a webhook endpoint; what it still had to get is not sent" })),
+    .annotateMerge(summary("Delete a webhook endpoint; what it still had to get is not sent")),
   HttpApiEndpoint.post("rotateSecret", "/api/webhooks/:id/rotate-secret", {
     params: endpoint,
     payload: OptionalBody(SecretRotation),
     success: Data(WebhookEndpointWithSecret)
   })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Give a webhook endpoint another secret",
-      description: "The secret before it signs beside the new one for a day, or as long as the deployment says."
-    })),
+    .annotateMerge(summary(
+      "Give a webhook endpoint another secret",
+      "The secret before it signs beside the new one for a day, or as long as the deployment says."
+    )),
   HttpApiEndpoint.post("test", "/api/webhooks/:id/test", { params: endpoint, success: Data(WebhookDelivery) })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Send a test message to a webhook endpoint",
-      description: "Sends at once and answers with what came of it: `error` is null when the receiver answered 2xx."
-    })),
+    .annotateMerge(summary(
+      "Send a test message to a webhook endpoint",
+      "Sends at once and answers with what came of it: `error` is null when the receiver answered 2xx."
+    )),
   HttpApiEndpoint.get("deliveries", "/api/webhooks/:id/deliveries", {
     params: endpoint,
     query: pageQuery,
     success: Page(WebhookDelivery)
   })
-    .annotateMerge(OpenApi.annotations({ summary: "List attempts to deliver to a webhook endpoint, newest first" })),
+    .annotateMerge(summary("List attempts to deliver to a webhook endpoint, newest first")),
   HttpApiEndpoint.post("redeliver", "/api/webhooks/deliveries/:id/redeliver", {
     params: endpoint,
     success: Data(Redelivery)
   })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Send the event of a delivery again",
-      description: "With the same `webhook-id` and body. 409 while the endpoint is switched off."
-    }))
+    .annotateMerge(summary(
+      "Send the event of a delivery again",
+      "With the same `webhook-id` and body. 409 while the endpoint is switched off."
+    ))
 )
   .annotateEndpoints(Access, mayManage)
   .annotate(ParseOptions, allIssues)

@@ -1,25 +1,26 @@
-import { Clock, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { ShardId, Sharding, ShardingConfig, Snowflake } from "effect/cluster"
 import type { SqlClient } from "effect/sql"
 import { lookupSql } from "../../domain/modules/LookupRepo.ts"
+import { decoding } from "../../domain/records/Rows.ts"
 import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
-import { lockNamespace, lockNumbers } from "./LockSession.ts"
+import { lockNamespace, lockNumbers } from "./ShardLocks.ts"
 
 /** A database that takes longer for a look does not count as answering. */
 const timeout = "2 seconds"
 
-interface Row {
-  readonly runners: ReadonlyArray<string>
-  readonly owned: ReadonlyArray<string>
-  readonly waiting_id: string | null
-  readonly delayed_id: string | null
-  readonly delayed_until: string | null
-}
+const Row = Schema.Struct({
+  runners: Schema.Array(Schema.String),
+  owned: Schema.Array(Schema.String),
+  waiting_id: Schema.NullOr(Schema.String),
+  delayed_id: Schema.NullOr(Schema.String),
+  delayed_until: Schema.NullOr(Schema.String)
+})
 
 const sentAt = (id: string): number => Snowflake.timestamp(Snowflake.Snowflake(id))
 
 /** A delayed message waits from its time on, or from when it was sent if that came later. */
-const earliest = ({ delayed_id, delayed_until, waiting_id }: Row): number | undefined => {
+const earliest = ({ delayed_id, delayed_until, waiting_id }: typeof Row.Type): number | undefined => {
   const since = [
     ...waiting_id === null ? [] : [sentAt(waiting_id)],
     ...delayed_id === null ? [] : [Math.max(Number(delayed_until), sentAt(delayed_id))]
@@ -55,7 +56,7 @@ const make = Effect.gen(function*() {
 
   // Planned each time, at most once a second, so that no plan made on an empty table stays.
   const rows = (now: number) =>
-    sql<Row>`
+    decoding(sql, Row, "unprepared")`
       select
         array(select address from cluster_runners
           where healthy and last_heartbeat > now() - make_interval(secs => ${seconds})) as runners,
@@ -68,7 +69,7 @@ const make = Effect.gen(function*() {
       left join lateral (
         select c.id::text, c.deliver_at::text from cluster_messages c
         where ${claimable} and c.deliver_at <= ${String(now)}::text::bigint order by c.deliver_at limit 1
-      ) delayed on true`.unprepared
+      ) delayed on true`
 
   const look = Effect.gen(function*() {
     const [row] = yield* rows(yield* Clock.currentTimeMillis)

@@ -54,7 +54,7 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
         : sql`(not ${isWorkflow} or (m.tag = 'run' and not ${isOpen(ownRun, cut)} and not ${isOpen(parentRun, cut)}))`
 
     const removeBatch = (kind: Kind, cut: string, after: string, batch: number) =>
-      sql<{ requests: bigint; messages: bigint; replies: bigint; last: bigint | null }>`
+      sql`
         with spent as (
           select m.id from cluster_messages m
           where m.id < ${cut}::text::bigint and m.id > ${after}::text::bigint and m.kind = 0 and m.processed
@@ -84,10 +84,10 @@ export class ClusterRetention extends Context.Service<ClusterRetention>()("stoa/
         let full = true
         while (full && left-- > 0) {
           const [removed] = yield* removeBatch(kind, cut, after, batch)
-          messages += Number(removed?.messages ?? 0)
-          replies += Number(removed?.replies ?? 0)
-          after = String(removed?.last ?? after)
-          full = Number(removed?.requests ?? 0) === batch
+          messages += Number(removed?.["messages"] ?? 0)
+          replies += Number(removed?.["replies"] ?? 0)
+          after = String(removed?.["last"] ?? after)
+          full = Number(removed?.["requests"] ?? 0) === batch
         }
         if (full) return { messages, replies, more: true }
       }

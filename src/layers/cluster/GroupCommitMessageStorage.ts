@@ -12,9 +12,9 @@ import type { Digest } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import * as Batcher from "../../domain/batching/Batcher.ts"
 import * as ActivationLookups from "./ActivationLookups.ts"
+import { ShardTenure } from "./ActivationLookups.ts"
 import * as ClusterStatements from "./ClusterStatements.ts"
 import { type ClaimedMessage, fromRow, type NewRequest } from "./ClusterStatements.ts"
-import { ShardTenure } from "./ShardTenure.ts"
 
 /** Activation look-ups of new executions that were answered without a statement. */
 export const lookupsSpared = Metric.counter("stoa_cluster_lookups_spared", {

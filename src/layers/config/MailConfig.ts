@@ -1,10 +1,9 @@
 import { Effect, Redacted } from "effect"
-import type { MailTemplate } from "../../domain/mail/Mail.ts"
-import { isMailAddress } from "../../domain/mail/MailAddress.ts"
+import { isMailAddress, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
-import type { MailAdapter } from "../mail/AdapterTransport.ts"
 import type { MailLocales } from "../mail/MailContent.ts"
 import { canonicalLocale } from "../mail/MailTexts.ts"
+import type { MailAdapter } from "../mail/MailTransport.ts"
 import { isLoopback } from "./NetworkConfig.ts"
 import * as Setting from "./Settings.ts"
 

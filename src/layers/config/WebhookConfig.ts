@@ -1,5 +1,5 @@
 import { type Keyring, readKeyring } from "../../domain/webhooks/SecretEncryption.ts"
-import { defaultWebhookOptions } from "../../domain/webhooks/WebhookSettings.ts"
+import { defaultWebhookOptions } from "../../domain/webhooks/WebhookSender.ts"
 import * as Setting from "./Settings.ts"
 
 export const webhookSettings = Setting.group({

@@ -1,9 +1,8 @@
 import { Cause, Data, Effect, Exit, Layer, Schema } from "effect"
-import { Conflict } from "../../domain/errors/ApiErrors.ts"
 import { newId } from "../../domain/ids/Id.ts"
 import type { ClaimedJob, RunCounts, Settlement } from "../../domain/jobs/Job.ts"
 import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
-import { JobRunner, type RunRequest } from "../../domain/jobs/Jobs.ts"
+import { EngineDrivesJobs, JobRunner, type RunRequest } from "../../domain/jobs/Jobs.ts"
 import {
   askEngine,
   type EngineCall,
@@ -12,11 +11,11 @@ import {
   permanentQueues
 } from "../../domain/jobs/JobSettings.ts"
 import { defineTask, Tasks } from "../../domain/jobs/Task.ts"
-import { type Claim, type Claimed, JobClaimRepo } from "./JobClaimRepo.ts"
+import { type Claim, type Claimed, JobClaimStatements } from "./JobClaimStatements.ts"
 import { JobNotifier } from "./JobNotifier.ts"
-import { JobSchedules } from "./JobSchedules.ts"
-import { JobSettleRepo } from "./JobSettleRepo.ts"
+import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { makeJobWorker, now } from "./JobWorker.ts"
+import { JobSchedules } from "./QueuedJobs.ts"
 import { errorText, TaskRuns } from "./TaskRuns.ts"
 
 /** Fewer are not shared out between organizations. */
@@ -26,12 +25,12 @@ const shareable = 4
 export const jobRunnerLayer = Layer.effect(
   JobRunner,
   Effect.gen(function*() {
-    const claims = yield* JobClaimRepo
-    const settles = yield* JobSettleRepo
+    const claims = yield* JobClaimStatements
+    const settles = yield* JobQueueRepo
     const schedules = yield* JobSchedules
     const settings = yield* JobSettings
     const { engine } = settings
-    const context = yield* Effect.context<JobSettleRepo | JobSettings | TaskRuns | JobNotifier>()
+    const context = yield* Effect.context<JobQueueRepo | JobSettings | TaskRuns | JobNotifier>()
     const jobNotifier = yield* JobNotifier
     const shares = { after: "" }
     let reapedAt = -Infinity
@@ -62,9 +61,7 @@ export const jobRunnerLayer = Layer.effect(
       run: Effect.fn("JobRunner.run")(function*(request: RunRequest) {
         if (engine === undefined) return yield* Effect.provideContext(runOwn(request), context)
         const { execution } = engine
-        if (execution.mode === "push") {
-          return yield* Conflict.of("The jobs of this deployment are run by an engine of their own.")
-        }
+        if (execution.mode === "push") return yield* new EngineDrivesJobs()
         return yield* askEngine(() => execution.run(request))
       })
     })
@@ -76,7 +73,7 @@ export const jobRunnerLayer = Layer.effect(
  * set aside for their key do not count: the next claim sees the jobs behind them. Returns how many were set aside.
  */
 const takeInTurn = Effect.fnUntraced(function*(
-  claims: JobClaimRepo["Service"],
+  claims: JobClaimStatements["Service"],
   { order }: JobSettings["Service"],
   claim: Claim,
   begin: (jobs: ReadonlyArray<ClaimedJob>) => Effect.Effect<void>,
@@ -158,7 +155,7 @@ export const engineDriverLayer = Layer.effectDiscard(
 )
 
 /** Reclaims jobs from dead workers on demand (contract, platform §12.2). The queue also does so automatically. */
-const reapStale = Tasks.add(Effect.map(JobSettleRepo, (repo) =>
+const reapStale = Tasks.add(Effect.map(JobQueueRepo, (repo) =>
   defineTask({
     slug: "jobs/reap-stale",
     handler: () => Effect.map(repo.reap, ({ failed, pending }) => ({ output: { reapedCount: pending + failed } }))
@@ -195,9 +192,9 @@ export class RunRefused extends Data.TaggedError("RunRefused")<{ readonly messag
 export const runQueue = Effect.fnUntraced(function*(queue: string, limit: number) {
   if (limit < 1 || limit > 100) return yield* new RunRefused({ message: "--limit must be from 1 to 100." })
   const runner = yield* JobRunner
-  return yield* Effect.catchIf(
+  return yield* Effect.catchTag(
     runner.run({ queue, limit }),
-    Schema.is(Conflict),
+    "Conflict/EngineDrivesJobs",
     ({ error }) => Effect.fail(new RunRefused({ message: error.message }))
   )
 })

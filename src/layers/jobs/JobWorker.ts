@@ -2,7 +2,7 @@ import { Clock, Effect, Fiber, type Latch, Semaphore } from "effect"
 import { isTransient } from "../../domain/errors/Transience.ts"
 import type { ClaimedJob, RunCounts, Settlement } from "../../domain/jobs/Job.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { JobSettleRepo } from "./JobSettleRepo.ts"
+import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { released, TaskRuns, unwritable } from "./TaskRuns.ts"
 
 /** How long after the database was away an end is written again, in ms. */
@@ -18,7 +18,7 @@ const writtenOrLost =
  * wrote them and only its response was lost; the two cases look the same.
  */
 export const settlementWriter = Effect.fnUntraced(function*(queue: string, token: string) {
-  const repo = yield* JobSettleRepo
+  const repo = yield* JobQueueRepo
 
   const write = Effect.fnUntraced(function*(settlements: ReadonlyArray<Settlement>, again: boolean) {
     const written = new Set(yield* repo.settle(queue, token, settlements))
@@ -77,7 +77,7 @@ const keepLeases = (lose: Effect.Effect<ReadonlyArray<Held>>, leaseMs: number) =
 
 /** Extends the leases of all held jobs; drops and returns those whose lease was lost. */
 const extendAll = Effect.fnUntraced(
-  function*(repo: JobSettleRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
+  function*(repo: JobQueueRepo["Service"], token: string, held: Map<string, Held>, leaseMs: number) {
     const ids = [...held.keys()]
     const ours = new Set(ids.length === 0 ? [] : yield* repo.extend(token, ids, leaseMs))
     const lost = ids.flatMap((id) => ours.has(id) ? [] : held.get(id) ?? [])
@@ -108,7 +108,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
   latch: Latch.Latch,
   mayRun: () => boolean = () => true
 ) {
-  const repo = yield* JobSettleRepo
+  const repo = yield* JobQueueRepo
   const write = yield* settlementWriter(queue, token)
   const runs = yield* TaskRuns
   const { concurrency, drainMs, leaseMs } = yield* JobSettings

@@ -1,40 +1,38 @@
-import { Effect, Layer, Result } from "effect"
-import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { Clock, Context, Cron, Effect, Layer, Result } from "effect"
+import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { newId } from "../../domain/ids/Id.ts"
-import { Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
-import { askEngine, type EngineJob, JobSettings } from "../../domain/jobs/JobSettings.ts"
+import { InvalidSchedule, Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
+import { askEngine, defaultQueue, type EngineJob, JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { type Task, Tasks } from "../../domain/jobs/Task.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { isStorableObject } from "../../domain/text/Storable.ts"
-import { JobEnqueueRepo, type NewJobRow } from "./JobEnqueueRepo.ts"
 import { JobNotifier } from "./JobNotifier.ts"
+import { JobQueueRepo, SchedulerTickRepo } from "./JobQueueRepo.ts"
 
 /** Maximum length of a queue, task or key: all are indexed. */
 const maxNameLength = 255
 
-const storable = (text: string): boolean => text.isWellFormed() && !text.includes("\0")
+/** A hundred years; further than any delay and short of what a timestamp holds. */
+const maxDelay = 100 * 365 * 86_400_000
 
-const refusal = (path: string, text: string) => ValidationFailed.of(path, text)
+class InvalidJob extends invalid("Job", (path: string, _: string) => path, (_: string, text: string) => text) {}
 
 const wrongName = (path: string, text: string) =>
-  text.length >= 1 && text.length <= maxNameLength && storable(text)
+  text.length >= 1 && text.length <= maxNameLength && text.isWellFormed() && !text.includes("\0")
     ? undefined
-    : refusal(path, `must be 1 to ${maxNameLength} characters`)
+    : new InvalidJob(path, `must be 1 to ${maxNameLength} characters`)
 
 const wrongNumber = (path: string, value: number, [least, most]: readonly [number, number]) =>
   Number.isInteger(value) && value >= least && value <= most
     ? undefined
-    : refusal(path, `must be a whole number from ${least} to ${most}`)
-
-/** A hundred years; further than any delay and short of what a timestamp holds. */
-const maxDelay = 100 * 365 * 86_400_000
+    : new InvalidJob(path, `must be a whole number from ${least} to ${most}`)
 
 /** The caller's key, else the task's key for an input already checked to be JSON. */
-const keyOf = (task: Task | undefined, { input, options }: NewJob): Result.Result<string | null, ValidationFailed> => {
-  if (!isStorableObject(input)) return Result.fail(refusal("input", "must be a JSON object"))
+const keyOf = (task: Task | undefined, { input, options }: NewJob): string | null | InvalidJob => {
   try {
-    return Result.succeed(options.concurrencyKey ?? task?.concurrency?.key(input) ?? null)
+    return options.concurrencyKey ?? task?.concurrency?.key(input) ?? null
   } catch (error) {
-    return Result.fail(refusal("input", `the task cannot make its key of it: ${String(error)}`))
+    return new InvalidJob("input", `the task cannot make its key of it: ${String(error)}`)
   }
 }
 
@@ -42,74 +40,56 @@ const keyOf = (task: Task | undefined, { input, options }: NewJob): Result.Resul
  * The job with its task's policies under the caller's options (spec §2, enqueue options). A plain function, because it
  * runs for every job of a bulk of thousands.
  */
-const prepared = (task: Task | undefined, job: NewJob): Result.Result<EngineJob, ValidationFailed> => {
+const prepared = (task: Task | undefined, job: NewJob): EngineJob | InvalidJob => {
   const { input, options } = job
   const organizationId = options.organizationId.trim()
   const unnamed = wrongName("organizationId", organizationId) ?? wrongName("task", job.task)
-  if (unnamed !== undefined) return Result.fail(unnamed)
-  const found = keyOf(task, job)
-  if (Result.isFailure(found)) return Result.fail(found.failure)
-  const key = found.success
+  if (unnamed !== undefined) return unnamed
+  if (!isStorableObject(input)) return new InvalidJob("input", "must be a JSON object")
+  const key = keyOf(task, job)
+  if (key instanceof InvalidJob) return key
   const made: EngineJob = {
     task: job.task,
     input,
     organizationId,
-    queue: options.queue ?? task?.queue ?? "default",
+    queue: options.queue ?? task?.queue ?? defaultQueue,
     delayMs: Math.ceil(options.delayMs ?? 0),
     maxAttempts: options.maxAttempts ?? task?.retries?.attempts ?? 1,
     concurrencyKey: key,
     exclusive: key !== null && task?.concurrency !== undefined && task.concurrency.exclusive !== false,
     supersedes: key !== null && (options.supersedes ?? task?.concurrency?.supersedes ?? false)
   }
-  const wrong = wrongName("queue", made.queue) ??
+  return wrongName("queue", made.queue) ??
     wrongNumber("delayMs", made.delayMs, [0, maxDelay]) ??
     wrongNumber("maxAttempts", made.maxAttempts, [1, 1_000_000]) ??
-    (key === null ? undefined : wrongName("concurrencyKey", key))
-  return wrong === undefined ? Result.succeed(made) : Result.fail(wrong)
+    (key === null ? undefined : wrongName("concurrencyKey", key)) ??
+    made
 }
 
-const rowOf = (job: EngineJob): NewJobRow => ({
-  id: newId(),
-  organizationId: job.organizationId,
-  queue: job.queue,
-  taskSlug: job.task,
-  input: JSON.stringify(job.input),
-  maxAttempts: job.maxAttempts,
-  delayMs: job.delayMs,
-  concurrencyKey: job.concurrencyKey ?? "",
-  exclusive: job.exclusive
-})
-
-const placeOf = ({ concurrencyKey, organizationId, taskSlug }: NewJobRow) =>
-  JSON.stringify([organizationId, taskSlug, concurrencyKey])
-
-/**
- * Of several jobs in one call that supersede each other, keep the last one, as if they had been enqueued in sequence.
- */
-const remaining = (rows: ReadonlyArray<NewJobRow>, superseding: ReadonlyMap<string, NewJobRow>) =>
-  rows.filter((row, index) => {
-    const last = superseding.get(placeOf(row))
-    return last === undefined || rows.indexOf(last) <= index
-  })
+const placeOf = ({ concurrencyKey, organizationId, task }: EngineJob) =>
+  JSON.stringify([organizationId, task, concurrencyKey])
 
 /** The built-in queue, or the engine that replaces it. */
 export const queuedJobsLayer = Layer.effect(
   Jobs,
   Effect.gen(function*() {
-    const repo = yield* JobEnqueueRepo
+    const repo = yield* JobQueueRepo
     const tasks = yield* Tasks
     const jobNotifier = yield* JobNotifier
     const { engine } = yield* JobSettings
 
     const write = Effect.fnUntraced(function*(jobs: ReadonlyArray<EngineJob>) {
-      const rows = jobs.map(rowOf)
-      if (!jobs.some(({ supersedes }) => supersedes)) {
+      const rows = jobs.map((job) => ({ ...job, id: newId() }))
+      const superseding = new Map(rows.filter(({ supersedes }) => supersedes).map((row) => [placeOf(row), row]))
+      if (superseding.size === 0) {
         yield* repo.insert(rows)
       } else {
-        const superseding = new Map(
-          rows.filter((_, index) => jobs[index]?.supersedes).map((row) => [placeOf(row), row])
-        )
-        const gone = yield* repo.replace([...superseding.values()], remaining(rows, superseding))
+        // Of several that supersede each other keep the last one, as if they had been enqueued in sequence.
+        const remaining = rows.filter((row, index) => {
+          const last = superseding.get(placeOf(row))
+          return last === undefined || rows.indexOf(last) <= index
+        })
+        const gone = yield* repo.replace([...superseding.values()], remaining)
         if (gone.length > 0) yield* Effect.logInfo(`jobs superseded by newer ones: ${gone.join(", ")}`)
       }
       for (const queue of new Set(rows.map((row) => row.queue))) yield* jobNotifier.wake(queue)
@@ -120,8 +100,8 @@ export const queuedJobsLayer = Layer.effect(
       const made: Array<EngineJob> = []
       for (const job of jobs) {
         const one = prepared(tasks.find(job.task), job)
-        if (Result.isFailure(one)) return yield* one.failure
-        made.push(one.success)
+        if (one instanceof InvalidJob) return yield* one
+        made.push(one)
       }
       if (made.length === 0) return []
       return yield* engine === undefined ? write(made) : askEngine(() => engine.enqueue(made))
@@ -131,5 +111,116 @@ export const queuedJobsLayer = Layer.effect(
       enqueueAll,
       enqueue: (task, input, options) => Effect.map(enqueueAll([{ task, input, options }]), ([id]) => id ?? "")
     })
+  })
+)
+
+/** Ticks missed for longer are skipped. */
+const forgottenMs = 86_400_000
+
+/** Maximum number of ticks of one task to catch up on; a process frozen for longer continues with the newest. */
+const maxTicks = 100
+
+/** Maximum wait between two checks: timers of a machine that slept fire late. */
+const longestWait = 30_000
+
+interface Scheduled {
+  readonly slug: string
+  readonly cron: Cron.Cron
+  /** The last tick that is done, in ms. */
+  done: number
+}
+
+/** Ticks after one time up to another, oldest first. */
+const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyArray<Date> => {
+  const ticks: Array<Date> = []
+  for (let tick = Cron.next(cron, new Date(after)); tick.getTime() <= until; tick = Cron.next(cron, tick)) {
+    ticks.push(tick)
+    if (ticks.length > maxTicks) ticks.shift()
+  }
+  return ticks
+}
+
+/**
+ * Turns schedule ticks into jobs, each once in the complete deployment: the job is written in the transaction that
+ * records the tick as done. Every runner tries, so no tick depends on one process. Of the ticks missed during an
+ * outage, only the last one runs.
+ */
+export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/jobs/JobSchedules", {
+  make: Effect.gen(function*() {
+    const tasks = yield* Tasks
+    const ticks = yield* SchedulerTickRepo
+    const jobs = yield* Jobs
+    const { defaultOrganizationId: organizationId } = yield* StoreSettings
+
+    /** The position of a schedule: its last tick, or, if others passed since, just before the newest of them. */
+    const standing = (cron: Cron.Cron, last: Date | undefined, now: number) => {
+      if (last === undefined) return now
+      const missed = ticksBetween(cron, Math.max(last.getTime(), now - forgottenMs), now)
+      return (missed.at(-2) ?? last).getTime()
+    }
+
+    // Tasks are registered during startup, so all of them exist at the first call.
+    const scheduled = yield* Effect.cached(Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const all = tasks.all().flatMap(({ schedule, slug }) => schedule === undefined ? [] : [{ schedule, slug }])
+      const last = yield* ticks.last(all.map(({ slug }) => slug))
+      return yield* Effect.forEach(all, ({ schedule, slug }) => {
+        const cron = Cron.parse(schedule, "UTC")
+        if (Result.isFailure(cron)) {
+          const message = `The task '${slug}' has the schedule '${schedule}', which is no cron expression.`
+          return Effect.fail(new InvalidSchedule({ message }))
+        }
+        const of: Scheduled = { slug, cron: cron.success, done: standing(cron.success, last.get(slug), now) }
+        return Effect.succeed(of)
+      })
+    }))
+
+    const enqueueTicks = Effect.fnUntraced(function*(of: Scheduled) {
+      let count = 0
+      for (const tick of ticksBetween(of.cron, of.done, yield* Clock.currentTimeMillis)) {
+        const work = Effect.catch(jobs.enqueue(of.slug, {}, { organizationId }), Effect.die)
+        if ((yield* ticks.once(of.slug, tick, work)) !== undefined) count++
+        of.done = tick.getTime()
+      }
+      return count
+    })
+
+    const enqueueDue = Effect.gen(function*() {
+      const counts = yield* Effect.forEach(yield* scheduled, enqueueTicks)
+      return counts.reduce((sum, count) => sum + count, 0)
+    }).pipe(Effect.withSpan("JobSchedules.enqueueDue"))
+
+    const untilNext = Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      const next = (yield* scheduled).map(({ cron, done }) => Cron.next(cron, new Date(done)).getTime() - now)
+      return Math.max(1, Math.min(longestWait, ...next))
+    })
+
+    const turn = Effect.gen(function*() {
+      yield* Effect.catchDefect(
+        Effect.asVoid(enqueueDue),
+        (defect) => Effect.andThen(Effect.logWarning("schedules could not be looked at", defect), Effect.sleep(1_000))
+      )
+      yield* Effect.sleep(yield* untilNext)
+    })
+    return {
+      /** Enqueues due jobs and returns their number. */
+      enqueueDue,
+      /** Enqueues due jobs at each tick, forever. */
+      run: Effect.forever(turn)
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(JobSchedules, JobSchedules.make)
+}
+
+/** Turns ticks of schedules into jobs in every process that drives the queues. A wrong schedule ends the start. */
+export const schedulesLayer = Layer.effectDiscard(
+  Effect.gen(function*() {
+    const schedules = yield* JobSchedules
+    const { autorun, engine } = yield* JobSettings
+    if (!autorun && engine === undefined) return
+    yield* schedules.enqueueDue
+    yield* Effect.forkScoped(schedules.run)
   })
 )

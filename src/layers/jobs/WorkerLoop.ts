@@ -1,14 +1,14 @@
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
 import { EntityId, Sharding } from "effect/cluster"
 import { Workflow } from "effect/workflow"
 import { newId } from "../../domain/ids/Id.ts"
 import { defaultQueue, JobSettings, permanentQueues } from "../../domain/jobs/JobSettings.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
-import { JobClaimRepo } from "./JobClaimRepo.ts"
+import { JobClaimStatements } from "./JobClaimStatements.ts"
 import { WorkerLoopStarter } from "./JobNotifier.ts"
-import { JobSettleRepo } from "./JobSettleRepo.ts"
+import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { runWorkerSlot } from "./WorkerSlot.ts"
-import { WorkerSlotLeases, WorkerSlotRepo } from "./WorkerSlotRepo.ts"
+import { WorkerLoopRun, WorkerSlotLeases, WorkerSlotRepo } from "./WorkerSlotRepo.ts"
 
 /**
  * The durable loop of a slot of a queue (ARCHITECTURE §3, Jobs). It claims, runs and settles jobs for about a minute,
@@ -17,7 +17,7 @@ import { WorkerSlotLeases, WorkerSlotRepo } from "./WorkerSlotRepo.ts"
  * times.
  */
 export const WorkerLoop = Workflow.make("WorkerLoop", {
-  payload: { queue: Schema.String, slot: Schema.Int, sequence: Schema.Int },
+  payload: WorkerLoopRun.fields,
   idempotencyKey: ({ queue, sequence, slot }) => `${queue}/${slot}/${sequence}`,
   // A defect here means a failure of the database or the process, so the loop must run again.
   annotations: Context.make(Workflow.CaptureDefects, false)
@@ -47,7 +47,7 @@ const unparkMs = 1_000
  * reclaims jobs of dead workers.
  */
 const keepOrder = Effect.gen(function*() {
-  const repo = yield* JobSettleRepo
+  const repo = yield* JobQueueRepo
   const { reapMs } = yield* JobSettings
   const every = (what: string, ms: number, work: Effect.Effect<unknown>) =>
     work.pipe(
@@ -77,7 +77,7 @@ export const workerLoopLayer = WorkerLoop.toLayer(
     const starter = yield* WorkerLoopStarter
     const { queue, slot } = run
     const [name, token] = [`${queue}/${slot}`, newId()]
-    const { reclaimSlot } = yield* JobSettleRepo
+    const { reclaimSlot } = yield* JobQueueRepo
     const lease = yield* (yield* WorkerSlotLeases).take(run, token)
     if (lease === undefined) return
     const left = yield* starter.inTurn(reclaimSlot(name, token))
@@ -112,7 +112,7 @@ export const workerLoopsLayer = Layer.effectDiscard(
     const slots = yield* WorkerSlotRepo
     const tasks = yield* Tasks
     const starter = yield* WorkerLoopStarter
-    yield* (yield* JobClaimRepo).prepareOrder(settings.order)
+    yield* (yield* JobClaimStatements).prepareOrder(settings.order)
 
     const look = Effect.gen(function*() {
       starter.latch.closeUnsafe()

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import type { ClaimedJob } from "../../domain/jobs/Job.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { type Claim, type Claimed, JobClaimRepo } from "./JobClaimRepo.ts"
+import { type Claim, type Claimed, JobClaimStatements } from "./JobClaimStatements.ts"
 import { JobNotifier } from "./JobNotifier.ts"
 import { makeJobWorker, now } from "./JobWorker.ts"
 import type { WorkerSlotLease } from "./WorkerSlotRepo.ts"
@@ -57,7 +57,7 @@ const noting = <A>(costly: { at: number; costMs: number }, at: number, claim: Ef
       costly.costMs = end - at
     }))
 
-const takeFairly = Effect.fnUntraced(function*(repo: JobClaimRepo["Service"], view: View, claim: Claim) {
+const takeFairly = Effect.fnUntraced(function*(repo: JobClaimStatements["Service"], view: View, claim: Claim) {
   const limit = Math.max(1, claim.limit >> 2)
   const found = yield* noting(view.fair, yield* now, repo.takeFairly({ ...claim, limit }, view.after, view.served))
   view.after = found.after
@@ -79,7 +79,7 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
  */
 export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/jobs/QueueClaims", {
   make: Effect.gen(function*() {
-    const repo = yield* JobClaimRepo
+    const repo = yield* JobClaimStatements
     const { order } = yield* JobSettings
     const views = new Map<string, View>()
 
@@ -142,7 +142,7 @@ export interface WorkerSlotWork {
 export const runWorkerSlot = Effect.fnUntraced(
   function*({ busy = Effect.void, lease, mine, queue, slot, token }: WorkerSlotWork) {
     const { batch, concurrency, loopMs, leaseMs, pollMs } = yield* JobSettings
-    const repo = yield* JobClaimRepo
+    const repo = yield* JobClaimStatements
     const latch = yield* (yield* JobNotifier).latch(queue)
     const worker = yield* makeJobWorker(queue, token, latch, lease?.isHeld)
     const claims = yield* QueueClaims

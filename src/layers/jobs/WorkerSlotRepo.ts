@@ -1,14 +1,14 @@
-import { Context, Effect, Latch, Layer, type Scope } from "effect"
+import { Context, Effect, Latch, Layer, Schema, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { setTimeout } from "node:timers/promises"
+import { decoding } from "../../domain/records/Rows.ts"
 import { WorkerLoopStarter } from "./JobNotifier.ts"
 
 /** The current run of a slot of a queue. Sequences only grow, so a finished run never returns. */
-export interface WorkerLoopRun {
-  readonly queue: string
-  readonly slot: number
-  readonly sequence: number
-}
+export const WorkerLoopRun = Schema.Struct({ queue: Schema.String, slot: Schema.Int, sequence: Schema.Int })
+export type WorkerLoopRun = typeof WorkerLoopRun.Type
+
+const Begun = Schema.Struct({ state: Schema.Literals(["begun", "leased", "gone"]) })
 
 /** A job of `found.queue` is overdue by a second: the first slot is dead or overloaded. */
 const isLate = (sql: SqlClient.SqlClient) =>
@@ -54,11 +54,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
     )
 
     /** Runs that have not begun. */
-    const open = sql<{ readonly queue: string; readonly slot: number; readonly sequence: string }>`select queue, slot,
-        sequence::text from worker_slots where open`.pipe(
-      Effect.map((rows) => rows.map((row) => ({ ...row, sequence: Number(row.sequence) }))),
-      Effect.orDie
-    )
+    const open = Effect.orDie(decoding(sql, WorkerLoopRun)`select queue, slot, sequence from worker_slots where open`)
 
     return {
       prepare,
@@ -68,7 +64,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
        * another worker may still be active. `gone`: another run is the current one.
        */
       begin: Effect.fn("WorkerSlotRepo.begin")(function*(run: WorkerLoopRun, token: string, leaseMs: number) {
-        const [row] = yield* sql<{ readonly state: "begun" | "leased" | "gone" }>`with begun as (
+        const [row] = yield* decoding(sql, Begun)`with begun as (
             update worker_slots set open = false, lease_token = ${token}::uuid, lease_until = ${leaseEnd(leaseMs)}
             where ${current(run)} and (lease_until is null or lease_until < clock_timestamp()) returning 1)
           select case when exists (select 1 from begun) then 'begun'
@@ -77,9 +73,9 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
       }, Effect.orDie),
       /** Renews the leases with these tokens. Returns the tokens that still have their slot. */
       extend: Effect.fn("WorkerSlotRepo.extend")(function*(tokens: ReadonlyArray<string>, leaseMs: number) {
-        const rows = yield* sql<{ readonly token: string }>`update worker_slots set lease_until = ${leaseEnd(leaseMs)}
+        const rows = yield* sql`update worker_slots set lease_until = ${leaseEnd(leaseMs)}
           where lease_token = any(${tokens}::uuid[]) returning lease_token::text as token`
-        return rows.map(({ token }) => token)
+        return rows.map(({ token }) => String(token))
       }, Effect.orDie),
       /** Releases a slot whose run has not ended. */
       release: Effect.fn("WorkerSlotRepo.release")(
@@ -104,9 +100,9 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
       )
     }
   })
-}) {}
-
-export const workerSlotRepoLayer = Layer.effect(WorkerSlotRepo, WorkerSlotRepo.make)
+}) {
+  static readonly layer = Layer.effect(WorkerSlotRepo, WorkerSlotRepo.make)
+}
 
 /** How long a slot belongs to its worker after its last sign of life, and how long is between two, in ms. */
 const leaseMs = 5_000

@@ -1,10 +1,8 @@
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import type { AppSettings } from "../config/AppConfig.ts"
-import { adapterTransport } from "./AdapterTransport.ts"
-import { fileTransport } from "./FileTransport.ts"
 import { MailSettings } from "./MailSettings.ts"
-import { MailRefused, MailTransport } from "./MailTransport.ts"
+import { adapterTransport, fileTransport, MailRefused, MailTransport } from "./MailTransport.ts"
 import { smtpTransport } from "./SmtpTransport.ts"
 
 const withoutMail = "no mail leaves this deployment: neither email.smtp nor email.send is configured (docs/mail.md)"

@@ -1,8 +1,6 @@
-import type { Mail, MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
-import { headerText } from "../../domain/mail/MailAddress.ts"
-import { englishMails } from "./EnglishMails.ts"
-import type { MailContent, MailLocales, MailScene, MailWriters } from "./MailContent.ts"
-import { layOut } from "./MailLayout.ts"
+import { headerText, type Mail, type MailOf, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { addressLines, moneyText, personName } from "../../domain/text/DisplayText.ts"
+import { layOut, type MailContent, type MailLocales, type MailScene, type MailWriters } from "./MailContent.ts"
 import type { MailOptions } from "./MailSettings.ts"
 import type { RenderedMail } from "./MailTransport.ts"
 
@@ -46,16 +44,90 @@ export const renderMail = (
     const made = writer(data, scene)
     return isWhole(made) ? { ...made, subject: headerText(made.subject) } : layOut(made, scene)
   }
-  switch (mail.template) {
-    case "password-reset":
-      return write(mail.template, mail.data)
-    case "email-verification":
-      return write(mail.template, mail.data)
-    case "order-confirmation":
-      return write(mail.template, mail.data)
-    case "order-status-change":
-      return write(mail.template, mail.data)
-    case "order-invoice":
-      return write(mail.template, mail.data)
+  return write(mail.template, mail.data)
+}
+
+const greeting = (name: string): string => {
+  const person = personName(name)
+  return person === undefined ? "Hello," : `Hello ${person},`
+}
+
+/** The meaning of a status for the customer. */
+const meanings = new Map([
+  ["confirmed", "We have confirmed your order."],
+  ["processing", "We are getting your order ready."],
+  ["partially_fulfilled", "A part of your order is on its way to you."],
+  ["fulfilled", "All of your order has been handed over."],
+  ["cancelled", "Your order has been cancelled. If you have paid for it, the money is on its way back to you."],
+  ["refunded", "Your order has been refunded. The money is on its way back to you."]
+])
+
+const named = (status: string): string => status.replaceAll("_", " ")
+
+const totalsOf = (data: MailOf<"order-confirmation">["data"], locale: string) => {
+  const money = (label: string, amount: number) => ({ label, amount: moneyText(amount, data.currency, locale) })
+  return [
+    money("Subtotal", data.subtotal),
+    ...(data.discountTotal === 0 ? [] : [money("Discount", -data.discountTotal)]),
+    money("Shipping", data.shippingTotal),
+    ...(data.taxTotal === 0 || data.taxIncluded === true ? [] : [money("Tax", data.taxTotal)]),
+    money("Total", data.grandTotal)
+  ]
+}
+
+/** Tax that the prices include is named in a note: the amounts above the total add up without it. */
+const includedTax = ({ currency, taxIncluded, taxTotal }: MailOf<"order-confirmation">["data"], locale: string) =>
+  taxIncluded === true && taxTotal > 0 ? [`The total includes ${moneyText(taxTotal, currency, locale)} of tax.`] : []
+
+const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, storeName }: MailScene): MailContent => {
+  const address = addressLines(data.shippingAddress)
+  const notes = [
+    ...includedTax(data, locale),
+    ...(address.length === 0 ? [] : [`It goes to: ${address.join(", ")}`])
+  ]
+  return {
+    subject: `Your order ${data.orderNumber}`,
+    paragraphs: [`Thank you for your order at ${storeName}.`, `Your order number is ${data.orderNumber}.`],
+    lines: data.lines.map(({ quantity, sku, title, totalPrice }) => ({
+      label: `${quantity} × ${title}${sku === null ? "" : ` (${sku})`}`,
+      amount: moneyText(totalPrice, data.currency, locale)
+    })),
+    totals: totalsOf(data, locale),
+    ...(notes.length === 0 ? {} : { notes })
   }
+}
+
+/** The texts that are built in. */
+export const englishMails: MailWriters = {
+  "password-reset": ({ resetUrl, userName }, { storeName }) => ({
+    subject: `Choose a new password for ${storeName}`,
+    paragraphs: [greeting(userName), `Somebody, hopefully you, has asked for a new password at ${storeName}.`],
+    button: { label: "Choose a new password", url: resetUrl },
+    notes: ["The link works for a short time and once. If you have not asked for it, you need not do anything."]
+  }),
+  "email-verification": ({ userName, verifyUrl }, { storeName }) => ({
+    subject: `Confirm your address for ${storeName}`,
+    paragraphs: [greeting(userName), `Please confirm that this address is yours, to use your account at ${storeName}.`],
+    button: { label: "Confirm address", url: verifyUrl },
+    notes: [
+      "The link works for a short time and signs out everybody who is signed in to the account.",
+      "If you did not sign up, ignore this mail: without you no one can use the account."
+    ]
+  }),
+  "order-confirmation": confirmation,
+  "order-status-change": ({ newStatus, orderId, orderNumber, previousStatus }, { storeName }) => ({
+    subject: `Your order ${orderNumber ?? orderId} is ${named(newStatus)}`,
+    paragraphs: [
+      meanings.get(newStatus) ?? `Your order is now ${named(newStatus)}.`,
+      `Order ${orderNumber ?? orderId} at ${storeName}: ${named(newStatus)}, before that ${named(previousStatus)}.`
+    ]
+  }),
+  "order-invoice": ({ currency, grandTotal, invoiceNumber, orderNumber }, { locale, storeName }) => ({
+    subject: `Invoice ${invoiceNumber} of your order ${orderNumber}`,
+    paragraphs: [
+      `Here is the invoice of your order ${orderNumber} at ${storeName}, over ${
+        moneyText(grandTotal, currency, locale)
+      }. You find it attached.`
+    ]
+  })
 }

@@ -1,10 +1,13 @@
-import { Effect, Layer, Option, Schema } from "effect"
+import { Duration, Effect, Layer, Metric, Option, Schema } from "effect"
+import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
-import type { Retries } from "../../domain/jobs/Task.ts"
-import { Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
-import { isMailAddress } from "../../domain/mail/MailAddress.ts"
+import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
+import { isMailAddress, Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { encryptSecret, type Keyring, openSecret } from "../../domain/webhooks/SecretEncryption.ts"
 import { MailSettings } from "./MailSettings.ts"
+import { renderMail } from "./MailTexts.ts"
+import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailTransport.ts"
 
 /**
  * Input of the task `mail/send`: the mail is encrypted, because it holds an address and often a link that opens an
@@ -25,7 +28,7 @@ export type EncryptedMail = typeof EncryptedMail.Type
 
 const MailJson = Schema.fromJsonString(Mail)
 const encode = Schema.encodeSync(MailJson)
-const decode = Schema.decodeUnknownOption(MailJson)
+const decodeMail = Schema.decodeUnknownOption(MailJson)
 
 /** Ties the input to its organization: copied to another one it does not decrypt. */
 const ownerOf = (organizationId: string) => `mail/${organizationId}`
@@ -40,7 +43,7 @@ export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
 /** The mail of a job of an organization; undefined when no key of the deployment decrypts it. */
 export const openMail = (keyring: Keyring, organizationId: string, input: EncryptedMail): Mail | undefined => {
   const text = openSecret(keyring, ownerOf(organizationId), { keyId: input.keyId, text: input.encrypted })
-  return text === undefined ? undefined : Option.getOrUndefined(decode(text))
+  return text === undefined ? undefined : Option.getOrUndefined(decodeMail(text))
 }
 
 /** Slug of the task that sends mails, and its queue, so that a slow mail server delays no other jobs. */
@@ -97,3 +100,157 @@ export const queuedMailsLayer = Layer.effect(
     return Mails.of({ isOn, sends, sendAll, send: (mail) => sendAll([mail]) })
   })
 )
+
+/** One run of the task `mail/send`. */
+interface MailRun {
+  readonly jobId: string
+  readonly organizationId: string
+  readonly input: EncryptedMail
+  readonly attemptNumber: number
+  readonly maxAttempts: number
+}
+
+/** Outcome of a run, kept with its job. */
+type MailNote =
+  | { readonly sent: true }
+  | { readonly skipped: string }
+  | { readonly waiting: string }
+
+const mailsTotal = Metric.counter("stoa_mails_total", {
+  description: "Tries to send a mail, by template and outcome: sent, delayed, refused or skipped",
+  incremental: true
+})
+
+const durations = Metric.histogram("stoa_mail_duration_seconds", {
+  description: "Seconds that handing over a mail took, the wait for a free connection included",
+  boundaries: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+})
+
+const countMail = Effect.fnUntraced(
+  function*(template: MailTemplate, outcome: "sent" | "delayed" | "refused" | "skipped", millis?: number) {
+    yield* Metric.update(Metric.withAttributes(mailsTotal, { template, outcome }), 1)
+    if (millis !== undefined) yield* Metric.update(durations, millis / 1000)
+  }
+)
+
+/** How often a confirmation is postponed, a minute at most each time: about a day. */
+const maxPostponed = 1_440
+
+/** Milliseconds to the next look at the payment: most take a moment, some an hour. */
+const postponedBy = (times: number): number => Math.min(60_000, 2_000 * 2 ** Math.min(times, 10))
+
+/** Invoices are rendered for each try, so that no job carries a file. */
+const attachmentsOf = (invoices: Invoices["Service"], mail: Mail) =>
+  mail.template !== "order-invoice" ? Effect.succeed([]) : invoices.fileToSend(mail.data.orderId).pipe(
+    Effect.map(({ fileName, pdf }) => [{ fileName, contentType: "application/pdf", content: pdf }]),
+    Effect.mapError(({ error }) => new MailRefused({ message: error.message }))
+  )
+
+const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail) =>
+  Effect.try({
+    try: () => ({
+      ...renderMail(mail, settings),
+      mail,
+      messageId: `${run.input.mailId ?? run.jobId}@${settings.domain}`,
+      fromName: settings.storeName
+    }),
+    // A template of the deployment failed; its next version may be in time for another try.
+    catch: (error) => new MailDelayed({ message: `its template failed: ${withoutPrivate(String(error))}` })
+  })
+
+/** Records the outcome on the order's timeline. A failure here must not send the mail again. */
+const record = (orders: OrderMailRepo["Service"]) => ({ input, jobId }: MailRun, mail: Mail, failure: string | null) =>
+  "orderId" in mail.data
+    ? orders.note({ id: input.mailId ?? jobId, orderId: mail.data.orderId, template: mail.template, failure }).pipe(
+      Effect.catchDefect((defect) => Effect.logWarning("the outcome of a mail could not be recorded", defect))
+    )
+    : Effect.void
+
+const makeDelivery = Effect.gen(function*() {
+  const [jobs, mails, invoices] = [yield* Jobs, yield* Mails, yield* Invoices]
+  const [orders, settings, transport] = [yield* OrderMailRepo, yield* MailSettings, yield* MailTransport]
+  const recordOutcome = record(orders)
+
+  /** Enqueues the same mail for later, with its remaining tries and its message id. */
+  const postpone = Effect.fnUntraced(
+    function*({ attemptNumber, input, jobId, maxAttempts, organizationId }: MailRun) {
+      const postponed = input.postponed ?? 0
+      const again: EncryptedMail = { ...input, mailId: input.mailId ?? jobId, postponed: postponed + 1 }
+      yield* jobs.enqueue(sendMailSlug, again, {
+        organizationId,
+        queue: mailQueue,
+        delayMs: postponedBy(postponed),
+        maxAttempts: maxAttempts - attemptNumber + 1
+      }).pipe(Effect.catch(Effect.die))
+      return { waiting: "the order is not paid yet" }
+    }
+  )
+
+  /** Why a mail is not sent now; undefined if it is. An unpaid order is not confirmed. */
+  const held = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
+    if (!mails.sends(mail.template)) return { skipped: "its template is switched off" }
+    if (mail.template !== "order-confirmation") return undefined
+    const state = yield* orders.paymentState(mail.data.orderId)
+    if (state === "paid") return undefined
+    if (state === "awaited" && (run.input.postponed ?? 0) < maxPostponed) return yield* postpone(run)
+    return { skipped: state === "given-up" ? "the order was cancelled" : "the order was never paid" }
+  })
+
+  const deliver = Effect.fnUntraced(function*(run: MailRun, mail: Mail) {
+    const texts = yield* textsOf(settings, run, mail)
+    yield* transport.deliver({ ...texts, attachments: yield* attachmentsOf(invoices, mail) })
+  })
+
+  return Effect.fn("mail/send")(function*(run: MailRun) {
+    const mail = openMail(settings.keyring, run.organizationId, run.input)
+    if (mail === undefined) {
+      return yield* Effect.fail(new GiveUp("No key of STOA_SECRETS_KEY opens this mail, or it is of a newer version."))
+    }
+    const note: MailNote | undefined = yield* held(run, mail)
+    if (note !== undefined) {
+      yield* countMail(mail.template, "skipped")
+      return note
+    }
+    const [taken, result] = yield* Effect.timed(Effect.result(deliver(run, mail)))
+    const millis = Duration.toMillis(taken)
+    if (result._tag === "Success") {
+      yield* countMail(mail.template, "sent", millis)
+      yield* recordOutcome(run, mail, null)
+      return { sent: true } as const
+    }
+    const { _tag, message } = result.failure
+    const refused = _tag === "MailRefused"
+    yield* countMail(mail.template, refused ? "refused" : "delayed", millis)
+    if (refused || run.attemptNumber >= run.maxAttempts) {
+      yield* Effect.logWarning(`a mail ${mail.template} was not sent: ${message}`)
+      yield* recordOutcome(run, mail, message)
+    }
+    return yield* Effect.fail(refused ? new GiveUp(message) : result.failure)
+  })
+})
+
+const decode = Schema.decodeUnknownEffect(EncryptedMail)
+
+/** The task `mail/send`: one try to send one mail (docs/mail.md). */
+export const sendMail: Effect.Effect<
+  Task,
+  never,
+  Jobs | Mails | Invoices | OrderMailRepo | MailSettings | MailTransport
+> = Effect.map(makeDelivery, (deliver) =>
+  defineTask({
+    slug: sendMailSlug,
+    queue: mailQueue,
+    retries: mailRetries,
+    handler: Effect.fnUntraced(function*({ ctx, input, job }) {
+      // The message must not show the input, which may hold anything.
+      const encrypted = yield* Effect.mapError(decode(input), () => new GiveUp("The input is no encrypted mail."))
+      const output = yield* deliver({
+        jobId: job.id,
+        organizationId: ctx.organizationId,
+        input: encrypted,
+        attemptNumber: job.attemptNumber,
+        maxAttempts: job.maxAttempts
+      })
+      return { output }
+    })
+  }))

@@ -1,9 +1,8 @@
 import { Effect, Layer, Stream } from "effect"
 import type { IncomingMessage } from "node:http"
 import { PictureDelayed, PictureHosts, PictureRefused } from "../../domain/media/ExternalPictures.ts"
-import type { HostResolver } from "../webhooks/HostResolver.ts"
 import { prepareRequest, responseTo } from "../webhooks/PinnedRequest.ts"
-import { targetGuard, type TargetPolicy } from "../webhooks/TargetGuard.ts"
+import { type HostResolver, targetGuard, type TargetPolicy } from "../webhooks/TargetGuard.ts"
 
 /** Redirects that are followed: from `http` to `https`, to a name with `www`, to a host of files. */
 const maxRedirects = 5

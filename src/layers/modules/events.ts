@@ -1,14 +1,12 @@
 import { Effect, Layer } from "effect"
 import { Singleton } from "effect/cluster"
 import { auditLayer } from "../../domain/audit/AuditRepo.ts"
-import { ChangeLogPurgeRepo } from "../../domain/events/ChangeLogPurgeRepo.ts"
-import { EventReadRepo } from "../../domain/events/EventReadRepo.ts"
-import { Events } from "../../domain/events/Events.ts"
+import { EventRepo } from "../../domain/events/EventRepo.ts"
+import { Events, EventTailer } from "../../domain/events/Events.ts"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
-import { EventTailer } from "../../domain/events/EventTailer.ts"
 import { migrations } from "../../domain/events/migrations.ts"
 import { Relay } from "../../domain/events/Relay.ts"
-import { RelayRepo } from "../../domain/events/RelayRepo.ts"
+import { RelayStatements } from "../../domain/events/RelayStatements.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { auditHttp } from "../../http/audit/AuditHttp.ts"
 import { eventsHttp } from "../../http/events/EventsHttp.ts"
@@ -26,9 +24,7 @@ export const events = defineModule({
   ],
   migrations,
   services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), auditLayer).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(RelayRepo.layer, EventReadRepo.layer, ChangeLogPurgeRepo.layer, EventSubscribers.layer)
-    )
+    Layer.provideMerge(Layer.mergeAll(RelayStatements.layer, EventRepo.layer, EventSubscribers.layer))
   ),
   actors: relay,
   routes: Layer.merge(eventsHttp, auditHttp)

@@ -1,22 +1,20 @@
 import { Effect, Layer } from "effect"
-import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
+import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
 import { FailedJobs, JobRuns } from "../../domain/jobs/Jobs.ts"
 import { migrations } from "../../domain/jobs/migrations.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { jobsHttp } from "../../http/jobs/JobsHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
-import { jobClaimRepoLayer } from "../jobs/JobClaimRepo.ts"
-import { jobEnqueueRepoLayer, schedulerTickRepoLayer } from "../jobs/JobEnqueueRepo.ts"
+import { JobClaimStatements } from "../jobs/JobClaimStatements.ts"
 import { jobNotificationsLayer, JobNotifier, WorkerLoopStarter } from "../jobs/JobNotifier.ts"
+import { JobQueueRepo, SchedulerTickRepo } from "../jobs/JobQueueRepo.ts"
 import { engineDriverLayer, jobRunnerLayer, registeredTasksLayer } from "../jobs/JobRunner.ts"
-import { JobSchedules, schedulesLayer } from "../jobs/JobSchedules.ts"
-import { jobSettleRepoLayer } from "../jobs/JobSettleRepo.ts"
-import { queuedJobsLayer } from "../jobs/QueuedJobs.ts"
+import { JobSchedules, queuedJobsLayer, schedulesLayer } from "../jobs/QueuedJobs.ts"
 import { TaskRuns } from "../jobs/TaskRuns.ts"
 import { workerLoopLayer, workerLoopsLayer } from "../jobs/WorkerLoop.ts"
 import { QueueClaims } from "../jobs/WorkerSlot.ts"
-import { WorkerSlotLeases, workerSlotRepoLayer } from "../jobs/WorkerSlotRepo.ts"
+import { WorkerSlotLeases, WorkerSlotRepo } from "../jobs/WorkerSlotRepo.ts"
 
 /** What `commerce.config.ts` adds to the tasks of the core. */
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
@@ -31,12 +29,11 @@ const routeAccess = Layer.unwrap(
 )
 
 const repos = Layer.mergeAll(
-  jobClaimRepoLayer,
-  jobEnqueueRepoLayer,
-  jobRecordRepoLayer,
-  jobSettleRepoLayer,
-  workerSlotRepoLayer,
-  schedulerTickRepoLayer
+  JobClaimStatements.layer,
+  JobQueueRepo.layer,
+  JobRecordRepo.layer,
+  WorkerSlotRepo.layer,
+  SchedulerTickRepo.layer
 )
 
 /** The background job queue (spec §2 and §4). Every module after it can enqueue and add tasks. */

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -8,10 +8,6 @@ import { taxNotices, TaxVoids } from "../../domain/tax/TaxNotices.ts"
 import { TaxNoticeRepo, taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../domain/tax/TaxRepo.ts"
 import { taxClassesHttp, taxRatesHttp } from "../../http/tax/TaxHttp.ts"
 import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
-
-const subscription = Layer.effectDiscard(
-  Effect.flatMap(taxNotices, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
-)
 
 /** Tax of orders: by tax classes, by regions, or by an external service (contract §3.5, docs/tax-and-shipping.md). */
 export const tax = defineModule({
@@ -23,7 +19,7 @@ export const tax = defineModule({
     Taxes.layer,
     taxRecordsLayer,
     TaxVoids.layer,
-    subscription,
+    EventSubscribers.add(taxNotices),
     Tasks.add(reportTax),
     Tasks.add(voidTax)
   ).pipe(

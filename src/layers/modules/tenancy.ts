@@ -1,7 +1,7 @@
 import { Layer } from "effect"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.ts"
-import { jobRecordRepoLayer } from "../../domain/jobs/JobRecordRepo.ts"
+import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
@@ -14,7 +14,7 @@ import { version } from "../Version.ts"
 
 const health = Layer.mergeAll(healthLayer(version), telemetryLayer).pipe(
   Layer.provideMerge(Readiness.layerOf(version)),
-  Layer.provide(Layer.merge(healthRepoLayer, jobRecordRepoLayer))
+  Layer.provide(Layer.merge(healthRepoLayer, JobRecordRepo.layer))
 )
 
 const organizations = Organizations.layer.pipe(

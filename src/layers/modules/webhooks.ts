@@ -1,19 +1,13 @@
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/webhooks/migrations.ts"
-import { WebhookDeliveryRepo } from "../../domain/webhooks/WebhookDeliveryRepo.ts"
-import { WebhookEndpointRepo } from "../../domain/webhooks/WebhookEndpointRepo.ts"
+import { WebhookDeliveryRepo, WebhookEndpointRepo } from "../../domain/webhooks/WebhookRepo.ts"
 import { Webhooks } from "../../domain/webhooks/Webhooks.ts"
 import { webhooksHttp } from "../../http/webhooks/WebhooksHttp.ts"
-import { Deliveries, deliverWebhook } from "../webhooks/Deliveries.ts"
+import { Deliveries, deliverWebhook, webhookSubscriber } from "../webhooks/Deliveries.ts"
 import { WebhookDispatchRepo } from "../webhooks/WebhookDispatchRepo.ts"
-import { webhookSubscriber } from "../webhooks/WebhookSubscriber.ts"
-
-const subscription = Layer.effectDiscard(
-  Effect.flatMap(webhookSubscriber, (hear) => Effect.flatMap(EventSubscribers, (all) => all.register(hear)))
-)
 
 /** Outbound webhooks. Needs the queue, the relay's subscribers, the settings and the sender (`WebhookAdapters.ts`). */
 export const webhooks = defineModule({
@@ -21,7 +15,7 @@ export const webhooks = defineModule({
   requires: ["tenancy", "events", "jobs"],
   permissions: [{ scope: "webhooks:manage", description: "Register webhook endpoints and read their deliveries" }],
   migrations,
-  services: Layer.mergeAll(Webhooks.layer, Tasks.add(deliverWebhook), subscription).pipe(
+  services: Layer.mergeAll(Webhooks.layer, Tasks.add(deliverWebhook), EventSubscribers.add(webhookSubscriber)).pipe(
     Layer.provideMerge(Deliveries.layer),
     Layer.provideMerge(Layer.mergeAll(WebhookEndpointRepo.layer, WebhookDispatchRepo.layer, WebhookDeliveryRepo.layer))
   ),

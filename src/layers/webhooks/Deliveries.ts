@@ -1,15 +1,76 @@
-import { Context, Data, DateTime, Effect, Layer, Option, Random, RcMap, Schema, Semaphore } from "effect"
+import { Context, Data, DateTime, Effect, Layer, Metric, Option, Random, RcMap, Schema, Semaphore } from "effect"
 import { currentOrganization } from "../../domain/access/Actor.ts"
+import { announcedNames, type EventNotice, type EventSubscriber } from "../../domain/events/EventSubscribers.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
-import { deliverTaskSlug, deliveryJob, type Dispatch, webhookQueue } from "../../domain/webhooks/DeliveryJob.ts"
-import { deliveryOf, webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
-import { WebhookDeliveryRepo } from "../../domain/webhooks/WebhookDeliveryRepo.ts"
-import { WebhookSender } from "../../domain/webhooks/WebhookSender.ts"
-import { type WebhookBackoff, WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
+import {
+  type AttemptResult,
+  deliverTaskSlug,
+  deliveryJob,
+  deliveryOf,
+  type Dispatch,
+  webhookIdOf,
+  webhookQueue
+} from "../../domain/webhooks/WebhookDelivery.ts"
+import { anyEvent, type WebhookEndpoint } from "../../domain/webhooks/WebhookEndpoint.ts"
+import { WebhookDeliveryRepo } from "../../domain/webhooks/WebhookRepo.ts"
+import { type WebhookBackoff, WebhookSender, WebhookSettings } from "../../domain/webhooks/WebhookSender.ts"
 import { backoffAfter } from "../jobs/TaskRuns.ts"
-import { countAttempt, endpointHealth, outcomeOf } from "./EndpointHealth.ts"
 import { type Due, WebhookDispatchRepo } from "./WebhookDispatchRepo.ts"
+
+/** Outcome of an attempt: `refused` by the guard before any connection, `gone` with 410. */
+type DeliveryOutcome = "delivered" | "failed" | "refused" | "gone"
+
+const outcomeOf = ({ error, isRefused, statusCode }: AttemptResult): DeliveryOutcome =>
+  error === null ? "delivered" : isRefused ? "refused" : statusCode === 410 ? "gone" : "failed"
+
+const attempts = Metric.counter("stoa_webhook_attempts_total", {
+  description: "Attempts to deliver an event to a webhook endpoint, by outcome",
+  incremental: true
+})
+
+const durations = Metric.histogram("stoa_webhook_attempt_duration_seconds", {
+  description: "Seconds that an attempt took, the look-up of the host included",
+  boundaries: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+})
+
+const lag = Metric.histogram("stoa_webhook_lag_seconds", {
+  description: "Seconds from an event to the first attempt to deliver it",
+  boundaries: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600]
+})
+
+/** Counts an attempt; `lagMs` is given for the first one of its event. */
+const countAttempt = Effect.fnUntraced(
+  function*(outcome: DeliveryOutcome, durationMs: number, lagMs: number | undefined) {
+    yield* Metric.update(Metric.withAttributes(attempts, { outcome }), 1)
+    yield* Metric.update(durations, durationMs / 1000)
+    if (lagMs !== undefined) yield* Metric.update(lag, Math.max(0, lagMs) / 1000)
+  }
+)
+
+const dayMs = 24 * 3_600_000
+
+/** Updates an endpoint's health after an attempt. Returns whether this failure switched the endpoint off. */
+const endpointHealth = Effect.gen(function*() {
+  const deliveries = yield* WebhookDeliveryRepo
+  const { disableAfterDays } = yield* WebhookSettings
+
+  return Effect.fnUntraced(function*(endpoint: WebhookEndpoint, outcome: DeliveryOutcome) {
+    if (outcome === "delivered") {
+      if (endpoint.failingSince !== null) yield* deliveries.recovered(endpoint.id)
+      return false
+    }
+    const at = DateTime.toDateUtc(yield* DateTime.now)
+    const since = yield* deliveries.failed(endpoint.id, at)
+    const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
+    if (outcome !== "gone" && !forDays) return false
+    // Another process may have switched the endpoint off or changed its address; the next attempt reads that.
+    if (!(yield* deliveries.disable(endpoint, outcome === "gone" ? "gone" : "failing", at))) return false
+    const why = outcome === "gone" ? "answered 410" : `has failed for ${disableAfterDays} days`
+    yield* Effect.logWarning(`webhook endpoint ${endpoint.id} ${why} and is switched off`)
+    return true
+  })
+})
 
 /** Input of a delivery: ids of records without content. Additions must be optional, because jobs outlive versions. */
 const DeliveryInput = Schema.Struct({
@@ -55,17 +116,14 @@ const maxConcurrent = 8
 const postponedBy = (times: number, isFailing: boolean, random: number): number =>
   Math.ceil(Math.min(isFailing ? 900_000 : 60_000, 1_000 * 2 ** times) * (0.8 + random * 0.4))
 
-/** Why a delivery is skipped; undefined if it is sent. */
-const skipReason = ({ endpoint, message }: Due, arrived: boolean): string | undefined => {
-  if (endpoint === undefined) return "the endpoint is gone"
+/** What is sent, or why nothing is. */
+const sendable = ({ endpoint, message, open }: Due, arrived: boolean) => {
+  if (endpoint === null) return "the endpoint is gone"
   if (!endpoint.isActive) return "the endpoint is switched off"
-  if (message === undefined) return "the event is no longer kept"
-  return arrived ? "it was delivered before" : undefined
+  if (message === null) return "the event is no longer kept"
+  return arrived ? "it was delivered before" : { endpoint, message, open }
 }
-
-type Complete = { readonly [K in keyof Due]: K extends "open" ? Due[K] : NonNullable<Due[K]> }
-
-const isComplete = (due: Due): due is Complete => due.endpoint !== undefined && due.message !== undefined
+type Sendable = Exclude<ReturnType<typeof sendable>, string>
 
 const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
@@ -103,7 +161,7 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       }
     )
 
-    const attempt = Effect.fnUntraced(function*(run: DeliveryRun, { endpoint, message, open }: Complete) {
+    const attempt = Effect.fnUntraced(function*(run: DeliveryRun, { endpoint, message, open }: Sendable) {
       const { body, eventAt, type } = message
       const started = yield* clock
       const result = yield* sender.send(endpoint, { id: webhookIdOf(run.eventId), type, body })
@@ -133,21 +191,21 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       const { endpointId, eventId, redelivery = false } = run
       const due = yield* dispatches.due(endpointId, eventId)
       // Nothing open means that it arrived or was given up: a job that failed and is retried tries what did not arrive.
-      const arrived = due.open === undefined && due.message !== undefined && !redelivery &&
+      const arrived = due.open === null && due.message !== null && !redelivery &&
         (yield* log.hasArrived(endpointId, eventId, due.message.eventAt))
-      const skipped = skipReason(due, arrived)
-      if (skipped !== undefined || !isComplete(due)) {
+      const found = sendable(due, arrived)
+      if (typeof found === "string") {
         if (!redelivery) yield* settle(run)
-        return { skipped: skipped ?? "it is gone" }
+        return { skipped: found }
       }
       if (
         !redelivery && due.open?.behind === true && (yield* dispatches.waitBehind(endpointId, eventId, yield* clock))
       ) {
         return { waiting: "an earlier event of the same record has to be settled first" }
       }
-      const isFailing = due.endpoint.failingSince !== null
+      const isFailing = found.endpoint.failingSince !== null
       const slot = yield* RcMap.get(slots, endpointId)
-      const note = yield* slot.withPermitsIfAvailable(isFailing ? maxConcurrent : 1)(attempt(run, due))
+      const note = yield* slot.withPermitsIfAvailable(isFailing ? maxConcurrent : 1)(attempt(run, found))
       return Option.isSome(note) ? note.value : yield* postpone(run, isFailing)
     }, Effect.scoped)
 
@@ -180,3 +238,31 @@ export const deliverWebhook: Effect.Effect<Task, never, Deliveries | WebhookSett
     })
   })
 })
+
+/**
+ * Enqueues the deliveries of a batch of events in the relay's transaction: two statements and one for the jobs, for any
+ * number of events and endpoints. Without interested endpoints it is one statement and reads no record.
+ */
+export const webhookSubscriber: Effect.Effect<EventSubscriber, never, WebhookDispatchRepo | Jobs> = Effect.gen(
+  function*() {
+    const repo = yield* WebhookDispatchRepo
+    const names = yield* announcedNames
+    const jobs = yield* Jobs
+
+    return Effect.fn("webhookSubscriber")(function*(events: ReadonlyArray<EventNotice>) {
+      const deliverable = events.filter(({ type }) => names.has(type))
+      if (deliverable.length === 0) return
+      const endpoints = yield* repo.subscriptions([...new Set(deliverable.map((event) => event.organizationId))])
+      const subscribed = deliverable.map(({ id, organizationId, type }) => ({
+        eventId: id,
+        endpointIds: endpoints.filter((endpoint) =>
+          endpoint.organizationId === organizationId &&
+          (endpoint.events.includes(type) || endpoint.events.includes(anyEvent))
+        ).map(({ endpointId }) => endpointId)
+      })).filter(({ endpointIds }) => endpointIds.length > 0)
+      if (subscribed.length === 0) return
+      const opened = yield* repo.open(subscribed, DateTime.toDateUtc(yield* DateTime.now))
+      if (opened.length > 0) yield* Effect.catch(jobs.enqueueAll(opened.map(deliveryJob)), Effect.die)
+    })
+  }
+)

@@ -1,13 +1,12 @@
 import { DateTime, Duration, Effect, Layer } from "effect"
 import { createHmac } from "node:crypto"
-import { openSecret } from "../../domain/webhooks/SecretEncryption.ts"
-import type { StoredEndpoint } from "../../domain/webhooks/WebhookEndpointRepo.ts"
-import { secretOwner, signingKey } from "../../domain/webhooks/WebhookSecret.ts"
-import { type AttemptResult, type WebhookMessage, WebhookSender } from "../../domain/webhooks/WebhookSender.ts"
-import { WebhookSettings } from "../../domain/webhooks/WebhookSettings.ts"
-import type { HostResolver } from "./HostResolver.ts"
+import { openSecret, secretOwner, signingKey } from "../../domain/webhooks/SecretEncryption.ts"
+import type { AttemptResult } from "../../domain/webhooks/WebhookDelivery.ts"
+import type { StoredEndpoint } from "../../domain/webhooks/WebhookRepo.ts"
+import { type WebhookMessage, WebhookSender, WebhookSettings } from "../../domain/webhooks/WebhookSender.ts"
+import type { AppSettings } from "../config/AppConfig.ts"
 import { post } from "./PinnedRequest.ts"
-import { targetGuard, type TargetPolicy } from "./TargetGuard.ts"
+import { HostResolver, targetGuard, type TargetPolicy } from "./TargetGuard.ts"
 
 const signature = (secret: string, signed: string): string =>
   `v1,${createHmac("sha256", signingKey(secret)).update(signed).digest("base64")}`
@@ -105,3 +104,28 @@ export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, nev
       return WebhookSender.of({ admit, send })
     })
   )
+
+const withoutKey = "STOA_SECRETS_KEY is not set: webhooks cannot be registered (docs/security.md)"
+
+/** The targets that the deployment allows for URLs that clients name. */
+export const targetPolicy = ({ deployment, environment, webhooks: { allowPrivate } }: AppSettings): TargetPolicy => ({
+  allowPrivate,
+  allowHttp: environment !== "production",
+  ports: deployment.webhooks.allowedPorts
+})
+
+/** The resolver of their hosts. */
+export const hostResolver = ({ webhooks: { allowPrivate } }: AppSettings): Layer.Layer<HostResolver> =>
+  allowPrivate ? HostResolver.system : HostResolver.dns
+
+/** The settings of webhooks and their sender, as the deployment configured them. */
+export const webhookAdapters = (settings: AppSettings) => {
+  const { deployment, webhooks: { keyring } } = settings
+  const { backoff, disableAfterDays, retentionDays, rotationHours } = deployment.webhooks
+  return Layer.mergeAll(
+    keyring === undefined ? Layer.effectDiscard(Effect.logWarning(withoutKey)) : Layer.empty,
+    Layer.provide(httpSender(targetPolicy(settings)), hostResolver(settings))
+  ).pipe(
+    Layer.provideMerge(WebhookSettings.layerOf({ keyring, disableAfterDays, retentionDays, rotationHours, backoff }))
+  )
+}

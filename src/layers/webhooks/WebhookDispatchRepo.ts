@@ -1,17 +1,18 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../domain/access/Actor.ts"
 import { isoTime } from "../../domain/events/ChangeLogRepo.ts"
-import type { Dispatch } from "../../domain/webhooks/DeliveryJob.ts"
-import { webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
-import { storedColumns, type StoredEndpoint } from "../../domain/webhooks/WebhookEndpointRepo.ts"
+import { columnsOf } from "../../domain/records/Columns.ts"
+import { decoding } from "../../domain/records/Rows.ts"
+import { Dispatch, webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
+import { StoredEndpoint, storedEndpoints } from "../../domain/webhooks/WebhookRepo.ts"
 
 /** An active endpoint and the events it subscribes to. */
-export interface Subscription {
-  readonly organizationId: string
-  readonly endpointId: string
-  readonly events: ReadonlyArray<string>
-}
+const Subscription = Schema.Struct({
+  organizationId: Schema.String,
+  endpointId: Schema.String,
+  events: Schema.Array(Schema.String)
+})
 
 /** An event and the endpoints that subscribe to it. */
 export interface SubscribedEvent {
@@ -20,13 +21,14 @@ export interface SubscribedEvent {
 }
 
 /** The data of a delivery that is due. */
-export interface Due {
-  readonly endpoint: StoredEndpoint | undefined
-  /** The event as it is sent: the same bytes in every attempt. Undefined once it is no longer kept. */
-  readonly message: { readonly type: string; readonly body: string; readonly eventAt: Date } | undefined
-  /** Undefined when it is settled already. */
-  readonly open: { readonly attempts: number; readonly behind: boolean } | undefined
-}
+const Due = Schema.Struct({
+  endpoint: Schema.NullOr(StoredEndpoint),
+  /** The event as it is sent: the same bytes in every attempt. Null once it is no longer kept. */
+  message: Schema.NullOr(Schema.Struct({ type: Schema.String, body: Schema.String, eventAt: Schema.Date })),
+  /** Null when it is settled already. */
+  open: Schema.NullOr(Schema.Struct({ attempts: Schema.Int, behind: Schema.Boolean }))
+})
+export type Due = typeof Due.Type
 
 /** All SQL of open dispatches: which endpoint still has to receive which event. */
 export class WebhookDispatchRepo
@@ -37,23 +39,7 @@ export class WebhookDispatchRepo
   static readonly layer = Layer.effect(WebhookDispatchRepo, WebhookDispatchRepo.make)
 }
 
-const dispatchColumns = `organization_id as "organizationId", endpoint_id as "endpointId", event_id as "eventId",
-  entity_type as "entityType", entity_id as "entityId"`
-
-interface DueRow extends StoredEndpoint {
-  readonly isRegistered: boolean
-  readonly type: string | null
-  readonly body: string
-  readonly eventAt: Date
-  readonly attempts: number | null
-  readonly behind: boolean
-}
-
-const toDue = ({ attempts, behind, body, eventAt, isRegistered, type, ...endpoint }: DueRow): Due => ({
-  endpoint: isRegistered ? endpoint : undefined,
-  message: type === null ? undefined : { type, body, eventAt },
-  open: attempts === null ? undefined : { attempts, behind }
-})
+const dispatchColumns = columnsOf(Dispatch.fields)
 
 /** The body of a delivery (contract, platform §9.2) of the entry `e` of the change log: an SQL text. */
 const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
@@ -64,7 +50,10 @@ const writing = (sql: SqlClient.SqlClient) => {
   /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
   const subscriptions = Effect.fn("WebhookDispatchRepo.subscriptions")(
     (organizations: ReadonlyArray<string>) =>
-      sql<Subscription>`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
+      decoding(
+        sql,
+        Subscription
+      )`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
         where organization_id = any(${[...organizations]}::text[]) and is_active order by created_at, id`,
     Effect.orDie
   )
@@ -75,7 +64,7 @@ const writing = (sql: SqlClient.SqlClient) => {
    */
   const open = Effect.fn("WebhookDispatchRepo.open")(
     (events: ReadonlyArray<SubscribedEvent>, now: Date) =>
-      sql<Dispatch>`with wanted as materialized (
+      decoding(sql, Dispatch)`with wanted as materialized (
           select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, "endpointIds" jsonb)
         ), written as (
           insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
@@ -102,17 +91,20 @@ const asking = (sql: SqlClient.SqlClient) => {
   /** Endpoint, message and open dispatch, in one statement. */
   const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<DueRow>`select ${sql.literal(storedColumns)}, e.id is not null as "isRegistered", m.type,
-        m.body, m.event_at as "eventAt", d.attempts, coalesce((select true from webhook_dispatches b
-          where b.organization_id = d.organization_id and b.endpoint_id = d.endpoint_id
-            and b.entity_type = d.entity_type and b.entity_id = d.entity_id and b.sequence < d.sequence limit 1),
-          false) as behind
+    const [found] = yield* decoding(sql, Due)`select
+        case when e.id is not null then ${sql.literal(storedEndpoints.json("e"))} end as endpoint,
+        case when m.event_id is not null then jsonb_build_object('type', m.type, 'body', m.body, 'eventAt', m.event_at)
+          end as message,
+        case when d.event_id is not null then jsonb_build_object('attempts', d.attempts,
+          'behind', exists (select 1 from webhook_dispatches b
+            where b.organization_id = d.organization_id and b.endpoint_id = d.endpoint_id
+              and b.entity_type = d.entity_type and b.entity_id = d.entity_id and b.sequence < d.sequence)) end as open
       from (select ${organization}::text as organization, ${endpointId}::uuid as endpoint, ${eventId}::uuid as event) asked
       left join webhook_endpoints e on e.organization_id = asked.organization and e.id = asked.endpoint
       left join webhook_messages m on m.organization_id = asked.organization and m.event_id = asked.event
       left join webhook_dispatches d on d.organization_id = asked.organization and d.endpoint_id = asked.endpoint
         and d.event_id = asked.event`
-    return rows.map(toDue)[0] ?? { endpoint: undefined, message: undefined, open: undefined }
+    return found ?? { endpoint: null, message: null, open: null }
   }, Effect.orDie)
 
   /**
@@ -158,11 +150,14 @@ const ending = (sql: SqlClient.SqlClient) => {
   const settle = Effect.fn("WebhookDispatchRepo.settle")(
     function*(endpointId: string, eventId: string, now: Date, wake: (next: Dispatch) => Effect.Effect<void>) {
       const organization = yield* currentOrganization
-      const [settled] = yield* sql<Dispatch>`delete from webhook_dispatches where organization_id = ${organization}
+      const [settled] = yield* decoding(
+        sql,
+        Dispatch
+      )`delete from webhook_dispatches where organization_id = ${organization}
         and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning ${sql.literal(dispatchColumns)}`
       if (settled === undefined) return
       // A separate statement sees dispatches that queued behind this one while it was locked.
-      const [next] = yield* sql<Dispatch>`update webhook_dispatches set state = 'pending',
+      const [next] = yield* decoding(sql, Dispatch)`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid and event_id = (
           select event_id from webhook_dispatches where organization_id = ${organization}
@@ -181,7 +176,7 @@ const ending = (sql: SqlClient.SqlClient) => {
    */
   const revive = Effect.fn("WebhookDispatchRepo.revive")(
     function*(hours: number, now: Date, wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>) {
-      const lost = yield* sql<Dispatch>`update webhook_dispatches set state = 'pending',
+      const lost = yield* decoding(sql, Dispatch)`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where ctid = any(array(select d.ctid from webhook_dispatches d
           where d.touched_at < ${now}::timestamptz - make_interval(hours => ${hours})

@@ -8,8 +8,15 @@ import type { CatalogEntity } from "../Entity.ts"
 import { brandsTable, categoriesTable } from "./GroupImport.ts"
 import { planFields } from "./ProductFields.ts"
 import { productHooks, type WrittenProduct } from "./ProductHooks.ts"
-import { fieldReads, type FieldState, productReads, productTables as tables } from "./ProductImportRepo.ts"
-import type { ProductState, StoredProduct, StoredTexts } from "./ProductImportRepo.ts"
+import {
+  fieldReads,
+  type FieldState,
+  productReads,
+  type ProductState,
+  productTables as tables,
+  type StoredProduct,
+  type StoredTexts
+} from "./ProductImportRepo.ts"
 import { mediaIssues, planMedia } from "./ProductMedia.ts"
 import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
 import { planVariants } from "./ProductVariants.ts"

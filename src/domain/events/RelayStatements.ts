@@ -1,7 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { announcedNames } from "./DeclaredEvents.ts"
-import type { EventNotice } from "./EventSubscribers.ts"
+import { announcedNames, type EventNotice } from "./EventSubscribers.ts"
 
 /** Handles the events of a batch before it is committed. */
 export type Emit = (events: ReadonlyArray<EventNotice>) => Effect.Effect<void>
@@ -100,7 +99,7 @@ const place = (sql: SqlClient.SqlClient, { cursors, placed }: Batch) =>
     select (select count(*) from placed)::int as entries, (select count(*) from moved)::int as cursors`
 
 /** Assigns positions to entries of the change log. */
-export class RelayRepo extends Context.Service<RelayRepo>()("stoa/domain/events/RelayRepo", {
+export class RelayStatements extends Context.Service<RelayStatements>()("stoa/domain/events/RelayStatements", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const announces = yield* announcedNames
@@ -131,12 +130,12 @@ export class RelayRepo extends Context.Service<RelayRepo>()("stoa/domain/events/
        * and passes the events among them on, in one transaction. Returns the number of entries. Two relays take turns
        * per organization.
        */
-      assignPositions: Effect.fn("RelayRepo.assignPositions")(
+      assignPositions: Effect.fn("RelayStatements.assignPositions")(
         (limit: BatchLimit, emit: Emit) => sql.withTransaction(inTransaction(limit, emit)),
         Effect.orDie
       )
     }
   })
 }) {
-  static readonly layer = Layer.effect(RelayRepo, RelayRepo.make)
+  static readonly layer = Layer.effect(RelayStatements, RelayStatements.make)
 }

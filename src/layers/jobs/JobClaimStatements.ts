@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "../../domain/jobs/Job.ts"
-import { jobColumns } from "../../domain/jobs/JobRecordRepo.ts"
+import { jobs } from "../../domain/jobs/JobRecordRepo.ts"
 
 /** Who claims, and how much. */
 export interface Claim {
@@ -89,9 +89,8 @@ const byField = (
   from?: Date
 ) => {
   const column = sql.literal(columns[field])
-  const first = field === "createdAt"
-    ? sql.literal(`created_at ${direction}, id ${direction}`)
-    : sql`${column} ${sql.literal(direction)}, created_at, id`
+  const ties = sql.literal(field === "createdAt" ? `created_at ${direction}, id ${direction}` : "created_at, id")
+  const first = field === "createdAt" ? ties : sql`${column} ${sql.literal(direction)}, ${ties}`
   const rows = sql.literal(candidateColumns)
   // Another order may want an old job next.
   const fence = from === undefined || field !== "createdAt" || direction !== "asc"
@@ -105,11 +104,8 @@ const byField = (
     b as materialized (select ${rows}, ${column} as sorted from commerce_jobs
       where ${due} order by wait_until limit ${limit} for update skip locked),
     u as (select * from a union all select * from b),
-    c as materialized (select *, row_number() over (order by sorted ${sql.literal(direction)},
-      created_at ${sql.literal(field === "createdAt" ? direction : "asc")},
-      id ${
-    sql.literal(field === "createdAt" ? direction : "asc")
-  })::int4 as place from u order by place limit ${limit})`
+    c as materialized (select *, row_number() over (order by sorted ${sql.literal(direction)}, ${ties})::int4 as place
+      from u order by place limit ${limit})`
 }
 
 /** Candidates that a comparator has picked. */
@@ -148,11 +144,11 @@ const byOrganization = (sql: Sql, { limit, queue }: Claim, at: Date, after: stri
  * Claims jobs for a worker. Each claim is one statement and skips jobs another claim has locked. The process's clock
  * decides what is due, because it wrote the waits; leases use the database's clock, the only one that processes share.
  */
-export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/jobs/JobClaimRepo", {
+export class JobClaimStatements extends Context.Service<JobClaimStatements>()("stoa/layers/jobs/JobClaimStatements", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const compared = Effect.fnUntraced(function*(claim: Claim, comparator: (left: Job, right: Job) => number) {
       const at = yield* DateTime.nowAsDate
-      const rows = yield* sql<Job>`select ${sql.literal(jobColumns)} from commerce_jobs
+      const rows = yield* sql<Job>`select ${sql.literal(jobs.columns())} from commerce_jobs
         where queue = ${claim.queue} and status = 'pending' and not blocked
           and (wait_until is null or wait_until <= ${at}::timestamptz)
         order by created_at, id limit ${comparable}`
@@ -167,7 +163,7 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/j
      * creation: while an old transaction is open, the index keeps entries of finished jobs, and a claim would walk all
      * of them.
      */
-    const take = Effect.fn("JobClaimRepo.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
+    const take = Effect.fn("JobClaimStatements.take")(function*(claim: Claim, order: ProcessingOrder, from?: Date) {
       const rows = typeof order === "function"
         ? yield* compared(claim, order)
         : yield* claimOf(sql, claim, { before: byField(sql, claim, yield* DateTime.nowAsDate, order, from) })
@@ -178,7 +174,7 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/j
      * An equal number of jobs of each organization with jobs, oldest first, for up to 64 organizations after the given
      * one, so that one that floods the queue does not block the others. Skips those already `served`.
      */
-    const takeFairly = Effect.fn("JobClaimRepo.takeFairly")(function*(
+    const takeFairly = Effect.fn("JobClaimStatements.takeFairly")(function*(
       claim: Claim,
       after: string,
       served: ReadonlyArray<string>
@@ -194,7 +190,7 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/j
     }, Effect.orDie)
 
     /** When the next job that waits may run; undefined when none waits. */
-    const nextDue = Effect.fn("JobClaimRepo.nextDue")(function*(queue: string) {
+    const nextDue = Effect.fn("JobClaimStatements.nextDue")(function*(queue: string) {
       const rows = yield* sql<{ readonly at: Date }>`select wait_until as at from commerce_jobs
         where queue = ${queue} and status = 'pending' and wait_until is not null and not blocked
         order by wait_until limit 1`
@@ -202,7 +198,7 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/j
     }, Effect.orDie)
 
     /** Creates the index a claim order needs; does nothing for the default order. */
-    const prepareOrder = Effect.fn("JobClaimRepo.prepareOrder")(function*(order: ProcessingOrder) {
+    const prepareOrder = Effect.fn("JobClaimStatements.prepareOrder")(function*(order: ProcessingOrder) {
       if (typeof order === "function" || order.field === "createdAt") return
       const [column, direction] = [columns[order.field], order.direction ?? "asc"]
       yield* sql.unsafe(`create index if not exists jobs_ready_by_${column}_${direction}
@@ -212,6 +208,6 @@ export class JobClaimRepo extends Context.Service<JobClaimRepo>()("stoa/layers/j
 
     return { take, takeFairly, nextDue, prepareOrder }
   })
-}) {}
-
-export const jobClaimRepoLayer = Layer.effect(JobClaimRepo, JobClaimRepo.make)
+}) {
+  static readonly layer = Layer.effect(JobClaimStatements, JobClaimStatements.make)
+}
