@@ -1,8 +1,8 @@
 import { projectPath, type Rule } from "./Rule.ts"
 
 /**
- * `stoa/no-or-die`: an error becomes a defect only where SQL ends (`*Repo.ts`, `*Statements.ts`); anywhere else a caller loses the chance
- * to answer it, or at least to tell of it.
+ * `stoa/no-or-die`: an error becomes a defect only where SQL ends (`*Repo.ts`, `*Statements.ts`); anywhere else a caller
+ * loses the chance to answer it, or at least to tell of it.
  */
 export const NoOrDie: Rule = {
   meta: { type: "problem", docs: { description: "Effect.orDie only in *Repo.ts and *Statements.ts" } },

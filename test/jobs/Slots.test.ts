@@ -90,15 +90,17 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       assert.deepStrictEqual([row.status, row.attempts, row.output], ["succeeded", 1, "done"])
     }))
 
-  it.effect("a slot releases a job that does not end in time, without a try", () =>
-    Effect.gen(function*() {
-      const { id, slot } = yield* atWork("test/waits")
-      yield* slot.stop
-      assert.isTrue(cutOff.has(id))
-      const row = yield* rowOf(id)
-      assert.deepStrictEqual([row.status, row.attempts], ["pending", 0])
-      yield* removeJobs
-    }))
+  for (const how of ["does not end in time", "is interrupted"] as const) {
+    it.effect(`a slot releases a job that ${how}, without a try`, () =>
+      Effect.gen(function*() {
+        const { id, slot } = yield* atWork("test/waits")
+        yield* how === "is interrupted" ? Fiber.interrupt(slot.fiber) : slot.stop
+        assert.isTrue(cutOff.has(id))
+        const row = yield* rowOf(id)
+        assert.deepStrictEqual([row.status, row.attempts], ["pending", 0])
+        yield* removeJobs
+      }))
+  }
 
   it.effect("a slot releases the job of a promise when it has settled after its signal", () =>
     Effect.gen(function*() {
@@ -109,15 +111,6 @@ it.layer(queueLayer({ tasks: [waits, quick, obedient], settings }), { excludeTes
       tidyUp?.()
       yield* Effect.repeat(rowOf(id), { until: ({ status }) => status === "pending" })
       yield* slot.stop
-      yield* removeJobs
-    }))
-
-  it.effect("a slot that is interrupted releases its jobs", () =>
-    Effect.gen(function*() {
-      const { id, slot } = yield* atWork("test/waits")
-      yield* Fiber.interrupt(slot.fiber)
-      const row = yield* rowOf(id)
-      assert.deepStrictEqual([row.status, row.attempts], ["pending", 0])
       yield* removeJobs
     }))
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { GiveUp } from "../../src/domain/jobs/Task.ts"
 import { type Mail, Mails } from "../../src/domain/mail/Mail.ts"
-import { MailSettings } from "../../src/layers/mail/MailSettings.ts"
+import { MailSettings } from "../../src/layers/mail/MailTexts.ts"
 import {
   adapterTransport,
   fileTransport,

@@ -64,7 +64,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/inventory/OpenAllocationsRepo.ts#1",
     "src/domain/inventory/OpenAllocationsRepo.ts#2"
   ],
-  "it names its job": ["src/layers/jobs/JobSettleRepo.ts#0"]
+  "it names its job": ["src/layers/jobs/JobQueueRepo.ts#1"]
 }
 
 export const redundant: ReadonlySet<string> = new Set(Object.values(reasons).flat())

@@ -1,6 +1,6 @@
 import { Clock, Effect, Fiber, type Latch, Semaphore } from "effect"
 import { isTransient } from "../../domain/errors/Transience.ts"
-import type { ClaimedJob, RunCounts, Settlement } from "../../domain/jobs/Job.ts"
+import type { ClaimedJob, Settlement } from "../../domain/jobs/Job.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { released, TaskRuns, unwritable } from "./TaskRuns.ts"
@@ -86,17 +86,10 @@ const extendAll = Effect.fnUntraced(
   }
 )
 
-const makeCounts = () => {
-  const counts = { processed: 0, failed: 0, retried: 0 }
-  return {
-    count: ({ counted, status }: Settlement) => {
-      if (status === "succeeded") counts.processed++
-      if (status === "failed") counts.failed++
-      if (status === "pending" && counted) counts.retried++
-    },
-    counts: (): Omit<RunCounts, "released" | "reaped"> => ({ ...counts })
-  }
-}
+type Counts = Record<"processed" | "failed" | "retried" | "released", number>
+
+const countOf = ({ counted, status }: Settlement): keyof Counts =>
+  status === "succeeded" ? "processed" : status === "failed" ? "failed" : counted ? "retried" : "released"
 
 /**
  * Runs a worker's claimed jobs with limited concurrency, writes their results in batches, and extends the leases of the
@@ -117,7 +110,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
   // deadlock.
   const inTurn = (yield* Semaphore.make(1)).withPermits(1)
   const held = new Map<string, Held>()
-  const { count, counts } = makeCounts()
+  const counts: Counts = { processed: 0, failed: 0, retried: 0, released: 0 }
   let ended: Array<Settlement> = []
 
   const toItsEnd = (job: ClaimedJob) =>
@@ -142,7 +135,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     ended = []
     const writing = Effect.map(write(settlements), (written) => {
       for (const { id } of settlements) held.delete(id)
-      written.forEach(count)
+      for (const one of written) counts[countOf(one)]++
     })
     const keep = Effect.sync(() => {
       ended.push(...settlements)
@@ -184,7 +177,7 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     size: () => held.size,
     hasEnded: () => ended.length > 0,
     running: () => held.size - ended.length,
-    counts
+    counts: (): Counts => counts
   }
 })
 

@@ -30,12 +30,12 @@ const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89ab][0-9a-f]{2})/
 
 /** What `error` holds of a failure: its message, in a form that the database takes. */
 export const errorText = (error: unknown): string => {
-  const text = error instanceof Error ? error.message || error.name : toChange(error)
+  const text = error instanceof Error ? error.message || error.name : jsonOf(error)
   return text.replaceAll("\0", "").toWellFormed().slice(0, maxErrorLength).toWellFormed() ||
     "It failed without a reason."
 }
 
-const toChange = (error: unknown): string => {
+const jsonOf = (error: unknown): string => {
   if (typeof error === "string") return error
   try {
     return JSON.stringify(error) ?? String(error)
@@ -54,37 +54,30 @@ export const outputText = (output: unknown): string | null | undefined => {
   }
 }
 
-const outcomes = { succeeded: "succeeded", pending: "retried", failed: "failed" } as const
-
-const runsOf = (task: string, outcome: string) =>
-  Metric.counter("stoa_job_runs_total", {
-    description: "Tries of jobs that ended in this process, by task and outcome: succeeded, retried or failed",
-    incremental: true,
-    attributes: { task, outcome }
-  })
-
 /**
  * The metrics of a task, created once with fixed attributes: passing attributes on every update rebuilds the metric's
  * key, which costs more than the rest of an empty job.
  */
-const seriesOf = (task: string) => ({
-  duration: Metric.histogram("stoa_job_duration_seconds", {
-    description: "How long a try of a job took, by task",
-    boundaries: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300],
-    attributes: { task }
-  }),
-  succeeded: runsOf(task, outcomes.succeeded),
-  pending: runsOf(task, outcomes.pending),
-  failed: runsOf(task, outcomes.failed)
-})
+const seriesOf = (task: string) => {
+  const runs = (outcome: string) =>
+    Metric.counter("stoa_job_runs_total", {
+      description: "Tries of jobs that ended in this process, by task and outcome: succeeded, retried or failed",
+      incremental: true,
+      attributes: { task, outcome }
+    })
+  return {
+    duration: Metric.histogram("stoa_job_duration_seconds", {
+      description: "How long a try of a job took, by task",
+      boundaries: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300],
+      attributes: { task }
+    }),
+    succeeded: runs("succeeded"),
+    pending: runs("retried"),
+    failed: runs("failed")
+  }
+}
 
 const known = new Map<string, ReturnType<typeof seriesOf>>()
-
-const series = (task: string) => {
-  const found = known.get(task) ?? seriesOf(task)
-  known.set(task, found)
-  return found
-}
 
 /** Counts a try of a registered task and how long it took; one that is cut off is no outcome. */
 export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.Effect<Settlement> =>
@@ -92,7 +85,8 @@ export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.E
     const clock = Context.get(services, Clock.Clock)
     const begun = clock.currentTimeMillisUnsafe()
     return Effect.map(run, (settlement) => {
-      const of = series(task)
+      const of = known.get(task) ?? seriesOf(task)
+      known.set(task, of)
       of.duration.updateUnsafe((clock.currentTimeMillisUnsafe() - begun) / 1_000, services)
       of[settlement.status].updateUnsafe(1, services)
       return settlement
@@ -114,7 +108,8 @@ export class TaskRuns extends Context.Service<TaskRuns>()("stoa/layers/jobs/Task
       run: (job: ClaimedJob) => {
         const task = tasks.find(job.taskSlug)
         return task === undefined
-          ? Effect.succeed(unknown(job))
+          // No try was made (spec §3).
+          ? Effect.succeed(ended(job, "failed", { error: `Unknown task slug: ${job.taskSlug}`, counted: false }))
           : measured(task.slug, tryOf(serviceRegistry, task, job, task.timeLimitMs ?? timeLimitMs))
       }
     }
@@ -123,28 +118,15 @@ export class TaskRuns extends Context.Service<TaskRuns>()("stoa/layers/jobs/Task
   static readonly layer = Layer.effect(TaskRuns, TaskRuns.make)
 }
 
-const ended = (job: ClaimedJob, status: Settlement["status"]): Settlement => ({
-  id: job.id,
-  status,
-  output: null,
-  error: null,
-  delayMs: 0,
-  counted: true
-})
-
-/** The task is unknown, so no try was made (spec §3). */
-const unknown = (job: ClaimedJob): Settlement => ({
-  ...ended(job, "failed"),
-  error: `Unknown task slug: ${job.taskSlug}`,
-  counted: false
-})
+const ended = (
+  { id }: ClaimedJob,
+  status: Settlement["status"],
+  rest: Partial<Omit<Settlement, "id" | "status">>
+): Settlement => ({ id, status, output: null, error: null, delayMs: 0, counted: true, ...rest })
 
 /** Settlement of a job whose worker stops before the handler ends. */
-export const released = (job: ClaimedJob): Settlement => ({
-  ...ended(job, "pending"),
-  error: "The process that ran it was stopped.",
-  counted: false
-})
+export const released = (job: ClaimedJob): Settlement =>
+  ended(job, "pending", { error: "The process that ran it was stopped.", counted: false })
 
 /** Settlement to write if the database refuses the original one. */
 export const unwritable = (settlement: Settlement): Settlement => ({
@@ -217,24 +199,17 @@ const handlingOf = (serviceRegistry: ServiceRegistry["Service"], task: Task, job
   return { work, abort: () => stop }
 }
 
-/** The handler's original error, for every kind of failure. */
-const reasonOf = (cause: Cause.Cause<TaskFailed>): unknown => {
-  const reason = Cause.squash(cause)
-  return reason instanceof TaskFailed ? reason.error : reason
-}
-
-const failure = Effect.fnUntraced(function*(task: Task, job: ClaimedJob, error: unknown) {
-  const text = errorText(error)
-  if (error instanceof GiveUp || job.attempts >= job.maxAttempts) return { ...ended(job, "failed"), error: text }
-  const delayMs = backoffAfter(task.retries, job.attempts, yield* Random.next)
-  return { ...ended(job, "pending"), error: text, delayMs }
+const failure = Effect.fnUntraced(function*(task: Task, job: ClaimedJob, reason: unknown) {
+  const error = errorText(reason)
+  if (reason instanceof GiveUp || job.attempts >= job.maxAttempts) return ended(job, "failed", { error })
+  return ended(job, "pending", { error, delayMs: backoffAfter(task.retries, job.attempts, yield* Random.next) })
 })
 
 const success = (task: Task, job: ClaimedJob, result: TaskResult | void) => {
   const output = outputText(result?.output)
   return output === undefined
     ? failure(task, job, new Error("The task's output is not JSON that can be stored."))
-    : Effect.succeed({ ...ended(job, "succeeded"), output })
+    : Effect.succeed(ended(job, "succeeded", { output }))
 }
 
 /**
@@ -264,6 +239,7 @@ const tryOf = Effect.fnUntraced(
     if (exit === undefined) return yield* failure(task, job, new Error(`The task took longer than ${timeLimitMs} ms.`))
     if (Exit.isSuccess(exit)) return yield* success(task, job, exit.value)
     yield* Effect.logDebug(`job ${job.id} of ${task.slug} failed`, exit.cause)
-    return yield* failure(task, job, reasonOf(exit.cause))
+    const reason = Cause.squash(exit.cause)
+    return yield* failure(task, job, reason instanceof TaskFailed ? reason.error : reason)
   }
 )

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import type { AppSettings } from "../config/AppConfig.ts"
-import { MailSettings } from "./MailSettings.ts"
+import { MailSettings } from "./MailTexts.ts"
 import { adapterTransport, fileTransport, MailRefused, MailTransport } from "./MailTransport.ts"
 import { smtpTransport } from "./SmtpTransport.ts"
 

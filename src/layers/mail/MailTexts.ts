@@ -1,8 +1,43 @@
+import { Context, Layer } from "effect"
 import { headerText, type Mail, type MailOf, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { addressLines, moneyText, personName } from "../../domain/text/DisplayText.ts"
+import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
 import { layOut, type MailContent, type MailLocales, type MailScene, type MailWriters } from "./MailContent.ts"
-import type { MailOptions } from "./MailSettings.ts"
 import type { RenderedMail } from "./MailTransport.ts"
+
+/** Settings of a deployment's mails. */
+export interface MailOptions {
+  /** Whether there is a transport: a server, an adapter, or the files of development. */
+  readonly isOn: boolean
+  /** Keys that encrypt mails in the queue. */
+  readonly keyring: Keyring
+  /** Templates that are not sent. */
+  readonly switchedOff: ReadonlyArray<MailTemplate>
+  /** Name of the store, in texts and as the name of the sender. */
+  readonly storeName: string
+  /** Default language. */
+  readonly locale: string
+  /** Writers of the deployment, which take precedence over the built-in ones. */
+  readonly locales: MailLocales
+  /** Right side of the ids of messages: the domain of the sender. */
+  readonly domain: string
+}
+
+export const defaultMailOptions: MailOptions = {
+  isOn: true,
+  keyring: developmentKeyring,
+  switchedOff: [],
+  storeName: "Stoa",
+  locale: "en",
+  locales: {},
+  domain: "localhost"
+}
+
+/** The settings of this deployment's mails. */
+export class MailSettings extends Context.Service<MailSettings, MailOptions>()("stoa/layers/mail/MailSettings") {
+  static readonly layerOf = (options: Partial<MailOptions> = {}): Layer.Layer<MailSettings> =>
+    Layer.succeed(MailSettings, { ...defaultMailOptions, ...options })
+}
 
 /** The canonical form of a language tag; undefined for an invalid one. */
 export const canonicalLocale = (tag: string): string | undefined => {

@@ -5,8 +5,7 @@ import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/T
 import { isMailAddress, Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { encryptSecret, type Keyring, openSecret } from "../../domain/webhooks/SecretEncryption.ts"
-import { MailSettings } from "./MailSettings.ts"
-import { renderMail } from "./MailTexts.ts"
+import { MailSettings, renderMail } from "./MailTexts.ts"
 import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailTransport.ts"
 
 /**

@@ -1,9 +1,8 @@
 import { Layer } from "effect"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
-import { InvoiceMails } from "../../domain/mail/InvoiceMails.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
-import { orderMails } from "../../domain/mail/OrderMails.ts"
+import { InvoiceMails, orderMails } from "../../domain/mail/OrderMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { queuedMailsLayer, sendMail } from "../mail/QueuedMails.ts"
 

@@ -9,7 +9,7 @@ import { webhooksHttp } from "../../http/webhooks/WebhooksHttp.ts"
 import { Deliveries, deliverWebhook, webhookSubscriber } from "../webhooks/Deliveries.ts"
 import { WebhookDispatchRepo } from "../webhooks/WebhookDispatchRepo.ts"
 
-/** Outbound webhooks. Needs the queue, the relay's subscribers, the settings and the sender (`WebhookAdapters.ts`). */
+/** Outbound webhooks. Needs the queue, the relay's subscribers, the settings and the sender (`HttpSender.ts`). */
 export const webhooks = defineModule({
   id: "webhooks",
   requires: ["tenancy", "events", "jobs"],
