@@ -1,5 +1,6 @@
-import { assert, layer } from "@effect/vitest"
+import { assert, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
 import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
 import { hookOperations } from "../../src/domain/hooks/HookMap.ts"
 import { imported, jsonl } from "../import-export/ImportCalls.ts"
@@ -117,4 +118,19 @@ layer(testAppLayer({ hooks }), { excludeTestServices: true, timeout: "60 seconds
         assert.strictEqual(context.context.moduleName, name.slice(0, name.indexOf(".")), name)
       }
     }))
+})
+
+const document = readFileSync(new URL("../../docs/plugins.md", import.meta.url), "utf8")
+
+/** Rows of the table of keys: key, operation, what it gets, when it fires. */
+const rows = [...document.matchAll(/^\| `([\w.<>]+)` \| `(\w+)` \| ([^|]+) \| ([^|]+) \|$/gm)].map(([, ...cells]) =>
+  cells.map((cell) => cell.trim())
+)
+
+it("docs/plugins.md lists every key of the core and no other, with its operation and when it fires", () => {
+  assert.deepStrictEqual(
+    rows.map(([key, operation]) => [key, operation]),
+    Object.entries(hookOperations)
+  )
+  assert.deepStrictEqual(rows.filter(([, , , fires]) => fires === ""), [])
 })

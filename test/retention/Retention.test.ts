@@ -1,12 +1,23 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber, Layer, Redacted } from "effect"
+import { MachineId, Snowflake } from "effect/cluster"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ClusterTables } from "../../src/layers/cluster/ClusterStorage.ts"
+import { everySafely } from "../../src/layers/ScheduledJobs.ts"
 import { onDatabase } from "../support/Audit.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { startService } from "../support/Service.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { retentionTurn } from "./Turns.ts"
+
+/** Puts the scheduled tasks of retention into the queue of a database, as the next tick would. */
+const retentionTurn = (databaseUrl: string) =>
+  onDatabase(databaseUrl, (sql) =>
+    sql`insert into commerce_jobs (id, organization_id, task_slug)
+      select gen_random_uuid(), 'org_default', 'retention/' || task from unnest(array['carts', 'holds',
+        'idempotency-keys', 'provider-events', 'change-log', 'cluster-messages', 'webhook-deliveries', 'rate-limits']) task`)
 
 describe("the retention jobs", () => {
   it.live("remove everything that is due, however much came together", () =>
@@ -64,9 +75,94 @@ describe("the retention jobs", () => {
           yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, next_attempt_at)
             values (gen_random_uuid(), 'org_default', ${abandoned.id}::uuid, 0, 'left behind', 'pending', now())`
         }).pipe(Effect.provideService(SqlClient.SqlClient, sql)))
-      expect(yield* count).toBe(22_621)
+      assert.strictEqual(yield* count, 22_621)
       yield* retentionTurn(databaseUrl)
       yield* startService({ databaseUrl })
       yield* Effect.promise(() => waitFor("the rows to go", async () => (await Effect.runPromise(count)) === 0, 20_000))
     }), 60_000)
 })
+
+/** An id of the cluster as it was drawn a hundred days ago; the next ids count up from it. */
+const oldId = Effect.map(
+  Clock.currentTimeMillis,
+  (now) => String(Snowflake.make({ machineId: MachineId.make(0), sequence: 0, timestamp: now - 100 * 86_400_000 }))
+)
+
+/** What waits for a scheduled job, one row each, and enough messages that one purge of the cluster stops at its limit. */
+const leaveBehind = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const first = yield* oldId
+  const order = yield* buildOrder()
+  yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status, created_at, next_attempt_at)
+    values (gen_random_uuid(), 'org_default', ${order.id}::uuid, 100, 'r', 'pending', now() - interval '2 minutes', now())`
+  yield* sql`insert into holds (organization_id, holder, state, expires_at)
+    select 'org_default', n::text, 'held', now() from generate_series(1, 1200) n`
+  yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
+    select gen_random_uuid(), 'org_default', 'active', 'USD', 'h', now() from generate_series(1, 2500) n`
+  yield* sql`insert into cluster_messages (id, shard_id, entity_type, entity_id, kind, tag, payload, headers, processed,
+      request_id)
+    select ${first}::text::bigint + n, 'default:1', 'Old', n, 0, 'ask', '{}', '{}', true, ${first}::text::bigint + n
+    from generate_series(1, 51000) n`
+  yield* sql`insert into cluster_replies (id, kind, request_id, payload, acked)
+    select ${first}::text::bigint + n, 0, ${first}::text::bigint + n, '{}', true from generate_series(1, 100) n`
+})
+
+/** The names of what still waits. */
+const waiting = (url: string) =>
+  onDatabase(url, (sql) =>
+    Effect.map(
+      sql<{ what: string }>`select 'stock held too long' as what from holds where state = 'held' having count(*) > 0
+      union all select 'carts that were abandoned' from carts where status = 'active' having count(*) > 0
+      union all select 'refunds that were left pending' from refunds where status = 'pending' having count(*) > 0
+      union all select 'messages answered long ago' from cluster_messages where entity_type = 'Old' having count(*) > 0
+      union all select 'their answers' from cluster_replies where payload = '{}' having count(*) > 0
+      union all select 'statistics of a table that grew' from pg_stat_user_tables
+        where relname = 'carts' and analyze_count = 0`,
+      (rows) => rows.map(({ what }) => what)
+    ))
+
+const everything = [
+  "stock held too long",
+  "carts that were abandoned",
+  "refunds that were left pending",
+  "messages answered long ago",
+  "their answers",
+  "statistics of a table that grew"
+]
+
+describe("the scheduled jobs for open records", () => {
+  it.live("end what ran out, settle what was abandoned and forget what was answered", () =>
+    Effect.gen(function*() {
+      const { url: databaseUrl } = yield* freshDatabase
+      const pool = PgClient.layer({ url: Redacted.make(databaseUrl), maxConnections: 1 })
+      yield* Effect.provide(leaveBehind, ClusterTables.layer.pipe(Layer.provideMerge(pool)))
+      assert.deepStrictEqual(yield* waiting(databaseUrl), everything)
+      yield* retentionTurn(databaseUrl)
+      yield* startService({ databaseUrl })
+      let left: ReadonlyArray<string> = everything
+      const nothingWaits = async () => {
+        left = await Effect.runPromise(waiting(databaseUrl))
+        return left.length === 0
+      }
+      yield* Effect.ignore(Effect.tryPromise(() => waitFor("the scheduled jobs", nothingWaits, 20_000)))
+      assert.deepStrictEqual(left, [])
+    }), 60_000)
+})
+
+for (const [how, failure] of [["fails", Effect.fail("no database")], ["dies", Effect.die("no database")]] as const) {
+  it.effect(`a scheduled job that ${how} runs again all the same`, () =>
+    Effect.gen(function*() {
+      let turns = 0
+      const job = Effect.suspend(() => turns++ === 0 ? failure : Effect.succeed(1))
+      const running = yield* Effect.forkChild(job.pipe(everySafely("test", "30 seconds")), {
+        startImmediately: true
+      })
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(turns, 1)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(turns, 2)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(turns, 3)
+      yield* Fiber.interrupt(running)
+    }))
+}

@@ -46,7 +46,6 @@ const long = [
   "access/ApiKeys",
   "tax/TaxService",
   "scenarios/Traces",
-  "retention/OtherJobs",
   "auth/SessionsHttp",
   "payments/StripeProvider",
   "payments/StripeAccounts"

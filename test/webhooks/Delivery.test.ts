@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { createHmac } from "node:crypto"
 import { Webhook } from "standardwebhooks"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
+import { WebhookDeliveryRepo } from "../../src/domain/webhooks/WebhookRepo.ts"
 import { Webhooks } from "../../src/domain/webhooks/Webhooks.ts"
 import { backoffAfter } from "../../src/layers/jobs/TaskRuns.ts"
 import { waitFor } from "../support/waitFor.ts"
@@ -127,46 +128,6 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.notInclude(JSON.stringify(rows), endpoint.secret.slice("whsec_".length))
     }))
 
-  it.effect("a failed delivery is sent again with the same id and bytes and a new signed timestamp", () =>
-    Effect.gen(function*() {
-      const { endpoint, receiver } = yield* onlyEndpoint()
-      receiver.react({ status: 500, body: "out of order" })
-      yield* relay([anEvent()])
-      yield* runPending
-      receiver.react({ status: 200 })
-      yield* runRetries
-      const [first, second] = receiver.received
-      if (first === undefined || second === undefined) return assert.fail("there were no two attempts")
-      assert.strictEqual(second.body, first.body)
-      assert.strictEqual(second.headers["webhook-id"], first.headers["webhook-id"])
-      verify(endpoint.secret, second)
-      const { items } = yield* (yield* Webhooks).deliveries(endpoint.id, page)
-      const recorded = items.map((one) => [
-        one.attemptCount,
-        one.statusCode,
-        one.error,
-        one.responseSnippet,
-        one.nextRetryAt === null
-      ])
-      assert.deepStrictEqual(recorded, [
-        [2, 200, null, "", true],
-        [1, 500, "The receiver answered 500.", "out of order", false]
-      ])
-      return undefined
-    }))
-
-  it.effect("a delivery is given up after ten attempts, and its endpoint stays on", () =>
-    Effect.gen(function*() {
-      const { endpoint, receiver } = yield* answeredWith(503)
-      for (let turn = 0; turn < 12; turn++) yield* runRetries
-      assert.lengthOf(receiver.received, 10)
-      assert.deepStrictEqual((yield* JobsDouble).jobs.map(({ state }) => state), ["failed"])
-      assert.strictEqual(yield* open, 0)
-      const after = yield* (yield* Webhooks).get(endpoint.id)
-      assert.isTrue(after.isActive)
-      assert.isNotNull(after.failingSince)
-    }))
-
   it.effect("a 410 switches nothing off if the endpoint has a new address meanwhile, and the delivery is tried there", () =>
     Effect.gen(function*() {
       const { endpoint, receiver } = yield* onlyEndpoint()
@@ -193,6 +154,8 @@ it.layer(webhookWorld(), { excludeTestServices: true })("a delivery", (it) => {
       assert.sameMembers((yield* JobsDouble).jobs.map(({ state }) => state), ["failed", "done"])
       const after = yield* (yield* Webhooks).get(endpoint.id)
       assert.deepStrictEqual([after.isActive, after.disabledReason], [false, "gone"])
+      const { items } = yield* (yield* Webhooks).deliveries(endpoint.id, page)
+      assert.deepStrictEqual(items.map(({ nextRetryAt, statusCode }) => [statusCode, nextRetryAt]), [[410, null]])
       assert.strictEqual(yield* open, 0)
       yield* relay([anEvent()])
       assert.lengthOf((yield* JobsDouble).jobs, 2)
@@ -318,5 +281,36 @@ it.layer(webhookWorld({ backoff: impatient }), { excludeTestServices: true })("t
       assert.deepStrictEqual(waits, [25_000, 10_000])
       const retries = (yield* Tasks).find("webhooks/deliver")?.retries
       assert.deepStrictEqual([1, 2, 3].map((tries) => backoffAfter(retries, tries, 0)), [10_000, 25_000, 25_000])
+    }))
+})
+
+const left = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(
+    sql<{ deliveries: number; messages: number }>`select (select count(*)::int4 from webhook_deliveries) as deliveries,
+      (select count(*)::int4 from webhook_messages) as messages`,
+    ([row]) => [row?.deliveries, row?.messages]
+  ))
+
+it.layer(webhookWorld(), { excludeTestServices: true })("what was delivered", (it) => {
+  it.effect("the purge deletes old attempts and messages by batches, also of deleted endpoints, and keeps recent ones", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { purge } = yield* WebhookDeliveryRepo
+      const webhooks = yield* Webhooks
+      const { id } = yield* webhooks.register({ url: "http://127.0.0.1:9/", events: ["*"] })
+      yield* relay([anEvent(), anEvent(), anEvent()])
+      yield* runPending
+      yield* webhooks.remove(id)
+      assert.strictEqual(yield* purge(30, 2), 0)
+      yield* sql`update webhook_deliveries set created_at = now() - interval '31 days'`
+      yield* sql`update webhook_messages set created_at = now() - interval '31 days'`
+      yield* webhooks.register({ url: "http://127.0.0.1:9/", events: ["*"] })
+      yield* relay([anEvent()])
+      yield* runPending
+      assert.deepStrictEqual(yield* left, [4, 4])
+      assert.strictEqual(yield* purge(30, 2), 2)
+      assert.strictEqual(yield* purge(30, 2), 1)
+      assert.strictEqual(yield* purge(30, 2), 0)
+      assert.deepStrictEqual(yield* left, [1, 1])
     }))
 })
