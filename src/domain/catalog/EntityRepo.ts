@@ -1,7 +1,6 @@
 import { Context, Effect, Equal, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import type { Conflict } from "../errors/ApiErrors.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { newId } from "../ids/Id.ts"
 import { MediaAddress } from "../media/MediaSettings.ts"
@@ -77,7 +76,7 @@ const entityEvent = (
   })
 
 const orConflict = ({ definitions }: Pick<FieldWrite, "definitions"> = { definitions: [] }) =>
-  refusedBy<Conflict>({
+  refusedBy({
     catalog_entities_organization_id_slug_key: () => new EntitySlugTaken(),
     entity_field_values_unique: () =>
       new FieldValueTaken(

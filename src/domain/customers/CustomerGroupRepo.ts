@@ -18,7 +18,7 @@ class GroupNameTaken extends conflict("CustomerGroupName", "A customer group wit
 
 class GroupHasMembers extends conflict("CustomerGroupMembers", "There are customers in this group.") {}
 
-const orRefused = refusedBy<GroupNameTaken | GroupHasMembers>({
+const orRefused = refusedBy({
   customer_groups_name: () => new GroupNameTaken(),
   // The foreign key of memberships: a customer who joins at this moment keeps the group.
   customer_group_members_group_id_fkey: () => new GroupHasMembers()

@@ -1,7 +1,6 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import type { Conflict } from "../../errors/ApiErrors.ts"
 import { conflict } from "../../errors/ErrorKinds.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { newId } from "../../ids/Id.ts"
@@ -25,7 +24,7 @@ class OptionValueTaken extends conflict("OptionValue", "This option already has 
 class SkuTaken extends conflict("Sku", "A variant with this sku already exists.") {}
 class CombinationTaken extends conflict("Combination", "This entity already has a variant with these options.") {}
 
-const orTaken = refusedBy<Conflict>({
+const orTaken = refusedBy({
   option_types_entity_id_name_key: () => new OptionNameTaken(),
   option_values_option_type_id_value_key: () => new OptionValueTaken(),
   variants_organization_id_sku_key: () => new SkuTaken(),
