@@ -131,7 +131,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["the state of a cart", ({ cart }) => CartRepo.use((repo) => isFound(repo.state(cart))), false, true],
   ["an offer for the cart", ({ cart, entity }) => offer(cart, entity), undefined],
   ["an offer of the product", ({ entity, theirs }) => offer(theirs.cart, entity), "no product"],
-  ["options", ({ entity }) => VariantRepo.use((repo) => isFound(repo.axes(entity))), false, true],
+  ["options", ({ entity }) => VariantRepo.use((repo) => Effect.isSuccess(repo.axes(entity))), false, true],
   ["stock", inStock, [false, false], [true, true]],
   ["prices", ({ entity }) => candidates(entity, "USD"), [0, 0, 0], [1, 1, 1]],
   [
@@ -145,10 +145,14 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["a line", ({ line, taken }) => CartRepo.use((repo) => repo.addLine(taken, { ...line, id: newId() })), "stale"],
   ["a quantity", ({ line, taken }) => CartRepo.use((repo) => repo.setQuantity(taken, line.id, 9)), "no-line"],
   ["no line", ({ line, taken }) => CartRepo.use((repo) => repo.removeLine(taken, line.id)), "no-line"],
-  ["a variant", ({ entity }) => VariantRepo.use((repo) => isFound(repo.create(entity, [], { options: {} }))), false],
+  [
+    "a variant",
+    ({ entity }) => VariantRepo.use((repo) => Effect.isSuccess(repo.create(entity, [], { options: {} }))),
+    false
+  ],
   [
     "variants",
-    ({ entity }) => VariantRepo.use((repo) => isFound(repo.createMissing(entity, [[]], "all"))),
+    ({ entity }) => VariantRepo.use((repo) => Effect.isSuccess(repo.createMissing(entity, [[]], "all"))),
     false,
     true
   ],

@@ -1,19 +1,31 @@
-import { Context, Effect, Equal, Layer, Schema, String, Struct } from "effect"
+import { Context, Effect, Equal, Layer, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { columnsOf, jsonOf } from "../records/Columns.ts"
-import { withSent } from "../records/RecordService.ts"
 import { decoding } from "../records/Rows.ts"
-import { Attributes, AttributesChange, AttributesDraft, CatalogEntity, type NewAttributes } from "./Entity.ts"
+import {
+  Attributes,
+  AttributesChange,
+  AttributesDraft,
+  CatalogEntity,
+  EntityNotFound,
+  type NewAttributes
+} from "./Entity.ts"
 import { entityJson } from "./EntityStatements.ts"
+
+class TitleMissing extends invalid("Title", "title", "is required the first time a locale is written", "required") {}
+
+class DraftNotFound
+  extends notFound("Draft", (locale: string) => `No draft of locale '${locale}' waits for approval.`)
+{}
 
 /** Localized attributes of entities, one row per entity and locale, and their drafts, at most one each. */
 export class AttributesRepo extends Context.Service<AttributesRepo>()("stoa/domain/catalog/AttributesRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
-    find: makeFind(sql),
     put: makePut(sql),
     keepOnly: makeKeepOnly(sql),
     ...makeDrafts(sql),
@@ -39,10 +51,10 @@ export const attributesInsert = (sql: SqlClient.SqlClient, input: NewAttributes 
     select ${newId()}::uuid, organization_id, id, ${input?.locale ?? "en"}, ${input?.title}, ${textsOf(sql, input)}
     from made where ${input !== undefined}::boolean`
 
-const StoredAttributes = Schema.Struct(Struct.omit(Attributes.fields, ["status"]))
+const { status: _, ...storedFields } = Attributes.fields
 
 /** Stored attributes as the API shows them: an SQL text over a row. */
-const attributesJson = (row: string) => jsonOf(StoredAttributes.fields, row)
+const attributesJson = (row: string) => jsonOf(storedFields, row)
 
 /** The event of changed attributes shows the entity with them, like a read that includes them. */
 const changeEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
@@ -68,50 +80,6 @@ const deletionEvent = (sql: SqlClient.SqlClient, actor: Actor) =>
     from: "x join locked o on o.id = x.id"
   })
 
-/** The visibility of an entity, with the attributes and the draft of the first locale that has any; null for none. */
-const ReadRow = Schema.Struct({
-  entity: Schema.Struct(Struct.pick(CatalogEntity.fields, ["status", "isVisible"])),
-  locale: Schema.NullOr(Schema.String),
-  stored: Schema.NullOr(StoredAttributes),
-  changes: Schema.NullOr(AttributesChange),
-  draftId: Schema.NullOr(Schema.String)
-})
-
-const emptyAttributes = {
-  title: "",
-  subtitle: null,
-  description: null,
-  richDescription: null,
-  seoTitle: null,
-  seoDescription: null
-}
-
-/** The stored attributes with the draft merged into them; a locale that was never approved has the draft alone. */
-const attributesOf = (entityId: string, row: typeof ReadRow.Type): Attributes | undefined => {
-  const { changes, draftId, locale, stored } = row
-  if (locale === null) return undefined
-  const base = stored ?? { ...emptyAttributes, id: draftId ?? "", entityId, locale }
-  return changes === null ? { ...base, status: "approved" } : { ...withSent(base, changes), status: "draft" }
-}
-
-const makeFind = (sql: SqlClient.SqlClient) =>
-  /** Of the first of these locales that has attributes, with or without drafts. Undefined when there is no such entity. */
-  Effect.fn("AttributesRepo.find")(function*(entityId: string, locales: ReadonlyArray<string>, drafts: boolean) {
-    const organization = yield* currentOrganization
-    // An entity without attributes in these locales still returns a row with its visibility.
-    const [row] = yield* decoding(sql, ReadRow)`select w.*,
-        json_build_object('status', e.status, 'isVisible', e.is_visible) as entity
-      from catalog_entities e left join lateral (
-        select l.locale, case when a.id is not null then ${sql.literal(attributesJson("a"))} end as stored, d.changes,
-          d.id as "draftId"
-        from unnest(${locales}::text[]) with ordinality l(locale, place)
-        left join entity_attributes a on a.entity_id = e.id and a.locale = l.locale
-        left join entity_attribute_drafts d on d.entity_id = e.id and d.locale = l.locale and ${drafts}::boolean
-        where a.id is not null or d.id is not null order by l.place limit 1) w on true
-      where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
-    return row === undefined ? undefined : { entity: row.entity, attributes: attributesOf(entityId, row) }
-  }, Effect.orDie)
-
 /** The entity before a write, after it if it changed, and the row of the locale before; null for a new locale. */
 const PutRow = Schema.Struct({
   existed: Schema.Boolean,
@@ -121,8 +89,8 @@ const PutRow = Schema.Struct({
 })
 
 /**
- * Inserts or merges. The first write of a locale needs a title; a write without a change emits no event. Returns
- * the entity after a change and before it, and the fields that changed.
+ * Inserts or merges. 404, and 422 for the first write of a locale without title. A write without a change emits no event
+ * and returns undefined; else the entity after the change and before it, and the fields that changed.
  *
  * The conflict branch merges into the newest version of the row and writes only the given fields, so that parallel
  * writes of different fields keep each other's values. PostgreSQL checks NOT NULL before the conflict, so the proposed
@@ -160,11 +128,11 @@ const makePut = (sql: SqlClient.SqlClient) =>
     for (let tries = 0; tries < 10 && isNew && row?.existed === false && row.entity === null; tries++) {
       ;[row] = yield* statement
     }
-    if (row === undefined) return { _tag: "NoEntity" } as const
+    if (row === undefined) return yield* new EntityNotFound()
     const { entity, existed, old, previous } = row
-    if (entity === null) return { _tag: existed || isNew ? "Unchanged" : "NoTitle" } as const
-    return { _tag: "Changed", entity, old, fields: changedFields(previous ?? {}, change) } as const
-  }, Effect.orDie)
+    if (entity !== null) return { entity, old, fields: changedFields(previous ?? {}, change) }
+    return existed || isNew ? undefined : yield* new TitleMissing()
+  }, Effect.catchTag("SqlError", Effect.die))
 
 /** Deletes the attributes of all other locales. */
 const makeKeepOnly = (sql: SqlClient.SqlClient) =>
@@ -213,7 +181,7 @@ const draftJson = (row: string, changes = `${row}.changes`) =>
 const nothing = "'{}'::jsonb"
 
 const makeDrafts = (sql: SqlClient.SqlClient) => {
-  /** Merges the fields into the existing draft. `NoTitle`: the first text of a locale needs a title. */
+  /** Merges the fields into the existing draft. 404, and 422 for the first write of a locale without title. */
   const saveDraft = Effect.fn("AttributesRepo.saveDraft")(
     function*(entityId: string, locale: string, change: AttributesChange) {
       const actor = yield* CurrentActor
@@ -247,22 +215,23 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
         })
       })
       select w.id is not null as saved from entity n left join written w on true`
-      return row === undefined ? "NoEntity" as const : row.saved ? "Saved" as const : "NoTitle" as const
+      if (row === undefined) return yield* new EntityNotFound()
+      if (!row.saved) return yield* new TitleMissing()
     },
-    Effect.orDie
+    Effect.catchTag("SqlError", Effect.die)
   )
 
-  /** Inside a transaction: locks the entity and deletes the draft. Undefined when there is none. */
+  /** Inside a transaction: locks the entity and deletes the draft. 404 when there is none. */
   const takeDraft = Effect.fn("AttributesRepo.takeDraft")(function*(entityId: string, locale: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from catalog_entities
       where id = ${entityId}::uuid and organization_id = ${organization} for no key update`
     const [row] = yield* decoding(sql, Schema.Struct({ changes: AttributesChange }))`delete from entity_attribute_drafts
       where entity_id = ${entityId}::uuid and locale = ${locale} and organization_id = ${organization} returning changes`
-    return row?.changes
-  }, Effect.orDie)
+    return row?.changes ?? (yield* new DraftNotFound(locale))
+  }, Effect.catchTag("SqlError", Effect.die))
 
-  /** Deletes the draft. False when there is none. */
+  /** Deletes the draft. 404 when there is none. */
   const rejectDraft = Effect.fn("AttributesRepo.rejectDraft")(function*(entityId: string, locale: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with deleted as (delete from entity_attribute_drafts
@@ -279,8 +248,8 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
       })
     })
       select 1 from deleted`
-    return rows.length === 1
-  }, Effect.orDie)
+    if (rows.length === 0) return yield* new DraftNotFound(locale)
+  }, Effect.catchTag("SqlError", Effect.die))
 
   return { saveDraft, takeDraft, rejectDraft }
 }

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { conflict, notFound } from "../errors/ErrorKinds.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
@@ -11,10 +11,6 @@ class EntityInUse
   extends conflict("EntityInUse", "Carts, orders or stock movements refer to this entity. Archive it instead.")
 {}
 
-class DraftNotFound
-  extends notFound("Draft", (locale: string) => `No draft of locale '${locale}' waits for approval.`)
-{}
-
 /**
  * Changes of catalog entities (contract §1.2). Each emits `catalog.create`, `.update` or `.delete` with the change and
  * runs the hooks of the same names and their `catalog.<type>.…` forms.
@@ -22,6 +18,7 @@ class DraftNotFound
 export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Catalog", {
   make: Effect.gen(function*() {
     const repo = yield* EntityRepo
+    const attributes = yield* AttributesRepo
     const changes = yield* EntityChanges
     const hooks = yield* Hooks
 
@@ -66,9 +63,9 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     const setAttributes = Effect.fn("Catalog.setAttributes")(
       function*(id: string, locale: string, change: AttributesChange) {
         if ((yield* changes.approvalStatus(change.status)) === "draft") {
-          return yield* changes.saveDraft(id, locale, change)
+          return yield* attributes.saveDraft(id, locale, change)
         }
-        yield* changes.afterAttributes(locale, yield* changes.writeAttributes(id, locale, change))
+        yield* changes.afterAttributes(locale, yield* attributes.put(id, locale, change))
       }
     )
 
@@ -97,8 +94,7 @@ export class Drafts extends Context.Service<Drafts>()("stoa/domain/catalog/Draft
     const transaction = yield* CatalogTransactionRepo
 
     const applied = Effect.fnUntraced(function*(id: string, locale: string) {
-      const draft = (yield* repo.takeDraft(id, locale)) ?? (yield* new DraftNotFound(locale))
-      return yield* changes.writeAttributes(id, locale, draft)
+      return yield* repo.put(id, locale, yield* repo.takeDraft(id, locale))
     })
 
     /** Publishes the draft like any change of attributes. 404 when there is none. */
@@ -106,12 +102,7 @@ export class Drafts extends Context.Service<Drafts>()("stoa/domain/catalog/Draft
       yield* changes.afterAttributes(locale, yield* transaction.run(applied(id, locale)))
     })
 
-    /** Deletes the draft. 404 when there is none. */
-    const reject = Effect.fn("Drafts.reject")(function*(id: string, locale: string) {
-      if (!(yield* repo.rejectDraft(id, locale))) return yield* new DraftNotFound(locale)
-    })
-
-    return { list: repo.listDrafts, approve, reject }
+    return { list: repo.listDrafts, approve, reject: repo.rejectDraft }
   })
 }) {
   static readonly layer = Layer.effect(Drafts, Drafts.make)

@@ -3,7 +3,6 @@ import { CurrentActor, holds, isSignedIn } from "../access/Actor.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid } from "../ids/Id.ts"
-import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogSettings, localeChain } from "./CatalogSettings.ts"
 import { isVisibleTo, seesAllPrices, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
 import { EntityNotFound } from "./Entity.ts"
@@ -28,7 +27,6 @@ export interface AttributesOptions {
 export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/catalog/CatalogReads", {
   make: Effect.gen(function*() {
     const repo = yield* EntityRepo
-    const attributesRepo = yield* AttributesRepo
     const hooks = yield* Hooks
     const settings = yield* CatalogSettings
 
@@ -87,9 +85,10 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
         const actor = yield* CurrentActor
         const locales = options.fallback === true ? localeChain(locale, settings) : [locale]
         const drafts = seesUnpublished(actor) && options.approvedOnly !== true
-        const found = yield* attributesRepo.find(id, locales, drafts)
-        if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* new EntityNotFound()
-        return found.attributes ?? (yield* new LocaleNotFound(locale))
+        const view = { drafts, locales, warehouses: false, prices: "all" } as const
+        const entity = yield* repo.findById(id, ["attributes"], view)
+        if (entity === undefined || !isVisibleTo(actor, entity)) return yield* new EntityNotFound()
+        return entity.attributes?.[0] ?? (yield* new LocaleNotFound(locale))
       }
     )
 

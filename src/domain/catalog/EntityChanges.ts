@@ -1,26 +1,17 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { forbidden, invalid } from "../errors/ErrorKinds.ts"
+import { forbidden } from "../errors/ErrorKinds.ts"
 import { type Extra, Hooks } from "../hooks/Hooks.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
-import {
-  type ApprovalStatus,
-  type AttributesChange,
-  type CatalogEntity,
-  type EntityChange,
-  EntityNotFound,
-  type NewEntity
-} from "./Entity.ts"
+import { type ApprovalStatus, type CatalogEntity, type EntityChange, EntityNotFound, type NewEntity } from "./Entity.ts"
 import { EntityRepo, type EntityWrite } from "./EntityRepo.ts"
 import { EntityFieldRepo } from "./fields/EntityFieldRepo.ts"
 import { assigned, type FieldDefinition, type FieldsByName } from "./fields/FieldDefinition.ts"
 
 class NotApprover extends forbidden("Approval", "Permission 'catalog:approve' is required.") {}
-
-class TitleMissing extends invalid("Title", "title", "is required the first time a locale is written", "required") {}
 
 /**
  * The steps of every change of an entity: by a request, a restored revision or a schedule. Before-hooks run before the
@@ -65,27 +56,14 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       return (yield* written) ?? (yield* new EntityNotFound())
     })
 
-    /** Writes approved attributes; 404, and 422 for the first write of a locale without title. */
-    const writeAttributes = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
-      const written = yield* attributes.put(id, locale, change)
-      if (written._tag === "NoEntity") return yield* new EntityNotFound()
-      return written._tag === "NoTitle" ? yield* new TitleMissing() : written
-    })
-
-    /** Runs the after-hooks of attributes that have changed. */
+    /** Runs the after-hooks of attributes, if they have changed. */
     const afterAttributes = Effect.fnUntraced(
-      function*(locale: string, written: Effect.Success<ReturnType<typeof writeAttributes>>) {
-        if (written._tag !== "Changed") return
+      function*(locale: string, written: Effect.Success<ReturnType<typeof attributes.put>>) {
+        if (written === undefined) return
         const changedFieldPaths = written.fields.map((field) => `attributes.${locale}.${field}`)
         yield* afterUpdate(written.entity, written.old, { changedFieldPaths })
       }
     )
-
-    const saveDraft = Effect.fnUntraced(function*(id: string, locale: string, change: AttributesChange) {
-      const saved = yield* attributes.saveDraft(id, locale, change)
-      if (saved === "NoEntity") return yield* new EntityNotFound()
-      if (saved === "NoTitle") return yield* new TitleMissing()
-    })
 
     /** The status of attributes that the actor writes; 403 when they request an approval that they may not give. */
     const approvalStatus = Effect.fnUntraced(function*(requested: ApprovalStatus | undefined) {
@@ -95,22 +73,27 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
     })
 
     /** Writes a new entity. Only custom fields and drafts need a transaction. */
-    const create = Effect.fnUntraced(function*({ attributes, ...input }: NewEntity) {
-      const state = attributes === undefined ? "approved" : yield* approvalStatus(attributes.status)
+    const create = Effect.fnUntraced(function*({ attributes: sent, ...input }: NewEntity) {
+      const state = sent === undefined ? "approved" : yield* approvalStatus(sent.status)
       const hasFields = input.customFields !== undefined || (yield* fields.hasFields(input.type))
       const write = (entity: NewEntity) =>
         hasFields
-          ? Effect.flatMap(fields.ofNew(entity.type, entity.customFields ?? {}), (sent) => repo.create(entity, sent))
+          ? Effect.flatMap(
+            fields.ofNew(entity.type, entity.customFields ?? {}),
+            (values) => repo.create(entity, values)
+          )
           : repo.create(entity)
-      if (attributes === undefined || state === "approved") {
-        const written = write(attributes === undefined ? input : { ...input, attributes })
+      if (sent === undefined || state === "approved") {
+        const written = write(sent === undefined ? input : { ...input, attributes: sent })
         return yield* hasFields ? transaction.run(written) : written
       }
-      const { locale = "en", ...texts } = attributes
-      return yield* transaction.run(Effect.tap(write(input), (entity) => saveDraft(entity.id, locale, texts)))
+      const { locale = "en", ...texts } = sent
+      return yield* transaction.run(
+        Effect.tap(write(input), (entity) => attributes.saveDraft(entity.id, locale, texts))
+      )
     })
 
-    return { create, beforeUpdate, afterUpdate, write, writeAttributes, afterAttributes, saveDraft, approvalStatus }
+    return { create, beforeUpdate, afterUpdate, write, afterAttributes, approvalStatus }
   })
 }) {
   static readonly layer = Layer.effect(EntityChanges, EntityChanges.make)

@@ -1,30 +1,32 @@
 import type { SqlClient } from "effect/sql"
 import { isoTime } from "../events/ChangeLogRepo.ts"
+import { jsonOf, orderedJsonOf } from "../records/Columns.ts"
+import { Attributes } from "./Entity.ts"
 import type { Include } from "./EntityView.ts"
+import { OptionType, OptionValue, Variant } from "./variants/Variant.ts"
 
 /*
  * Each expansion is a JSON array that PostgreSQL builds with the entity row `e`: one index look-up per entity, inside the
  * statement that reads the page. Reads rows of other modules, writes none.
  */
-const words = `'id', a.id, 'entityId', a.entity_id, 'locale', a.locale, 'title', a.title, 'subtitle', a.subtitle,
-    'description', a.description, 'richDescription', a.rich_description, 'seoTitle', a.seo_title,
-    'seoDescription', a.seo_description, 'status', 'approved'`
+const approved = { status: "'approved'" }
+const words = jsonOf(Attributes.fields, "a", approved)
 
-const attributes = `(select coalesce(json_agg(json_build_object(${words}) order by a.locale), '[]')
+const attributes = `(select coalesce(json_agg(${
+  orderedJsonOf(Attributes.fields, "a", approved)
+} order by a.locale), '[]')
   from entity_attributes a where a.entity_id = e.id)`
 
 /** Attributes with their drafts, for catalog staff. */
-const withDrafts =
-  `select coalesce(a.locale, d.locale) as locale, case when d.id is null then jsonb_build_object(${words})
+const withDrafts = `select coalesce(a.locale, d.locale) as locale, case when d.id is null then ${words}
     when a.id is null then jsonb_build_object('id', d.id, 'entityId', d.entity_id, 'locale', d.locale, 'title', '',
       'subtitle', null, 'description', null, 'richDescription', null, 'seoTitle', null, 'seoDescription', null)
       || d.changes || '{"status": "draft"}'
-    else jsonb_build_object(${words}) || d.changes || '{"status": "draft"}' end as shown
+    else ${words} || d.changes || '{"status": "draft"}' end as shown
   from (select * from entity_attributes where entity_id = e.id) a
     full join (select * from entity_attribute_drafts where entity_id = e.id) d on d.locale = a.locale`
 
-const approvedOnly =
-  `select a.locale, jsonb_build_object(${words}) as shown from entity_attributes a where a.entity_id = e.id`
+const approvedOnly = `select a.locale, ${words} as shown from entity_attributes a where a.entity_id = e.id`
 
 /** What the caller may see of expansions. */
 export interface ExpansionView {
@@ -54,13 +56,14 @@ const attributesFor = (sql: SqlClient.SqlClient, { drafts, locales }: ExpansionV
         where c.locale = any(${locales}::text[]) order by array_position(${locales}::text[], c.locale) limit 1) w)`
 }
 
-const variants = `(select coalesce(json_agg(json_build_object('id', v.id, 'entityId', v.entity_id,
-    'organizationId', v.organization_id, 'sourceStoreId', v.source_store_id, 'sku', v.sku, 'barcode', v.barcode,
-    'taxClass', v.tax_class, 'status', v.status, 'sortOrder', v.sort_order, 'metadata', v.metadata,
-    'optionValueIds', (select coalesce(json_agg(o.option_value_id order by t.sort_order, t.id), '[]')
+const variants = `(select coalesce(json_agg(${
+  orderedJsonOf(Variant.fields, "v", {
+    optionValueIds: `(select coalesce(json_agg(o.option_value_id order by t.sort_order, t.id), '[]')
       from variant_option_values o
       join option_values w on w.id = o.option_value_id join option_types t on t.id = w.option_type_id
-      where o.variant_id = v.id and o.organization_id = v.organization_id)) order by v.sort_order, v.id), '[]')
+      where o.variant_id = v.id and o.organization_id = v.organization_id)`
+  })
+} order by v.sort_order, v.id), '[]')
   from variants v where v.entity_id = e.id)`
 
 const categories = `(select coalesce(json_agg(json_build_object('entityId', l.entity_id, 'categoryId', l.category_id,
@@ -101,12 +104,12 @@ const pricesFor = (sql: SqlClient.SqlClient, buyer: ExpansionView["prices"]) =>
         and (p.customer_group_id is null or p.customer_group_id = any(array(select unnest(c.group_ids)
           from customers_read c where c.organization_id = ${buyer.organizationId} and c.user_id = ${buyer.userId}))))`
 
-const optionTypes = `(select coalesce(json_agg(json_build_object('id', t.id, 'entityId', t.entity_id, 'name', t.name,
-    'displayName', t.display_name, 'sortOrder', t.sort_order,
-    'values', (select coalesce(json_agg(json_build_object('id', w.id, 'optionTypeId', w.option_type_id,
-      'value', w.value, 'displayValue', w.display_value, 'sortOrder', w.sort_order, 'metadata', w.metadata)
-      order by w.sort_order, w.id), '[]')
-      from option_values w where w.option_type_id = t.id)) order by t.sort_order, t.id), '[]')
+const optionTypes = `(select coalesce(json_agg(${
+  orderedJsonOf({ ...OptionType.fields, values: true }, "t", {
+    values: `(select coalesce(json_agg(${orderedJsonOf(OptionValue.fields, "w")} order by w.sort_order, w.id), '[]')
+      from option_values w where w.option_type_id = t.id)`
+  })
+} order by t.sort_order, t.id), '[]')
   from option_types t where t.entity_id = e.id)`
 
 /** Media of the entity without those of its variants. `address` is the base URL of files. */

@@ -16,12 +16,8 @@ export const sellableFields = {
   options: maybe(Schema.Record(Label, Label))
 }
 
-/** A decoded reference to a sellable item. */
-export interface SellableName {
-  readonly slug?: string | null | undefined
-  readonly sku?: string | null | undefined
-  readonly options?: Readonly<Record<string, string>> | null | undefined
-}
+const SellableName = Schema.Struct(sellableFields)
+export type SellableName = typeof SellableName.Type
 
 /** The ids of a sellable item. */
 export interface Sellable {

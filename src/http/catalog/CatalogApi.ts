@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import {
   Attributes,
   AttributesChange,
@@ -22,10 +22,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
-import { described } from "./Described.ts"
+import { Created, described, guarded } from "./Described.ts"
 
 const entity = { id: Uuid }
 const words = { id: Uuid, locale: Locale }
@@ -58,7 +55,8 @@ const change = (name: "publish" | "archive" | "discontinue", summary: string) =>
     .annotateMerge(described(summary, "catalog:update"))
 
 /** Entities of the catalog and their words (spec §4, contract §1.2). */
-export const CatalogGroup = HttpApiGroup.make("catalog").add(
+export const CatalogGroup = guarded(
+  "catalog",
   HttpApiEndpoint.get("list", "/api/catalog/entities", { query: listQuery, success: Page(EntityView) })
     .annotateMerge(described("List entities", "catalog:read")),
   HttpApiEndpoint.get("read", "/api/catalog/entities/:id", {
@@ -66,10 +64,8 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
     query: { include, locale },
     success: Data(EntityView)
   }).annotateMerge(described("Read an entity by id or slug", "catalog:read")),
-  HttpApiEndpoint.post("create", "/api/catalog/entities", {
-    payload: NewEntity,
-    success: Data(CatalogEntity).pipe(HttpApiSchema.status(201))
-  }).annotateMerge(described("Create an entity, with its first words when given", "catalog:create")),
+  HttpApiEndpoint.post("create", "/api/catalog/entities", { payload: NewEntity, success: Created(CatalogEntity) })
+    .annotateMerge(described("Create an entity, with its first words when given", "catalog:create")),
   HttpApiEndpoint.delete("remove", "/api/catalog/entities/:id", { params: entity, success: Deleted })
     .annotateMerge(described("Delete an entity that no cart, order or movement refers to", "catalog:delete")),
   HttpApiEndpoint.patch("update", "/api/catalog/entities/:id", {
@@ -94,34 +90,31 @@ export const CatalogGroup = HttpApiGroup.make("catalog").add(
     success: Data(Schema.Struct({ updated: Schema.Literal(true) }))
   }).annotateMerge(described("Set words of one locale; absent keys keep their value", "catalog:update"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** Options of entities and the variants made of them (spec §4, contract §1.2). */
-export const VariantsGroup = HttpApiGroup.make("variants").add(
+export const VariantsGroup = guarded(
+  "variants",
   HttpApiEndpoint.post("createOptionType", "/api/catalog/entities/:id/options", {
     params: entity,
     payload: NewOptionType,
-    success: Data(OptionType).pipe(HttpApiSchema.status(201))
+    success: Created(OptionType)
   }).annotateMerge(described("Give an entity an option type, with values when given", "catalog:update")),
   HttpApiEndpoint.post("createOptionValue", "/api/catalog/options/:optionTypeId/values", {
     params: { optionTypeId: Uuid },
     payload: NewOptionValue,
-    success: Data(OptionValue).pipe(HttpApiSchema.status(201))
+    success: Created(OptionValue)
   }).annotateMerge(described("Give an option type a value", "catalog:update")),
   HttpApiEndpoint.post("create", "/api/catalog/entities/:id/variants", {
     params: entity,
     payload: NewVariant,
-    success: Data(Variant).pipe(HttpApiSchema.status(201))
+    success: Created(Variant)
   }).annotateMerge(described("Create one variant", "catalog:update")),
   // No body at all means mode `all`, so null is accepted.
   HttpApiEndpoint.post("generate", "/api/catalog/entities/:id/variants/generate", {
     params: entity,
     payload: OptionalBody(Generate),
-    success: Data(Schema.Array(Variant)).pipe(HttpApiSchema.status(201))
+    success: Created(Schema.Array(Variant))
   }).annotateMerge(
     described("Create the missing variants of all, given or selected combinations", "catalog:update")
   )
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -28,17 +28,10 @@ export const catalogHttp = HttpApiBuilder.group(
     const reads = yield* CatalogReads
     return handlers.handleAll({
       list: ({ query }) =>
-        Effect.flatMap(
-          sortOf(query.sort),
-          (sort) =>
-            reads.list({
-              ...query,
-              ...pageOf(query),
-              sort,
-              descendants: query.descendants === "true",
-              include: includesOf(query.include)
-            })
-        ),
+        Effect.flatMap(sortOf(query.sort), (sort) => {
+          const include = includesOf(query.include)
+          return reads.list({ ...query, ...pageOf(query), sort, descendants: query.descendants === "true", include })
+        }),
       read: ({ params, query }) => reads.get(params.id, includesOf(query.include), query.locale),
       create: ({ payload }) => catalog.create(payload),
       update: ({ params, payload }) => catalog.update(params.id, payload),
@@ -60,123 +53,115 @@ export const catalogHttp = HttpApiBuilder.group(
 export const variantsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(VariantsGroup),
   "variants",
-  Effect.fnUntraced(function*(handlers) {
-    const variants = yield* Variants
-    return handlers.handleAll({
-      createOptionType: ({ params, payload }) => variants.createOptionType(params.id, payload),
-      createOptionValue: ({ params, payload }) => variants.createOptionValue(params.optionTypeId, payload.value),
-      create: ({ params, payload }) => variants.create(params.id, payload),
-      generate: ({ params, payload }) => variants.generate(params.id, payload ?? { mode: "all" })
-    })
-  })
+  (handlers) =>
+    Effect.map(Variants, (variants) =>
+      handlers.handleAll({
+        createOptionType: ({ params, payload }) => variants.createOptionType(params.id, payload),
+        createOptionValue: ({ params, payload }) => variants.createOptionValue(params.optionTypeId, payload.value),
+        create: ({ params, payload }) => variants.create(params.id, payload),
+        generate: ({ params, payload }) => variants.generate(params.id, payload ?? { mode: "all" })
+      }))
 )
 
 /** Handlers of the routes that `CategoriesApi.ts` declares. */
 export const categoriesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CategoriesGroup),
   "categories",
-  Effect.fnUntraced(function*(handlers) {
-    const categories = yield* Categories
-    return handlers.handleAll({
-      list: ({ query }) => categories.list(query.includeArchived === "true", pageOrAll(query)),
-      create: ({ payload }) => categories.create(payload),
-      update: ({ params, payload }) => categories.update(params.categoryId, payload),
-      remove: ({ params }) => Effect.as(categories.remove(params.categoryId), deleted),
-      archive: ({ params }) => categories.archive(params.categoryId),
-      restore: ({ params }) => categories.restore(params.categoryId),
-      link: ({ params }) => Effect.as(categories.link(params.id, params.categoryId), linked),
-      unlink: ({ params }) => Effect.as(categories.unlink(params.id, params.categoryId), unlinked)
-    })
-  })
+  (handlers) =>
+    Effect.map(Categories, (categories) =>
+      handlers.handleAll({
+        list: ({ query }) => categories.list(query.includeArchived === "true", pageOrAll(query)),
+        create: ({ payload }) => categories.create(payload),
+        update: ({ params, payload }) => categories.update(params.categoryId, payload),
+        remove: ({ params }) => Effect.as(categories.remove(params.categoryId), deleted),
+        archive: ({ params }) => categories.archive(params.categoryId),
+        restore: ({ params }) => categories.restore(params.categoryId),
+        link: ({ params }) => Effect.as(categories.link(params.id, params.categoryId), linked),
+        unlink: ({ params }) => Effect.as(categories.unlink(params.id, params.categoryId), unlinked)
+      }))
 )
 
 export const categoryTreeHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CategoryTreeGroup),
   "categoryTree",
-  Effect.fnUntraced(function*(handlers) {
-    const categories = yield* Categories
-    return handlers.handleAll({
-      read: ({ params }) => categories.get(params.categoryId),
-      subtree: ({ params, query }) =>
-        categories.subtree(params.categoryId, {
-          depth: query.depth,
-          includeArchived: query.includeArchived === "true"
-        }),
-      move: ({ params, payload }) => categories.move(params.categoryId, payload)
-    })
-  })
+  (handlers) =>
+    Effect.map(Categories, (categories) =>
+      handlers.handleAll({
+        read: ({ params }) => categories.get(params.categoryId),
+        subtree: ({ params, query }) =>
+          categories.subtree(params.categoryId, {
+            depth: query.depth,
+            includeArchived: query.includeArchived === "true"
+          }),
+        move: ({ params, payload }) => categories.move(params.categoryId, payload)
+      }))
 )
 
 export const brandsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(BrandsGroup),
   "brands",
-  Effect.fnUntraced(function*(handlers) {
-    const brands = yield* Brands
-    return handlers.handleAll({
-      list: ({ query }) => brands.list(pageOrAll(query)),
-      create: ({ payload }) => brands.create(payload),
-      update: ({ params, payload }) => brands.update(params.brandId, payload),
-      remove: ({ params }) => Effect.as(brands.remove(params.brandId), deleted),
-      link: ({ params }) => Effect.as(brands.link(params.id, params.brandId), linked),
-      unlink: ({ params }) => Effect.as(brands.unlink(params.id, params.brandId), unlinked)
-    })
-  })
+  (handlers) =>
+    Effect.map(Brands, (brands) =>
+      handlers.handleAll({
+        list: ({ query }) => brands.list(pageOrAll(query)),
+        create: ({ payload }) => brands.create(payload),
+        update: ({ params, payload }) => brands.update(params.brandId, payload),
+        remove: ({ params }) => Effect.as(brands.remove(params.brandId), deleted),
+        link: ({ params }) => Effect.as(brands.link(params.id, params.brandId), linked),
+        unlink: ({ params }) => Effect.as(brands.unlink(params.id, params.brandId), unlinked)
+      }))
 )
 
 /** Handlers of the routes that `EntityVersionsApi.ts` declares. */
 export const draftsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(DraftsGroup),
   "drafts",
-  Effect.fnUntraced(function*(handlers) {
-    const drafts = yield* Drafts
-    return handlers.handleAll({
-      list: ({ query }) => drafts.list(pageOf(query)),
-      approve: ({ params }) => Effect.as(drafts.approve(params.id, params.locale), { approved: true } as const),
-      reject: ({ params }) => Effect.as(drafts.reject(params.id, params.locale), { rejected: true } as const)
-    })
-  })
+  (handlers) =>
+    Effect.map(Drafts, (drafts) =>
+      handlers.handleAll({
+        list: ({ query }) => drafts.list(pageOf(query)),
+        approve: ({ params }) => Effect.as(drafts.approve(params.id, params.locale), { approved: true } as const),
+        reject: ({ params }) => Effect.as(drafts.reject(params.id, params.locale), { rejected: true } as const)
+      }))
 )
 
 export const schedulesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(SchedulesGroup),
   "schedules",
-  Effect.fnUntraced(function*(handlers) {
-    const schedules = yield* Schedules
-    return handlers.handleAll({
-      read: ({ params }) => schedules.get(params.id),
-      set: ({ params, payload }) => schedules.set(params.id, payload),
-      clear: ({ params }) => schedules.set(params.id, {})
-    })
-  })
+  (handlers) =>
+    Effect.map(Schedules, (schedules) =>
+      handlers.handleAll({
+        read: ({ params }) => schedules.get(params.id),
+        set: ({ params, payload }) => schedules.set(params.id, payload),
+        clear: ({ params }) => schedules.set(params.id, {})
+      }))
 )
 
 export const revisionsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(RevisionsGroup),
   "revisions",
-  Effect.fnUntraced(function*(handlers) {
-    const revisions = yield* Revisions
-    return handlers.handleAll({
-      list: ({ params, query }) => revisions.list(params.id, pageOf(query)),
-      read: ({ params }) => revisions.get(params.id, params.number),
-      compare: ({ params, query }) => revisions.compare(params.id, params.number, query.from),
-      restore: ({ params }) => revisions.restore(params.id, params.number)
-    })
-  })
+  (handlers) =>
+    Effect.map(Revisions, (revisions) =>
+      handlers.handleAll({
+        list: ({ params, query }) => revisions.list(params.id, pageOf(query)),
+        read: ({ params }) => revisions.get(params.id, params.number),
+        compare: ({ params, query }) => revisions.compare(params.id, params.number, query.from),
+        restore: ({ params }) => revisions.restore(params.id, params.number)
+      }))
 )
 
 /** Handlers of the routes that `FieldDefinitionsApi.ts` declares. */
 export const fieldDefinitionsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(FieldDefinitionsGroup),
   "fieldDefinitions",
-  Effect.fnUntraced(function*(handlers) {
-    const fields = yield* FieldDefinitions
-    return handlers.handleAll({
-      list: ({ query }) => fields.list(query.entityType, query.includeArchived === "true", pageOf(query)),
-      create: ({ payload }) => fields.create(payload),
-      read: ({ params }) => fields.get(params.id),
-      update: ({ params, payload }) => fields.update(params.id, payload),
-      archive: ({ params }) => fields.archive(params.id),
-      restore: ({ params }) => fields.restore(params.id)
-    })
-  })
+  (handlers) =>
+    Effect.map(FieldDefinitions, (fields) =>
+      handlers.handleAll({
+        list: ({ query }) => fields.list(query.entityType, query.includeArchived === "true", pageOf(query)),
+        create: ({ payload }) => fields.create(payload),
+        read: ({ params }) => fields.get(params.id),
+        update: ({ params, payload }) => fields.update(params.id, payload),
+        archive: ({ params }) => fields.archive(params.id),
+        restore: ({ params }) => fields.restore(params.id)
+      }))
 )

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Brand, BrandChange, NewBrand } from "../../domain/catalog/brands/Brand.ts"
 import {
   Category,
@@ -12,10 +12,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
-import { described } from "./Described.ts"
+import { Created, described, guarded } from "./Described.ts"
 
 const [categories, category] = ["/api/catalog/categories", "/api/catalog/categories/:categoryId"] as const
 const [brands, brand] = ["/api/catalog/brands", "/api/catalog/brands/:brandId"] as const
@@ -33,13 +30,12 @@ const includeArchived = Schema.optional(Schema.String.annotate({ description: "t
 const Levels = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 1000 }))
 
 /** The category tree and the entities in it (spec §4, contract §1.2). */
-export const CategoriesGroup = HttpApiGroup.make("categories").add(
+export const CategoriesGroup = guarded(
+  "categories",
   HttpApiEndpoint.get("list", categories, { query: { ...pageQuery, includeArchived }, success: Page(Category) })
     .annotateMerge(described("List all categories, or a page of them", "catalog:read")),
-  HttpApiEndpoint.post("create", categories, {
-    payload: NewCategory,
-    success: Data(Category).pipe(HttpApiSchema.status(201))
-  }).annotateMerge(described("Create a category", "catalog:update")),
+  HttpApiEndpoint.post("create", categories, { payload: NewCategory, success: Created(Category) })
+    .annotateMerge(described("Create a category", "catalog:update")),
   HttpApiEndpoint.delete("remove", category, { params: byId, success: Deleted })
     .annotateMerge(described("Delete a category; its children become roots", "catalog:update")),
   HttpApiEndpoint.patch("update", category, { params: byId, payload: CategoryChange, success: Data(Category) })
@@ -57,11 +53,10 @@ export const CategoriesGroup = HttpApiGroup.make("categories").add(
     success: Unlinked
   }).annotateMerge(described("Take an entity out of a category", "catalog:update"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** The tree of categories, beyond what the specification lists of it (docs/catalog.md). */
-export const CategoryTreeGroup = HttpApiGroup.make("categoryTree").add(
+export const CategoryTreeGroup = guarded(
+  "categoryTree",
   HttpApiEndpoint.get("read", category, { params: byName, success: Data(PlacedCategory) })
     .annotateMerge(described("Read a category by id or slug, with the way from the root to it", "catalog:read")),
   HttpApiEndpoint.get("subtree", `${category}/subtree`, {
@@ -78,14 +73,13 @@ export const CategoryTreeGroup = HttpApiGroup.make("categoryTree").add(
     success: Data(PlacedCategory)
   }).annotateMerge(described("Move a category to another parent or another place among siblings", "catalog:update"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** Brands and the entities they make (spec §4, contract §1.2). */
-export const BrandsGroup = HttpApiGroup.make("brands").add(
+export const BrandsGroup = guarded(
+  "brands",
   HttpApiEndpoint.get("list", brands, { query: pageQuery, success: Page(Brand) })
     .annotateMerge(described("List all brands, or a page of them", "catalog:read")),
-  HttpApiEndpoint.post("create", brands, { payload: NewBrand, success: Data(Brand).pipe(HttpApiSchema.status(201)) })
+  HttpApiEndpoint.post("create", brands, { payload: NewBrand, success: Created(Brand) })
     .annotateMerge(described("Create a brand", "catalog:update")),
   HttpApiEndpoint.delete("remove", brand, { params: ofBrand, success: Deleted })
     .annotateMerge(described("Delete a brand", "catalog:update")),
@@ -100,5 +94,3 @@ export const BrandsGroup = HttpApiGroup.make("brands").add(
     success: Unlinked
   }).annotateMerge(described("Take a brand from an entity", "catalog:update"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

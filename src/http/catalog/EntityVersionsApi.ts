@@ -1,15 +1,12 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { AttributesDraft, CatalogEntity, Locale } from "../../domain/catalog/Entity.ts"
 import { Comparison, Revision, RevisionEntry } from "../../domain/catalog/revisions/Revision.ts"
 import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/schedules/Schedule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
-import { described } from "./Described.ts"
+import { described, guarded } from "./Described.ts"
 
 const entity = { id: Uuid }
 const words = { id: Uuid, locale: Locale }
@@ -25,7 +22,8 @@ const revision = { id: Uuid, number: RevisionNumber }
 const staff = ["catalog:update", "catalog:read:unpublished"] as const
 
 /** Words that wait for approval (docs/catalog.md, locales). */
-export const DraftsGroup = HttpApiGroup.make("drafts").add(
+export const DraftsGroup = guarded(
+  "drafts",
   HttpApiEndpoint.get("list", "/api/catalog/attribute-drafts", { query: pageQuery, success: Page(AttributesDraft) })
     .annotateMerge(described("List words that wait for approval, oldest first", "catalog:update", "catalog:approve")),
   HttpApiEndpoint.post("approve", "/api/catalog/entities/:id/attributes/:locale/approve", {
@@ -37,11 +35,10 @@ export const DraftsGroup = HttpApiGroup.make("drafts").add(
     success: Data(Schema.Struct({ rejected: Schema.Literal(true) }))
   }).annotateMerge(described("Take the draft of a locale away", "catalog:approve"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** When entities are published and archived by themselves (docs/catalog.md). */
-export const SchedulesGroup = HttpApiGroup.make("schedules").add(
+export const SchedulesGroup = guarded(
+  "schedules",
   HttpApiEndpoint.get("read", "/api/catalog/entities/:id/schedule", {
     params: entity,
     success: Data(PublishingSchedule)
@@ -56,11 +53,10 @@ export const SchedulesGroup = HttpApiGroup.make("schedules").add(
     success: Data(PublishingSchedule)
   }).annotateMerge(described("Take the schedule of an entity away", "catalog:update"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** What entities were after each of their changes; only those who write the catalog see it (docs/catalog.md). */
-export const RevisionsGroup = HttpApiGroup.make("revisions").add(
+export const RevisionsGroup = guarded(
+  "revisions",
   HttpApiEndpoint.get("list", "/api/catalog/entities/:id/revisions", {
     params: entity,
     query: pageQuery,
@@ -80,5 +76,3 @@ export const RevisionsGroup = HttpApiGroup.make("revisions").add(
     success: Data(CatalogEntity)
   }).annotateMerge(described("Give an entity its old content; whether it is public stays as it is", "catalog:update"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import {
   FieldDefinition,
   FieldDefinitionChange,
@@ -9,10 +9,7 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
-import { described } from "./Described.ts"
+import { Created, described, guarded } from "./Described.ts"
 
 const field = { id: Uuid }
 const path = "/api/admin/entity-field-definitions"
@@ -28,13 +25,12 @@ const setStatus = <const Name extends "archive" | "restore">(name: Name, summary
     .annotateMerge(described(summary, "catalog:update"))
 
 /** Custom fields of entities, by the type of the entity (contract §1.3, docs/catalog.md). */
-export const FieldDefinitionsGroup = HttpApiGroup.make("fieldDefinitions").add(
+export const FieldDefinitionsGroup = guarded(
+  "fieldDefinitions",
   HttpApiEndpoint.get("list", path, { query: listQuery, success: Page(FieldDefinition) })
     .annotateMerge(described("List definitions of custom fields", "catalog:update", "catalog:read:unpublished")),
-  HttpApiEndpoint.post("create", path, {
-    payload: NewFieldDefinition,
-    success: Data(FieldDefinition).pipe(HttpApiSchema.status(201))
-  }).annotateMerge(described("Give entities of a type a custom field", "catalog:update")),
+  HttpApiEndpoint.post("create", path, { payload: NewFieldDefinition, success: Created(FieldDefinition) })
+    .annotateMerge(described("Give entities of a type a custom field", "catalog:update")),
   HttpApiEndpoint.get("read", `${path}/:id`, { params: field, success: Data(FieldDefinition) }).annotateMerge(
     described("Read the definition of a custom field", "catalog:update", "catalog:read:unpublished")
   ),
@@ -46,5 +42,3 @@ export const FieldDefinitionsGroup = HttpApiGroup.make("fieldDefinitions").add(
   setStatus("archive", "Put a custom field aside; its values stay"),
   setStatus("restore", "Bring an archived custom field back with its values")
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

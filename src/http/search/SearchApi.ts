@@ -1,21 +1,19 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Locale } from "../../domain/catalog/Entity.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { SearchPage } from "../../domain/search/SearchEngine.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
-import { described } from "../catalog/Described.ts"
+import { described, guarded } from "../catalog/Described.ts"
 import { Data } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
 
 const locale = (description: string) => Schema.optional(Locale.annotate({ description }))
 
 const text = (description: string) => Schema.optional(FreeText.annotate({ description }))
 
 /** Search of the catalog (spec §4 Search, contract §9). */
-export const SearchGroup = HttpApiGroup.make("search").add(
+export const SearchGroup = guarded(
+  "search",
   HttpApiEndpoint.get("search", "/api/search", {
     query: {
       ...pageQuery,
@@ -47,5 +45,3 @@ export const SearchGroup = HttpApiGroup.make("search").add(
   })
     .annotateMerge(described("Titles that begin with a text", "catalog:read"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -8,7 +8,7 @@ import type { PageRequest } from "../../paging/Paging.ts"
 import { refusedBy } from "../../records/Constraints.ts"
 import { Table } from "../../records/Table.ts"
 import { changeEntry } from "../CatalogChangeRepo.ts"
-import { Brand, type BrandChange, type NewBrand } from "./Brand.ts"
+import { Brand, type BrandChange, BrandNotFound, type NewBrand } from "./Brand.ts"
 
 class BrandSlugTaken extends conflict("BrandSlug", "A brand with this slug already exists.") {}
 
@@ -46,7 +46,6 @@ const make = (sql: SqlClient.SqlClient) => {
     return rows[0] as Brand
   }, Effect.catchTag("SqlError", slugTaken))
 
-  /** Undefined when there is no such brand. */
   const update = Effect.fn("BrandRepo.update")(function*(id: string, change: BrandChange) {
     const actor = yield* CurrentActor
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
@@ -58,18 +57,18 @@ const make = (sql: SqlClient.SqlClient) => {
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
       entry as (${entry(actor, "brands.update", "old")})
       select ${columns} from written`
-    return rows[0]
+    return rows[0] ?? (yield* new BrandNotFound())
   }, Effect.catchTag("SqlError", slugTaken))
 
-  /** Detaches the entities of the brand. False when there is no such brand. */
+  /** Detaches the entities of the brand. */
   const remove = Effect.fn("BrandRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with written as (
         delete from brands where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),
       entry as (${entry(actor, "brands.delete", "written")})
       select 1 from written`
-    return rows.length === 1
-  }, Effect.orDie)
+    if (rows.length === 0) return yield* new BrandNotFound()
+  }, Effect.catchTag("SqlError", Effect.die))
 
   return { list, create, update, remove }
 }

@@ -2,24 +2,16 @@ import { Context, Effect, Layer } from "effect"
 import { notFound } from "../../errors/ErrorKinds.ts"
 import { EntityNotFound } from "../Entity.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
-import { type BrandChange, BrandNotFound } from "./Brand.ts"
+import { BrandNotFound } from "./Brand.ts"
 import { BrandRepo } from "./BrandRepo.ts"
 
 class BrandLinkNotFound extends notFound("BrandLink", "The entity does not have this brand.") {}
 
-/** Brands and the entities they make (contract §1.2). */
+/** Brands and the entities they make (contract §1.2). 404 for an unknown brand, 409 when another one has the slug. */
 export class Brands extends Context.Service<Brands>()("stoa/domain/catalog/brands/Brands", {
   make: Effect.gen(function*() {
     const repo = yield* BrandRepo
     const links = yield* EntityLinkRepo
-
-    const update = Effect.fn("Brands.update")(function*(id: string, change: BrandChange) {
-      return (yield* repo.update(id, change)) ?? (yield* new BrandNotFound())
-    })
-
-    const remove = Effect.fn("Brands.remove")(function*(id: string) {
-      if (!(yield* repo.remove(id))) return yield* new BrandNotFound()
-    })
 
     /** 404 for an unknown entity or brand. Idempotent. */
     const link = Effect.fn("Brands.link")(function*(entityId: string, brandId: string) {
@@ -33,15 +25,7 @@ export class Brands extends Context.Service<Brands>()("stoa/domain/catalog/brand
       if (!(yield* links.unlink("brand", entityId, brandId))) return yield* new BrandLinkNotFound()
     })
 
-    return {
-      list: repo.list,
-      /** 409 when another brand has the slug. */
-      create: repo.create,
-      update,
-      remove,
-      link,
-      unlink
-    }
+    return { ...repo, link, unlink }
   })
 }) {
   static readonly layer = Layer.effect(Brands, Brands.make)

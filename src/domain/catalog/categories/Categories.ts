@@ -3,14 +3,7 @@ import { notFound } from "../../errors/ErrorKinds.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
 import { EntityNotFound } from "../Entity.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
-import {
-  type Category,
-  type CategoryChange,
-  type CategoryMove,
-  CategoryNotFound,
-  type SubtreeQuery,
-  TwoSiblings
-} from "./Category.ts"
+import { type CategoryMove, CategoryNotFound, type SubtreeQuery, TwoSiblings } from "./Category.ts"
 import { CategoryRepo } from "./CategoryRepo.ts"
 import { CategoryTreeRepo } from "./CategoryTreeRepo.ts"
 
@@ -42,19 +35,6 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
       return yield* get(id)
     })
 
-    /** As above, and 422 for a parent that is a descendant. */
-    const update = Effect.fn("Categories.update")(function*(id: string, change: CategoryChange) {
-      return (yield* repo.update(id, change)) ?? (yield* new CategoryNotFound())
-    })
-
-    const setStatus = Effect.fn("Categories.setStatus")(function*(id: string, status: Category["status"]) {
-      return (yield* repo.setStatus(id, status)) ?? (yield* new CategoryNotFound())
-    })
-
-    const remove = Effect.fn("Categories.remove")(function*(id: string) {
-      if (!(yield* repo.remove(id))) return yield* new CategoryNotFound()
-    })
-
     /** 404 for an unknown entity or category, 422 when a hook refuses. Idempotent. */
     const link = Effect.fn("Categories.link")(function*(entityId: string, categoryId: string) {
       if (hooks.has("catalog.beforeCategorize")) {
@@ -78,11 +58,11 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
       move,
       /** 409 when another category has the slug, 422 for an unknown parent. */
       create: repo.create,
-      update,
+      update: repo.update,
       /** Lists leave it out; it keeps its position, children and entities. */
-      archive: (id: string) => setStatus(id, "archived"),
-      restore: (id: string) => setStatus(id, "active"),
-      remove,
+      archive: (id: string) => repo.setStatus(id, "archived"),
+      restore: (id: string) => repo.setStatus(id, "active"),
+      remove: repo.remove,
       link,
       unlink
     }

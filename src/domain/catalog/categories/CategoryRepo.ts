@@ -10,7 +10,14 @@ import { refusedBy } from "../../records/Constraints.ts"
 import { decoding } from "../../records/Rows.ts"
 import { Table } from "../../records/Table.ts"
 import { changeEntry, inTransaction } from "../CatalogChangeRepo.ts"
-import { Category, type CategoryChange, CategoryCycle, type NewCategory, UnknownParent } from "./Category.ts"
+import {
+  Category,
+  type CategoryChange,
+  CategoryCycle,
+  CategoryNotFound,
+  type NewCategory,
+  UnknownParent
+} from "./Category.ts"
 
 class CategorySlugTaken extends conflict("CategorySlug", "A category with this slug already exists.") {}
 
@@ -98,7 +105,7 @@ const make = (sql: SqlClient.SqlClient) => {
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
       entry as (${categoryEntry(sql, actor, "categories.update", "old")})
       select ${sql.literal(categories.columns())} from written`
-    return rows[0]
+    return rows[0] ?? (yield* new CategoryNotFound())
   }, Effect.catchTag("SqlError", slugTaken))
 
   const move = Effect.fn("CategoryRepo.move")(function*(id: string, parentId: string, change: CategoryChange) {
@@ -109,14 +116,14 @@ const make = (sql: SqlClient.SqlClient) => {
     return yield* write(id, change)
   })
 
-  /** Undefined when there is no such category; 422 when it would become an ancestor of itself. */
+  /** 422 for a parent that is a descendant. */
   const update = (id: string, change: CategoryChange) =>
     typeof change.parentId === "string" ? inTransaction(sql, move(id, change.parentId, change)) : write(id, change)
 
   return { list, create, update, setStatus: makeSetStatus(sql), remove: makeRemove(sql) }
 }
 
-/** Children become roots, entities are detached. False when there is no such category. */
+/** Children become roots, entities are detached. */
 const makeRemove = (sql: SqlClient.SqlClient) => {
   const removal = Effect.fnUntraced(function*(id: string) {
     const actor = yield* CurrentActor
@@ -134,9 +141,9 @@ const makeRemove = (sql: SqlClient.SqlClient) => {
         returning *),
       entry as (${categoryEntry(sql, actor, "categories.delete", "deleted", "deleted")})
       select 1 from deleted`
-    return rows.length === 1
+    if (rows.length === 0) return yield* new CategoryNotFound()
   })
-  return Effect.fn("CategoryRepo.remove")((id: string) => sql.withTransaction(removal(id)), Effect.orDie)
+  return Effect.fn("CategoryRepo.remove")((id: string) => inTransaction(sql, removal(id)))
 }
 
 const makeSetStatus = (sql: SqlClient.SqlClient) =>
@@ -149,5 +156,5 @@ const makeSetStatus = (sql: SqlClient.SqlClient) =>
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
       entry as (${categoryEntry(sql, actor, type, "old")})
       select ${sql.literal(categories.columns())} from written`
-    return rows[0]
-  }, Effect.orDie)
+    return rows[0] ?? (yield* new CategoryNotFound())
+  }, Effect.catchTag("SqlError", Effect.die))

@@ -10,7 +10,7 @@ import { refusedBy } from "../../records/Constraints.ts"
 import { decoding } from "../../records/Rows.ts"
 import { Table } from "../../records/Table.ts"
 import { changeEntry } from "../CatalogChangeRepo.ts"
-import { FieldDefinition } from "./FieldDefinition.ts"
+import { FieldDefinition, FieldNotFound } from "./FieldDefinition.ts"
 
 class FieldNameTaken extends conflict(
   "FieldName",
@@ -59,8 +59,8 @@ const makeDefinitions = (sql: SqlClient.SqlClient) => {
     const organization = yield* currentOrganization
     const [found] = yield* definitions.rows(sql)`select ${columns} from entity_field_definitions
       where id = ${id}::uuid and organization_id = ${organization}`
-    return found
-  }, Effect.orDie)
+    return found ?? (yield* new FieldNotFound())
+  }, Effect.catchTag("SqlError", Effect.die))
 
   /** Waits for writers of values of the type and blocks new ones until the transaction ends. */
   const lockType = Effect.fn("FieldDefinitionRepo.lockType")(function*(entityType: string) {

@@ -10,7 +10,6 @@ import {
   definitionIssues,
   type FieldDefinition,
   type FieldDefinitionChange,
-  FieldNotFound,
   type NewFieldDefinition,
   ReferencesUnchecked,
   ValueRefused
@@ -27,10 +26,6 @@ export class FieldDefinitions
       const repo = yield* FieldDefinitionRepo
       const transaction = yield* CatalogTransactionRepo
       const { allowed, required, sameReferences } = valueRules(repo)
-
-      const get = Effect.fn("FieldDefinitions.get")(function*(id: string) {
-        return (yield* repo.find(id)) ?? (yield* new FieldNotFound())
-      })
 
       const inserted = Effect.fnUntraced(function*(definition: FieldDefinition) {
         yield* repo.lockType(definition.entityType)
@@ -57,10 +52,10 @@ export class FieldDefinitions
 
       const changed = Effect.fnUntraced(
         function*(id: string, type: DefinitionChange, change: FieldDefinitionChange | Pick<FieldDefinition, "status">) {
-          const { entityType } = yield* get(id)
+          const { entityType } = yield* repo.find(id)
           yield* repo.lockType(entityType)
           // Read again under the lock: another change may have committed first.
-          const before = yield* get(id)
+          const before = yield* repo.find(id)
           const after = withSent<FieldDefinition>(before, change)
           if (Equal.equals(before, after)) return before
           const issues = definitionIssues(after)
@@ -76,7 +71,7 @@ export class FieldDefinitions
 
       return {
         list: repo.page,
-        get,
+        get: repo.find,
         create,
         /** 409 while existing values violate the change or are not unique. */
         update: (id: string, change: FieldDefinitionChange) =>

@@ -4,7 +4,8 @@ import { currentOrganization } from "../../access/Actor.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
 import { columnsOf, jsonOf } from "../../records/Columns.ts"
 import { decoding } from "../../records/Rows.ts"
-import { Revision, Snapshot } from "./Revision.ts"
+import { EntityNotFound } from "../Entity.ts"
+import { Revision, RevisionNotFound, Snapshot } from "./Revision.ts"
 
 /** Revisions of entities. A trigger on the change log writes them. */
 export class RevisionRepo extends Context.Service<RevisionRepo>()("stoa/domain/catalog/revisions/RevisionRepo", {
@@ -24,7 +25,7 @@ const Listed = Schema.Struct({
 })
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Newest first, each with the snapshot before it; undefined when there is no such entity. */
+  /** Newest first, each with the snapshot before it. 404 for an unknown entity. */
   const page = Effect.fn("RevisionRepo.page")(function*(entityId: string, request: PageRequest) {
     const organization = yield* currentOrganization
     // An entity without revisions, and a page beyond the end, still give one row with the total.
@@ -38,17 +39,17 @@ const make = (sql: SqlClient.SqlClient) => {
       left join entity_revisions p on p.entity_id = r.entity_id and p.number = r.number - 1
         and p.organization_id = ${organization}
       order by r.number desc`
-    if (rows[0] === undefined) return undefined
+    if (rows[0] === undefined) return yield* new EntityNotFound()
     const items = rows.flatMap(({ earlier, revision }) => revision === null ? [] : { revision, earlier })
     return { ...request, items, total: rows[0].total }
-  }, Effect.orDie)
+  }, Effect.catchTag("SqlError", Effect.die))
 
   const find = Effect.fn("RevisionRepo.find")(function*(entityId: string, number: number) {
     const organization = yield* currentOrganization
     const [found] = yield* decoding(sql, Revision)`select ${sql.literal(columns)} from entity_revisions r
       where entity_id = ${entityId}::uuid and number = ${number}::int4 and organization_id = ${organization}`
-    return found
-  }, Effect.orDie)
+    return found ?? (yield* new RevisionNotFound(number))
+  }, Effect.catchTag("SqlError", Effect.die))
 
   /** Records on the revision of this transaction, if there is one, which revision it restored. */
   const markRestored = Effect.fn("RevisionRepo.markRestored")(function*(entityId: string, number: number) {

@@ -2,9 +2,8 @@ import { Context, Effect, Equal, Layer } from "effect"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { AttributesRepo } from "../AttributesRepo.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
-import { EntityNotFound } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
-import { type Difference, type RevisionEntry, RevisionNotFound, type Snapshot } from "./Revision.ts"
+import type { Difference, RevisionEntry, Snapshot } from "./Revision.ts"
 import { RevisionRepo } from "./RevisionRepo.ts"
 
 /** The history of an entity: one revision per change (docs/catalog.md, revisions). */
@@ -18,7 +17,6 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
     /** Newest first. 404 for an unknown entity. */
     const list = Effect.fn("Revisions.list")(function*(id: string, request: PageRequest) {
       const page = yield* repo.page(id, request)
-      if (page === undefined) return yield* new EntityNotFound()
       const items = page.items.map(({ earlier, revision: { snapshot, ...entry } }): RevisionEntry => ({
         ...entry,
         changedFields: differences(earlier ?? {}, snapshot).map(({ path }) => path)
@@ -26,24 +24,20 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
       return { ...page, items }
     })
 
-    const get = Effect.fn("Revisions.get")(function*(id: string, number: number) {
-      return (yield* repo.find(id, number)) ?? (yield* new RevisionNotFound(number))
-    })
-
     /** Compares a revision with `from`, by default the one before it. */
     const compare = Effect.fn("Revisions.compare")(function*(id: string, number: number, from = number - 1) {
-      const current = yield* get(id, number)
-      const previous = yield* get(id, from)
+      const current = yield* repo.find(id, number)
+      const previous = yield* repo.find(id, from)
       return { from, to: number, differences: differences(previous.snapshot, current.snapshot) }
     })
 
     const restoreAttributes = Effect.fnUntraced(function*(id: string, locales: Snapshot["attributes"]) {
       if ((yield* changes.approvalStatus(undefined)) === "draft") {
         // Without the permission to approve, propose the old texts and keep what shoppers see.
-        yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.saveDraft(id, locale, text))
+        yield* Effect.forEach(Object.entries(locales), ([locale, text]) => attributes.saveDraft(id, locale, text))
         return
       }
-      yield* Effect.forEach(Object.entries(locales), ([locale, text]) => changes.writeAttributes(id, locale, text))
+      yield* Effect.forEach(Object.entries(locales), ([locale, text]) => attributes.put(id, locale, text))
       yield* attributes.keepOnly(id, Object.keys(locales))
     })
 
@@ -53,7 +47,7 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
      * longer valid.
      */
     const restore = Effect.fn("Revisions.restore")(function*(id: string, number: number) {
-      const { snapshot } = yield* get(id, number)
+      const { snapshot } = yield* repo.find(id, number)
       const { customFields, metadata, slug, taxClass } = snapshot
       const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, metadata, customFields })
       const entity = yield* transaction.run(Effect.gen(function*() {
@@ -66,7 +60,7 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
       return entity
     })
 
-    return { list, get, compare, restore }
+    return { list, get: repo.find, compare, restore }
   })
 }) {
   static readonly layer = Layer.effect(Revisions, Revisions.make)

@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
 import { columnsOf } from "../../records/Columns.ts"
 import { decoding } from "../../records/Rows.ts"
+import { EntityNotFound } from "../Entity.ts"
 import { DueChange, PublishingSchedule } from "./Schedule.ts"
 
 /** The times of a schedule; null for none. */
@@ -27,17 +28,17 @@ const columns = { publish: "publish_at", unpublish: "unpublish_at" } as const
 const make = (sql: SqlClient.SqlClient) => {
   const schedules = decoding(sql, PublishingSchedule)
 
-  /** Undefined when there is no such entity; null times when nothing is scheduled. */
+  /** Null times when nothing is scheduled. 404 for an unknown entity. */
   const find = Effect.fn("ScheduleRepo.find")(function*(entityId: string) {
     const organization = yield* currentOrganization
     const [schedule] = yield* schedules`select ${sql.literal(columnList)}
       from catalog_entities e left join entity_schedules s on s.entity_id = e.id
         and s.organization_id = e.organization_id
       where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
-    return schedule
-  }, Effect.orDie)
+    return schedule ?? (yield* new EntityNotFound())
+  }, Effect.catchTag("SqlError", Effect.die))
 
-  /** Replaces the schedule; undefined when there is no such entity. */
+  /** Replaces the schedule. 404 for an unknown entity. */
   const set = Effect.fn("ScheduleRepo.set")(function*(entityId: string, { publishAt, unpublishAt }: Moments) {
     const actor = yield* CurrentActor
     // An empty schedule needs no row; an existing row stays and records who emptied it.
@@ -66,8 +67,8 @@ const make = (sql: SqlClient.SqlClient) => {
       })
     })
       select ${sql.literal(columnList)} from entity e left join written s on true`
-    return schedule
-  }, Effect.orDie)
+    return schedule ?? (yield* new EntityNotFound())
+  }, Effect.catchTag("SqlError", Effect.die))
 
   /** Clears the time only if it is still the one that was read. */
   const clear = (organization: string, { at, change, entityId }: DueChange, refusal: string | null) => {

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { CurrentActor, systemActor } from "../../access/Actor.ts"
 import { type Conflict, type Issue, type NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
-import { type EntityChange, EntityNotFound } from "../Entity.ts"
+import type { EntityChange } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
 import type { DueChange, ScheduleBody } from "./Schedule.ts"
 import { type Moments, ScheduleRepo } from "./ScheduleRepo.ts"
@@ -14,17 +14,12 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
     const changes = yield* EntityChanges
     const transaction = yield* CatalogTransactionRepo
 
-    /** Null times when nothing is scheduled. 404 for an unknown entity. */
-    const get = Effect.fn("Schedules.get")(function*(id: string) {
-      return (yield* repo.find(id)) ?? (yield* new EntityNotFound())
-    })
-
     /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
     const set = Effect.fn("Schedules.set")(function*(id: string, body: ScheduleBody) {
       const moments = { publishAt: body.publishAt ?? null, unpublishAt: body.unpublishAt ?? null }
       const issues = scheduleIssues(moments, new Date(yield* Clock.currentTimeMillis))
       if (issues.length > 0) return yield* ValidationFailed.issues(issues)
-      return (yield* repo.set(id, moments)) ?? (yield* new EntityNotFound())
+      return yield* repo.set(id, moments)
     })
 
     // Claims the time in the transaction that changes the entity: one process makes the change, once, also after a crash.
@@ -63,7 +58,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
       return done
     }).pipe(Effect.withSpan("Schedules.runDue"))
 
-    return { get, set, runDue }
+    return { get: repo.find, set, runDue }
   })
 }) {
   static readonly layer = Layer.effect(Schedules, Schedules.make)

@@ -8,6 +8,7 @@ import { jsonOf } from "../../records/Columns.ts"
 import { refusedBy } from "../../records/Constraints.ts"
 import { decoding } from "../../records/Rows.ts"
 import { Table } from "../../records/Table.ts"
+import { EntityNotFound } from "../Entity.ts"
 import {
   Axis,
   type Combination,
@@ -15,6 +16,7 @@ import {
   type NewOptionType,
   type NewVariant,
   OptionType,
+  OptionTypeNotFound,
   OptionValue,
   Variant
 } from "./Variant.ts"
@@ -60,7 +62,7 @@ const valueCreated = {
 } as const
 
 const makeOptions = (sql: SqlClient.SqlClient) => {
-  /** The option types of an entity with their values, in their order; undefined when there is no such entity. */
+  /** The option types of an entity with their values, in their order. 404 for an unknown entity. */
   const axes = Effect.fn("VariantRepo.axes")(function*(entityId: string) {
     const organization = yield* currentOrganization
     const rows = yield* decoding(sql, Schema.Struct({ axes: Schema.Array(Axis) }))`select coalesce((
@@ -69,10 +71,10 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
           from option_values v where v.option_type_id = t.id)) order by t.sort_order, t.id)
         from option_types t where t.entity_id = e.id), '[]') as axes
       from catalog_entities e where e.id = ${entityId}::uuid and e.organization_id = ${organization}`
-    return rows[0]?.axes
-  }, Effect.orDie)
+    return rows[0]?.axes ?? (yield* new EntityNotFound())
+  }, Effect.catchTag("SqlError", Effect.die))
 
-  /** The new type, last of the entity, with its first values; undefined when there is no such entity. */
+  /** The new type, last of the entity, with its first values. 404 for an unknown entity, 409 for a name that exists. */
   const createOptionType = Effect.fn("VariantRepo.createOptionType")(
     function*(entityId: string, input: NewOptionType) {
       const actor = yield* CurrentActor
@@ -90,12 +92,12 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
           returning *),
         entry as (${changeLogRows(sql, actor, typeCreated)})
         select ${sql.literal(optionTypes.columns())} from made`
-      return rows[0]
+      return rows[0] ?? (yield* new EntityNotFound())
     },
     Effect.catchTag("SqlError", orTaken)
   )
 
-  /** The new value, last of its type; undefined when there is no such type. */
+  /** The new value, last of its type. 404 for an unknown type, 409 for a value that exists. */
   const createOptionValue = Effect.fn("VariantRepo.createOptionValue")(
     function*(optionTypeId: string, value: string) {
       const actor = yield* CurrentActor
@@ -107,7 +109,7 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
           for key share of t returning *),
         entry as (${changeLogRows(sql, actor, valueCreated)})
         select ${sql.literal(optionValues.columns())} from made`
-      return rows[0]
+      return rows[0] ?? (yield* new OptionTypeNotFound())
     },
     Effect.catchTag("SqlError", orTaken)
   )
@@ -123,7 +125,7 @@ const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragmen
     || jsonb_build_object('optionValueIds', ${optionValueIds})`
 
 const makeVariants = (sql: SqlClient.SqlClient) => {
-  /** Adds a variant as the last; 409 when its SKU or combination exists. Undefined when there is no such entity. */
+  /** Adds a variant as the last; 409 when its SKU or combination exists, 404 for an unknown entity. */
   const create = Effect.fn("VariantRepo.create")(
     function*(entityId: string, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
@@ -139,12 +141,12 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
           select made.organization_id, made.id, v from made, unnest(${combination}::uuid[]) v),
         entry as (${changeLogRows(sql, actor, { ...variantCreated, payload, from: "made x" })})
         select ${payload} as variant from made x`
-      return rows[0]?.variant
+      return rows[0]?.variant ?? (yield* new EntityNotFound())
     },
     Effect.catchTag("SqlError", orTaken)
   )
 
-  /** Creates the missing combinations in one statement, in the given order. Undefined when there is no such entity. */
+  /** Creates the missing combinations in one statement, in the given order. 404 for an unknown entity. */
   const createMissing = Effect.fn("VariantRepo.createMissing")(
     function*(entityId: string, combinations: ReadonlyArray<Combination>, mode: string) {
       const actor = yield* CurrentActor
@@ -179,9 +181,10 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
         select case when x.id is not null then ${payload} end as variant
         from e left join (made x join input i on i.id = x.id) on true order by x.sort_order`
       // One row without a variant: the entity exists and has all of the combinations.
-      return rows.length === 0 ? undefined : rows.flatMap(({ variant }) => variant ?? [])
+      if (rows.length === 0) return yield* new EntityNotFound()
+      return rows.flatMap(({ variant }) => variant ?? [])
     },
-    Effect.orDie
+    Effect.catchTag("SqlError", Effect.die)
   )
 
   return { create, createMissing }
