@@ -4,7 +4,6 @@ import {
   type Axis,
   type Combination,
   combinationKey,
-  combinationNamed,
   combinationsFor,
   fullProduct,
   type InvalidCombination
@@ -60,15 +59,6 @@ describe("combinations", () => {
     }
   )
 
-  it("combinations without any options are one: the variant without options", () => {
-    assert.deepStrictEqual(made(combinationsFor([], { mode: "all" })), [[]])
-    assert.deepStrictEqual(made(combinationsFor([], { mode: "matrix", matrix: {} })), [[]])
-  })
-
-  it("combinations of an option without values are none", () => {
-    assert.deepStrictEqual(made(combinationsFor(axes(2, 0), { mode: "all" })), [])
-  })
-
   it("combinations are at most 1,000 in one call", () => {
     assert.strictEqual(made(combinationsFor(axes(10, 10, 10), { mode: "all" })).length, 1000)
     assert.include(refusal(combinationsFor(axes(10, 10, 11), { mode: "all" })), "1000")
@@ -91,12 +81,5 @@ describe("combinations", () => {
     assert.include(refusal(unknown), "x0")
     const twice = combinationsFor(axes(2), { mode: "manual", combinations: [["a0", "a1"]] })
     assert.include(refusal(twice), "two values")
-  })
-
-  it("combinations by name find the values, or say which option or value is unknown", () => {
-    assert.deepStrictEqual(combinationNamed(axes(2, 2), { b: "b-1", a: "a-0" }), Result.succeed(["b1", "a0"]))
-    assert.deepStrictEqual(combinationNamed(axes(2), {}), Result.succeed([]))
-    assert.include(refusal(combinationNamed(axes(2), { z: "a-0" })), "not an option")
-    assert.include(refusal(combinationNamed(axes(2), { a: "a-9" })), "a-9")
   })
 })

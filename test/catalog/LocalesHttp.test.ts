@@ -1,9 +1,8 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { searching, suggested } from "../search/SearchCalls.ts"
 import { api, asAdmin, asStaff, inOrganization, testAppLayer, withSharedApp } from "../support/TestApp.ts"
-import { entities, make, onDatabase, refused, shopper } from "./CatalogCalls.ts"
+import { entities, make, onDatabase, refused, searching, shopper, suggested } from "./CatalogCalls.ts"
 
 const drafts = "/api/catalog/attribute-drafts"
 
@@ -35,112 +34,110 @@ const titlesOf = (id: string, as: typeof asAdmin, query = "") =>
   )
 
 withSharedApp("words that wait for approval", (it) => {
-  describe("a draft", () => {
-    it.effect("a draft is laid over the approved words for those who keep the catalog; shoppers see what is approved", () =>
-      Effect.gen(function*() {
-        const { id } = yield* make({ status: "active", attributes: { title: "Lamp", description: "bright" } })
-        const saved = yield* put(id, "en", { title: "Lantern", status: "draft" })
-        assert.deepStrictEqual([saved.status, saved.at("data")], [200, { updated: true }])
-        assert.deepStrictEqual(yield* wordsOf(id, "en"), ["en", "Lantern", "bright", "draft"])
-        assert.deepStrictEqual(yield* wordsOf(id, "en", asStaff, "?status=approved"), [
-          "en",
-          "Lamp",
-          "bright",
-          "approved"
-        ])
-        assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Lamp", "bright", "approved"])
-        assert.deepStrictEqual(yield* titlesOf(id, asStaff), ["en Lantern draft"])
-        assert.deepStrictEqual(yield* titlesOf(id, shopper), ["en Lamp approved"])
-        // A change of the approved words shows through where the draft says nothing.
-        yield* put(id, "en", { description: "warm" })
-        yield* put(id, "en", { seoTitle: "S", status: "draft" })
-        assert.deepStrictEqual(yield* wordsOf(id, "en"), ["en", "Lantern", "warm", "draft"])
-      }))
+  it.effect("a draft is laid over the approved words for those who keep the catalog; shoppers see what is approved", () =>
+    Effect.gen(function*() {
+      const { id } = yield* make({ status: "active", attributes: { title: "Lamp", description: "bright" } })
+      const saved = yield* put(id, "en", { title: "Lantern", status: "draft" })
+      assert.deepStrictEqual([saved.status, saved.at("data")], [200, { updated: true }])
+      assert.deepStrictEqual(yield* wordsOf(id, "en"), ["en", "Lantern", "bright", "draft"])
+      assert.deepStrictEqual(yield* wordsOf(id, "en", asStaff, "?status=approved"), [
+        "en",
+        "Lamp",
+        "bright",
+        "approved"
+      ])
+      assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Lamp", "bright", "approved"])
+      assert.deepStrictEqual(yield* titlesOf(id, asStaff), ["en Lantern draft"])
+      assert.deepStrictEqual(yield* titlesOf(id, shopper), ["en Lamp approved"])
+      // A change of the approved words shows through where the draft says nothing.
+      yield* put(id, "en", { description: "warm" })
+      yield* put(id, "en", { seoTitle: "S", status: "draft" })
+      assert.deepStrictEqual(yield* wordsOf(id, "en"), ["en", "Lantern", "warm", "draft"])
+    }))
 
-    it.effect("a draft of a new locale needs a title and is not there for shoppers", () =>
-      Effect.gen(function*() {
-        const { id } = yield* make({ status: "active", attributes: { title: "Lamp" } })
-        const draft = { description: "hell", status: "draft" }
-        const missing = yield* refused("PUT", `${entities}/${id}/attributes/de`, draft, 422, "VALIDATION_FAILED")
-        assert.strictEqual(missing.at("error.details.issues.0.path"), "title")
-        yield* put(id, "de", { ...draft, title: "Lampe" })
-        yield* put(id, "de", draft)
-        assert.deepStrictEqual(yield* wordsOf(id, "de"), ["de", "Lampe", "hell", "draft"])
-        assert.strictEqual(yield* wordsOf(id, "de", shopper), 404)
-        assert.deepStrictEqual(yield* titlesOf(id, asStaff), ["de Lampe draft", "en Lamp approved"])
-        assert.deepStrictEqual(yield* titlesOf(id, shopper), ["en Lamp approved"])
-        const list = yield* api("GET", `${entities}?include=attributes&limit=100`, { as: asStaff })
-        const item = list.list("data").find((one) => (one as { id: string }).id === id) as { attributes: Array<object> }
-        assert.strictEqual(item.attributes.length, 2)
-      }))
+  it.effect("a draft of a new locale needs a title and is not there for shoppers", () =>
+    Effect.gen(function*() {
+      const { id } = yield* make({ status: "active", attributes: { title: "Lamp" } })
+      const draft = { description: "hell", status: "draft" }
+      const missing = yield* refused("PUT", `${entities}/${id}/attributes/de`, draft, 422)
+      assert.strictEqual(missing.at("error.details.issues.0.path"), "title")
+      yield* put(id, "de", { ...draft, title: "Lampe" })
+      yield* put(id, "de", draft)
+      assert.deepStrictEqual(yield* wordsOf(id, "de"), ["de", "Lampe", "hell", "draft"])
+      assert.strictEqual(yield* wordsOf(id, "de", shopper), 404)
+      assert.deepStrictEqual(yield* titlesOf(id, asStaff), ["de Lampe draft", "en Lamp approved"])
+      assert.deepStrictEqual(yield* titlesOf(id, shopper), ["en Lamp approved"])
+      const list = yield* api("GET", `${entities}?include=attributes&limit=100`, { as: asStaff })
+      const item = list.list("data").find((one) => (one as { id: string }).id === id) as { attributes: Array<object> }
+      assert.strictEqual(item.attributes.length, 2)
+    }))
 
-    it.effect("a draft is approved as a change of its words: an event, a revision, and found by the next search", () =>
-      Effect.gen(function*() {
-        const { id } = yield* make({ status: "active", attributes: { title: "Plain" } })
-        yield* put(id, "en", { title: "Zirconium", status: "draft" })
-        assert.deepStrictEqual(
-          [(yield* searching("q=zirconium", shopper)).total, (yield* searching("q=zirconium", asStaff)).total],
-          [0, 1]
-        )
-        assert.deepStrictEqual(yield* suggested("prefix=zirc", shopper), [])
-        const answer = yield* decide(id, "en", "approve")
-        assert.deepStrictEqual([answer.status, answer.at("data")], [200, { approved: true }])
-        assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Zirconium", null, "approved"])
-        assert.strictEqual((yield* searching("q=zirconium", shopper)).total, 1)
-        const recorded = yield* onDatabase((sql) =>
-          sql<{ type: string }>`select type from outbox_events where entity_id = ${id} order by entry_number`
-        )
-        assert.deepStrictEqual(recorded.map(({ type }) => type), [
-          "catalog.create",
-          "catalog.proposeAttributes",
-          "catalog.update"
-        ])
-        const revisions = yield* api("GET", `${entities}/${id}/revisions`, { as: asStaff })
-        assert.deepStrictEqual(revisions.at("data.0.changedFields"), ["attributes.en.title"])
-        yield* refused("POST", `${entities}/${id}/attributes/en/approve`, undefined, 404, "NOT_FOUND")
-      }))
+  it.effect("a draft is approved as a change of its words: an event, a revision, and found by the next search", () =>
+    Effect.gen(function*() {
+      const { id } = yield* make({ status: "active", attributes: { title: "Plain" } })
+      yield* put(id, "en", { title: "Zirconium", status: "draft" })
+      assert.deepStrictEqual(
+        [(yield* searching("q=zirconium", shopper)).total, (yield* searching("q=zirconium", asStaff)).total],
+        [0, 1]
+      )
+      assert.deepStrictEqual(yield* suggested("prefix=zirc", shopper), [])
+      const answer = yield* decide(id, "en", "approve")
+      assert.deepStrictEqual([answer.status, answer.at("data")], [200, { approved: true }])
+      assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Zirconium", null, "approved"])
+      assert.strictEqual((yield* searching("q=zirconium", shopper)).total, 1)
+      const recorded = yield* onDatabase((sql) =>
+        sql<{ type: string }>`select type from outbox_events where entity_id = ${id} order by entry_number`
+      )
+      assert.deepStrictEqual(recorded.map(({ type }) => type), [
+        "catalog.create",
+        "catalog.proposeAttributes",
+        "catalog.update"
+      ])
+      const revisions = yield* api("GET", `${entities}/${id}/revisions`, { as: asStaff })
+      assert.deepStrictEqual(revisions.at("data.0.changedFields"), ["attributes.en.title"])
+      yield* refused("POST", `${entities}/${id}/attributes/en/approve`, undefined, 404)
+    }))
 
-    it.effect("a draft is taken away by a rejection, and leaves the index", () =>
-      Effect.gen(function*() {
-        const { id } = yield* make({ status: "active", attributes: { title: "Plain" } })
-        yield* put(id, "en", { title: "Vanadium", status: "draft" })
-        const answer = yield* decide(id, "en", "reject")
-        assert.deepStrictEqual([answer.status, answer.at("data")], [200, { rejected: true }])
-        assert.deepStrictEqual(yield* wordsOf(id, "en"), ["en", "Plain", null, "approved"])
-        assert.strictEqual((yield* searching("q=vanadium", asStaff)).total, 0)
-        yield* refused("POST", `${entities}/${id}/attributes/en/reject`, undefined, 404, "NOT_FOUND")
-      }))
+  it.effect("a draft is taken away by a rejection, and leaves the index", () =>
+    Effect.gen(function*() {
+      const { id } = yield* make({ status: "active", attributes: { title: "Plain" } })
+      yield* put(id, "en", { title: "Vanadium", status: "draft" })
+      const answer = yield* decide(id, "en", "reject")
+      assert.deepStrictEqual([answer.status, answer.at("data")], [200, { rejected: true }])
+      assert.deepStrictEqual(yield* wordsOf(id, "en"), ["en", "Plain", null, "approved"])
+      assert.strictEqual((yield* searching("q=vanadium", asStaff)).total, 0)
+      yield* refused("POST", `${entities}/${id}/attributes/en/reject`, undefined, 404)
+    }))
 
-    it.effect("lists drafts by age, each organization's separately", () =>
-      Effect.gen(function*() {
-        const { id, slug } = yield* make({ attributes: { title: "Plain" } })
-        yield* put(id, "fr", { title: "Simple", status: "draft" })
-        const page = yield* api("GET", `${drafts}?limit=100`, { as: asStaff })
-        const { proposedAt, ...draft } = page.list("data").at(-1) as Record<string, unknown>
-        assert.deepStrictEqual(draft, {
-          entityId: id,
-          slug,
-          locale: "fr",
-          changes: { title: "Simple" },
-          proposedBy: "user-staff"
-        })
-        assert.isString(proposedAt)
-        const outsider = inOrganization("org_x", asAdmin)
-        assert.deepStrictEqual((yield* api("GET", drafts, { as: outsider })).list("data"), [])
-        yield* refused("PUT", `${entities}/${newId()}/attributes/fr`, { title: "x", status: "draft" }, 404, "NOT_FOUND")
-        yield* refused("PUT", `${entities}/${id}/attributes/fr`, { status: "sold" }, 422, "VALIDATION_FAILED")
-      }))
+  it.effect("a list has drafts by age, each organization's separately", () =>
+    Effect.gen(function*() {
+      const { id, slug } = yield* make({ attributes: { title: "Plain" } })
+      yield* put(id, "fr", { title: "Simple", status: "draft" })
+      const page = yield* api("GET", `${drafts}?limit=100`, { as: asStaff })
+      const { proposedAt, ...draft } = page.list("data").at(-1) as Record<string, unknown>
+      assert.deepStrictEqual(draft, {
+        entityId: id,
+        slug,
+        locale: "fr",
+        changes: { title: "Simple" },
+        proposedBy: "user-staff"
+      })
+      assert.isString(proposedAt)
+      const outsider = inOrganization("org_x", asAdmin)
+      assert.deepStrictEqual((yield* api("GET", drafts, { as: outsider })).list("data"), [])
+      yield* refused("PUT", `${entities}/${newId()}/attributes/fr`, { title: "x", status: "draft" }, 404)
+      yield* refused("PUT", `${entities}/${id}/attributes/fr`, { status: "sold" }, 422)
+    }))
 
-    it.effect("a draft is approved once, by the first of two concurrent requests", () =>
-      Effect.gen(function*() {
-        const { id } = yield* make({ attributes: { title: "Plain" } })
-        yield* put(id, "en", { title: "Better", status: "draft" })
-        const answers = yield* Effect.forEach([1, 2, 3, 4], () => decide(id, "en", "approve"), {
-          concurrency: "unbounded"
-        })
-        assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 404, 404, 404])
-      }))
-  })
+  it.effect("a draft is approved once, by the first of two concurrent requests", () =>
+    Effect.gen(function*() {
+      const { id } = yield* make({ attributes: { title: "Plain" } })
+      yield* put(id, "en", { title: "Better", status: "draft" })
+      const answers = yield* Effect.forEach([1, 2, 3, 4], () => decide(id, "en", "approve"), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 404, 404, 404])
+    }))
 })
 
 const strict = layer(
@@ -164,16 +161,9 @@ strict("a store that has its words approved", (it) => {
       assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Second", null, "approved"])
       yield* put(id, "en", { title: "Third" })
       assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Second", null, "approved"])
-      yield* refused(
-        "PUT",
-        `${entities}/${id}/attributes/en`,
-        { title: "Mine", status: "approved" },
-        403,
-        "FORBIDDEN",
-        asStaff
-      )
+      yield* refused("PUT", `${entities}/${id}/attributes/en`, { title: "Mine", status: "approved" }, 403, asStaff)
       const body = { type: "product", slug: newId(), attributes: { title: "Mine", status: "approved" } }
-      yield* refused("POST", entities, body, 403, "FORBIDDEN", asStaff)
+      yield* refused("POST", entities, body, 403, asStaff)
       yield* decide(id, "en", "approve")
       assert.deepStrictEqual(yield* wordsOf(id, "en", shopper), ["en", "Third", null, "approved"])
       const restored = yield* api("POST", `${entities}/${id}/revisions/2/restore`, { as: asStaff })
@@ -207,7 +197,7 @@ strict("a store that has its words approved", (it) => {
       assert.strictEqual(yield* wordsOf(id, "de-CH", shopper), 404)
       assert.deepStrictEqual(yield* wordsOf(id, "de-CH", shopper, "?fallback=true"), ["de", "Käse", null, "approved"])
       assert.strictEqual((yield* titlesOf(id, shopper)).length, 4)
-      yield* refused("GET", `${entities}/${slug}?locale=`, undefined, 422, "VALIDATION_FAILED")
+      yield* refused("GET", `${entities}/${slug}?locale=`, undefined, 422)
       const found = (locale: string) =>
         Effect.map(searching(`type=chained&locale=${locale}`, shopper), ({ answer }) =>
           answer.at("data.0.document.title"))

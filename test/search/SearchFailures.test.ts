@@ -1,9 +1,8 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
-import { make, onDatabase } from "../catalog/CatalogCalls.ts"
+import { make, onDatabase, searching } from "../catalog/CatalogCalls.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
-import { searching } from "./SearchCalls.ts"
 
 const deployment = { search: { defaultFacets: ["status", "color"] } }
 
