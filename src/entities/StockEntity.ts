@@ -1,8 +1,14 @@
-import { Schema } from "effect"
-import { Entity } from "effect/cluster"
+import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Queue, Schedule, Schema } from "effect"
+import { Entity, type Envelope } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { CurrentActor, currentOrganization, systemActor } from "../domain/access/Actor.ts"
+import { Unavailable } from "../domain/errors/ApiErrors.ts"
 import { Uuid } from "../domain/ids/Id.ts"
+import { countReservations } from "../domain/inventory/ReservationMetrics.ts"
+import { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import { maxUnits } from "../domain/inventory/StockRules.ts"
+import { clockTolerance } from "./EntityCall.ts"
+import { serveBatch, StockEntityCache, type StockReply, type StockRequest } from "./StockEntityBatch.ts"
 
 /** One sellable has too little stock over all active warehouses; nothing was reserved. Units. */
 export class StockShort extends Schema.TaggedError<StockShort>()("StockShort", {
@@ -47,3 +53,203 @@ export type ReserveStock = typeof ReserveStock.Type
 export const StockEntity = Entity.make("StockEntity", [
   Rpc.make("reserve", { payload: ReserveStock, success: Reserved, error: Schema.Union([StockShort, HoldGone]) })
 ])
+
+/** Maximum number of requests per statement. */
+const batchSize = 250
+
+/** A sum that grows faster than the count means a rush. */
+const batches = Metric.histogram("stoa_stock_batch_size", {
+  description: "Checkouts written in one batch of a stock entity",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 250]
+})
+
+/** Cached sellables; each costs a few numbers. */
+const cacheCapacity = 50_000
+
+/** After a failed batch each request is tried alone, but after so many failures in a row the rest fails with it. */
+const maxFailures = 3
+
+type RpcsOf<E> = E extends Entity.Entity<infer _Type, infer Rpcs> ? Rpcs : never
+type Request = Envelope.Request<RpcsOf<typeof StockEntity>>
+type Replier = Entity.Replier<RpcsOf<typeof StockEntity>>
+type Outcome = Exit.Exit<ReadonlyMap<string, StockReply>>
+
+/** All waiting requests of one holder; those after the first are repeats. */
+type Group = readonly [Request, ...ReadonlyArray<Request>]
+
+const toStockRequest = ([{ payload }]: Group): StockRequest => ({
+  holder: payload.holder,
+  pricing: payload.pricing,
+  ttlSeconds: payload.ttlSeconds,
+  // The database returns ids in lower case.
+  lines: payload.lines.map(({ entityId, quantity, sellableId }) => ({
+    sellable: sellableId.toLowerCase(),
+    entityId: entityId.toLowerCase(),
+    quantity
+  }))
+})
+
+const answerTo = (
+  payload: ReserveStock,
+  answer: StockReply | undefined,
+  repeat: boolean
+): Exit.Exit<Reserved, StockShort | HoldGone> => {
+  if (answer === undefined) return Exit.die(new Error("The stock entity left a request of its batch unanswered."))
+  if (answer._tag === "Gone") return Exit.fail(new HoldGone({ holder: payload.holder }))
+  if (answer._tag === "Reserved") {
+    return Exit.succeed({ _tag: "Reserved", pricing: answer.pricing, fresh: answer.fresh && !repeat })
+  }
+  const { available, requested, sellable: sellableId } = answer.short
+  const title = payload.lines.find((line) => line.sellableId.toLowerCase() === sellableId)?.title ?? sellableId
+  return Exit.fail(new StockShort({ sellableId, title, available, requested }))
+}
+
+const byHolder = (requests: ReadonlyArray<Request>): ReadonlyArray<Group> => {
+  const groups = new Map<string, [Request, ...Array<Request>]>()
+  for (const request of requests) {
+    const group = groups.get(request.payload.holder)
+    if (group === undefined) groups.set(request.payload.holder, [request])
+    else group.push(request)
+  }
+  return [...groups.values()]
+}
+
+/** Counts granted and refused reservations; repeats do not count. */
+const recordMetrics = (outcome: Outcome) => {
+  if (Exit.isFailure(outcome)) return Effect.void
+  const answers = [...outcome.value.values()]
+  const granted = answers.filter((answer) => answer._tag === "Reserved" && answer.fresh).length
+  const refused = answers.filter(({ _tag }) => _tag === "Short").length
+  return Effect.andThen(countReservations("granted", granted), countReservations("refused", refused))
+}
+
+const replyTo = (replier: Replier, groups: ReadonlyArray<Group>, outcome: Outcome) =>
+  Effect.forEach(groups, (group) =>
+    Effect.forEach(group, (request, index) =>
+      replier.complete(
+        request,
+        Exit.isSuccess(outcome)
+          ? answerTo(request.payload, outcome.value.get(request.payload.holder), index > 0)
+          : Exit.failCause(outcome.cause)
+      ), { discard: true }), { discard: true })
+
+type Serve = (groups: ReadonlyArray<Group>) => Effect.Effect<Outcome>
+
+const oneByOne = Effect.fnUntraced(
+  function*(serve: Serve, replier: Replier, groups: ReadonlyArray<Group>, failed: Outcome) {
+    let failures = 0
+    for (const group of groups) {
+      const outcome = failures < maxFailures ? yield* Effect.tap(serve([group]), recordMetrics) : failed
+      failures = Exit.isSuccess(outcome) ? 0 : failures + 1
+      yield* replyTo(replier, [group], outcome)
+    }
+  }
+)
+
+const serveNext = Effect.fnUntraced(function*(serve: Serve, replier: Replier, requests: ReadonlyArray<Request>) {
+  const now = yield* Clock.currentTimeMillis
+  const late = requests.filter(({ payload }) => payload.deadline < now)
+  // The sender has given up and released its holder.
+  yield* replyTo(
+    replier,
+    byHolder(late),
+    Exit.die(new Error("The request reached the stock entity past its deadline."))
+  )
+  const groups = byHolder(requests.filter(({ payload }) => payload.deadline >= now))
+  if (groups.length === 0) return
+  yield* Metric.update(batches, groups.length)
+  const outcome = yield* Effect.tap(serve(groups), recordMetrics)
+  if (Exit.isSuccess(outcome) || groups.length === 1) return yield* replyTo(replier, groups, outcome)
+  yield* Effect.logWarning(`The stock entity failed to write ${groups.length} requests at once`, outcome.cause)
+  return yield* oneByOne(serve, replier, groups, outcome)
+})
+
+/**
+ * Takes all waiting requests, allocates in memory and writes one statement: a commit per batch and not per buyer. The
+ * version rows of the table guard the stock, because two entities of one organization can exist for moments after a
+ * partition.
+ */
+export const stockEntityActor = (options: { readonly capacity?: number } = {}) =>
+  StockEntity.toLayerQueue(
+    Effect.gen(function*() {
+      const repo = yield* ReservationRepo
+      const actor = systemActor((yield* Entity.CurrentAddress).entityId)
+      const cache = new StockEntityCache(options.capacity ?? cacheCapacity)
+      const serve: Serve = (groups) =>
+        serveBatch(repo, cache, groups.map(toStockRequest)).pipe(
+          Effect.provideService(CurrentActor, actor),
+          // After a failure the cache may differ from the table.
+          Effect.onExit((exit) => (Exit.isFailure(exit) ? Effect.sync(() => cache.clear()) : Effect.void)),
+          Effect.exit
+        )
+      return (queue, replier) =>
+        Queue.takeBetween(queue, 1, batchSize).pipe(
+          Effect.flatMap((requests) => serveNext(serve, replier, requests)),
+          // A dead loop would answer every later call with this defect.
+          Effect.catchCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.failCause(cause)
+              : Effect.logError("The stock entity failed", cause)
+          ),
+          Effect.forever
+        )
+    }),
+    { disableFatalDefects: true, maxIdleTime: "5 minutes" }
+  )
+
+/** Time-out of one call; a healthy entity answers within milliseconds. */
+const callTimeout = Duration.seconds(2)
+
+/** Total time-out: longer than a fail-over of the entity's runner. */
+const timeout = Duration.seconds(15)
+
+/** Delays between calls grow to one second, with jitter, so that callers do not come back all at once. */
+const delays = Schedule.jittered(Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]))
+
+type ReserveError = StockShort | HoldGone | Unavailable
+
+const toUnavailable = (error: { readonly _tag: string }): ReserveError =>
+  // The compiler cannot separate delivery errors from the entity's errors by tag.
+  error._tag === "StockShort" || error._tag === "HoldGone" ? (error as StockShort | HoldGone) : Unavailable.of()
+
+/** Calls the stock entity of an organization. */
+export type ReserveCall = (
+  organization: string,
+  request: ReserveStock
+) => Effect.Effect<Reserved, { readonly _tag: string }>
+
+const client = (send: ReserveCall): StockClient["Service"] => ({
+  reserve: Effect.fn("StockClient.reserve")(function*(request: Omit<ReserveStock, "deadline">) {
+    const organization = yield* currentOrganization
+    // One deadline for all calls: under load, the first may be served while a later one waits.
+    const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout) - clockTolerance
+    return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
+      Effect.timeout(callTimeout),
+      Effect.mapError(toUnavailable),
+      // A failed write answers with a defect. Repeating it is safe: a holder reserves once.
+      Effect.catchDefect(() => Effect.fail(Unavailable.of())),
+      Effect.retry({ while: (error) => error._tag === "Unavailable", schedule: delays }),
+      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(Unavailable.of()) })
+    )
+  })
+})
+
+/**
+ * Reserves stock at the entity of the actor's organization. Repeats a call without an answer after 2 s with the same
+ * holder, and fails with 503 after 15 s. Release the holder after every failure: one of the calls may have succeeded.
+ */
+export class StockClient extends Context.Service<StockClient, {
+  readonly reserve: (
+    request: Omit<ReserveStock, "deadline">
+  ) => Effect.Effect<Reserved, StockShort | HoldGone | Unavailable, CurrentActor>
+}>()("stoa/entities/StockClient") {
+  static readonly layer = Layer.effect(
+    StockClient,
+    Effect.map(
+      StockEntity.client,
+      (clientOf) => client((organization, request) => clientOf(organization).reserve(request))
+    )
+  )
+  /** Over any transport. */
+  static readonly layerOf = (send: ReserveCall): Layer.Layer<StockClient> => Layer.succeed(StockClient, client(send))
+}

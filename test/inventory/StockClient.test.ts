@@ -2,8 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { type ReserveCall, StockClient } from "../../src/entities/StockClient.ts"
-import { HoldGone, type ReserveStock } from "../../src/entities/StockEntity.ts"
+import { HoldGone, type ReserveCall, type ReserveStock, StockClient } from "../../src/entities/StockEntity.ts"
 
 const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
 const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)

@@ -4,8 +4,7 @@ import { Entity, ShardingConfig } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
-import { StockEntity } from "../../src/entities/StockEntity.ts"
-import { stockEntityActor } from "../../src/entities/StockEntityActor.ts"
+import { StockEntity, stockEntityActor } from "../../src/entities/StockEntity.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
   addWarehouse,

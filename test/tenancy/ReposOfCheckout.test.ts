@@ -9,10 +9,10 @@ import {
   createOrderRepoLayer,
   undoCreateOrderRepoLayer
 } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatementRepo.ts"
+import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatements.ts"
 import { OrderEditRepo, orderEditRepoLayer, orderUpdated } from "../../src/domain/checkout/OrderEditRepo.ts"
-import { keyDigest } from "../../src/domain/idempotency/EncryptedResponse.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
+import { keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { EditedStock } from "../../src/domain/inventory/EditedStock.ts"

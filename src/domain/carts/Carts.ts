@@ -7,6 +7,7 @@ import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../error
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
+import { EntityNotFound } from "../pricing/Price.ts"
 import { Prices } from "../pricing/Prices.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
@@ -26,7 +27,6 @@ import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
 import { chosenLine } from "./Line.ts"
 
-class EntityNotFound extends notFound("Entity", "Catalog entity not found.") {}
 class VariantNotFound extends notFound("Variant", "Variant not found.") {}
 class VariantRequired
   extends invalid("VariantRequired", "variantId", "This item has variants: name one of them.", "variant_required")

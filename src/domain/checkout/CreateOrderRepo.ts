@@ -1,13 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
-import type { Actor } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
-import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
-import { newId } from "../ids/Id.ts"
-import type { Order } from "../orders/Order.ts"
 import {
   type OrderProjections,
   orderProjections,
@@ -15,7 +11,6 @@ import {
   updateProjections
 } from "../orders/OrderProjections.ts"
 import { UndoCreateOrder } from "../orders/OrderStatus.ts"
-import { unflushed } from "./BasketRepo.ts"
 import {
   type CreatedOrderRow,
   createManualOrderStatement,
@@ -23,14 +18,16 @@ import {
   type NewManualOrder,
   type NewOrder,
   type OrderCreation,
+  type Settled,
+  type SettledRow,
+  type Settlement,
+  settleStatement,
+  toSettled,
   usageReturned
-} from "./CreateOrderStatementRepo.ts"
+} from "./CreateOrderStatements.ts"
 
 /** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
 export type CreateOrderResult = "created" | "exists" | "reservation-expired"
-
-/** The fields that a settlement may change. */
-export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
 
 /** The driver reports the constraint's name only in the cause. */
 const usageExhausted = ({ reason }: SqlError.SqlError): boolean =>
@@ -50,58 +47,6 @@ const unlessProjectionFails = <A>(work: Effect.Effect<A, SqlError.SqlError | Pro
     "ProjectionFailed",
     ({ cause }) => Effect.as(Effect.logError("an order projection of a plugin failed", cause), undefined)
   )
-
-/** A payment to record: the provider's id of it and the captured amount in minor units. */
-interface Settlement {
-  readonly id: string
-  readonly organization: string
-  readonly intent: string
-  readonly captured: number
-  readonly actor: Actor
-}
-
-const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
-  ...settlement,
-  n,
-  entry: newId(),
-  origin: originOf(actor)
-})
-
-/** All null for an order that was cancelled before. */
-type SettledRow = { readonly n: number } & (Settled | { readonly [Field in keyof Settled]: null })
-
-const toSettled = ({ amountCaptured, status, updatedAt }: SettledRow): Settled | undefined =>
-  status === null ? undefined : { status, amountCaptured, updatedAt }
-
-/** The payload of the capture event. */
-const capture = (captured: string, intent: string) =>
-  `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
-
-/** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
-const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
-  sql<SettledRow>`with
-    input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
-        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
-    locked as materialized (
-      select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
-      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
-    settled as (
-      update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
-        updated_at = now()
-      from locked join input i on i.n = locked.n
-      where o.id = any(array(select id from locked)) and o.id = i.id
-        and (o.status <> 'cancelled' or o.amount_captured is not null)
-      returning i.n, o.status, o.amount_captured, o.updated_at),
-    entry as (insert into ${changeLog(sql)}
-      select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
-        ${sql.literal(capture("settled.amount_captured", "i.intent"))},
-        ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
-      from settled join input i on i.n = settled.n join locked on locked.n = i.n
-      where locked.amount_captured is null)
-    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured::float8 as "amountCaptured",
-      settled.updated_at as "updatedAt"
-    from locked left join settled on settled.n = locked.n`
 
 /** Settles orders and updates their projections in one transaction; without projections, the statement alone. */
 const settleWith =

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Struct } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
@@ -9,10 +9,11 @@ import type { HoldChange } from "../inventory/HoldChange.ts"
 import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { columnOf } from "../records/Columns.ts"
-import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./BasketRepo.ts"
+import { decoding } from "../records/Rows.ts"
+import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
-import { usage, usageReturned } from "./CreateOrderStatementRepo.ts"
-import type { ClaimedLine, PricedCart } from "./PricedCart.ts"
+import { usage, usageReturned } from "./CreateOrderStatements.ts"
+import { ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
 /** Sets everything that an edit may change; shipments and refunds write the other columns meanwhile. */
 const edits = Struct.keys(Struct.omit(OrderLine.fields, ["id", "orderId", "refundedQuantity", "fulfillmentStatus"]))
@@ -54,16 +55,17 @@ export const orderUpdated = (
     select id from edited`
 
 /** The data that an edit needs besides the order. */
-export interface EditedOrder {
+const EditedOrder = Schema.Struct({
   /** Number of edits; an edit applies only to the revision that it read. */
-  readonly revision: number
-  readonly customerGroupIds: ReadonlyArray<string>
-  readonly email: string | null
+  revision: Schema.Int,
+  customerGroupIds: Schema.Array(Schema.String),
+  email: Schema.NullOr(Schema.String),
   /** Ids of the promotions that the order uses. */
-  readonly used: ReadonlyArray<string>
+  used: Schema.Array(Schema.String),
   /** Current catalog data of its lines, in their order. */
-  readonly snapshots: ReadonlyArray<ClaimedLine>
-}
+  snapshots: Schema.Array(ClaimedLine)
+})
+export type EditedOrder = typeof EditedOrder.Type
 
 /** An edit: the order before and after it, its new prices and the change of its hold. */
 export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
@@ -83,7 +85,7 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
 
     /** In one statement. Undefined when the organization has no such order. */
     const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
-      const [order] = yield* sql<EditedOrder>`select c.revision, c.email,
+      const [order] = yield* decoding(sql, EditedOrder)`select c.revision, c.email,
           ${sql.literal(groupsOfCustomer)} as "customerGroupIds",
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
           coalesce((select jsonb_agg(${sql.literal(sellableSnapshot)} order by l.position)

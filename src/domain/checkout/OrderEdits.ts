@@ -1,9 +1,11 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
 import { isSameSellable, Line, mergedLine } from "../carts/Line.ts"
-import { type CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
 import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
 import type { Order, OrderLine, StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
+import { EntityNotFound } from "../pricing/Price.ts"
 import { type LineChange, type LineRequest, ShippingAddress } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
@@ -18,6 +20,29 @@ import {
   totalsOf
 } from "./PricedCart.ts"
 import { agreementOf, Quotes, requireMoney } from "./Quotes.ts"
+
+class OrderNotFound extends notFound("Order", "Order not found.") {}
+class LineNotFound extends notFound("OrderLine", "Line not found.") {}
+class LastLine extends invalid("LastLine", "lineId", "is the last line: cancel the order instead", "last_line") {}
+class InsufficientStock extends invalid(
+  "InsufficientStock",
+  "quantity",
+  (available: number, requested: number) => `Insufficient stock. Available: ${available}, requested: ${requested}.`,
+  "insufficient_stock"
+) {}
+class OrderBusy extends conflict("OrderBusy", "The order is being changed by other requests. Try again.") {}
+class OrderNotPending extends conflict(
+  "OrderNotPending",
+  (status: string) => `The order is ${status}: only pending orders can be edited.`
+) {}
+class OrderImported extends conflict(
+  "OrderImported",
+  "The order was placed in another system: its lines cannot be edited."
+) {}
+class PaymentBegun extends conflict(
+  "PaymentBegun",
+  "The payment of the order has begun: its lines cannot be edited any more."
+) {}
 
 /** The edited lines of an order, the kind of edit and the change of its hold. */
 interface EditedLines extends Pick<OrderEdit, "type" | "hold"> {
@@ -94,11 +119,9 @@ const withoutLine = (
   lineId: string
 ): Result.Result<EditedLines, NotFound | ValidationFailed> => {
   const removed = lines.find((one) => one.agreed?.lineId === lineId)
-  if (removed === undefined) return Result.fail(NotFound.of("Line not found."))
+  if (removed === undefined) return Result.fail(new LineNotFound())
   if (lines.length === 1) {
-    return Result.fail(
-      ValidationFailed.of("lineId", "is the last line: cancel the order instead", "last_line")
-    )
+    return Result.fail(new LastLine())
   }
   const remaining = lines.filter((one) => one !== removed)
   const hold = holdOf(order, removed, -removed.quantity)
@@ -114,7 +137,7 @@ const changedLine = (
   given: Agreement | undefined
 ): Result.Result<EditedLines | undefined, NotFound> => {
   const before = lines.find((one) => one.agreed?.lineId === lineId)
-  if (before?.agreed === undefined) return Result.fail(NotFound.of("Line not found."))
+  if (before?.agreed === undefined) return Result.fail(new LineNotFound())
   const quantity = change.quantity ?? before.quantity
   const agreed = changedAgreement(before.agreed, change, given, quantity === before.quantity)
   const { discount, isCustomPrice, unitPrice } = before.agreed
@@ -170,7 +193,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
     const read = Effect.fnUntraced(function*(orderId: string) {
       const state = yield* repo.find(orderId)
       const stored = yield* orders.find(orderId)
-      if (state === undefined || stored === undefined) return yield* NotFound.of("Order not found.")
+      if (state === undefined || stored === undefined) return yield* new OrderNotFound()
       yield* editable(stored)
       return { state, order: stored.order }
     })
@@ -215,13 +238,13 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
         const written = yield* Effect.mapError(repo.write(priced), refusal)
         if (written) return priced.after
       }
-      return yield* Conflict.of("The order is being changed by other requests. Try again.")
+      return yield* new OrderBusy()
     })
 
     /** Adds a line, or its quantity to an equal line at the catalog price. */
     const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: string, request: LineRequest) {
       const [line] = yield* quotes.linesOf([request])
-      if (line === undefined) return yield* NotFound.of("Catalog entity not found.")
+      if (line === undefined) return yield* new EntityNotFound()
       return yield* edit(orderId, (order, lines) => Result.succeed(withLine(order, lines, line)))
     })
 
@@ -246,22 +269,18 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
 
 const editable = ({ order }: StoredOrder): Effect.Effect<void, Conflict> => {
   if (order.status !== "pending") {
-    return Effect.fail(Conflict.of(`The order is ${order.status}: only pending orders can be edited.`))
+    return Effect.fail(new OrderNotPending(order.status))
   }
   // The system that sold an imported order owns its prices and stock.
   if (order.importedAt !== undefined) {
-    return Effect.fail(Conflict.of("The order was placed in another system: its lines cannot be edited."))
+    return Effect.fail(new OrderImported())
   }
   return order.paymentIntentId === null && order.amountCaptured === null
     ? Effect.void
-    : Effect.fail(Conflict.of("The payment of the order has begun: its lines cannot be edited any more."))
+    : Effect.fail(new PaymentBegun())
 }
 
 const refusal = (error: CheckoutFailed | UnitsShort): CheckoutFailed | ValidationFailed =>
   error._tag === "UnitsShort"
-    ? ValidationFailed.of(
-      "quantity",
-      `Insufficient stock. Available: ${error.available}, requested: ${error.requested}.`,
-      "insufficient_stock"
-    )
+    ? new InsufficientStock(error.available, error.requested)
     : error

@@ -1,14 +1,36 @@
 import { Context, DateTime, Effect, Layer, Struct } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
-import { changeable } from "../carts/Cart.ts"
+import { CartNotFound, changeable } from "../carts/Cart.ts"
 import { Carts } from "../carts/Carts.ts"
 import { type ChosenLine, chosenLine, isSameSellable, mergedLine } from "../carts/Line.ts"
-import { CheckoutFailed, Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { CheckoutFailed, type NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
+import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
 import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
 import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type Agreement, appliedIn, type Basket, type PricedCart, totalsOf } from "./PricedCart.ts"
+
+class LinesOrCart extends invalid("LinesOrCart", "lineItems", "send either lineItems or a cartId", "required") {}
+class EmptyCart extends invalid("EmptyCart", "cartId", "The cart is empty.", "empty") {}
+class PriceRequired extends invalid(
+  "PriceRequired",
+  (line: string) => `${line}.unitPrice`.replace(/^\./, ""),
+  "is needed with isCustomPrice",
+  "required"
+) {}
+class MoneyForbidden extends forbidden(
+  "SetPrices",
+  "Permission 'orders:manage' is required to set prices and discounts."
+) {}
+class LineEntityNotFound extends notFound("Entity", (id: string) => `Catalog entity ${id} not found.`) {}
+class LineVariantNotFound extends notFound("Variant", (id: string) => `Variant ${id} not found.`) {}
+class LineVariantRequired extends invalid(
+  "VariantRequired",
+  "variantId",
+  (title: string | null) => `${title} has variants: name one of them.`,
+  "variant_required"
+) {}
 
 /** Prices lines as if they were bought now, without claiming a cart (contract §3.4, §3.8, §4.4). Stores nothing. */
 export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quotes", {
@@ -32,16 +54,16 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
     })
 
     const cartOf = Effect.fnUntraced(function*(cartId: string) {
-      return (yield* repo.ofCart(cartId)) ?? (yield* NotFound.of("Cart not found."))
+      return (yield* repo.ofCart(cartId)) ?? (yield* new CartNotFound())
     })
 
     const basketOf = Effect.fnUntraced(function*({ cartId, currency, lineItems }: QuoteRequest) {
       if ((cartId === undefined) === (lineItems === undefined)) {
-        return yield* ValidationFailed.of("lineItems", "send either lineItems or a cartId", "required")
+        return yield* new LinesOrCart()
       }
       if (cartId === undefined) return basketWithout(currency, yield* linesOf(lineItems ?? []))
       const cart = yield* cartOf(cartId)
-      if (cart.lines.length === 0) return yield* ValidationFailed.of("cartId", "The cart is empty.", "empty")
+      if (cart.lines.length === 0) return yield* new EmptyCart()
       return cart.currency === currency
         ? cart
         : yield* CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
@@ -79,7 +101,7 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
 export const requireMoney = Effect.flatMap(CurrentActor, (actor) =>
   holds(actor, "orders:manage")
     ? Effect.void
-    : Effect.fail(Forbidden.of("Permission 'orders:manage' is required to set prices and discounts.")))
+    : Effect.fail(new MoneyForbidden()))
 
 /**
  * The price and discount that staff set for a line; undefined when the catalog decides. Fails without permission: an
@@ -92,11 +114,7 @@ export const agreementOf = Effect.fnUntraced(function*(
   if (isCustomPrice !== true && (discountAmount ?? 0) === 0) return undefined
   yield* requireMoney
   if (isCustomPrice === true && typeof unitPrice !== "number") {
-    return yield* ValidationFailed.of(
-      `${path}.unitPrice`.replace(/^\./, ""),
-      "is needed with isCustomPrice",
-      "required"
-    )
+    return yield* new PriceRequired(path)
   }
   const agreement: Agreement = {
     unitPrice: isCustomPrice === true ? unitPrice ?? undefined : undefined,
@@ -122,14 +140,12 @@ const mergeEqual = (lines: ReadonlyArray<RequestedLine>): ReadonlyArray<Requeste
 }
 
 const requireSellable = (line: SellableSnapshot): Effect.Effect<void, NotFound | ValidationFailed> => {
-  if (line.entityType === null) return Effect.fail(NotFound.of(`Catalog entity ${line.entityId} not found.`))
+  if (line.entityType === null) return Effect.fail(new LineEntityNotFound(line.entityId))
   if (line.variantId !== null) {
-    return line.variantFound ? Effect.void : Effect.fail(NotFound.of(`Variant ${line.variantId} not found.`))
+    return line.variantFound ? Effect.void : Effect.fail(new LineVariantNotFound(line.variantId))
   }
   return line.hasVariants
-    ? Effect.fail(
-      ValidationFailed.of("variantId", `${line.title} has variants: name one of them.`, "variant_required")
-    )
+    ? Effect.fail(new LineVariantRequired(line.title))
     : Effect.void
 }
 

@@ -1,11 +1,12 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { lineDetails } from "../carts/Line.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { redactChangeLog } from "../events/EventRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { columnsOf } from "../records/Columns.ts"
+import { columnOf, columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
 import { blankCustomer, type Customer, CustomerNotFound } from "./Customer.ts"
 import { customers } from "./CustomerRepo.ts"
@@ -148,6 +149,9 @@ const anonymizeRecords = Effect.fnUntraced(
   }
 )
 
+/** What shoppers add to a line, such as a text, may name people. */
+const details = lineDetails.map((field) => columnOf(undefined, field))
+
 /** Redacts orders and carts. The cart's version increases, so that its entity reads it again. */
 const anonymize = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
@@ -155,17 +159,20 @@ const anonymize = Effect.fnUntraced(function*(
   { cartIds, orderIds }: { readonly [Kind in "cartIds" | "orderIds"]: ReadonlyArray<string> },
   now: Date
 ) {
+  const cleared = sql.literal(details.map((column) => `${column} = null,`).join(" "))
+  const given = sql.literal(details.map((column) => `or ${column} is not null`).join(" "))
   yield* sql`update orders set email = null, shipping_address = null, metadata = metadata_anonymous(metadata),
       updated_at = ${now}::timestamptz
     where id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
-  yield* sql`update order_lines set metadata = metadata_anonymous(metadata)
-    where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId} and metadata <> '{}'`
+  yield* sql`update order_lines set ${cleared} metadata = metadata_anonymous(metadata)
+    where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}
+      and (metadata <> '{}' ${given})`
   yield* sql`delete from order_notes where order_id = any(${orderIds}::uuid[])
     and organization_id = ${actor.organizationId}`
   yield* anonymizeRecords(sql, actor, orderIds)
   yield* sql`update carts set email = null, metadata = '{}', version = version + 1,
       status = case status when 'active' then 'abandoned' else status end, updated_at = ${now}::timestamptz
     where id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
-  yield* sql`update cart_lines set notes = null, metadata = '{}'
+  yield* sql`update cart_lines set ${cleared} notes = null, metadata = '{}'
     where cart_id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
 })

@@ -1,13 +1,40 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Predicate, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { CurrentActor } from "../access/Actor.ts"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid } from "../errors/ErrorKinds.ts"
 import { deleteRecorded } from "../events/RecordedDeletionRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
+import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
 import { PriceModifier, type PriceModifierFilter } from "./PriceModifier.ts"
-import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
+
+/** What a price or a modifier is for; null is everything of the organization. */
+export interface PriceTarget {
+  readonly organizationId: string
+  readonly entityId: string | null
+  readonly variantId: string | null
+}
+
+/** Whether the target exists in the catalog, and its variant is one of that entity. */
+export const TargetRow = Schema.Struct({ entityFound: Schema.Boolean, variantFound: Schema.Boolean })
+
+class UnknownEntity extends invalid("UnknownEntity", "entityId", "is not an entity of this store") {}
+export class UnknownVariant extends invalid("UnknownVariant", "variantId", "is not a variant of this entity") {}
+
+/** A select of one `TargetRow`, to be used as a part of the statement that writes. */
+export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, variantId }: PriceTarget) =>
+  sql`select
+      (${entityId}::uuid is null or exists (select 1 from catalog_entities_read e
+        where e.id = ${entityId}::uuid and e.organization_id = ${organizationId})) as "entityFound",
+      (${variantId}::uuid is null or exists (select 1 from variants_read v where v.id = ${variantId}::uuid
+        and v.organization_id = ${organizationId}
+        and (${entityId}::uuid is null or v.entity_id = ${entityId}::uuid))) as "variantFound"`
+
+/** The entity or variant was deleted between read and write: the foreign key (23503) rejects the row. */
+export const isTargetGone = (error: SqlError.SqlError): boolean =>
+  error.reason._tag === "ConstraintError" && Predicate.hasProperty(error.reason.cause, "code") &&
+  error.reason.cause.code === "23503"
 
 /**
  * All SQL of price modifiers. `insert` and `change` fail if the organization has no such entity or variant. `remove`
@@ -15,7 +42,7 @@ import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
  */
 export class PriceModifierRepo extends Context.Service<
   PriceModifierRepo,
-  Pick<RecordRepo<PriceModifier, ValidationFailed>, "insert" | "change"> & {
+  Pick<RecordRepo<PriceModifier, UnknownEntity | UnknownVariant>, "insert" | "change"> & {
     /** False for an unknown id. */
     readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
     /** A page of modifiers in order of application. */
@@ -37,10 +64,8 @@ const source = {
   changes: { create: "pricing.create", update: "pricing.update", delete: "pricing.update" }
 } as const
 
-const unknownEntity = ValidationFailed.of("entityId", "is not an entity of this store")
-const unknownVariant = ValidationFailed.of("variantId", "is not a variant of this entity")
-
-const orTargetGone = (error: SqlError.SqlError) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error)
+const orTargetGone = (error: SqlError.SqlError) =>
+  isTargetGone(error) ? Effect.fail(new UnknownEntity()) : Effect.die(error)
 
 const matching = (sql: SqlClient.SqlClient, filter: PriceModifierFilter, now: Date) => {
   const holds = sql`((valid_from is null or valid_from <= ${now}::timestamptz)
@@ -61,9 +86,9 @@ export const priceModifierRepoLayer = Layer.effect(
 
     /** Neither an entity's organization nor a variant's entity changes; foreign keys see concurrent deletions. */
     const inCatalog = Effect.fnUntraced(function*(modifier: PriceModifier) {
-      const [target] = yield* Effect.orDie(sql<TargetRow>`${targetOf(sql, modifier)}`)
-      if (target?.entity_found !== true) return yield* unknownEntity
-      if (!target.variant_found) return yield* unknownVariant
+      const [target] = yield* Effect.orDie(decoding(sql, TargetRow)`${targetOf(sql, modifier)}`)
+      if (target?.entityFound !== true) return yield* new UnknownEntity()
+      if (!target.variantFound) return yield* new UnknownVariant()
       return modifier
     })
 

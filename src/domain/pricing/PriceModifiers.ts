@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
@@ -13,7 +13,7 @@ import {
 } from "./PriceModifier.ts"
 import { PriceModifierRepo } from "./PriceModifierRepo.ts"
 
-const unknownModifier = NotFound.of("Price modifier not found.")
+class ModifierNotFound extends notFound("PriceModifier", "Price modifier not found.") {}
 
 /** Price modifiers (contract §7): rules that change resolved prices of an entity, a group or the complete store. */
 export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/domain/pricing/PriceModifiers", {
@@ -36,7 +36,7 @@ export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/doma
     const change = Effect.fn("PriceModifiers.change")(function*(id: string, input: PriceModifierChange) {
       const now = yield* clock
       const modifier = yield* repo.change(id, (before) => Effect.fromResult(changedModifier(before, input, now)))
-      if (modifier === undefined) return yield* unknownModifier
+      if (modifier === undefined) return yield* new ModifierNotFound()
       yield* hooks.after("pricing.afterUpdate", modifier)
       return modifier
     })
@@ -47,7 +47,7 @@ export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/doma
     })
 
     const remove = Effect.fn("PriceModifiers.remove")(function*(id: string) {
-      if (!(yield* repo.remove(id))) return yield* unknownModifier
+      if (!(yield* repo.remove(id))) return yield* new ModifierNotFound()
     })
 
     return { create, change, remove, list }

@@ -1,37 +1,32 @@
-import { Context, Effect, Layer, String } from "effect"
+import { Context, Effect, Layer, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { jsonOf } from "../records/Columns.ts"
+import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
-import { Price, type PriceFilter } from "./Price.ts"
-import { modifiers } from "./PriceModifierRepo.ts"
-import { isTargetGone, targetOf, type TargetRow } from "./PriceTargetRepo.ts"
+import { Time } from "./Bounds.ts"
+import { EntityNotFound, Price, type PriceFilter } from "./Price.ts"
+import { isTargetGone, modifiers, targetOf, TargetRow, UnknownVariant } from "./PriceModifierRepo.ts"
 
 export const prices = new Table("prices", Price)
 
-type SetRow = TargetRow & {
-  readonly id: string | null
-  readonly created_at: Date
-  readonly updated_at: Date
-  readonly created: boolean
-}
-
-const unknownEntity = NotFound.of("Catalog entity not found.")
+/** The written price; all null for an unknown target, or when a concurrent request wrote the price first. */
+const SetRow = Schema.Struct({
+  ...TargetRow.fields,
+  id: Schema.NullOr(Schema.String),
+  createdAt: Schema.NullOr(Time),
+  updatedAt: Schema.NullOr(Time),
+  created: Schema.NullOr(Schema.Boolean)
+})
 
 /** The new row. Concurrent requests collide at the unique natural key: the second writes nothing. */
 const inserted = (sql: SqlClient.SqlClient, price: Price) =>
-  sql`insert into prices (id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount,
-      customer_group_id, min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at)
-    select ${price.id}::uuid, ${price.organizationId}, ${price.entityId}::uuid, ${price.variantId}::uuid,
-      ${price.currency}, ${price.amount}::bigint, ${price.compareAtAmount}::bigint, ${price.customerGroupId}::text,
-      ${price.minQuantity}::int, ${price.maxQuantity}::int, ${price.validFrom}::timestamptz,
-      ${price.validUntil}::timestamptz, ${JSON.stringify(price.metadata)}::jsonb, ${price.createdAt}::timestamptz,
-      ${price.updatedAt}::timestamptz
-    from target where entity_found and variant_found and not exists (select 1 from old)
+  sql`insert into prices (${sql.literal(prices.names)})
+    select new.* from (${prices.values(sql, [price])}) new, target
+    where "entityFound" and "variantFound" and not exists (select 1 from old)
     on conflict (organization_id, entity_id, variant_id, currency, customer_group_id, min_quantity, max_quantity,
       valid_from, valid_until) do nothing returning *, true as created`
 
@@ -42,7 +37,7 @@ const updated = (sql: SqlClient.SqlClient, price: Price) =>
       updated_at = case when (p.amount, p.compare_at_amount, p.metadata) is distinct from (${price.amount}::bigint,
         ${price.compareAtAmount}::bigint, ${JSON.stringify(price.metadata)}::jsonb)
         then ${price.updatedAt}::timestamptz else p.updated_at end
-    from target where entity_found and variant_found and p.id = (select id from old)
+    from target where "entityFound" and "variantFound" and p.id = (select id from old)
       and p.organization_id = ${price.organizationId} returning p.*, false as created`
 
 /** The price of the same natural key, locked: the one that is overwritten. */
@@ -108,24 +103,28 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
     const set = Effect.fn("PriceRepo.set")(
       function*(price: Price) {
         const actor = yield* CurrentActor
-        const statement = sql<SetRow>`with target as (${targetOf(sql, price)}),
+        const statement = decoding(sql, SetRow)`with target as (${targetOf(sql, price)}),
           old as materialized (${overwritten(sql, price)}),
           inserted as (${inserted(sql, price)}), updated as (${updated(sql, price)}),
           written as (select * from inserted union all select * from updated),
           event as (${eventOfWritten(sql, actor)})
-          select target.*, written.* from target left join written on true`
+          select target.*, written.id, written.created_at as "createdAt", written.updated_at as "updatedAt", written.created
+          from target left join written on true`
         for (let tries = 0; tries < 10; tries++) {
           const [row] = yield* statement
-          if (row === undefined || !row.entity_found) return yield* unknownEntity
-          if (!row.variant_found) return yield* ValidationFailed.of("variantId", "is not a variant of this entity")
+          if (row === undefined || !row.entityFound) return yield* new EntityNotFound()
+          if (!row.variantFound) return yield* new UnknownVariant()
           // A concurrent request created this price: the next statement sees it with its previous values.
-          if (row.id === null) continue
-          const { created_at: createdAt, id, updated_at: updatedAt } = row
-          return { price: { ...price, id, createdAt, updatedAt }, created: row.created }
+          const { created, createdAt, id, updatedAt } = row
+          if (id === null || createdAt === null || updatedAt === null) continue
+          return { price: { ...price, id, createdAt, updatedAt }, created: created === true }
         }
         return yield* Effect.die(new Error("A price is neither new nor there."))
       },
-      Effect.catchTag("SqlError", (error) => isTargetGone(error) ? Effect.fail(unknownEntity) : Effect.die(error))
+      Effect.catchTag(
+        "SqlError",
+        (error) => isTargetGone(error) ? Effect.fail(new EntityNotFound()) : Effect.die(error)
+      )
     )
 
     /** A page of prices, newest first. */

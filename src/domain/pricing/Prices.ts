@@ -1,14 +1,18 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import { type Price, type PriceFilter, priceOf, type SetPrice } from "./Price.ts"
-import { PriceCandidateRepo, type PriceCandidates, type PricedThing } from "./PriceCandidateRepo.ts"
+import { EntityNotFound, type Price, type PriceFilter, priceOf, type SetPrice } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
 import { PriceRepo } from "./PriceRepo.ts"
 import { resolvePrice } from "./PriceResolution.ts"
+import { PriceCandidateRepo, type PriceCandidates, type PricedThing } from "./PriceStatements.ts"
+
+class PriceNotFound
+  extends notFound("Price", (slug: string, currency: string) => `No base price configured for ${slug} (${currency}).`)
+{}
 
 /** A quantity of a sellable to be priced. */
 export interface PricedLine extends PricedThing {
@@ -49,10 +53,10 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
       function*(line: PricedLine, currency: string, groups: ReadonlyArray<string>, now: Date) {
         const candidates = yield* rows.candidates([line], currency, now)
         const entity = candidates.entities.get(line.entityId.toLowerCase())
-        if (entity === undefined) return yield* NotFound.of("Catalog entity not found.")
+        if (entity === undefined) return yield* new EntityNotFound()
         return yield* Effect.fromResult(Result.mapError(
           resolved(line, candidates, { currency, groups, now }),
-          () => NotFound.of(`No base price configured for ${entity.slug} (${currency}).`)
+          () => new PriceNotFound(entity.slug, currency)
         ))
       }
     )

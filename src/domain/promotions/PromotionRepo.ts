@@ -1,19 +1,97 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { Conflict } from "../errors/ApiErrors.ts"
+import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
+import { lookupSql } from "../modules/LookupRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
+import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
-import { findCandidates, type PromotionCandidate } from "./CandidateRepo.ts"
+import { buyerKeys } from "./BuyerKey.ts"
 import { Promotion, type PromotionStatus } from "./Promotion.ts"
+import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
 
 export const promotions = new Table("promotions", Promotion, { casts: { value: "float8" } })
+
+class CodeTaken extends conflict("CodeTaken", "A promotion with this code already exists.") {}
+
+const Slugs = Schema.Struct({ entityId: Schema.String, slugs: Schema.Array(Schema.String) })
+
+/** A promotion that may apply to an order, with its total usage and that of this customer. */
+export interface PromotionCandidate {
+  readonly promotion: Promotion
+  readonly usage: PromotionUsage
+}
+
+/** The input of one checkout: normalized codes, and the buyer whose usage counts. */
+interface Question {
+  readonly organization: string
+  readonly named: ReadonlyArray<string>
+  readonly customer: string | null
+  readonly email: string | null
+  readonly now: Date
+}
+
+/** A candidate of the checkout of this number. */
+const CandidateRow = Schema.Struct({ ...Promotion.fields, n: Schema.Int, byCustomer: Schema.Int })
+
+const toCandidate = ({ byCustomer, n: _, ...promotion }: typeof CandidateRow.Type): PromotionCandidate => ({
+  promotion,
+  usage: { total: promotion.usedCount, byCustomer }
+})
+
+/** Finds the promotions of a checkout, in one statement for all concurrent checkouts. */
+const findCandidates = Effect.gen(function*() {
+  const lookup = yield* lookupSql
+  const rows = decoding(lookup, CandidateRow)
+
+  const findAll = (questions: ReadonlyArray<Question>) =>
+    Effect.map(
+      // Two arms, each with a separate index; a promotion that is both named and automatic comes from the first.
+      rows`select i.n, ${lookup.literal(promotions.columns("p"))},
+          coalesce((select max(u.used_count) from promotion_buyer_usages u
+            where u.organization_id = i.organization and u.promotion_id = p.id and u.buyer = any(b.keys)), 0) as "byCustomer"
+        from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
+          as i(n int, organization text, named text[], customer uuid, email text, now timestamptz)
+        cross join lateral (select ${lookup.literal(buyerKeys("i.customer", "i.email"))} as keys) b
+        cross join lateral (
+          select * from promotions where organization_id = i.organization and code = any(i.named)
+          union all
+          select * from promotions where organization_id = i.organization and is_automatic and is_active
+            and (valid_until is null or valid_until >= i.now) and (code is null or code <> all(i.named))) p
+        order by i.n, p.priority, p.id`,
+      (all) => {
+        const found = Map.groupBy(all, ({ n }) => n)
+        return questions.map((_, n) => (found.get(n) ?? []).map(toCandidate))
+      }
+    )
+
+  const finding = yield* GroupCommit.make<Question, ReadonlyArray<PromotionCandidate>>({
+    name: "promotions.candidates",
+    together: findAll,
+    alone: (question) => Effect.map(findAll([question]), ([found]) => found ?? [])
+  })
+
+  return Effect.fn("PromotionRepo.candidates")(
+    function*(codes: ReadonlyArray<string>, customer: string | null, email: string | null) {
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      return yield* finding({
+        organization: yield* currentOrganization,
+        named: normalizeCodes(codes),
+        customer,
+        email,
+        now
+      })
+    },
+    Effect.orDie
+  )
+})
 
 /** All SQL of promotions. `insert` and `change` fail if another promotion has the code. */
 export class PromotionRepo extends Context.Service<
   PromotionRepo,
-  Pick<RecordRepo<Promotion, Conflict>, "insert" | "change"> & {
+  Pick<RecordRepo<Promotion, CodeTaken>, "insert" | "change"> & {
     /** A page by priority, then id. */
     readonly list: (
       status: PromotionStatus,
@@ -57,7 +135,7 @@ const inStatus = (sql: SqlClient.SqlClient, status: PromotionStatus, now: Date):
 /** The one unique key a request can collide with is the code; ids are our own. */
 const orTaken = (error: SqlError.SqlError) =>
   error.reason._tag === "UniqueViolation"
-    ? Effect.fail(Conflict.of("A promotion with this code already exists."))
+    ? Effect.fail(new CodeTaken())
     : Effect.die(error)
 
 /** `PromotionRepo` over the database of the process. */
@@ -79,12 +157,11 @@ export const promotionRepoLayer = Layer.effect(
 
     const categorySlugs = Effect.fn("PromotionRepo.categorySlugs")(function*(entityIds: ReadonlyArray<string>) {
       const organization = yield* currentOrganization
-      const rows = yield* sql<{ readonly entity_id: string; readonly slugs: ReadonlyArray<string> }>`select
-          ec.entity_id, array_agg(c.slug) as slugs
+      const rows = yield* decoding(sql, Slugs)`select ec.entity_id as "entityId", array_agg(c.slug) as slugs
         from entity_categories_read ec join categories_read c on c.id = ec.category_id
         where ec.entity_id = any(${[...new Set(entityIds)]}::uuid[]) and ec.organization_id = ${organization}
         group by ec.entity_id`
-      return new Map(rows.map((row) => [row.entity_id, row.slugs]))
+      return new Map(rows.map(({ entityId, slugs }) => [entityId, slugs]))
     }, Effect.orDie)
 
     return PromotionRepo.of({ insert: records.insert, change: records.change, list, candidates, categorySlugs })

@@ -2,13 +2,21 @@ import { Context, DateTime, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { mayNameCustomers } from "../access/Ownership.ts"
 import { Customers } from "../customers/Customers.ts"
-import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { isUuid } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
-import type { Promotion } from "./Promotion.ts"
-import type { PromotionQuote, PromotionTrial } from "./PromotionQuote.ts"
+import type { Promotion, PromotionQuote, PromotionTrial } from "./Promotion.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
-import { evaluatePromotion, normalizeCodes, type PromotionGain, promotionReasons } from "./PromotionRules.ts"
+import {
+  evaluatePromotion,
+  normalizeCodes,
+  type PromotionGain,
+  type PromotionReason,
+  promotionReasons
+} from "./PromotionRules.ts"
+
+class UnknownCode extends notFound("PromotionCode", promotionReasons.unknownCode) {}
+class NotEligible extends invalid("NotEligible", "code", (reason: PromotionReason) => reason, "not_eligible") {}
 
 /** Tries promotion codes on an order that is not placed (contract §8, validate). Nothing is used up. */
 export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/domain/promotions/PromotionTrials", {
@@ -41,7 +49,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
       const buyer = yield* buyerOf(trial)
       const candidates = code === undefined ? [] : yield* repo.candidates([code], buyer.id, null)
       const candidate = candidates.find(({ promotion }) => promotion.code === code)
-      if (candidate === undefined) return yield* NotFound.of(promotionReasons.unknownCode)
+      if (candidate === undefined) return yield* new UnknownCode()
       const { promotion, usage } = candidate
       const gain = evaluatePromotion(promotion, {
         lines: yield* linesFor(promotion, trial),
@@ -57,7 +65,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
         now: DateTime.toDateUtc(yield* DateTime.now)
       })
       return yield* Effect.fromResult(Result.mapBoth(gain, {
-        onFailure: (reason) => ValidationFailed.of("code", reason, "not_eligible"),
+        onFailure: (reason) => new NotEligible(reason),
         onSuccess: (gain) => quoteOf(promotion, gain)
       }))
     })

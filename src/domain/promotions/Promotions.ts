@@ -1,15 +1,18 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import type { NewPromotion, PromotionChange, PromotionStatus } from "./Promotion.ts"
-import { changedPromotion, promotionOf } from "./PromotionDraft.ts"
+import {
+  changedPromotion,
+  type NewPromotion,
+  type PromotionChange,
+  PromotionNotFound,
+  promotionOf,
+  type PromotionStatus
+} from "./Promotion.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
-
-const unknownPromotion = NotFound.of("Promotion not found.")
 
 /** Management of promotions (spec §4 Promotions, contract §8). */
 export class Promotions extends Context.Service<Promotions>()("stoa/domain/promotions/Promotions", {
@@ -36,7 +39,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
         id,
         (before) => Effect.fromResult(changedPromotion(before, input, { now, defaultCurrency }))
       )
-      if (promotion === undefined) return yield* unknownPromotion
+      if (promotion === undefined) return yield* new PromotionNotFound()
       yield* hooks.after("promotions.afterUpdate", promotion)
       return promotion
     })
@@ -50,7 +53,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
           wasActive = before.isActive
           return { ...before, isActive: false, updatedAt: now }
         }))
-      if (promotion === undefined) return yield* unknownPromotion
+      if (promotion === undefined) return yield* new PromotionNotFound()
       if (wasActive) yield* hooks.after("promotions.afterUpdate", promotion)
       return promotion
     })

@@ -3,15 +3,27 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
-import { pageQuery } from "../../domain/paging/Paging.ts"
+import { pageQuery, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
 import { Price, SetPrice } from "../../domain/pricing/Price.ts"
 import { NewPriceModifier, PriceModifier, PriceModifierChange } from "../../domain/pricing/PriceModifier.ts"
+import type { PriceList } from "../../domain/pricing/Prices.ts"
 import { Text } from "../../domain/text/Storable.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { PriceListBody } from "./PriceListBody.ts"
+
+/** Answer of `GET /pricing/prices`: an object of two lists, with the pagination of the prices (contract §7). */
+export const PriceListBody = Schema.Struct({
+  data: Schema.Struct({ prices: Schema.Array(Price), modifiers: Schema.Array(PriceModifier) }),
+  meta: Schema.Struct({ pagination: Pagination })
+})
+
+/** The answer for a page of prices. */
+export const toPriceListBody = ({ modifiers, prices }: PriceList): typeof PriceListBody.Type => ({
+  data: { prices: prices.items, modifiers },
+  meta: { pagination: paginationOf(prices) }
+})
 
 // Two vocabularies name the same rights; either one suffices (contract §0.3).
 const mayCreate = anyOf("pricing:create", "pricing:manage")

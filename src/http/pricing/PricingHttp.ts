@@ -4,8 +4,7 @@ import { pageOf } from "../../domain/paging/Paging.ts"
 import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../../domain/pricing/Prices.ts"
 import { deleted } from "../envelope/Envelope.ts"
-import { toPriceListBody } from "./PriceListBody.ts"
-import { PricingGroup } from "./PricingApi.ts"
+import { PricingGroup, toPriceListBody } from "./PricingApi.ts"
 
 /** Handlers of the routes that `PricingApi.ts` declares. */
 export const pricingHttp = HttpApiBuilder.group(

@@ -3,8 +3,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { NewPromotion, Promotion, PromotionChange, PromotionStatus } from "../../domain/promotions/Promotion.ts"
-import { PromotionQuote, PromotionTrial } from "../../domain/promotions/PromotionQuote.ts"
+import {
+  NewPromotion,
+  Promotion,
+  PromotionChange,
+  PromotionQuote,
+  PromotionStatus,
+  PromotionTrial
+} from "../../domain/promotions/Promotion.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"

@@ -13,8 +13,7 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { StockClient } from "../../entities/StockClient.ts"
-import { stockEntityActor } from "../../entities/StockEntityActor.ts"
+import { StockClient, stockEntityActor } from "../../entities/StockEntity.ts"
 import { inventoryHttp } from "../../http/inventory/InventoryHttp.ts"
 
 const repositories = Layer.mergeAll(

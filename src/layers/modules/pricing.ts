@@ -1,11 +1,11 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/pricing/migrations.ts"
-import { priceCandidateRepoLayer } from "../../domain/pricing/PriceCandidateRepo.ts"
 import { priceModifierRepoLayer } from "../../domain/pricing/PriceModifierRepo.ts"
 import { PriceModifiers } from "../../domain/pricing/PriceModifiers.ts"
 import { priceRepoLayer } from "../../domain/pricing/PriceRepo.ts"
 import { Prices } from "../../domain/pricing/Prices.ts"
+import { priceCandidateRepoLayer } from "../../domain/pricing/PriceStatements.ts"
 import { pricingHttp } from "../../http/pricing/PricingHttp.ts"
 
 /** Prices, price modifiers and the resolution of both. */

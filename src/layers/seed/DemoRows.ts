@@ -6,7 +6,7 @@ import { newId } from "../../domain/ids/Id.ts"
 import type { StockLevel } from "../../domain/inventory/StockLevel.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { priceOf } from "../../domain/pricing/Price.ts"
-import { promotionOf } from "../../domain/promotions/PromotionDraft.ts"
+import { promotionOf } from "../../domain/promotions/Promotion.ts"
 import { brands, categories, type DemoProduct, products, promotions } from "./demo/Assortment.ts"
 
 const usd = CurrencyCode.make("USD")

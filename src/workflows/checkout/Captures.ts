@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Workflow, WorkflowEngine } from "effect/workflow"
 import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/access/Actor.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import { Conflict, NotFound } from "../../domain/errors/ApiErrors.ts"
+import { conflict, notFound } from "../../domain/errors/ErrorKinds.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import type { Order, StoredOrder } from "../../domain/orders/Order.ts"
@@ -15,6 +15,9 @@ import { PaymentCaptureFailed } from "../../domain/payments/PaymentErrors.ts"
 import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
 import { cancelOrder, captureKey, isCaptured, voidPayment } from "./CheckoutPayment.ts"
 import { passing } from "./Checkouts.ts"
+
+class CancelledMeanwhile extends conflict("CancelledMeanwhile", "The order was cancelled while it was captured.") {}
+class OrderNotFound extends notFound("Order", "Order not found.") {}
 
 /** How a capture ended. */
 export const CaptureOutcome = Schema.Union([
@@ -199,8 +202,8 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
       if (outcome?._tag === "Refused") {
         return yield* PaymentCaptureFailed.of(`Payment capture failed: ${outcome.message}`)
       }
-      if (outcome?._tag === "Cancelled") return yield* Conflict.of("The order was cancelled while it was captured.")
-      return (yield* orders.find(orderId))?.order ?? (yield* NotFound.of("Order not found."))
+      if (outcome?._tag === "Cancelled") return yield* new CancelledMeanwhile()
+      return (yield* orders.find(orderId))?.order ?? (yield* new OrderNotFound())
     })
 
     const start = ({ amount, orderId, organizationId, refusals }: DueCapture) =>

@@ -1,10 +1,12 @@
 import { DateTime, Effect, Metric, Result } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import { BasketRepo, type ClaimedCart } from "../../domain/checkout/BasketRepo.ts"
+import { CartNotFound } from "../../domain/carts/Cart.ts"
+import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
+import type { ClaimedCart } from "../../domain/checkout/ClaimStatements.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { decodePricedCart, encodePricedCart, pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
-import { CheckoutFailed, NotFound } from "../../domain/errors/ApiErrors.ts"
+import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
@@ -13,7 +15,7 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { StockClient } from "../../entities/StockClient.ts"
+import { StockClient } from "../../entities/StockEntity.ts"
 import { afterCheckout, afterOrder, beforeCreate, beforePayment } from "./CheckoutHooks.ts"
 import {
   authorizationFailed,
@@ -39,8 +41,8 @@ import {
 /** Retries of a claim when the cart changed while it was read. */
 const maxRetries = 5
 
-const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | NotFound => {
-  if (!cart.admitted) return NotFound.of("Cart not found.")
+const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | CartNotFound => {
+  if (!cart.admitted) return new CartNotFound()
   if (cart.lines.length === 0) return CheckoutFailed.of("The cart is empty.")
   if (cart.currency !== currency) {
     return CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
@@ -55,7 +57,7 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(payload: Checkout
   const { actor, checkoutId, customerId, request, secretHash } = payload
   for (let retry = 0;; retry++) {
     const cart = yield* claims.claim(request.cartId, checkoutId, { actor, customerId, secretHash }, request.currency)
-    if (cart === undefined) return yield* NotFound.of("Cart not found.")
+    if (cart === undefined) return yield* new CartNotFound()
     if (cart.claimed || cart.ordered) return cart
     const changed = cart.ours || cart.admitted && cart.status === "active" && !cart.expired && cart.lines.length > 0 &&
         cart.currency === request.currency

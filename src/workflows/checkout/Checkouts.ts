@@ -12,6 +12,7 @@ import {
   Unavailable,
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
+import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 import { newId, Uuid } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
@@ -95,6 +96,8 @@ const scopeOf = (scope: string): string => `checkout:${scope}`
 /** How long a request waits. The checkout continues without it, and the same key gives its result later. */
 const timeout = Duration.seconds(30)
 
+class KeyUsed extends conflict("IdempotencyKey", "This Idempotency-Key was used for another checkout.") {}
+
 /** Starts durable checkouts and waits for their outcome (contract §3). */
 export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/checkout/Checkouts", {
   make: Effect.gen(function*() {
@@ -161,7 +164,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
         if (key === null) return yield* execute(yield* payloadOf(newId(), request, requestHash, key))
         const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash, true)
         if (claim._tag !== "Claimed" && claim._tag !== "Running") {
-          return yield* Conflict.of("This Idempotency-Key was used for another checkout.")
+          return yield* new KeyUsed()
         }
         const payload = yield* payloadOf(claim.executionId, request, requestHash, key)
         return yield* releasing(

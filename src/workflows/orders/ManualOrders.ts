@@ -15,7 +15,7 @@ import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import type { StockClient } from "../../entities/StockClient.ts"
+import type { StockClient } from "../../entities/StockEntity.ts"
 import { reserveFor } from "../checkout/Checkout.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 

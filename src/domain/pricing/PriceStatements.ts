@@ -106,7 +106,7 @@ export class PriceCandidateRepo
             now
           })
         },
-        Effect.orDie
+        Effect.catchTag("SqlError", Effect.die)
       )
 
       return { candidates }

@@ -7,6 +7,7 @@ import { newId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
 import { buyerKeys } from "../promotions/BuyerKey.ts"
+import { unflushed } from "./ClaimStatements.ts"
 import type { PricedCart } from "./PricedCart.ts"
 
 /** An order to create, with the cart and prices that it comes from. */
@@ -183,3 +184,58 @@ export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Acto
     ${usage(sql)},
     ${records(sql)}${idempotencyRecord(sql, actor, "created")}
     select 0 as n, exists (select 1 from created) as created, false as existed`
+
+/** The fields that a settlement may change. */
+export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
+
+/** A payment to record: the provider's id of it and the captured amount in minor units. */
+export interface Settlement {
+  readonly id: string
+  readonly organization: string
+  readonly intent: string
+  readonly captured: number
+  readonly actor: Actor
+}
+
+const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
+  ...settlement,
+  n,
+  entry: newId(),
+  origin: originOf(actor)
+})
+
+/** All null for an order that was cancelled before. */
+export type SettledRow = { readonly n: number } & (Settled | { readonly [Field in keyof Settled]: null })
+
+export const toSettled = ({ amountCaptured, status, updatedAt }: SettledRow): Settled | undefined =>
+  status === null ? undefined : { status, amountCaptured, updatedAt }
+
+/** The payload of the capture event. */
+const capture = (captured: string, intent: string) =>
+  `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
+
+/** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
+export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
+  sql<SettledRow>`with
+    input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
+        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
+    locked as materialized (
+      select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
+      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
+    settled as (
+      update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
+        updated_at = now()
+      from locked join input i on i.n = locked.n
+      where o.id = any(array(select id from locked)) and o.id = i.id
+        and (o.status <> 'cancelled' or o.amount_captured is not null)
+      returning i.n, o.status, o.amount_captured, o.updated_at),
+    entry as (insert into ${changeLog(sql)}
+      select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
+        ${sql.literal(capture("settled.amount_captured", "i.intent"))},
+        ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
+      from settled join input i on i.n = settled.n join locked on locked.n = i.n
+      where locked.amount_captured is null)
+    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured::float8 as "amountCaptured",
+      settled.updated_at as "updatedAt"
+    from locked left join settled on settled.n = locked.n`
