@@ -1,89 +1,76 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { modelFlaws } from "../../domain/analytics/ModelRules.ts"
 import type { ImportExportLimits } from "../../domain/import-export/ImportExportSettings.ts"
+import { defaultJobSettings, isPush, type JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { rateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { accessOf } from "./AccessConfig.ts"
-import { authOf, variablesOfBetterAuth } from "./AuthConfig.ts"
+import { defaultShipping, type ShippingSettingsValues } from "../../domain/shipping/RateAdapter.ts"
+import type { TaxOptions } from "../../domain/tax/TaxAdapter.ts"
+import { readKeyring } from "../../domain/webhooks/SecretEncryption.ts"
+import { accessOf, authOf } from "./AuthConfig.ts"
 import { checkTls } from "./DatabaseTls.ts"
-import { type Deployment, type DeploymentConfig, deploymentSettings } from "./DeploymentConfig.ts"
-import { jobsOf } from "./JobConfig.ts"
+import { amountForm, type Deployment, type DeploymentConfig, deploymentSettings } from "./DeploymentConfig.ts"
 import { mailOf } from "./MailConfig.ts"
 import { mediaOf } from "./MediaConfig.ts"
 import { checkNetwork, type ProcessRole } from "./NetworkConfig.ts"
 import { paymentsOf } from "./PaymentConfig.ts"
-import * as Setting from "./Settings.ts"
-import { shippingOf, taxesOf } from "./TaxConfig.ts"
-import { allowsPrivate, keyringOf } from "./WebhookConfig.ts"
+import * as is from "./Rules.ts"
+import { type Environment, group, option, Problems, setting, valuesOf, variable } from "./Settings.ts"
 
 /** Processes of one machine must not share a port, so the default follows from `PORT`. */
 const defaultRunnerPort = (apiPort: number): number =>
   apiPort === 0 ? 0 : apiPort + 10_000 <= 65_535 ? apiPort + 10_000 : apiPort - 10_000
 
-const nodeEnvironment = Setting.group({
-  environment: Setting.withDefault(Setting.oneOf("development", "production", "test"), "development", "NODE_ENV")
+const nodeEnvironment = group({
+  environment: setting(is.oneOf("development", "production", "test"), "development", "NODE_ENV")
 })
 
-const receiver = Setting.webAddress("http://host:port")
+const receiver = is.webAddress("http://host:port")
+const noKeyForm = "no value when NODE_ENV is production: the development key does not exist there"
+const keyringForm =
+  "32 random bytes in base64 (openssl rand -base64 32), or several of them separated by commas, the newest first"
+const factor = is.between(0, 1_000_000).annotate({ description: "a number from 0 (no limiting) to 1000000" })
 
 /** Settings that only the environment has; those of traces have the names of OpenTelemetry. */
-const processSettings = (environment: Setting.Environment, apiPort: number) =>
-  Setting.group({
-    role: Setting.withDefault(Setting.oneOf("all", "api", "runner"), "all", "STOA_ROLE"),
+const processSettings = (environment: Environment, apiPort: number) => {
+  const isProduction = environment === "production"
+  return group({
+    role: setting(is.oneOf("all", "api", "runner"), "all", "STOA_ROLE"),
     /** Address under which other processes of the deployment reach the actors of this one. */
-    runnerHost: Setting.withDefault(Setting.text, "127.0.0.1", "STOA_RUNNER_HOST"),
-    runnerPort: Setting.withDefault(Setting.port, defaultRunnerPort(apiPort), "STOA_RUNNER_PORT"),
-    allowOnNetwork: Setting.withDefault(Setting.flag, false, "STOA_ALLOW_DEVELOPMENT_ON_NETWORK"),
+    runnerHost: setting(is.text, "127.0.0.1", "STOA_RUNNER_HOST"),
+    runnerPort: setting(is.port, defaultRunnerPort(apiPort), "STOA_RUNNER_PORT"),
+    allowOnNetwork: setting(is.flag, false, "STOA_ALLOW_DEVELOPMENT_ON_NETWORK"),
     /** Key of the role admin outside of production; the data directory has one if none is set. */
-    developmentKey: Setting.optional(
-      Setting.secret("no value when NODE_ENV is production: the development key does not exist there", () =>
-        environment !== "production"),
-      "STOA_DEV_API_KEY"
-    ),
+    developmentKey: option(is.secret(noKeyForm, () => !isProduction), "STOA_DEV_API_KEY"),
     /** Key that reads only the metrics; one that can be guessed would publish how much the store sells. */
-    metricsKey: Setting.optional(
-      Setting.secret("at least 16 characters", (key) =>
-        key.length >= 16),
-      "STOA_METRICS_KEY"
-    ),
-    secretsKey: Setting.optional(Setting.text, "STOA_SECRETS_KEY"),
+    metricsKey: option(is.secret("at least 16 characters", (key) => key.length >= 16), "STOA_METRICS_KEY"),
+    /** Keys that encrypt stored secrets. */
+    secretsKey: option(is.secret(keyringForm, (key) => readKeyring(key) !== undefined), "STOA_SECRETS_KEY"),
     /** How long a stopping process continues to answer, for proxies that notice it by their probes. */
-    graceMs: Setting.withDefault(
-      Setting.milliseconds(0, 6_000),
-      environment === "production" ? 5_000 : 0,
-      "STOA_SHUTDOWN_GRACE_MS"
-    ),
-    logLevel: Setting.withDefault(
-      Setting.oneOf("debug", "info", "warn", "error", "none"),
+    graceMs: setting(is.ms(0, 6_000), isProduction ? 5_000 : 0, "STOA_SHUTDOWN_GRACE_MS"),
+    logLevel: setting(
+      is.oneOf("debug", "info", "warn", "error", "none"),
       environment === "test" ? "warn" : "info",
       "STOA_LOG_LEVEL"
     ),
-    logFormat: Setting.withDefault(
-      Setting.oneOf("pretty", "json"),
-      environment === "production" ? "json" : "pretty",
-      "STOA_LOG_FORMAT"
-    ),
+    logFormat: setting(is.oneOf("pretty", "json"), isProduction ? "json" : "pretty", "STOA_LOG_FORMAT"),
     /** Multiplies the limits of requests; 0: none is enforced. */
-    rateLimitFactor: Setting.withDefault(
-      Setting.between(0, 1_000_000).annotate({ description: "a number from 0 (no limiting) to 1000000" }),
-      1,
-      "STOA_RATE_LIMIT_FACTOR"
-    ),
-    tracesEndpoint: Setting.optional(receiver, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+    rateLimitFactor: setting(factor, 1, "STOA_RATE_LIMIT_FACTOR"),
+    tracesEndpoint: option(receiver, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
     /** Base of the address of traces. */
-    endpoint: Setting.optional(receiver, "OTEL_EXPORTER_OTLP_ENDPOINT"),
-    exporter: Setting.withDefault(Setting.oneOf("otlp", "none"), "otlp", "OTEL_TRACES_EXPORTER"),
+    endpoint: option(receiver, "OTEL_EXPORTER_OTLP_ENDPOINT"),
+    exporter: setting(is.oneOf("otlp", "none"), "otlp", "OTEL_TRACES_EXPORTER"),
     /** Traces all requests, or those that the client's trace samples. */
-    sampler: Setting.withDefault(
-      Setting.oneOf("always_on", "parentbased_always_on"),
-      "always_on",
-      "OTEL_TRACES_SAMPLER"
-    ),
-    tracesHeaders: Setting.withDefault(Setting.text, "", "OTEL_EXPORTER_OTLP_HEADERS"),
-    serviceName: Setting.withDefault(Setting.text, "stoa", "OTEL_SERVICE_NAME")
+    sampler: setting(is.oneOf("always_on", "parentbased_always_on"), "always_on", "OTEL_TRACES_SAMPLER"),
+    tracesHeaders: setting(is.text, "", "OTEL_EXPORTER_OTLP_HEADERS"),
+    serviceName: setting(is.text, "stoa", "OTEL_SERVICE_NAME")
   })
-
+}
 type ProcessSettings = ReturnType<typeof processSettings>["Type"]
+
+/** Variables that better-auth reads by itself and that would win over these settings unseen. */
+const variablesOfBetterAuth = ["secrets", "trusted_origins", "telemetry"]
+  .map((name) => `BETTER_AUTH_${name.toUpperCase()}`)
 
 /** `name=value,name=value`, with values as in a URL, as OpenTelemetry writes headers. */
 const headersOf = (list: string) =>
@@ -101,52 +88,103 @@ const tracingOf = ({ endpoint, exporter, sampler, serviceName, tracesEndpoint, t
     : { url, sampler, headers: headersOf(tracesHeaders), serviceName }
 }
 
-/** Limits are out of the way outside of production, where people try things out. */
-const rateLimitsOf = ({ rateLimits }: Deployment, factor: number, environment: Setting.Environment) =>
-  rateLimitValues(rateLimits, factor * (environment === "production" ? 1 : 1_000))
-
 /** Checks models without their joins, whose targets may be models of modules and plugins. */
-const checkModels = ({ analytics: { models } }: Deployment, problems: Setting.Problems): void => {
-  const [flaw] = modelFlaws(
-    models.map((model) => ({ ...model, joins: (model.joins ?? []).map(({ model: _, ...join }) => join) }))
-  )
+const checkModels = ({ analytics: { models } }: Deployment, problems: Problems): void => {
+  const alone = models.map((model) => ({ ...model, joins: (model.joins ?? []).map(({ model: _, ...join }) => join) }))
+  const [flaw] = modelFlaws(alone)
   if (flaw !== undefined) problems.add(`analytics.models: ${flaw}.`)
 }
 
-const addressesOf = Effect.fnUntraced(function*({ server }: Deployment, own: ProcessSettings, role?: ProcessRole) {
-  const set = yield* Effect.forEach(["STOA_RUNNER_HOST", "STOA_RUNNER_PORT"], Setting.variable)
+/** Whether requests to addresses that others name can reach private networks. */
+const allowsPrivate = ({ webhooks }: Deployment, environment: Environment, { refuse }: Problems): boolean => {
+  const allowed = webhooks.allowPrivateTargets ?? webhooks.allowPrivateNetworks ?? environment === "development"
+  if (allowed && environment === "production") {
+    const reason = "false when NODE_ENV is production, where webhooks must not reach internal addresses"
+    refuse("webhooks.allowPrivateTargets", true, reason)
+  }
+  return allowed
+}
+
+const configuredShipping = ({ shipping }: Deployment, { missing }: Problems): ShippingSettingsValues["configured"] => {
+  const { brackets, fallbackCost, flatRate, freeShippingThreshold, type } = shipping
+  if (type === "flat" && flatRate !== undefined) return { type, flatRate, freeShippingThreshold }
+  if (type === "weight_based" && brackets !== undefined && fallbackCost !== undefined) {
+    return { type, brackets, fallbackCost, freeShippingThreshold }
+  }
+  if (type !== undefined) {
+    missing(type === "flat" ? "shipping.flatRate" : "shipping.brackets or shipping.fallbackCost", amountForm)
+  }
+  return defaultShipping.configured
+}
+
+const taxesOf = ({ tax }: Deployment, { missing, refuse }: Problems): TaxOptions => {
+  const organizations = new Map(Object.entries(tax.organizations))
+  if (tax.onFailure === "fallback" && tax.fallbackRateBps === undefined) {
+    missing("tax.fallbackRateBps", "a rate, since tax.onFailure is fallback")
+  }
+  const id = tax.adapter?.id
+  if (id !== undefined && (id === "" || id.length > 100 || id.includes("\0"))) {
+    refuse("tax.adapter.id", id, "1 to 100 characters")
+  }
   return {
+    ...tax,
+    adapter: tax.adapter,
+    pricesIncludeTax: (organizationId) => organizations.get(organizationId)?.pricesIncludeTax ?? tax.pricesIncludeTax,
+    fallbackRateBps: tax.onFailure === "refuse" ? undefined : tax.fallbackRateBps,
+    from: tax.defaultFromAddress ?? null
+  }
+}
+
+/** The settings of the queue, which has one driver: these processes, or an engine that pushes jobs. */
+const jobsOf = ({ jobs }: Deployment, { refuse }: Problems): JobSettingsValues => {
+  const { adapter, autorun, reapIntervalMs: reapMs, retentionDays, processingOrder: order, ...same } = jobs
+  if (isPush(adapter) && autorun.enabled === true) {
+    refuse("jobs.autorun.enabled", true, "false: the push engine of jobs.adapter drives the jobs itself")
+  }
+  return {
+    ...defaultJobSettings,
+    ...same,
+    engine: adapter,
+    order,
+    reapMs,
+    autorun: autorun.enabled ?? !isPush(adapter),
+    pollMs: autorun.intervalMs,
+    keepSucceededDays: retentionDays.succeeded,
+    keepFailedDays: retentionDays.failed
+  }
+}
+
+/** The settings of a process, with defaults for what cannot be used, and what that is. */
+export const inspectSettings = Effect.fnUntraced(function*(configured: DeploymentConfig, role?: ProcessRole) {
+  const problems = new Problems()
+  const { environment } = yield* valuesOf(nodeEnvironment, {}, problems)
+  const deployment = yield* valuesOf(deploymentSettings, configured, problems)
+  const { auth, databaseUrl, email, media, payments, rateLimits, server, shipping, storage, store } = deployment
+  const own = yield* valuesOf(processSettings(environment, server.port), {}, problems)
+  const { allowOnNetwork, developmentKey, metricsKey, rateLimitFactor, secretsKey } = own
+  const runnerAddress = yield* Effect.forEach(["STOA_RUNNER_HOST", "STOA_RUNNER_PORT"], variable)
+  const process = {
+    environment,
     port: server.port,
     host: server.host,
     role: role ?? own.role,
     runnerHost: own.runnerHost,
     runnerPort: own.runnerPort,
     /** A process with the role `all` listens for others only if its address is set. */
-    runnerAddressSet: set.some((value) => value !== undefined)
+    runnerAddressSet: runnerAddress.some((value) => value !== undefined)
   }
-})
-
-/** The settings of a process, with defaults for what cannot be used, and what that is. */
-export const inspectSettings = Effect.fnUntraced(function*(configured: DeploymentConfig, role?: ProcessRole) {
-  const problems = new Setting.Problems()
-  const { environment } = yield* Setting.valuesOf(nodeEnvironment, {}, problems)
-  const deployment = yield* Setting.valuesOf(deploymentSettings, configured, problems)
-  const { server } = deployment
-  const own = yield* Setting.valuesOf(processSettings(environment, server.port), {}, problems)
-  const addresses = yield* addressesOf(deployment, own, role)
-  const keyring = keyringOf(own.secretsKey, problems)
   for (const name of variablesOfBetterAuth) {
-    if ((yield* Setting.variable(name)) !== undefined) {
+    if ((yield* variable(name)) !== undefined) {
       problems.refuse(name, "…", "no value: settings of authentication are in `auth` and in variables of this service")
     }
   }
-  if (deployment.databaseUrl !== undefined) checkTls(deployment.databaseUrl, problems)
-  checkNetwork({ ...addresses, environment }, own.allowOnNetwork, problems)
+  if (databaseUrl !== undefined) checkTls(databaseUrl, problems)
+  checkNetwork(process, allowOnNetwork, problems)
   checkModels(deployment, problems)
-  const mail = yield* mailOf(deployment.email, configured.email?.smtp !== undefined, keyring, environment, problems)
+  const keyring = secretsKey && readKeyring(Redacted.value(secretsKey))
+  const mail = yield* mailOf(email, configured.email?.smtp !== undefined, keyring, environment, problems)
   const settings = {
-    ...addresses,
-    environment,
+    ...process,
     /** With the defaults of everything that is not configured. */
     deployment,
     dataDir: deployment.dataDir,
@@ -155,22 +193,23 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     logFormat: own.logFormat,
     tracing: tracingOf(own),
     /** None: the embedded PostgreSQL under `dataDir`. */
-    databaseUrl: Option.fromUndefinedOr(deployment.databaseUrl),
+    databaseUrl: Option.fromUndefinedOr(databaseUrl),
     /** Proxies whose `X-Forwarded-For` counts; none: that of no address. */
     trustedProxy: Option.fromUndefinedOr(server.trustedProxyIp),
-    developmentKey: Option.fromUndefinedOr(own.developmentKey),
-    metricsKey: Option.fromUndefinedOr(own.metricsKey),
-    access: accessOf(deployment.auth, deployment.store.defaultOrganizationId, environment, problems),
-    auth: authOf(deployment.auth, server.publicUrl, mail.way.kind !== "off", environment, problems),
+    developmentKey: Option.fromUndefinedOr(developmentKey),
+    metricsKey: Option.fromUndefinedOr(metricsKey),
+    access: accessOf(auth, store.defaultOrganizationId, environment, problems),
+    auth: authOf(auth, server.publicUrl, mail.way.kind !== "off", environment, problems),
     /** Without a key no webhook can be registered. Outside of production the data directory has one (`withKeptSecrets`). */
-    webhooks: { keyring, allowPrivate: allowsPrivate(deployment.webhooks, environment, problems) },
+    webhooks: { keyring, allowPrivate: allowsPrivate(deployment, environment, problems) },
     mail,
-    media: mediaOf(deployment.media, deployment.storage, server.publicUrl, addresses.role === "all", problems),
-    payments: yield* paymentsOf(deployment.payments, environment, problems),
-    shipping: shippingOf(deployment.shipping, problems),
-    taxes: taxesOf(deployment.tax, problems),
-    jobs: jobsOf(deployment.jobs, problems),
-    rateLimits: rateLimitsOf(deployment, own.rateLimitFactor, environment)
+    media: mediaOf(media, storage, server.publicUrl, process.role === "all", problems),
+    payments: yield* paymentsOf(payments, environment, problems),
+    shipping: { ...shipping, adapter: shipping.adapter, configured: configuredShipping(deployment, problems) },
+    taxes: taxesOf(deployment, problems),
+    jobs: jobsOf(deployment, problems),
+    /** Limits are out of the way outside of production, where people try things out. */
+    rateLimits: rateLimitValues(rateLimits, rateLimitFactor * (environment === "production" ? 1 : 1_000))
   }
   return { settings, problems }
 })

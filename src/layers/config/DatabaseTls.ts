@@ -1,12 +1,14 @@
 import { Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import type { ConnectionOptions } from "node:tls"
-import { type Problems, secret } from "./Settings.ts"
-
-const isPostgres = (url: string) => URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)
+import * as is from "./Rules.ts"
+import { type Problems } from "./Settings.ts"
 
 /** The rule of `DATABASE_URL`. */
-export const databaseUrl = secret("postgres://user:password@host:port/database", isPostgres)
+export const databaseUrl = is.secret(
+  "postgres://user:password@host:port/database",
+  (url) => /^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? "")
+)
 
 /** Parameters that the driver takes from the address itself, and those of encryption. */
 const ofDriver = ["host", "port", "user", "password", "dbname", "application_name", "options", "connect_timeout"]
@@ -17,21 +19,6 @@ const modeOfSsl: Readonly<Record<string, string>> = { true: "require", 1: "requi
 const modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
 
 type Refuse = (parameter: string, value: string, expected: string) => void
-
-/** Certificates of the authority and of this client. */
-const filesOf = (search: URLSearchParams, refuse: Refuse): ConnectionOptions => {
-  const read = (name: string) => {
-    const path = search.get(name)
-    if (path === null || path === "system") return undefined
-    try {
-      return readFileSync(path)
-    } catch (error) {
-      return refuse(name, path, `a file that can be read (${String(error)})`) ?? undefined
-    }
-  }
-  const [ca, cert, key] = [read("sslrootcert"), read("sslcert"), read("sslkey")]
-  return { ...ca && { ca }, ...cert && { cert }, ...key && { key } }
-}
 
 /**
  * Encryption of connections to this address; undefined leaves it to the driver: none, or with `prefer` and `allow` if the
@@ -47,24 +34,34 @@ const tlsOf = (address: string, refuse: Refuse): ConnectionOptions | boolean | u
   if (ssl !== null && modeOfSsl[ssl] === undefined) refuse("ssl", ssl, "true or false")
   const mode = search.get("sslmode") ?? modeOfSsl[ssl ?? ""]
   if (mode !== undefined && !modes.includes(mode)) refuse("sslmode", mode, modes.join(", "))
-  const files = filesOf(search, refuse)
+  const read = (option: string, name: string) => {
+    const path = search.get(name)
+    if (path === null || path === "system") return {}
+    try {
+      return { [option]: readFileSync(path) }
+    } catch (error) {
+      refuse(name, path, `a file that can be read (${String(error)})`)
+      return {}
+    }
+  }
+  const files: ConnectionOptions = {
+    ...read("ca", "sslrootcert"),
+    ...read("cert", "sslcert"),
+    ...read("key", "sslkey")
+  }
   if (mode === "disable") return false
   // A certificate of an authority asks for a check, which a server without encryption would bypass.
   if (mode === undefined || mode === "allow" || mode === "prefer") {
-    return Object.keys(files).length === 0
-      ? undefined
-      : files
+    return Object.keys(files).length === 0 ? undefined : files
   }
   return mode === "verify-ca"
     ? { ...files, checkServerIdentity: () => undefined }
     : { rejectUnauthorized: true, ...files }
 }
 
-export const checkTls = (url: Redacted.Redacted<string>, problems: Problems): void =>
-  void tlsOf(
-    Redacted.value(url),
-    (parameter, value, expected) => problems.refuse(`DATABASE_URL with ${parameter}`, value, expected)
-  )
+/** Names each parameter of the address that cannot be used. */
+export const checkTls = (url: Redacted.Redacted<string>, { refuse }: Problems): void =>
+  void tlsOf(Redacted.value(url), (parameter, ...rest) => refuse(`DATABASE_URL with ${parameter}`, ...rest))
 
 /** Options of every connection to a database, whose address was checked. */
 export const connectingTo = (url: Redacted.Redacted<string>) => ({ url, ssl: tlsOf(Redacted.value(url), () => {}) })

@@ -5,160 +5,221 @@ import { defaultCatalog } from "../../domain/catalog/CatalogSettings.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import { defaultLimits } from "../../domain/import-export/ImportExportSettings.ts"
 import type { InvoiceOptions } from "../../domain/invoices/Invoice.ts"
+import type { ProcessingOrder } from "../../domain/jobs/Job.ts"
+import { defaultJobSettings, type JobEngine } from "../../domain/jobs/JobSettings.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { defaultRates } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { facetsOf, usualFacets } from "../../domain/search/SearchQuery.ts"
 import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
+import { defaultShipping, type RateAdapter } from "../../domain/shipping/RateAdapter.ts"
+import type { Destination } from "../../domain/shipping/ShippingZone.ts"
+import { defaultTaxOptions, type TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
+import { defaultWebhookOptions } from "../../domain/webhooks/WebhookSender.ts"
 import { defaultSocketLimits } from "../../http/rpc/RpcSockets.ts"
 import { proxyTest } from "../../http/server/ClientAddress.ts"
 import type { Plugin } from "../../plugins/kit/Plugin.ts"
-import { organizationId } from "./AccessConfig.ts"
-import { authSettings, originOf } from "./AuthConfig.ts"
+import { authSettings, organizationId, originOf } from "./AuthConfig.ts"
 import { databaseUrl } from "./DatabaseTls.ts"
-import { jobSettings } from "./JobConfig.ts"
 import { mailSettings } from "./MailConfig.ts"
 import { mediaSettings, storageSettings } from "./MediaConfig.ts"
 import { paymentSettings } from "./PaymentConfig.ts"
-import * as Setting from "./Settings.ts"
-import { shippingSettings, taxSettings } from "./TaxConfig.ts"
-import { webhookSettings } from "./WebhookConfig.ts"
+import * as is from "./Rules.ts"
+import { group, numbers, option, type Options, setting } from "./Settings.ts"
 
-const locale = Setting.textThat(
-  (name) => name.length > 0 && name.length <= 64,
-  "names of locales, 1 to 64 characters each"
+const localeForm = "names of locales, 1 to 64 characters each"
+const locale = is.textThat((name) => name.length > 0 && name.length <= 64, localeForm)
+const locales = Schema.Record(locale, Schema.Array(locale)).annotate({ description: localeForm })
+
+const isFacets = (names: ReadonlyArray<string>): boolean =>
+  Effect.runSync(Effect.match(facetsOf(names.join(","), []), {
+    onFailure: () => false,
+    onSuccess: (found) => found.length === names.length
+  }))
+const facets = Schema.Array(is.text).check(Schema.makeFilter(isFacets))
+  .annotate({ description: "at most 20 names of facets, each once" })
+
+const proxies = is.textThat(
+  (list) => proxyTest(list) !== undefined,
+  "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16"
 )
+const ownAddress = is.textThat(
+  (url) => originOf(url) !== undefined,
+  "the address of the deployment without a path, https://shop.example"
+)
+const currency = is.textThat(isCurrencyCode, "the upper-case code of a currency, for example USD")
+const positive = is.whole(1, 2_147_483_647).annotate({ description: "a whole number from 1" })
 
-const facets = Schema.Array(Setting.text).check(Schema.makeFilter((names) =>
-  facetsOf(names.join(","), []).pipe(
-    Effect.match({ onFailure: () => false, onSuccess: (found) => found.length === names.length }),
-    Effect.runSync
-  )
-)).annotate({ description: "at most 20 names of facets, each once" })
+/** Costs and weights. */
+export const amountForm = "a whole number from 0, in minor units or grams"
+const amount = is.whole(0, Number.MAX_SAFE_INTEGER).annotate({ description: amountForm })
+const brackets = is.listOf(Schema.Struct({ upToGrams: amount, cost: amount }), amountForm)
 
-const days = (least = 1) => Setting.whole(least, 36_500, " of days")
+const days = (least = 1) => is.whole(least, 36_500, " of days")
 
 /** Each option of `commerce.config.ts`: its comment, rule, default and environment variable. */
-export const deploymentSettings = Setting.group({
-  server: Setting.group({
+export const deploymentSettings = group({
+  server: group({
     /** Port of the API. Default 4000 (`PORT`). */
-    port: Setting.withDefault(Setting.port, 4000, "PORT"),
+    port: setting(is.port, 4000, "PORT"),
     /** Address that the API listens on. Default 127.0.0.1 (`HOST`). */
-    host: Setting.withDefault(Setting.text, "127.0.0.1", "HOST"),
+    host: setting(is.text, "127.0.0.1", "HOST"),
     /** Proxies whose `X-Forwarded-For` counts: `10.0.0.5, 10.1.0.0/16`. Default: none (`TRUSTED_PROXY_IP`). */
-    trustedProxyIp: Setting.optional(
-      Setting.textThat(
-        (list) => proxyTest(list) !== undefined,
-        "IP addresses and networks, for example 10.0.0.5, 10.1.0.0/16"
-      ),
-      "TRUSTED_PROXY_IP"
-    ),
+    trustedProxyIp: option(proxies, "TRUSTED_PROXY_IP"),
     /** How long a client may take to send a request, in milliseconds from its first byte. */
-    requestTimes: Setting.group({
+    requestTimes: group({
       /** For its headers. Default 15000. */
-      headersMs: Setting.withDefault(Setting.milliseconds(1, 3_600_000), 15_000),
+      headersMs: setting(is.ms(1, 3_600_000), 15_000),
       /** For all of it. Default 60000. */
-      requestMs: Setting.withDefault(Setting.milliseconds(1, 3_600_000), 60_000)
+      requestMs: setting(is.ms(1, 3_600_000), 60_000)
     }),
     /** Limits of the sockets at `/rpc`, for each process (docs/clients.md). */
-    rpc: Setting.group(Setting.numbers(defaultSocketLimits, Setting.whole(0, 2_147_483_647))),
+    rpc: numbers(defaultSocketLimits, is.whole(0, 2_147_483_647)),
     /** Where clients reach the API, `https://shop.example`: links in mails begin with it (`STOA_PUBLIC_URL`). */
-    publicUrl: Setting.optional(
-      Setting.textThat(
-        (url) => originOf(url) !== undefined,
-        "the address of the deployment without a path, https://shop.example"
-      ),
-      "STOA_PUBLIC_URL"
-    )
+    publicUrl: option(ownAddress, "STOA_PUBLIC_URL")
   }),
   /** Connection string of PostgreSQL 15 or newer. Absent: an embedded server under `dataDir` (`DATABASE_URL`). */
-  databaseUrl: Setting.optional(databaseUrl, "DATABASE_URL"),
+  databaseUrl: option(databaseUrl, "DATABASE_URL"),
   /** Directory of the embedded database; created when missing, never deleted. Default `.data` (`STOA_DATA_DIR`). */
-  dataDir: Setting.withDefault(Setting.text, ".data", "STOA_DATA_DIR"),
-  store: Setting.group({
+  dataDir: setting(is.text, ".data", "STOA_DATA_DIR"),
+  store: group({
     /** Organization of requests that name none; a start creates it if needed. Default `org_default`. */
-    defaultOrganizationId: Setting.optional(organizationId),
+    defaultOrganizationId: option(organizationId),
     /** Three letters; the currency of amounts that carry none. Default `USD`. */
-    defaultCurrency: Setting.withDefault(
-      Setting.textThat(isCurrencyCode, "the upper-case code of a currency, for example USD"),
-      defaultSettings.defaultCurrency
-    )
+    defaultCurrency: setting(currency, defaultSettings.defaultCurrency)
   }),
   /** Locales of the catalog (docs/catalog.md). */
-  catalog: Setting.group({
+  catalog: group({
     /** The last fallback of every locale. Default `en`. */
-    defaultLocale: Setting.withDefault(locale, defaultCatalog.defaultLocale),
+    defaultLocale: setting(locale, defaultCatalog.defaultLocale),
     /** Fallbacks of a locale, best first: `{ "de-CH": ["fr"] }`. Default: none. */
-    localeFallbacks: Setting.withDefault(
-      Schema.Record(locale, Schema.Array(locale)).annotate({
-        description: "names of locales, 1 to 64 characters each"
-      }),
-      defaultCatalog.localeFallbacks
-    ),
+    localeFallbacks: setting(locales, defaultCatalog.localeFallbacks),
     /** Whether texts wait as a draft for a user with `catalog:approve`. Default false. */
-    approveLocales: Setting.withDefault(Setting.flag, defaultCatalog.approveLocales)
+    approveLocales: setting(is.flag, defaultCatalog.approveLocales)
   }),
-  cart: Setting.group({
+  cart: group({
     /** Life of a cart in minutes from its creation. Default 10080, seven days. */
-    ttlMinutes: Setting.withDefault(Setting.whole(1, 52_560_000), defaultSettings.cartTtlMinutes)
+    ttlMinutes: setting(is.whole(1, 52_560_000), defaultSettings.cartTtlMinutes)
   }),
-  checkout: Setting.group({
+  checkout: group({
     /** Seconds that stock is held for a checkout in progress. Default 900. */
-    holdSeconds: Setting.withDefault(Setting.whole(1, 31_536_000), defaultSettings.holdSeconds),
+    holdSeconds: setting(is.whole(1, 31_536_000), defaultSettings.holdSeconds),
     /** Orders of a shopper (`POST /api/orders`) that may wait for their payment at once. Default 3. */
-    maxUnpaidOrders: Setting.withDefault(Setting.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
+    maxUnpaidOrders: setting(is.whole(0, 1_000_000), defaultSettings.maxUnpaidOrders),
     /** Minutes to confirm a payment, as with 3-D Secure; then the order is cancelled. Default 60. */
-    confirmationMinutes: Setting.withDefault(Setting.whole(1, 525_600), defaultSettings.confirmationMinutes)
+    confirmationMinutes: setting(is.whole(1, 525_600), defaultSettings.confirmationMinutes)
   }),
-  orders: Setting.group({
+  orders: group({
     /** Hours after which an unpaid pending order is cancelled; drafts are not. 0: never. Default 48. */
-    staleHours: Setting.withDefault(Setting.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
+    staleHours: setting(is.whole(0, 87_600, " of hours (0: never)"), defaultSettings.staleOrderHours)
   }),
   /** How long ended records stay in the database; scheduled jobs delete them then. */
-  retention: Setting.group({
+  retention: group({
     /** Days that abandoned and checked-out carts stay. Default 30. */
-    cartDays: Setting.withDefault(days(), 30),
+    cartDays: setting(days(), 30),
     /** Days that released and consumed stock holds stay. Default 30. */
-    holdDays: Setting.withDefault(days(), 30),
+    holdDays: setting(days(), 30),
     /** Days that events of payment providers stay; none repeats an event after a month. Default 90. */
-    providerEventDays: Setting.withDefault(days(), 90),
+    providerEventDays: setting(days(), 90),
     /** Days that imports, their records and their reports stay. Default 30. */
-    importDays: Setting.withDefault(days(), defaultLimits.keepDays),
+    importDays: setting(days(), defaultLimits.keepDays),
     /** Days that a superseded revision of an entity stays; at most 100 stay. Default 365. */
-    revisionDays: Setting.withDefault(days(), 365),
+    revisionDays: setting(days(), 365),
     /** Hours that results of idempotency keys and messages of actors and workflows stay. Default 24. */
-    idempotencyHours: Setting.withDefault(Setting.whole(1, 36_500), 24)
+    idempotencyHours: setting(is.whole(1, 36_500), 24)
   }),
   /** Imported files (docs/import-export.md). */
-  importExport: Setting.group({
+  importExport: group({
     /** Largest file, in bytes. Default 268,435,456 (256 MB). */
-    maxFileBytes: Setting.withDefault(
-      Setting.whole(1, Number.MAX_SAFE_INTEGER, " of bytes"),
-      defaultLimits.maxFileBytes
-    ),
+    maxFileBytes: setting(is.whole(1, Number.MAX_SAFE_INTEGER, " of bytes"), defaultLimits.maxFileBytes),
     /** Records that are written in one transaction, 1 to 5000. Default 500. */
-    batchRows: Setting.withDefault(Setting.whole(1, 5_000), defaultLimits.batchRows)
+    batchRows: setting(is.whole(1, 5_000), defaultLimits.batchRows)
   }),
-  changeLog: Setting.group({
+  changeLog: group({
     /** Days that the change log (audit trail and events) keeps an entry. 0: for ever. Default 730. */
-    keepDays: Setting.withDefault(days(0), 730)
+    keepDays: setting(days(0), 730)
   }),
   /** Price of shipping where the organization has no zones (docs/tax-and-shipping.md). Default: a flat rate of 0. */
-  shipping: shippingSettings,
+  shipping: group({
+    /** `flat` needs `flatRate`, `weight_based` needs `brackets` and `fallbackCost`. Default: a flat rate of 0. */
+    type: option(is.oneOf("flat", "weight_based")),
+    /** Price of an order, in minor units of its currency. */
+    flatRate: option(amount),
+    /** Prices by total weight: the first bracket that holds it. */
+    brackets: option(brackets),
+    /** Price of an order that is heavier than each bracket. */
+    fallbackCost: option(amount),
+    /** Subtotal, after discounts, from which shipping is free. */
+    freeShippingThreshold: option(amount),
+    /** An order that no zone or adapter serves is refused, or costs what is configured here. Default `refuse`. */
+    unserved: setting(is.oneOf("refuse", "configured"), defaultShipping.unserved),
+    /** External service that prices shipping in place of the zones. Default: none. */
+    adapter: option(is.code<RateAdapter>()),
+    /** How long a checkout waits for it, in milliseconds from 1 to 20000. Default 3000. */
+    adapterTimeoutMs: setting(is.ms(1, 20_000), defaultShipping.adapterTimeoutMs),
+    /** If it does not answer, the zones decide, or the order is refused. Default `zones`. */
+    adapterFallback: setting(is.oneOf("zones", "refuse"), defaultShipping.adapterFallback)
+  }),
   /** Tax, besides the organizations' own classes and rates (docs/tax-and-shipping.md). Rates in basis points: 1900 is 19 %. */
-  tax: taxSettings,
+  tax: group({
+    /** Whether prices contain their tax; else tax is added to them. Default false. */
+    pricesIncludeTax: setting(is.flag, false),
+    /** The same for single organizations, by id; it wins over the above. */
+    organizations: setting(
+      is.code<Readonly<Record<string, { readonly pricesIncludeTax?: boolean }>>>(),
+      {}
+    ),
+    /** With tax classes: whether shipping is taxed like the default class. Default false: it is not taxed. */
+    shippingByDefaultClass: setting(is.flag, defaultTaxOptions.shippingByDefaultClass),
+    /** External tax service, called if an organization's own rules do not cover an order. */
+    adapter: option(is.code<TaxAdapter>()),
+    /** Milliseconds it has for an answer. Default 3000. */
+    timeoutMs: setting(is.ms(1, 60_000), defaultTaxOptions.timeoutMs),
+    /** Flat rate if the adapter does not answer. */
+    fallbackRateBps: option(is.whole(0, 10_000, " of basis points")),
+    /** Without an answer. Default: `fallback` if `fallbackRateBps` is set, else the checkout is refused. */
+    onFailure: option(is.oneOf("fallback", "refuse")),
+    /** Origin of goods, for the adapter. */
+    defaultFromAddress: option(is.code<Destination>())
+  }),
   /** Users, sessions, keys, roles and organizations (docs/access.md). */
   auth: authSettings,
   /** Payment providers (docs/payments.md). */
   payments: paymentSettings,
   /** Webhooks (docs/webhooks.md). */
-  webhooks: webhookSettings,
+  webhooks: group({
+    /**
+     * Whether webhooks can reach this machine and private networks. Default: in development only; refused in production
+     * (`STOA_WEBHOOKS_ALLOW_PRIVATE`). `allowPrivateNetworks` is the same.
+     */
+    allowPrivateTargets: option(is.flag, "STOA_WEBHOOKS_ALLOW_PRIVATE"),
+    allowPrivateNetworks: option(is.flag),
+    /** The only ports of receivers. Default: any. */
+    allowedPorts: option(is.code<ReadonlyArray<number>>()),
+    /** Days of failures after which an endpoint is switched off. Default 5. */
+    disableAfterDays: setting(is.between(1, 365), defaultWebhookOptions.disableAfterDays),
+    /** Hours that a replaced secret signs besides the new one. Default 24. */
+    rotationHours: setting(is.between(0, 720), defaultWebhookOptions.rotationHours),
+    /** Days that deliveries are kept, and can be sent again. Default 30. */
+    retentionDays: setting(is.between(2, 3_650), defaultWebhookOptions.retentionDays),
+    /** How long a failed delivery waits for its next attempt. */
+    backoff: group({
+      /** Seconds before the first retry. Default 170. */
+      baseSeconds: setting(is.between(1, 86_400), defaultWebhookOptions.backoff.baseSeconds),
+      /** Growth of each wait over the previous one. Default 2. */
+      factor: setting(is.between(1, 10), defaultWebhookOptions.backoff.factor),
+      /** Seconds that no wait exceeds. Default 43200. */
+      maxSeconds: setting(is.between(1, 604_800), defaultWebhookOptions.backoff.maxSeconds),
+      /** Varies each wait by up to this share of it, 0 to 1. Default 0.2. */
+      jitter: setting(is.between(0, 1), defaultWebhookOptions.backoff.jitter)
+    })
+  }),
   /** Limits of requests (docs/security.md). */
-  rateLimits: Setting.group(Setting.numbers(defaultRates, Setting.whole(1, 1_000_000_000))),
+  rateLimits: numbers(defaultRates, is.whole(1, 1_000_000_000)),
   /** Name of the store in mails and on invoices. Default `Stoa`. */
-  storeName: Setting.withDefault(Setting.text, "Stoa"),
+  storeName: setting(is.text, "Stoa"),
   /** Invoices and receipts: the seller and the texts (docs/orders.md). */
-  invoices: Setting.optional(Setting.code<Partial<InvoiceOptions>>()),
+  invoices: option(is.code<Partial<InvoiceOptions>>()),
   /** Mails (docs/mail.md). */
   email: mailSettings,
   /** Files of the store: what may be uploaded, and the sizes of images (docs/media.md). */
@@ -166,31 +227,68 @@ export const deploymentSettings = Setting.group({
   /** Where those files are stored (`STOA_MEDIA_STORAGE`). */
   storage: storageSettings,
   /** Background jobs (docs/jobs.md). Times in milliseconds unless stated otherwise. */
-  jobs: jobSettings,
+  jobs: group({
+    /** Tasks of the deployment, besides those of the core and of plugins. */
+    tasks: setting(is.code<ReadonlyArray<Task>>(), []),
+    /** Another queue in place of the built-in one. */
+    adapter: option(is.code<JobEngine>()),
+    /** Which of the due jobs runs first. Default: the oldest `createdAt`. */
+    processingOrder: setting(is.code<ProcessingOrder>(), defaultJobSettings.order),
+    autorun: group({
+      /**
+       * Whether the processes that run actors work on all queues; without it jobs stay pending until a run is requested.
+       * Default true, and false with a push engine (`STOA_JOBS_AUTORUN`).
+       */
+      enabled: option(is.flag, "STOA_JOBS_AUTORUN"),
+      /** Polling interval of an idle queue without notifications. Default 10000. */
+      intervalMs: setting(positive, defaultJobSettings.pollMs)
+    }),
+    /** Queues that always have a worker, besides `default` and those of tasks. */
+    queues: setting(is.texts, defaultJobSettings.queues),
+    /** Maximum number of workers of a queue in the whole deployment. Default 4. */
+    slots: setting(positive, defaultJobSettings.slots),
+    /** Concurrent handlers of a worker. Default 50. */
+    concurrency: setting(positive, defaultJobSettings.concurrency),
+    /** Maximum number of jobs in one claim while handlers end as fast as they begin. Default 1000. */
+    batch: setting(positive, defaultJobSettings.batch),
+    /** Time limit of a handler whose task sets none. Default 300000, five minutes. */
+    timeLimitMs: setting(positive, defaultJobSettings.timeLimitMs),
+    /** How long a job belongs to its worker after its last heartbeat. Default 60000 (`JOB_REAP_THRESHOLD_MS`). */
+    leaseMs: setting(positive, defaultJobSettings.leaseMs, "JOB_REAP_THRESHOLD_MS"),
+    /** Interval between checks for jobs of dead workers. Default 60000 (`JOBS_REAPER_INTERVAL_MS`). */
+    reapIntervalMs: setting(positive, defaultJobSettings.reapMs, "JOBS_REAPER_INTERVAL_MS"),
+    /** Days that jobs stay after their end. */
+    retentionDays: group({
+      /** Default 7. */
+      succeeded: setting(positive, defaultJobSettings.keepSucceededDays),
+      /** Default 30. */
+      failed: setting(positive, defaultJobSettings.keepFailedDays)
+    })
+  }),
   /** Tasks of the deployment; the same as `jobs.tasks`. */
-  tasks: Setting.withDefault(Setting.code<ReadonlyArray<Task>>(), []),
+  tasks: setting(is.code<ReadonlyArray<Task>>(), []),
   /** Figures of a store (docs/analytics.md). */
-  analytics: Setting.group({
+  analytics: group({
     /** Models of the deployment, besides those of the core and of plugins. */
-    models: Setting.withDefault(Setting.code<ReadonlyArray<AnalyticsModel>>(), []),
+    models: setting(is.code<ReadonlyArray<AnalyticsModel>>(), []),
     /** Milliseconds a query may take. Default 10000. */
-    timeoutMs: Setting.withDefault(Setting.milliseconds(100, 300_000), defaultAnalytics.timeoutMs),
+    timeoutMs: setting(is.ms(100, 300_000), defaultAnalytics.timeoutMs),
     /** Concurrent queries of one process; others wait. Default 2. */
-    connections: Setting.withDefault(Setting.whole(1, 20), defaultAnalytics.connections)
+    connections: setting(is.whole(1, 20), defaultAnalytics.connections)
   }),
   /** Search of the catalog (docs/catalog.md). */
-  search: Setting.group({
+  search: group({
     /** Facets that are counted if a request names none. Default: type, category, brand, status. */
-    defaultFacets: Setting.withDefault(facets, usualFacets)
+    defaultFacets: setting(facets, usualFacets)
   }),
   /** Plugins in the order in which they are installed (docs/plugins.md); one that requires another comes after it. */
-  plugins: Setting.withDefault(Setting.code<ReadonlyArray<Plugin>>(), []),
+  plugins: setting(is.code<ReadonlyArray<Plugin>>(), []),
   /** Hooks of the deployment (docs/plugins.md); they run before those of modules and plugins. */
-  hooks: Setting.withDefault(Setting.code<ReadonlyArray<Hook>>(), [])
+  hooks: setting(is.code<ReadonlyArray<Hook>>(), [])
 })
 
 /** Configuration of a deployment in `commerce.config.ts`. Every option has a default; environment variables win over it. */
-export type DeploymentConfig = Setting.Options<typeof deploymentSettings.fields>
+export type DeploymentConfig = Options<typeof deploymentSettings.fields>
 
 /** The configuration of this process, with the environment and the defaults. */
 export type Deployment = typeof deploymentSettings.Type

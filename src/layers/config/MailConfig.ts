@@ -5,12 +5,13 @@ import type { MailLocales } from "../mail/MailContent.ts"
 import { canonicalLocale } from "../mail/MailTexts.ts"
 import type { MailAdapter } from "../mail/MailTransport.ts"
 import { isLoopback } from "./NetworkConfig.ts"
-import * as Setting from "./Settings.ts"
+import * as is from "./Rules.ts"
+import { type Environment, group, option, type Options, type Problems, setting, variable } from "./Settings.ts"
 
 /** The parts of `smtp://user:password@host:port`; undefined for other texts. */
 const partsOf = (address: string) => {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url === undefined || !/^smtps?:$/.test(url.protocol) || url.hostname === "") return undefined
+  const url = URL.parse(address)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "") return undefined
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     secure: url.protocol === "smtps:",
@@ -22,65 +23,53 @@ const partsOf = (address: string) => {
   }
 }
 
-/** A mail server; times in milliseconds. */
-const smtpSettings = Setting.group({
-  /** `smtp://user:password@host:587` or `smtps://…:465` (`STOA_SMTP_URL`); the settings below win over it. */
-  url: Setting.optional(
-    Setting.secret("smtp://user:password@host:587 or smtps://…", (address) => partsOf(address) !== undefined),
-    "STOA_SMTP_URL"
-  ),
-  host: Setting.optional(Setting.text),
-  /** Default 587, or 465 with `secure`. */
-  port: Setting.optional(Setting.whole(1, 65_535).annotate({ description: "a port number from 1 to 65535" })),
-  user: Setting.optional(Setting.text),
-  pass: Setting.optional(Setting.secret("a password")),
-  /** TLS from the first byte. Default: if the port is 465. */
-  secure: Setting.optional(Setting.flag),
-  /**
-   * Encryption of a connection that begins without TLS. `opportunistic`: if the server can. Default: `required` in
-   * production and with a password, unless the server is this machine; else `opportunistic`.
-   */
-  starttls: Setting.optional(Setting.oneOf("required", "opportunistic", "never")),
-  /** Certificate in PEM of the server's authority, if it is no public one. */
-  ca: Setting.optional(Setting.text),
-  /** Connections of each process: mails that it sends at the same time. Default 5. */
-  connections: Setting.withDefault(Setting.whole(1, 100), 5),
-  /** Maximum wait for a connection and its greeting. Default 10000. */
-  connectTimeoutMs: Setting.withDefault(Setting.milliseconds(1, 600_000), 10_000),
-  /** Maximum silence of the server, and how long an idle connection is kept. Default 20000. */
-  answerTimeoutMs: Setting.withDefault(Setting.milliseconds(1, 600_000), 20_000),
-  /** Maximum time for a whole mail. Default 60000. */
-  sendTimeoutMs: Setting.withDefault(Setting.milliseconds(1, 240_000), 60_000)
-})
+const smtpForm = "smtp://user:password@host:587 or smtps://…"
+const tagForm = "a language tag, for example de or de-AT"
 
-export const mailSettings = Setting.group({
+export const mailSettings = group({
   /** Address of the sender; needed with `smtp` (`STOA_MAIL_FROM`). */
-  from: Setting.optional(Setting.text, "STOA_MAIL_FROM"),
-  smtp: smtpSettings,
+  from: option(is.text, "STOA_MAIL_FROM"),
+  /** A mail server; times in milliseconds. */
+  smtp: group({
+    /** `smtp://user:password@host:587` or `smtps://…:465` (`STOA_SMTP_URL`); the settings below win over it. */
+    url: option(is.secret(smtpForm, (address) => partsOf(address) !== undefined), "STOA_SMTP_URL"),
+    host: option(is.text),
+    /** Default 587, or 465 with `secure`. */
+    port: option(is.whole(1, 65_535).annotate({ description: "a port number from 1 to 65535" })),
+    user: option(is.text),
+    pass: option(is.secret("a password")),
+    /** TLS from the first byte. Default: if the port is 465. */
+    secure: option(is.flag),
+    /**
+     * Encryption of a connection that begins without TLS. `opportunistic`: if the server can. Default: `required` in
+     * production and with a password, unless the server is this machine; else `opportunistic`.
+     */
+    starttls: option(is.oneOf("required", "opportunistic", "never")),
+    /** Certificate in PEM of the server's authority, if it is no public one. */
+    ca: option(is.text),
+    /** Connections of each process: mails that it sends at the same time. Default 5. */
+    connections: setting(is.whole(1, 100), 5),
+    /** Maximum wait for a connection and its greeting. Default 10000. */
+    connectTimeoutMs: setting(is.ms(1, 600_000), 10_000),
+    /** Maximum silence of the server, and how long an idle connection is kept. Default 20000. */
+    answerTimeoutMs: setting(is.ms(1, 600_000), 20_000),
+    /** Maximum time for a whole mail. Default 60000. */
+    sendTimeoutMs: setting(is.ms(1, 240_000), 60_000)
+  }),
   /** Sends mails in another way (contract, platform §3). */
-  send: Setting.optional(Setting.code<MailAdapter>()),
+  send: option(is.code<MailAdapter>()),
   /** Templates that are not sent. */
-  switchedOff: Setting.withDefault(Setting.code<ReadonlyArray<MailTemplate>>(), []),
+  switchedOff: setting(is.code<ReadonlyArray<MailTemplate>>(), []),
   /** Language tag of mails whose recipient has none. Default `en`, which is built in. */
-  locale: Setting.withDefault(
-    Setting.textThat((tag) => canonicalLocale(tag) !== undefined, "a language tag, for example de or de-AT"),
-    "en"
-  ),
+  locale: setting(is.textThat((tag) => canonicalLocale(tag) !== undefined, tagForm), "en"),
   /** Texts by language tag and template, in place of the built-in ones (docs/mail.md). */
-  templates: Setting.withDefault(Setting.code<MailLocales>(), {})
+  templates: setting(is.code<MailLocales>(), {})
 })
-export type EmailOptions = Setting.Options<typeof mailSettings.fields>
+export type EmailOptions = Options<typeof mailSettings.fields>
 type Email = typeof mailSettings.Type
 
 /** A mail server. */
-export interface SmtpSettings extends Omit<typeof smtpSettings.Type, "url" | "user" | "pass"> {
-  readonly host: string
-  readonly port: number
-  readonly secure: boolean
-  readonly starttls: "required" | "opportunistic" | "never"
-  readonly login: { readonly user: string; readonly pass: Redacted.Redacted<string> } | undefined
-  readonly from: string
-}
+export type SmtpSettings = ReturnType<typeof smtpOf>
 
 /** How mails leave this deployment; `files` in development only. */
 export type MailWay =
@@ -91,10 +80,10 @@ export type MailWay =
 const smtpOf = (
   { from = "", smtp }: Email,
   isFromEnvironment: boolean,
-  environment: Setting.Environment,
-  problems: Setting.Problems
-): SmtpSettings => {
-  const { pass: _, url, ...same } = smtp
+  environment: Environment,
+  problems: Problems
+) => {
+  const { pass: _, url, user: __, ...same } = smtp
   const inUrl: Partial<Email["smtp"]> = (url && partsOf(Redacted.value(url))) ?? {}
   // The environment wins over the configuration, in which single settings win over the address.
   const pick = <K extends "host" | "port" | "user" | "pass" | "secure">(name: K) =>
@@ -109,48 +98,46 @@ const smtpOf = (
     host,
     port: pick("port") ?? (secure ? 465 : 587),
     secure,
-    starttls: smtp.starttls ?? (mustEncrypt ? "required" : "opportunistic"),
+    starttls: smtp.starttls ?? (mustEncrypt ? "required" as const : "opportunistic" as const),
     login: user === undefined ? undefined : { user, pass },
     from
   }
 }
 
 /** Languages by their canonical tags. */
-const localesOf = ({ templates }: Email, problems: Setting.Problems): MailLocales =>
+const localesOf = ({ templates }: Email, problems: Problems): MailLocales =>
   Object.fromEntries(
     Object.entries(templates).map(([tag, writers]) => {
       const canonical = canonicalLocale(tag)
-      if (canonical === undefined) problems.refuse("email.templates", tag, "a language tag, for example de or de-AT")
+      if (canonical === undefined) problems.refuse("email.templates", tag, tagForm)
       return [canonical ?? tag, writers]
     })
   )
 
 /** How mails leave the deployment, and the key that encrypts them while they wait. */
-export const mailOf = Effect.fnUntraced(
-  function*(
-    email: Email,
-    hasServer: boolean,
-    keyring: Keyring | undefined,
-    environment: Setting.Environment,
-    problems: Setting.Problems
-  ) {
-    const isFromEnvironment = (yield* Setting.variable("STOA_SMTP_URL")) !== undefined
-    const wayWithoutServer: MailWay = email.send === undefined
-      ? { kind: environment === "development" ? "files" : "off" }
-      : { kind: "adapter", send: email.send }
-    const way: MailWay = hasServer || isFromEnvironment
-      ? { kind: "smtp", smtp: smtpOf(email, isFromEnvironment, environment, problems) }
-      : wayWithoutServer
-    if (environment === "production" && keyring === undefined && way.kind !== "off") {
-      problems.refuse("STOA_SECRETS_KEY", "", "a key (openssl rand -base64 32), which encrypts mails while they wait")
-    }
-    return {
-      way,
-      keyring: keyring ?? developmentKeyring,
-      locale: canonicalLocale(email.locale) ?? email.locale,
-      locales: localesOf(email, problems),
-      /** Domain of the sender. */
-      domain: /@([\w.-]+)$/.exec(email.from ?? "")?.[1] ?? "localhost"
-    }
+export const mailOf = Effect.fnUntraced(function*(
+  email: Email,
+  hasServer: boolean,
+  keyring: Keyring | undefined,
+  environment: Environment,
+  problems: Problems
+) {
+  const isFromEnvironment = (yield* variable("STOA_SMTP_URL")) !== undefined
+  const withoutServer: MailWay = email.send === undefined
+    ? { kind: environment === "development" ? "files" : "off" }
+    : { kind: "adapter", send: email.send }
+  const way: MailWay = hasServer || isFromEnvironment
+    ? { kind: "smtp", smtp: smtpOf(email, isFromEnvironment, environment, problems) }
+    : withoutServer
+  if (environment === "production" && keyring === undefined && way.kind !== "off") {
+    problems.refuse("STOA_SECRETS_KEY", "", "a key (openssl rand -base64 32), which encrypts mails while they wait")
   }
-)
+  return {
+    way,
+    keyring: keyring ?? developmentKeyring,
+    locale: canonicalLocale(email.locale) ?? email.locale,
+    locales: localesOf(email, problems),
+    /** Domain of the sender. */
+    domain: /@([\w.-]+)$/.exec(email.from ?? "")?.[1] ?? "localhost"
+  }
+})

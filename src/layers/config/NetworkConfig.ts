@@ -22,22 +22,20 @@ export const isLoopback = (host: string): boolean => {
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
 }
 
-/** The addresses that other machines reach, with their variables. */
-const openAddresses = (settings: Listening): ReadonlyArray<readonly [variable: string, host: string]> =>
-  ([
-    ["HOST", settings.host],
-    ...hasPeers(settings) ? [["STOA_RUNNER_HOST", settings.runnerHost]] as const : []
-  ] as const)
-    .filter(([, host]) => !isLoopback(host))
+/** The addresses that other machines reach, with their variables, where test payments and internal addresses are open. */
+const openInDevelopment = (settings: Listening): ReadonlyArray<readonly [variable: string, host: string]> => {
+  const own = [["HOST", settings.host]] as const
+  const all = hasPeers(settings) ? [...own, ["STOA_RUNNER_HOST", settings.runnerHost] as const] : own
+  return settings.environment === "production" ? [] : all.filter(([, host]) => !isLoopback(host))
+}
 
 /** Whether a network reaches test payments, and requests that may reach internal addresses. */
-export const isDevelopmentOnNetwork = (settings: Listening): boolean =>
-  settings.environment !== "production" && openAddresses(settings).length > 0
+export const isDevelopmentOnNetwork = (settings: Listening): boolean => openInDevelopment(settings).length > 0
 
 /** A forgotten `NODE_ENV` must not open a shop to its network: outside of production that has to be allowed explicitly. */
 export const checkNetwork = (settings: Listening, isAllowed: boolean, problems: Problems): void => {
-  const [open] = openAddresses(settings)
-  if (settings.environment === "production" || isAllowed || open === undefined) return
+  const [open] = openInDevelopment(settings)
+  if (isAllowed || open === undefined) return
   problems.refuse(
     ...open,
     `NODE_ENV=production, or an address of this machine alone (127.0.0.1). NODE_ENV is ${settings.environment}, where ` +

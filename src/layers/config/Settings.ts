@@ -24,33 +24,6 @@ export class Problems {
   )
 }
 
-export const whole = (least: number, most: number, unit = "") =>
-  Schema.Int.check(Schema.isBetween({ minimum: least, maximum: most })).annotate({
-    description: `a whole number${unit} from ${least} to ${most}`
-  })
-export const milliseconds = (least: number, most: number) => whole(least, most, " of milliseconds")
-export const port = whole(0, 65_535).annotate({ description: "a port number from 0 to 65535 (0 picks a free one)" })
-export const between = (least: number, most: number) =>
-  Schema.Finite.check(Schema.isBetween({ minimum: least, maximum: most })).annotate({
-    description: `a number from ${least} to ${most}`
-  })
-export const flag = Schema.Boolean.annotate({ description: "true or false" })
-export const textThat = (fits: (value: string) => boolean, description: string) =>
-  Schema.String.check(Schema.makeFilter(fits)).annotate({ description })
-export const text = textThat(() => true, "a text")
-export const texts = Schema.Array(text).annotate({ description: "a list of texts" })
-export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words) =>
-  Schema.Literals(words).annotate({ description: words.join(", ") })
-/** A secret, which no message and no print of the settings shows. */
-export const secret = (description: string, fits: (value: string) => boolean = () => true) =>
-  Schema.RedactedFromValue(textThat(fits, description)).annotate({ description, isSecret: true })
-/** A part that only code can describe: adapters, plugins, texts by language. The type checker is its only rule. */
-export const code = <A>() =>
-  Schema.declare((_: unknown): _ is A => true).annotate({ description: "what its type says" })
-
-const isWebAddress = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-export const webAddress = (example: string) => textThat(isWebAddress, `an address, ${example}`)
-
 /** An environment variable. `Config` counts an empty one as not set, as shells and compose files write it. */
 export const variable = (name: string) => Effect.map(Config.option(Config.String(name)), Option.getOrUndefined)
 
@@ -77,53 +50,40 @@ const readerOf = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name: st
     const wrong = found ?? keys.reduce<unknown>((at, key) => Predicate.hasProperty(at, key) ? at[key] : at, value)
     // The index of a text in a list is no part of the setting's name.
     const inner = keys.filter((key, index) => index < keys.length - 1 || Predicate.isString(key))
-    const hint = found === undefined && name !== undefined ? ` (${name})` : ""
-    problems.refuse(
-      found === undefined ? [path, ...inner].join(".") : name ?? path,
-      isSecret === true ? "…" : wrong,
-      `${description}${hint}`
-    )
+    const [called, hint] = found === undefined
+      ? [[path, ...inner].join("."), name === undefined ? "" : ` (${name})`]
+      : [name ?? path, ""]
+    problems.refuse(called, isSecret === true ? "…" : wrong, `${description}${hint}`)
     return undefined
   })
 }
 
 /** A setting without a default. The environment variable, if it has one, wins over the configuration. */
-export const optional = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name?: string) =>
+export const option = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, name?: string) =>
   Object.assign(Schema.optional(rule), { rule, read: readerOf(rule, name) })
 
 /** A setting with a default. */
-export type Setting<S extends Schema.Constraint> = Schema.withDecodingDefault<S> & {
-  readonly rule: S
-  readonly read: Reader
-}
-export const withDefault = <S extends Schema.ConstraintDecoder<unknown>>(
-  rule: S,
-  fallback: S["Encoded"],
-  name?: string
-) => Object.assign(Schema.withDecodingDefault<S>(Effect.succeed(fallback))(rule), { rule, read: readerOf(rule, name) })
+export const setting = <S extends Schema.ConstraintDecoder<unknown>>(rule: S, fallback: S["Encoded"], name?: string) =>
+  Object.assign(Schema.withDecodingDefault<S>(Effect.succeed(fallback))(rule), { rule, read: readerOf(rule, name) })
 
+type NumberSetting = ReturnType<typeof setting<Schema.Codec<number>>>
 interface ToSetting extends Struct.Lambda {
-  (fallback: number): Setting<Schema.Codec<number>>
-  readonly "~lambda.out": Setting<Schema.Codec<number>>
+  (fallback: number): NumberSetting
+  readonly "~lambda.out": NumberSetting
 }
 
 /** Settings of one rule, whose names, comments and defaults are those of an object. */
 export const numbers = <D extends Readonly<Record<string, number>>>(defaults: D, rule: Schema.Codec<number>) =>
-  Struct.map(defaults, Struct.lambda<ToSetting>((fallback) => withDefault(rule, fallback)))
+  group(Struct.map(defaults, Struct.lambda<ToSetting>((fallback) => setting(rule, fallback))))
 
 /** Settings below one name. */
 export const group = <F extends Readonly<Record<string, Schema.Constraint & { readonly read: Reader }>>>(fields: F) => {
   const read: Reader = (problems, name, configured) =>
     Effect.map(
-      Effect.forEach(Object.entries(fields), ([key, field]) =>
-        Effect.map(
-          field.read(
-            problems,
-            name === "" ? key : `${name}.${key}`,
-            Predicate.hasProperty(configured, key) ? configured[key] : undefined
-          ),
-          (value) => [key, value] as const
-        )),
+      Effect.forEach(Object.entries(fields), ([key, field]) => {
+        const value = Predicate.hasProperty(configured, key) ? configured[key] : undefined
+        return Effect.map(field.read(problems, name === "" ? key : `${name}.${key}`, value), (read) => [key, read])
+      }),
       Object.fromEntries
     )
   return Object.assign(Schema.Struct(fields), { read })
