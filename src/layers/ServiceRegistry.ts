@@ -15,7 +15,7 @@ import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Jobs } from "../domain/jobs/Jobs.ts"
 import { Media } from "../domain/media/Media.ts"
-import { type CoreServices, ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
+import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { Orders } from "../domain/orders/Orders.ts"
 import { Refunds } from "../domain/payments/Refunds.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
@@ -28,71 +28,54 @@ import { RefundRequests } from "../workflows/payments/RefundRequests.ts"
 import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 
-declare module "../domain/modules/ServiceRegistry.ts" {
-  interface CoreServices {
-    /** Changes of entities and their reads. */
-    readonly catalog: Catalog["Service"] & CatalogReads["Service"]
-    readonly categories: Categories["Service"]
-    readonly brands: Brands["Service"]
-    readonly variants: Variants["Service"]
-    /** Files and what shows them. */
-    readonly media: Media["Service"]
-    /** Carts and changes of their lines. */
-    readonly cart: Carts["Service"]
-    readonly checkout: Checkouts["Service"]
-    /** Reads of orders; `change` moves one to another status. */
-    readonly orders: Pick<Orders["Service"], "get" | "list"> & Pick<StatusChanges["Service"], "change">
-    /**
-     * Money that is given back. `request` writes a refund, also in the caller's transaction, and `settle` has its money
-     * moved once that has committed; `refund` does both, and belongs into no transaction.
-     */
-    readonly refunds: Refunds["Service"] & RefundRequests["Service"] & Pick<RefundSettlement["Service"], "settle">
-    /** What has been handed over; `sendLines`, `conclude` and `change` are for plugins that ship. */
-    readonly fulfillment: Fulfillments["Service"] & Pick<Shipments["Service"], "sendLines" | "conclude" | "change">
-    readonly inventory: Inventory["Service"]
-    readonly pricing: Prices["Service"]
-    readonly priceModifiers: PriceModifiers["Service"]
-    readonly promotions: Promotions["Service"]
-    readonly shippingZones: ShippingZones["Service"]
-    readonly shippingRates: ShippingRates["Service"]
-    readonly customers: Customers["Service"]
-    /** People whom the organization knows, and for whose vendor they act. */
-    readonly users: Users["Service"]
-    /** Figures, in the scope of the actor. */
-    readonly analytics: Analytics["Service"]
-  }
-}
+/** Two services under one name. */
+const both = <A extends object, E, R, B extends object, E2, R2>(
+  a: Effect.Effect<A, E, R>,
+  b: Effect.Effect<B, E2, R2>
+) => Effect.zipWith(a, b, (one, other) => ({ ...one, ...other }))
 
-const coreServices = Effect.gen(function*() {
-  const orders = yield* Orders
-  const shipments = yield* Shipments
-  const services: CoreServices = {
-    catalog: { ...yield* Catalog, ...yield* CatalogReads },
-    categories: yield* Categories,
-    brands: yield* Brands,
-    variants: yield* Variants,
-    media: yield* Media,
-    cart: yield* Carts,
-    checkout: yield* Checkouts,
-    orders: { get: orders.get, list: orders.list, change: (yield* StatusChanges).change },
-    refunds: {
-      ...yield* Refunds,
-      ...yield* RefundRequests,
-      settle: (yield* RefundSettlement).settle
-    },
-    fulfillment: { ...yield* Fulfillments, ...shipments },
-    inventory: yield* Inventory,
-    pricing: yield* Prices,
-    priceModifiers: yield* PriceModifiers,
-    promotions: yield* Promotions,
-    shippingZones: yield* ShippingZones,
-    shippingRates: yield* ShippingRates,
-    customers: yield* Customers,
-    users: yield* Users,
-    analytics: yield* Analytics
-  }
-  return services
+const coreServices = Effect.all({
+  /** Changes of entities and their reads. */
+  catalog: both(Catalog, CatalogReads),
+  categories: Categories,
+  brands: Brands,
+  variants: Variants,
+  /** Files and what shows them. */
+  media: Media,
+  /** Carts and changes of their lines. */
+  cart: Carts,
+  checkout: Checkouts,
+  /** Reads of orders; `change` moves one to another status. */
+  orders: Effect.zipWith(Orders, StatusChanges, ({ get, list }, { change }) => ({ get, list, change })),
+  /**
+   * Money that is given back. `request` writes a refund, also in the caller's transaction, and `settle` has its money
+   * moved once that has committed; `refund` does both, and belongs into no transaction.
+   */
+  refunds: both(
+    both(Refunds, RefundRequests),
+    Effect.map(RefundSettlement, ({ settle }) => ({ settle }))
+  ),
+  /** What has been handed over; `sendLines`, `conclude` and `change` are for plugins that ship. */
+  fulfillment: both(
+    Fulfillments,
+    Effect.map(Shipments, ({ change, conclude, sendLines }) => ({ sendLines, conclude, change }))
+  ),
+  inventory: Inventory,
+  pricing: Prices,
+  priceModifiers: PriceModifiers,
+  promotions: Promotions,
+  shippingZones: ShippingZones,
+  shippingRates: ShippingRates,
+  customers: Customers,
+  /** People whom the organization knows, and for whose vendor they act. */
+  users: Users,
+  /** Figures, in the scope of the actor. */
+  analytics: Analytics
 })
+
+declare module "../domain/modules/ServiceRegistry.ts" {
+  interface CoreServices extends Effect.Success<typeof coreServices> {}
+}
 
 /**
  * Hands the services of all modules to their own hooks, and ends the time in which hooks are added: a layer that adds some

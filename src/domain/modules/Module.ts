@@ -8,48 +8,57 @@ export interface PermissionScope {
   readonly description: string
 }
 
-/**
- * The manifest of a module or plugin: its parts in one place. Everything with behaviour is a Layer, so that hooks,
- * routes and actors of a module share one service instance.
- */
-export interface Module<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any> {
-  /** Unique name; also the owner of the migration ledger `<id>_migrations`. */
+/** What modules of the core and plugins declare of themselves. */
+export interface Manifest {
+  /** Unique name: lower case letters, digits and hyphens; also the owner of the ledger of its migrations. */
   readonly id: string
-  /**
-   * Modules whose services and tables this one uses; they come earlier in the list. Statements can also name tables of
-   * later modules: catalog lists show prices and stock, deletions check for references from carts, orders or the
-   * ledger, and an order's cancellation writes the refund that payments settles.
-   */
-  readonly requires: ReadonlyArray<string>
+  /** Permissions that it introduces, for roles and API keys. */
   readonly permissions: ReadonlyArray<PermissionScope>
+  /** Changes of the database by number (`0001_split_names`), each of which runs once. */
   readonly migrations: Migrations
   /** Models of its tables for queries at `/api/analytics` (docs/analytics.md); read once at startup. */
   readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
+}
+
+interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any, Required>
+  extends Partial<Omit<Manifest, "id">>
+{
+  readonly id: string
+  /**
+   * Modules whose services and tables this one uses. Statements can also name tables of other modules: catalog lists show
+   * prices and stock, deletions check for references from carts, orders or the ledger, and an order's cancellation writes
+   * the refund that payments settles.
+   */
+  readonly requires?: ReadonlyArray<Required>
   /** Repositories and services of the module, in every process. */
   readonly services: Services
   /** Behaviour of its entities and workflows, in processes that run actors. */
-  readonly actors: Actors
+  readonly actors?: Actors
   /** Handlers of its route groups, in processes that serve HTTP. */
   readonly routes: Routes
 }
 
-type Optional = "actors" | "analyticsModels" | "migrations" | "permissions" | "requires"
+/** Layers side by side, each built once. */
+export const together = <L extends Layer.Any>(layers: ReadonlyArray<L>) =>
+  Layer.provideMerge(Layer.empty, [Layer.empty, ...layers])
 
-interface Written<Services extends Layer.Any, Actors extends Layer.Any, Routes extends Layer.Any>
-  extends Omit<Module<Services, Actors, Routes>, Optional>, Partial<Pick<Module<Services, Actors, Routes>, Optional>>
-{}
-
-/** Types a manifest without widening its layers, so that a missing requirement is a type error at the wiring. */
+/**
+ * A module of the core: its parts in one place. Everything with behaviour is a layer, so that hooks, routes and actors of a
+ * module share one service instance. `layer` has its services and those of the modules that it requires: Effect builds
+ * each layer once, so modules that require the same one share its services. A service of a module that is not required is
+ * a type error where the modules are put together.
+ */
 export const defineModule = <
-  Services extends Layer.Any,
+  A,
+  E,
+  R,
   Routes extends Layer.Any,
-  Actors extends Layer.Any = Layer.Layer<never>
->(module: Written<Services, Actors, Routes>): Module<Services, Actors, Routes> => ({
-  // A module without actors has the empty layer, the default of the type parameter.
-  actors: Layer.empty as Layer.Any as Actors,
-  requires: [],
-  permissions: [],
-  migrations: {},
-  analyticsModels: () => [],
-  ...module
-})
+  ActorError = never,
+  ActorNeeds = never,
+  Required extends { readonly layer: Layer.Any } = never
+>(module: Written<Layer.Layer<A, E, R>, Layer.Layer<never, ActorError, ActorNeeds>, Routes, Required>) => {
+  const { actors = Layer.empty, requires = [], ...written } = module
+  const required = together(requires.map((one): Required["layer"] => one.layer))
+  const none: Omit<Manifest, "id"> = { permissions: [], migrations: {}, analyticsModels: () => [] }
+  return { ...none, ...written, actors, layer: Layer.provideMerge(module.services, required) }
+}

@@ -3,8 +3,8 @@ import type { Jobs } from "../jobs/Jobs.ts"
 import type { Database } from "./DatabaseRepo.ts"
 
 /**
- * The core services by name, for hooks and plugins. `src/layers/ServiceRegistry.ts` declares each member where it fills
- * the record: services hold hooks, hooks reach services through this record, and neither imports the other.
+ * The core services by name, for hooks and plugins: what `src/layers/ServiceRegistry.ts` puts into it. Services hold hooks,
+ * hooks reach services through this record, and neither imports the other (ADR 20).
  */
 export interface CoreServices {}
 

@@ -8,11 +8,14 @@ import { Staff } from "../../domain/staff/Staff.ts"
 import { StaffRepo } from "../../domain/staff/StaffRepo.ts"
 import { organizationKeysHttp, permissionsHttp } from "../../http/access/AccessHttp.ts"
 import { staffHttp } from "../../http/staff/StaffHttp.ts"
+import { auth } from "./auth.ts"
+import { events } from "./events.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Who may do what: keys, staff, permissions (contract, platform §4 to §6). Its tables are those of `auth`. */
 export const access = defineModule({
   id: "access",
-  requires: ["tenancy", "events", "auth"],
+  requires: [tenancy, events, auth],
   permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
   services: Layer.mergeAll(ApiKeys.layer, Staff.layer).pipe(
     Layer.provideMerge(Users.layer),

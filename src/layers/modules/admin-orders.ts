@@ -8,6 +8,13 @@ import { OrderRecordsRepo } from "../../domain/orders/OrderRecordsRepo.ts"
 import { adminOrdersHttp, orderRecordsHttp } from "../../http/orders/OrdersHttp.ts"
 import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
 import { staleCleanup } from "../../workflows/payments/UnpaidOrders.ts"
+import { checkout } from "./checkout.ts"
+import { customers } from "./customers.ts"
+import { fulfillment } from "./fulfillment.ts"
+import { inventory } from "./inventory.ts"
+import { jobs } from "./jobs.ts"
+import { orders } from "./orders.ts"
+import { payments } from "./payments.ts"
 
 /**
  * What staff does with orders beside their status (docs/orders.md): quotes, orders that are written, their lines before
@@ -15,7 +22,7 @@ import { staleCleanup } from "../../workflows/payments/UnpaidOrders.ts"
  */
 export const adminOrders = defineModule({
   id: "admin-orders",
-  requires: ["jobs", "inventory", "customers", "orders", "fulfillment", "payments", "checkout"],
+  requires: [jobs, inventory, customers, orders, fulfillment, payments, checkout],
   permissions: [
     { scope: "orders:create", description: "Write orders" },
     { scope: "orders:manage", description: "Quote; set prices and discounts of orders" },

@@ -7,6 +7,8 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { analyticsHttp } from "../../http/analytics/AnalyticsHttp.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { analyticsSqlLayer } from "../Database.ts"
+import { customers } from "./customers.ts"
+import { tenancy } from "./tenancy.ts"
 
 const models = Layer.unwrap(
   Effect.map(AppConfig, ({ deployment }) => AnalyticsModels.layerOf(deployment.analytics.models))
@@ -15,7 +17,7 @@ const models = Layer.unwrap(
 /** Figures of a store by models that modules, plugins and the deployment declare (spec §4 Analytics). Brings no tables. */
 export const analytics = defineModule({
   id: "analytics",
-  requires: ["tenancy", "customers"],
+  requires: [tenancy, customers],
   permissions: [{ scope: "analytics:read", description: "Ask for figures over all rows of the store" }],
   services: Layer.merge(Analytics.layer, modelCheckLayer).pipe(
     Layer.provide(Layer.provide(AnalyticsRepo.layer, analyticsSqlLayer)),

@@ -5,6 +5,7 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
 import { guestClaimsLayer } from "../auth/GuestClaims.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Loaded where it is served only: better-auth has as many files as all of Stoa, and commands and runners need none of them. */
 const gateway = Layer.unwrap(
@@ -14,7 +15,7 @@ const gateway = Layer.unwrap(
 /** Users, sessions, memberships and API keys. Sends mails, so its routes stand behind the services of all modules. */
 export const auth = defineModule({
   id: "auth",
-  requires: ["tenancy"],
+  requires: [tenancy],
   permissions: [{ scope: "api-keys:manage", description: "Make and revoke API keys" }],
   migrations,
   services: Layer.mergeAll(AuthSecret.layer, authRepoLayer),

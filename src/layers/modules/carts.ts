@@ -5,11 +5,14 @@ import { migrations } from "../../domain/carts/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { cartActorLayer, cartEntityLayer } from "../../entities/CartEntity.ts"
 import { cartsHttp } from "../../http/carts/CartsHttp.ts"
+import { catalog } from "./catalog.ts"
+import { customers } from "./customers.ts"
+import { pricing } from "./pricing.ts"
 
 /** Carts and the actor that owns each of them (contract §2). */
 export const carts = defineModule({
   id: "carts",
-  requires: ["catalog", "pricing", "customers"],
+  requires: [catalog, pricing, customers],
   permissions: [
     { scope: "cart:create", description: "Open carts" },
     { scope: "cart:read", description: "Read carts" },

@@ -37,6 +37,9 @@ import {
   variantsHttp
 } from "../../http/catalog/CatalogHttp.ts"
 import { publishDue } from "../../workflows/catalog/ScheduledPublishing.ts"
+import { events } from "./events.ts"
+import { jobs } from "./jobs.ts"
+import { tenancy } from "./tenancy.ts"
 
 const repositories = Layer.mergeAll(
   EntityRepo.layer,
@@ -57,7 +60,7 @@ const repositories = Layer.mergeAll(
 /** What a store offers: entities with their words, categories, brands, options and variants. */
 export const catalog = defineModule({
   id: "catalog",
-  requires: ["tenancy", "events", "jobs"],
+  requires: [tenancy, events, jobs],
   permissions: [
     { scope: "catalog:read", description: "See what the store offers." },
     { scope: "catalog:read:unpublished", description: "See drafts, archived and hidden entities too." },

@@ -11,11 +11,20 @@ import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/c
 import { checkoutLayer } from "../../workflows/checkout/Checkout.ts"
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { voidPaymentLayer } from "../../workflows/payments/VoidPayment.ts"
+import { carts } from "./carts.ts"
+import { fulfillment } from "./fulfillment.ts"
+import { inventory } from "./inventory.ts"
+import { orders } from "./orders.ts"
+import { payments } from "./payments.ts"
+import { pricing } from "./pricing.ts"
+import { promotions } from "./promotions.ts"
+import { shipping } from "./shipping.ts"
+import { tax } from "./tax.ts"
 
 /** From a cart to a placed and paid order (contract §3). The module has no tables. */
 export const checkout = defineModule({
   id: "checkout",
-  requires: ["carts", "pricing", "promotions", "shipping", "tax", "inventory", "orders", "fulfillment", "payments"],
+  requires: [carts, pricing, promotions, shipping, tax, inventory, orders, fulfillment, payments],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
   services: Layer.merge(Checkouts.layer, Quotes.layer).pipe(
     Layer.provideMerge(

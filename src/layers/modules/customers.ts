@@ -15,11 +15,12 @@ import {
   meHttp,
   myOrdersHttp
 } from "../../http/customers/CustomersHttp.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Customers: their profiles, and what each may do for himself. */
 export const customers = defineModule({
   id: "customers",
-  requires: ["tenancy"],
+  requires: [tenancy],
   permissions: [
     { scope: "customers:read", description: "Read customers, and buy on their behalf" },
     { scope: "customers:create", description: "Enter customers" },

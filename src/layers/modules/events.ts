@@ -10,6 +10,7 @@ import { RelayStatements } from "../../domain/events/RelayStatements.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { auditHttp } from "../../http/audit/AuditHttp.ts"
 import { eventsHttp } from "../../http/events/EventsHttp.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** One relay in the deployment; another process takes over when it dies. */
 const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("change log relay", run)))
@@ -17,7 +18,7 @@ const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("change
 /** The change log: what every module writes, the stream of events and the audit trail (ADR 6). */
 export const events = defineModule({
   id: "events",
-  requires: ["tenancy"],
+  requires: [tenancy],
   permissions: [
     { scope: "audit:read", description: "Read who changed what" },
     { scope: "webhooks:manage", description: "Read the stream of events" }

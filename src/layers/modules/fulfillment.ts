@@ -8,11 +8,13 @@ import { Shipments } from "../../domain/fulfillment/Shipments.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { downloadsHttp, fulfillmentsHttp } from "../../http/orders/OrdersHttp.ts"
+import { jobs } from "./jobs.ts"
+import { orders } from "./orders.ts"
 
 /** Handing goods over, what has been handed over, and bought files; other routes are among those of orders and of `/me`. Needs the services of orders. */
 export const fulfillment = defineModule({
   id: "fulfillment",
-  requires: ["jobs", "orders"],
+  requires: [jobs, orders],
   migrations,
   services: Layer.merge(Tasks.add(deliverDigital), Shipments.layer).pipe(
     Layer.provideMerge(Fulfillments.layer),

@@ -14,6 +14,16 @@ import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportRuns } from "../../workflows/import-export/ImportRuns.ts"
 import { importTasks } from "../../workflows/import-export/ImportTasks.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
+import { catalog } from "./catalog.ts"
+import { customers } from "./customers.ts"
+import { events } from "./events.ts"
+import { inventory } from "./inventory.ts"
+import { jobs } from "./jobs.ts"
+import { media } from "./media.ts"
+import { orders } from "./orders.ts"
+import { pricing } from "./pricing.ts"
+import { search } from "./search.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Repositories, also those of other modules that files need. */
 export const importExportRepos = Layer.mergeAll(
@@ -28,7 +38,7 @@ export const importExportRepos = Layer.mergeAll(
 /** Import and export of what a store has, as files (docs/import-export.md). */
 export const importExport = defineModule({
   id: "import-export",
-  requires: ["tenancy", "events", "jobs", "catalog", "media", "search", "pricing", "inventory", "customers", "orders"],
+  requires: [tenancy, events, jobs, catalog, media, search, pricing, inventory, customers, orders],
   migrations,
   services: Layer.mergeAll(importTasks, ImportUploads.layer).pipe(
     Layer.provideMerge(Layer.merge(Layer.provide(ImportRuns.layer, ImportKinds.layer), ExportFiles.layer)),

@@ -15,6 +15,8 @@ import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { StockClient, stockEntityActor } from "../../entities/StockEntity.ts"
 import { inventoryHttp } from "../../http/inventory/InventoryHttp.ts"
+import { catalog } from "./catalog.ts"
+import { tenancy } from "./tenancy.ts"
 
 const repositories = Layer.mergeAll(
   HoldRepo.layer,
@@ -29,7 +31,7 @@ const repositories = Layer.mergeAll(
 /** Stock, warehouses and the entity that reserves stock (contract 6). */
 export const inventory = defineModule({
   id: "inventory",
-  requires: ["tenancy", "catalog"],
+  requires: [tenancy, catalog],
   permissions: [
     { scope: "inventory:read", description: "See stock, levels and warehouses." },
     { scope: "inventory:adjust", description: "Change, reserve and release stock; create warehouses." }

@@ -4,11 +4,14 @@ import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { migrations } from "../../domain/invoices/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { invoicesHttp } from "../../http/orders/OrdersHttp.ts"
+import { customers } from "./customers.ts"
+import { orders } from "./orders.ts"
+import { payments } from "./payments.ts"
 
 /** Invoices and receipts (docs/orders.md). Needs the settings and what draws PDF (`PdfInvoices.ts`). */
 export const invoices = defineModule({
   id: "invoices",
-  requires: ["customers", "orders", "payments"],
+  requires: [customers, orders, payments],
   migrations,
   services: Layer.provideMerge(Invoices.layer, InvoiceRepo.layer),
   routes: invoicesHttp

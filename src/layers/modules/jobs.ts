@@ -15,6 +15,8 @@ import { TaskRuns } from "../jobs/TaskRuns.ts"
 import { workerLoopLayer, workerLoopsLayer } from "../jobs/WorkerLoop.ts"
 import { QueueClaims } from "../jobs/WorkerSlot.ts"
 import { WorkerSlotLeases, WorkerSlotRepo } from "../jobs/WorkerSlotRepo.ts"
+import { events } from "./events.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** What `commerce.config.ts` adds to the tasks of the core. */
 const ownTasks = Layer.effectDiscard(Effect.gen(function*() {
@@ -39,7 +41,7 @@ const repos = Layer.mergeAll(
 /** The background job queue (spec §2 and §4). Every module after it can enqueue and add tasks. */
 export const jobs = defineModule({
   id: "jobs",
-  requires: ["tenancy", "events"],
+  requires: [tenancy, events],
   permissions: [{ scope: "jobs:admin", description: "See failed jobs and have them tried again" }],
   migrations,
   services: Layer.mergeAll(routeAccess, FailedJobs.layer, registeredTasksLayer, ownTasks).pipe(

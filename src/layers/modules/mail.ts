@@ -5,11 +5,18 @@ import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { InvoiceMails, orderMails } from "../../domain/mail/OrderMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { queuedMailsLayer, sendMail } from "../mail/QueuedMails.ts"
+import { carts } from "./carts.ts"
+import { customers } from "./customers.ts"
+import { events } from "./events.ts"
+import { invoices } from "./invoices.ts"
+import { jobs } from "./jobs.ts"
+import { orders } from "./orders.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Mails to shoppers and people of the store (docs/mail.md). Needs the settings and the way out (`MailAdapters.ts`). */
 export const mail = defineModule({
   id: "mail",
-  requires: ["tenancy", "events", "jobs", "customers", "carts", "orders", "invoices"],
+  requires: [tenancy, events, jobs, customers, carts, orders, invoices],
   services: Layer.mergeAll(EventSubscribers.add(orderMails), Tasks.add(sendMail), InvoiceMails.layer).pipe(
     Layer.provideMerge(Layer.merge(queuedMailsLayer, OrderMailRepo.layer))
   ),

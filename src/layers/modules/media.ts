@@ -13,11 +13,14 @@ import { defineModule } from "../../domain/modules/Module.ts"
 import { filesHttp, mediaHttp, uploadsHttp } from "../../http/media/MediaHttp.ts"
 import { multipartUploads } from "../../http/media/MultipartUploads.ts"
 import { fetchPicture } from "../../workflows/media/FetchPicture.ts"
+import { catalog } from "./catalog.ts"
+import { jobs } from "./jobs.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Files of a store and their attachments (contract §10, docs/media.md). Needs a storage (`MediaAdapters.ts`). */
 export const media = defineModule({
   id: "media",
-  requires: ["tenancy", "jobs", "catalog"],
+  requires: [tenancy, jobs, catalog],
   permissions: [
     { scope: "media:read", description: "See all media, and make addresses that work for everybody for some minutes." },
     { scope: "media:write", description: "Upload, change, attach and delete media." }

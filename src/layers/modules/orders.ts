@@ -15,11 +15,14 @@ import { orderEntityLayer } from "../../entities/OrderEntity.ts"
 import { ordersHttp } from "../../http/orders/OrdersHttp.ts"
 import { Reorders } from "../../workflows/carts/Reorders.ts"
 import { PrivacyRequests } from "../../workflows/customers/PrivacyRequests.ts"
+import { carts } from "./carts.ts"
+import { customers } from "./customers.ts"
+import { inventory } from "./inventory.ts"
 
 /** Orders after checkout: reading them, and the one way their status changes. */
 export const orders = defineModule({
   id: "orders",
-  requires: ["customers", "inventory"],
+  requires: [customers, inventory, carts],
   permissions: [
     { scope: "orders:create", description: "Place orders" },
     { scope: "orders:read", description: "Read all orders" },

@@ -20,11 +20,15 @@ import { RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
 import { settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { UnpaidOrders } from "../../workflows/payments/UnpaidOrders.ts"
+import { fulfillment } from "./fulfillment.ts"
+import { inventory } from "./inventory.ts"
+import { orders } from "./orders.ts"
+import { tax } from "./tax.ts"
 
 /** Money given back and the events of payment providers. Needs the services of orders and the payment adapters. */
 export const payments = defineModule({
   id: "payments",
-  requires: ["inventory", "orders", "fulfillment"],
+  requires: [inventory, orders, tax, fulfillment],
   permissions: [{ scope: "compensation:admin", description: "See to steps about money that failed for good" }],
   migrations,
   services: Layer.mergeAll(StatusChanges.layer, UnpaidOrders.layer, RefundRequests.layer).pipe(

@@ -7,11 +7,13 @@ import { priceRepoLayer } from "../../domain/pricing/PriceRepo.ts"
 import { Prices } from "../../domain/pricing/Prices.ts"
 import { priceCandidateRepoLayer } from "../../domain/pricing/PriceStatements.ts"
 import { pricingHttp } from "../../http/pricing/PricingHttp.ts"
+import { catalog } from "./catalog.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Prices, price modifiers and the resolution of both. */
 export const pricing = defineModule({
   id: "pricing",
-  requires: ["tenancy", "catalog"],
+  requires: [tenancy, catalog],
   permissions: [
     { scope: "pricing:read", description: "Read prices and modifiers" },
     { scope: "pricing:create", description: "Set prices and create modifiers" },

@@ -5,11 +5,16 @@ import { promotionRepoLayer } from "../../domain/promotions/PromotionRepo.ts"
 import { Promotions } from "../../domain/promotions/Promotions.ts"
 import { PromotionTrials } from "../../domain/promotions/PromotionTrials.ts"
 import { promotionsHttp } from "../../http/promotions/PromotionsHttp.ts"
+import { catalog } from "./catalog.ts"
+import { customers } from "./customers.ts"
+import { orders } from "./orders.ts"
+import { pricing } from "./pricing.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Promotions and their codes. */
 export const promotions = defineModule({
   id: "promotions",
-  requires: ["tenancy", "catalog", "pricing", "customers", "orders"],
+  requires: [tenancy, catalog, pricing, customers, orders],
   permissions: [
     { scope: "promotions:read", description: "Read promotions" },
     { scope: "promotions:create", description: "Create promotions" },

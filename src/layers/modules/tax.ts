@@ -8,11 +8,17 @@ import { taxNotices, TaxVoids } from "../../domain/tax/TaxNotices.ts"
 import { TaxNoticeRepo, taxRecordsLayer, TaxRuleCache, TaxRuleRepo } from "../../domain/tax/TaxRepo.ts"
 import { taxClassesHttp, taxRatesHttp } from "../../http/tax/TaxHttp.ts"
 import { reportTax, voidTax } from "../../workflows/tax/TaxTasks.ts"
+import { catalog } from "./catalog.ts"
+import { events } from "./events.ts"
+import { jobs } from "./jobs.ts"
+import { orders } from "./orders.ts"
+import { shipping } from "./shipping.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Tax of orders: by tax classes, by regions, or by an external service (contract §3.5, docs/tax-and-shipping.md). */
 export const tax = defineModule({
   id: "tax",
-  requires: ["tenancy", "events", "jobs", "catalog", "shipping", "orders"],
+  requires: [tenancy, events, jobs, catalog, shipping, orders],
   permissions: [{ scope: "tax:manage", description: "Read and change tax classes and tax rates" }],
   migrations,
   services: Layer.mergeAll(

@@ -8,11 +8,14 @@ import { Webhooks } from "../../domain/webhooks/Webhooks.ts"
 import { webhooksHttp } from "../../http/webhooks/WebhooksHttp.ts"
 import { Deliveries, deliverWebhook, webhookSubscriber } from "../webhooks/Deliveries.ts"
 import { WebhookDispatchRepo } from "../webhooks/WebhookDispatchRepo.ts"
+import { events } from "./events.ts"
+import { jobs } from "./jobs.ts"
+import { tenancy } from "./tenancy.ts"
 
 /** Outbound webhooks. Needs the queue, the relay's subscribers, the settings and the sender (`HttpSender.ts`). */
 export const webhooks = defineModule({
   id: "webhooks",
-  requires: ["tenancy", "events", "jobs"],
+  requires: [tenancy, events, jobs],
   permissions: [{ scope: "webhooks:manage", description: "Register webhook endpoints and read their deliveries" }],
   migrations,
   services: Layer.mergeAll(Webhooks.layer, Tasks.add(deliverWebhook), EventSubscribers.add(webhookSubscriber)).pipe(

@@ -1,10 +1,9 @@
 import { type Context, Effect, Layer, type Scope } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { Migrations } from "../../domain/modules/Migrations.ts"
-import type { PermissionScope } from "../../domain/modules/Module.ts"
+import type { Manifest } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import { type PluginContext, PluginHost } from "./PluginHost.ts"
 import type { BuiltRoute, PluginTools, Route } from "./routes/PluginRoute.ts"
@@ -22,15 +21,13 @@ type Listed<A, Services> = ReadonlyArray<A> | Effect.Effect<ReadonlyArray<A>, ne
  * What a plugin is (spec §2, plugin manifest). Every function is called once, while the process starts, in the order in
  * which the plugins are listed; hooks, routes and tasks of a plugin see one instance of each of its services.
  */
-export interface PluginManifest<Services = never> {
+export interface PluginManifest<Services = never> extends Partial<Omit<Manifest, "id">> {
   /** Unique among plugins and modules: lower case letters, digits and hyphens. */
   readonly id: string
   /** Semantic version. */
   readonly version: string
   /** Plugins that come before this one in the list, because its tables, routes or hooks build on theirs. */
   readonly requires?: ReadonlyArray<string>
-  /** Permissions that it introduces, for roles and API keys. */
-  readonly permissions?: ReadonlyArray<PermissionScope>
   /** Its tables in the order in which they refer to one another; what is new in them is added to the database by itself. */
   readonly schema?: () => Readonly<Record<string, Table>> | ReadonlyArray<Table>
   /**
@@ -43,7 +40,6 @@ export interface PluginManifest<Services = never> {
   /** Handlers of hooks (docs/plugins.md), appended in this order. */
   readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services>>
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services>>>
-  readonly analyticsModels?: () => ReadonlyArray<AnalyticsModel>
   /** Kinds of jobs, slugs `<id>/<action>`. */
   readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
@@ -71,14 +67,10 @@ export interface InstalledPlugin {
 }
 
 /** A plugin as a deployment lists it: `plugins: [marketplace(), loyalty]`. */
-export interface Plugin {
-  readonly id: string
+export interface Plugin extends Manifest {
   readonly version: string
   readonly requires: ReadonlyArray<string>
-  readonly permissions: ReadonlyArray<PermissionScope>
   readonly tables: ReadonlyArray<Table>
-  readonly migrations: Migrations
-  readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
   readonly events: ReadonlyArray<string>
   /** Its routes as the document shows them, without building anything. */
   readonly describe: (context: PluginContext) => ReadonlyArray<Described>
