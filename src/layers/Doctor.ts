@@ -1,5 +1,6 @@
-import { Console, Data, Effect, Option, type Redacted } from "effect"
+import { Console, Data, Effect, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { decoding } from "../domain/records/Rows.ts"
 import { inspectSettings } from "./config/AppConfig.ts"
 import type { DeploymentConfig } from "./config/DeploymentConfig.ts"
 import { migrationOwners } from "./modules/Modules.ts"
@@ -18,9 +19,10 @@ const behind = Effect.gen(function*() {
   for (const [owner, migrations] of migrationOwners) {
     const wanted = Object.keys(migrations).length
     if (wanted === 0) continue
-    const [ledger] = yield* sql<
-      { readonly found: boolean }
-    >`select to_regclass(${`${owner}_migrations`}) is not null as found`
+    const [ledger] = yield* decoding(
+      sql,
+      Schema.Struct({ found: Schema.Boolean })
+    )`select to_regclass(${`${owner}_migrations`}) is not null as found`
     const rows = ledger?.found === true ? yield* sql`select 1 from ${sql(`${owner}_migrations`)}` : []
     if (rows.length < wanted) missing.push(owner)
   }

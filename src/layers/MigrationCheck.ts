@@ -1,5 +1,6 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { lookupSql } from "../domain/modules/LookupRepo.ts"
+import { decoding } from "../domain/records/Rows.ts"
 import type { Check } from "../http/health/HealthApi.ts"
 import { ledgerOf } from "../plugins/kit/install/PluginTables.ts"
 import { AppConfig } from "./config/AppConfig.ts"
@@ -16,6 +17,8 @@ const newestOf = (owners: typeof migrationOwners) =>
     return numbers.length === 0 ? [] : [{ owner, newest: Math.max(...numbers) }]
   })
 
+const Reached = Schema.Struct({ owner: Schema.String, reached: Schema.Int })
+
 /**
  * Whether the tables are those that this version was written for: a start brings them there, so one that is behind was
  * restored from a backup under the running process. Tables of a newer version are fine, as in a rolling deployment.
@@ -30,7 +33,7 @@ export const migrationCheck = HealthContributors.add(Effect.gen(function*() {
     }`
   )
   const check = Effect.map(
-    sql<{ owner: string; reached: number }>`${sql.join(" union all ", false)(ledgers)}`.unprepared,
+    decoding(sql, Reached, "unprepared")`${sql.join(" union all ", false)(ledgers)}`,
     (rows): Check => {
       const reached = new Map(rows.map((row) => [row.owner, row.reached]))
       const behind = newest.filter((one) => (reached.get(one.owner) ?? 0) < one.newest).map(({ owner }) => owner)

@@ -1,7 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import type { Migrations } from "../domain/modules/Migrations.ts"
+import { decoding } from "../domain/records/Rows.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 
 /** Any fixed number: processes that start together on one database migrate one after the other under this lock. */
@@ -24,14 +25,14 @@ const isUpToDate = Effect.fnUntraced(function*(list: ReadonlyArray<readonly [str
   const tables = JSON.stringify(ledgers.map(({ table }) => table))
   // Not `to_regclass`: its connection would remember that a ledger is not there, also behind the lock, where another
   // process has made it in the meantime.
-  const [found] = yield* sql<{ readonly n: number }>`select count(*)::int4 as n from pg_class
+  const [found] = yield* decoding(sql, Schema.Struct({ n: Schema.Int }))`select count(*)::int4 as n from pg_class
     where relnamespace = current_schema()::regnamespace
       and relname = any(array(select jsonb_array_elements_text(${tables}::jsonb))::name[])`
   if (found?.n !== ledgers.length) return false
   const looks = ledgers.map(({ latest, table }) =>
     sql`select coalesce(max(migration_id), 0) >= ${latest} as done from ${sql(table)}`
   )
-  const rows = yield* sql<{ readonly done: boolean }>`${sql.join(" union all ", false)(looks)}`
+  const rows = yield* decoding(sql, Schema.Struct({ done: Schema.Boolean }))`${sql.join(" union all ", false)(looks)}`
   return rows.every(({ done }) => done)
 })
 

@@ -1,5 +1,6 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { decoding } from "../domain/records/Rows.ts"
 
 /** A table that changed less than this keeps the plans it has. */
 const fewRows = 500
@@ -16,7 +17,7 @@ export class Statistics extends Context.Service<Statistics, {
   static readonly layer = Layer.effect(
     Statistics,
     Effect.map(SqlClient.SqlClient, (sql) => {
-      const doubled = sql<{ readonly name: string }>`select s.relname as name
+      const doubled = decoding(sql, Schema.Struct({ name: Schema.String }))`select s.relname as name
         from pg_stat_user_tables s join pg_class c on c.oid = s.relid
         where s.schemaname = current_schema() and s.n_mod_since_analyze > ${fewRows}
           and s.n_mod_since_analyze > c.reltuples`

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { decoding } from "../../domain/records/Rows.ts"
 import { connectingTo } from "../config/DatabaseTls.ts"
 import { whileBusy } from "./BusyDatabase.ts"
 import { type Finding, well, wrong } from "./Finding.ts"
@@ -56,7 +57,10 @@ const oldest = 15
 /** Whether the server is new enough. */
 const checkVersion = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const [server] = yield* sql<{ readonly n: number }>`select current_setting('server_version_num')::int4 as n`
+  const [server] = yield* decoding(
+    sql,
+    Schema.Struct({ n: Schema.Int })
+  )`select current_setting('server_version_num')::int4 as n`
   const major = Math.floor((server?.n ?? 0) / 10_000)
   return major >= oldest
     ? well(`PostgreSQL ${major} answers`)

@@ -29,7 +29,7 @@ export {
   table,
   type TableOptions
 } from "./tables/Table.ts"
-export type { OrderOf, TableHandle, Where } from "./tables/TableHandleRepo.ts"
+export { type OrderOf, RowNotFound, type TableHandle, type Where } from "./tables/TableHandleRepo.ts"
 export { rowJson } from "./tables/TableRowsRepo.ts"
 
 export {
@@ -62,6 +62,7 @@ export {
   Unavailable,
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
+export { conflict, forbidden, invalid, notFound } from "../../domain/errors/ErrorKinds.ts"
 export { changeLogRows } from "../../domain/events/ChangeLogRepo.ts"
 export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hooks/Hook.ts"
 export { isUuid, newId, Uuid } from "../../domain/ids/Id.ts"

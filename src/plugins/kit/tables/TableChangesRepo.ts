@@ -1,21 +1,23 @@
-import { Data, Effect } from "effect"
+import { Data, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { AnyColumn, ColumnKind } from "./Column.ts"
+import { decoding } from "../../../domain/records/Rows.ts"
+import type { AnyColumn } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 import { checksOf, columnSql, createTable, indexesOf, referencesOf } from "./TableSql.ts"
 
 /** A table of the database is not as its plugin says, and adding to it cannot make it so; ends the start. */
 export class TableMismatch extends Data.TaggedError("TableMismatch")<{ readonly message: string }> {}
 
-interface FoundColumn {
-  readonly table_name: string
-  readonly column_name: string
-  readonly udt_name: ColumnKind
-  readonly is_nullable: "YES" | "NO"
-}
+const FoundColumn = Schema.Struct({
+  table_name: Schema.String,
+  column_name: Schema.String,
+  udt_name: Schema.String,
+  is_nullable: Schema.Literals(["YES", "NO"])
+})
+type FoundColumn = typeof FoundColumn.Type
 
 const readColumns = (sql: SqlClient.SqlClient, names: ReadonlyArray<string>) =>
-  sql<FoundColumn>`select table_name, column_name, udt_name, is_nullable from information_schema.columns
+  decoding(sql, FoundColumn)`select table_name, column_name, udt_name, is_nullable from information_schema.columns
     where table_schema = current_schema() and table_name = any(${names}::text[])`
 
 const byTable = (rows: ReadonlyArray<FoundColumn>) => {
@@ -26,6 +28,8 @@ const byTable = (rows: ReadonlyArray<FoundColumn>) => {
   }
   return found
 }
+
+const TableOwner = Schema.Struct({ name: Schema.String, plugin: Schema.NullOr(Schema.String) })
 
 /** Rows that are there already have no value for it. */
 const needsValue = ({ facts }: AnyColumn): boolean => !facts.nullable && facts.fallback === undefined
@@ -41,9 +45,7 @@ export const claimTables = Effect.fnUntraced(function*(plugin: string, tables: R
   const sql = yield* SqlClient.SqlClient
   yield* sql`select pg_advisory_xact_lock(${migrationLock})`
   const names = tables.map(({ name }) => name)
-  const [taken] = yield* sql<
-    { readonly name: string; readonly plugin: string | null }
-  >`select c.relname as name, p.plugin
+  const [taken] = yield* decoding(sql, TableOwner)`select c.relname as name, p.plugin
     from pg_class c left join plugin_tables p on p.name = c.relname
     where c.relnamespace = current_schema()::regnamespace and c.relname = any(${names}::text[])
       and p.plugin is distinct from ${plugin} order by c.relname limit 1`
@@ -87,7 +89,7 @@ export const addMissing = Effect.fnUntraced(function*(plugin: string, tables: Re
 })
 
 const addNamed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, tables: ReadonlyArray<Table>) {
-  const there = yield* sql<{ readonly name: string }>`select indexname as name from pg_indexes
+  const there = yield* decoding(sql, Schema.Struct({ name: Schema.String }))`select indexname as name from pg_indexes
       where schemaname = current_schema() and tablename = any(${tables.map(({ name }) => name)}::text[])
     union all select conname from pg_constraint where conrelid = any(
       select c.oid from pg_class c where c.relnamespace = current_schema()::regnamespace

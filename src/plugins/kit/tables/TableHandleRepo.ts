@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
-import { Conflict, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
+import type { Conflict, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../../../domain/errors/ErrorKinds.ts"
 import { changeLogRows } from "../../../domain/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../../../domain/idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../../../domain/ids/Id.ts"
@@ -59,6 +60,20 @@ export interface TableHandle<T> {
   readonly delete: (id: string) => Effect.Effect<RowOf<T>, NotFound | Conflict, CurrentActor>
 }
 
+/** 404 of a row that the organization does not have. */
+export class RowNotFound extends notFound("Row", "Not found.") {}
+class RowTaken extends conflict("RowTaken", (table: string) => `${table} has such a row already.`) {}
+class RowReferred extends conflict("RowReferred", (table: string) => `Other rows refer to this one of ${table}.`) {}
+class BrokenReference extends invalid(
+  "BrokenReference",
+  "",
+  (table: string) => `refers to a row that does not exist, or is referred to (${table})`
+) {}
+class ConditionNotMet extends invalid("ConditionNotMet", "", (table: string) => `a condition of ${table} is not met`) {}
+class ParentNotFound
+  extends invalid("ParentNotFound", (column: string) => column, () => "refers to a row that does not exist")
+{}
+
 /** Turns a refusal of the database into the error the client receives. */
 const refusalOf = (table: Table) => (error: SqlError.SqlError): Effect.Effect<never, Conflict | ValidationFailed> => {
   const { reason } = error
@@ -66,15 +81,15 @@ const refusalOf = (table: Table) => (error: SqlError.SqlError): Effect.Effect<ne
     String("cause" in reason ? reason.cause : "")
   }`
   if (reason._tag === "UniqueViolation") {
-    return Effect.fail(Conflict.of(`${table.name} has such a row already.`))
+    return Effect.fail(new RowTaken(table.name))
   }
   if (reason._tag === "ConstraintError" && said.includes("23503")) {
     return Effect.fail(
-      ValidationFailed.of("", `refers to a row that does not exist, or is referred to (${table.name})`)
+      new BrokenReference(table.name)
     )
   }
   if (reason._tag === "ConstraintError" && said.includes("23514")) {
-    return Effect.fail(ValidationFailed.of("", `a condition of ${table.name} is not met`))
+    return Effect.fail(new ConditionNotMet(table.name))
   }
   return Effect.die(error)
 }
@@ -141,7 +156,7 @@ const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string
   const guard = table.parent === undefined ? sql.literal("") : sql`where exists (select 1
     from ${sql(table.parent.table.name)} p where p.organization_id = ${actor.organizationId}
       and p.id = ${valueSql(sql, table, table.parent.column, Reflect.get(given, table.parent.column))})`
-  return sql<Rows[number]>`with made as (
+  return sql`with made as (
       insert into ${sql(table.name)} (${sql.literal(named.map(([name]) => columnOf(table, name)).join(", "))})
       select ${sql.csv(values)} ${guard} returning *)${entry(context, actor, "create", "made", ["made"])}${
     idempotencyRecord(sql, actor, "made")
@@ -162,9 +177,7 @@ const updateSql = (
   )
   const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
   const where = sql.and([sql`t.id = ${id}::uuid`, own(sql, table, actor.organizationId), ...whereSql(sql, table, only)])
-  return sql<Rows[number]>`with old as materialized (select t.* from ${
-    sql(table.name)
-  } t where ${where} for update of t),
+  return sql`with old as materialized (select t.* from ${sql(table.name)} t where ${where} for update of t),
     made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old where t.id = old.id returning t.*)${
     entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
   }${idempotencyRecord(sql, actor, "made")}
@@ -173,7 +186,7 @@ const updateSql = (
 
 const deleteSql = (context: Context, actor: Actor, id: string) => {
   const { sql, table } = context
-  return sql<Rows[number]>`with gone as (delete from ${sql(table.name)} t where t.id = ${id}::uuid
+  return sql`with gone as (delete from ${sql(table.name)} t where t.id = ${id}::uuid
       and ${own(sql, table, actor.organizationId)} returning t.*)${entry(context, actor, "delete", "gone", ["gone"])}${
     idempotencyRecord(sql, actor, "gone")
   }
@@ -189,7 +202,7 @@ const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Rows[num
   ) {
     const { organizationId } = yield* CurrentActor
     const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const rows = yield* sql<Rows[number]>`select t.* from ${sql(table.name)} t where ${all}
+    const rows = yield* sql`select t.* from ${sql(table.name)} t where ${all}
       order by ${orderSql(sql, table, order)} ${rest}`
     return rows.map(toRow)
   }, Effect.orDie)
@@ -197,14 +210,12 @@ const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Rows[num
   const count = Effect.fnUntraced(function*(where: object) {
     const { organizationId } = yield* CurrentActor
     const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const [row] = yield* sql<{ readonly count: bigint }>`select count(*) as count from ${
-      sql(table.name)
-    } t where ${all}`
-    return Number(row?.count ?? 0)
+    const [row] = yield* sql`select count(*) as count from ${sql(table.name)} t where ${all}`
+    return Number(row?.["count"] ?? 0)
   }, Effect.orDie)
 
   const one = (id: string, rest: Statement.Fragment) => Effect.map(select({ id }, newest, rest), ([row]) => row)
-  const found = (row: RowOf<T> | undefined) => row === undefined ? Effect.fail(NotFound.of()) : Effect.succeed(row)
+  const found = (row: RowOf<T> | undefined) => row === undefined ? Effect.fail(new RowNotFound()) : Effect.succeed(row)
   const page = Effect.fnUntraced(function*(where: object, page: PageRequest, order: ReadonlyArray<string> = newest) {
     const rest = sql`limit ${page.limit} offset ${offsetOf(page)}`
     const [items, total] = yield* Effect.all([select(where, order, rest), count(where)], { concurrency: "unbounded" })
@@ -234,20 +245,20 @@ export const tableHandle = <T extends Table>(sql: SqlClient.SqlClient, plugin: s
     const actor = yield* CurrentActor
     const [made] = yield* Effect.catch(insertSql(context, actor, { ...row }), refused)
     if (made !== undefined) return rowOf(made)
-    return yield* ValidationFailed.of(table.parent?.column ?? "", "refers to a row that does not exist")
+    return yield* new ParentNotFound(table.parent?.column ?? "")
   })
   const update: TableHandle<T>["update"] = Effect.fnUntraced(function*(id, change, only = {}) {
     const actor = yield* CurrentActor
     const [made] = yield* Effect.catch(updateSql(context, actor, id, { ...change }, { ...only }), refused)
-    return made === undefined ? yield* NotFound.of() : rowOf(made)
+    return made === undefined ? yield* new RowNotFound() : rowOf(made)
   })
   const remove: TableHandle<T>["delete"] = Effect.fnUntraced(function*(id) {
     const actor = yield* CurrentActor
     const [gone] = yield* Effect.catch(deleteSql(context, actor, id), (error) =>
       error.reason._tag === "ConstraintError"
-        ? Effect.fail(Conflict.of(`Other rows refer to this one of ${table.name}.`))
+        ? Effect.fail(new RowReferred(table.name))
         : Effect.die(error))
-    return gone === undefined ? yield* NotFound.of() : rowOf(gone)
+    return gone === undefined ? yield* new RowNotFound() : rowOf(gone)
   })
   return { ...readsOf<T>(context, rowOf), insert, update, delete: remove }
 }

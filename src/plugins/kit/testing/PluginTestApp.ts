@@ -87,7 +87,7 @@ const queryIn = (url: string, scope: Scope.Scope) =>
     Layer.buildWithScope(PgClient.layer({ url: Redacted.make(url), maxConnections: 10 }), scope),
     (client): PluginTestApp["db"]["query"] => (text, values = []) =>
       Effect.runPromise(
-        Context.get(client, SqlClient.SqlClient).unsafe<Readonly<Record<string, unknown>>>(text, values)
+        Context.get(client, SqlClient.SqlClient).unsafe(text, values)
       )
   )
 

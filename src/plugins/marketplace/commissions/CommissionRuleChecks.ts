@@ -1,5 +1,14 @@
-import { ValidationFailed } from "stoa/plugin"
+import { invalid, type ValidationFailed } from "stoa/plugin"
 import type { CommissionRule } from "./CommissionChoice.ts"
+
+class CategoryNeeded extends invalid("CategoryNeeded", "categorySlug", "is needed by a rule for a category") {}
+class TierNeeded extends invalid("TierNeeded", "vendorTier", "is needed by a rule for a tier") {}
+class VolumeNeeded
+  extends invalid("VolumeNeeded", "minVolumeCents", "or maxVolumeCents is needed by a rule for a volume")
+{}
+class VolumesCrossed extends invalid("VolumesCrossed", "maxVolumeCents", "is below minVolumeCents") {}
+class FeesCrossed extends invalid("FeesCrossed", "maxFeeCents", "is below minFeeCents") {}
+class TimesCrossed extends invalid("TimesCrossed", "validUntil", "is before validFrom") {}
 
 type Checked =
   | "categorySlug"
@@ -23,17 +32,17 @@ const crossed = (from: number | Date | null | undefined, until: number | Date | 
 /** Why a rule cannot be: a field that its type needs is missing, or bounds stand the wrong way round. */
 export const flawOf = (rule: RuleToCheck): ValidationFailed | undefined => {
   if (rule.type === "category" && absent(rule.categorySlug)) {
-    return ValidationFailed.of("categorySlug", "is needed by a rule for a category")
+    return new CategoryNeeded()
   }
   if (rule.type === "vendor_tier" && absent(rule.vendorTier)) {
-    return ValidationFailed.of("vendorTier", "is needed by a rule for a tier")
+    return new TierNeeded()
   }
   if (rule.type === "volume_tier" && absent(rule.minVolumeCents) && absent(rule.maxVolumeCents)) {
-    return ValidationFailed.of("minVolumeCents", "or maxVolumeCents is needed by a rule for a volume")
+    return new VolumeNeeded()
   }
   if (crossed(rule.minVolumeCents, rule.maxVolumeCents)) {
-    return ValidationFailed.of("maxVolumeCents", "is below minVolumeCents")
+    return new VolumesCrossed()
   }
-  if (crossed(rule.minFeeCents, rule.maxFeeCents)) return ValidationFailed.of("maxFeeCents", "is below minFeeCents")
-  return crossed(rule.validFrom, rule.validUntil) ? ValidationFailed.of("validUntil", "is before validFrom") : undefined
+  if (crossed(rule.minFeeCents, rule.maxFeeCents)) return new FeesCrossed()
+  return crossed(rule.validFrom, rule.validUntil) ? new TimesCrossed() : undefined
 }

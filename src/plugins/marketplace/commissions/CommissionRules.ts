@@ -1,8 +1,10 @@
 import { Context, Effect, Layer } from "effect"
-import { type PageRequest, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { invalid, type PageRequest, PluginDatabase } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 import { flawOf, type RuleToCheck } from "./CommissionRuleChecks.ts"
 import { commissionRules } from "./CommissionTables.ts"
+
+class UnknownVendor extends invalid("UnknownVendor", "vendorId", "is no vendor") {}
 
 /** The rules by which the store takes its share (contract, plugins §1.4, §1.6). */
 export class CommissionRules
@@ -25,7 +27,7 @@ export class CommissionRules
           yield* checked(rule)
           // The reference of the database does not know whose vendor it is.
           if (typeof rule.vendorId === "string" && (yield* db.table(vendors).find(rule.vendorId)) === undefined) {
-            return yield* ValidationFailed.of("vendorId", "is no vendor")
+            return yield* new UnknownVendor()
           }
           return yield* rules.insert(rule)
         }),

@@ -1,6 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { NotFound, PluginDatabase, PluginHost } from "stoa/plugin"
+import { PluginDatabase, PluginHost } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
+import { VendorNotFound } from "../vendors/Vendor.ts"
 import { chooseCommission, type Sale } from "./CommissionChoice.ts"
 import { type CommissionFacts, readAncestors, readFacts } from "./CommissionFactsRepo.ts"
 import { commissionRules } from "./CommissionTables.ts"
@@ -45,7 +46,7 @@ export class Commissions extends Context.Service<Commissions>()("stoa/plugins/ma
     const preview = Effect.fn("Commissions.preview")(
       function*({ categorySlug, vendorId, volumeCents }: ImaginedSale) {
         const facts = yield* readFacts(db, [vendorId], [])
-        if (!facts.vendors.has(vendorId)) return yield* NotFound.of("Vendor not found.")
+        if (!facts.vendors.has(vendorId)) return yield* new VendorNotFound()
         const line = { vendorId, entityId: vendorId, currency: host.config.defaultCurrency }
         const sale = saleOf(facts, line, DateTime.toDateUtc(yield* DateTime.now))
         const imagined = {

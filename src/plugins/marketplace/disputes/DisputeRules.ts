@@ -1,7 +1,19 @@
 import { Result } from "effect"
-import { InvalidTransition, type RowOf, ValidationFailed } from "stoa/plugin"
+import { invalid, InvalidTransition, type RowOf, type ValidationFailed } from "stoa/plugin"
 import type { Party } from "../parties/Parties.ts"
 import type { disputes, resolutions } from "./DisputeTables.ts"
+
+class TooManyAnswers
+  extends invalid("TooManyAnswers", "note", (most: number) => `a dispute takes ${most} answers at most`)
+{}
+class RefundNeeded
+  extends invalid("RefundNeeded", "refundAmountCents", "is needed for refund_partial, and more than 0")
+{}
+class NoPartialRefund extends invalid(
+  "NoPartialRefund",
+  "refundAmountCents",
+  (resolution: Resolution) => `is said for refund_partial only, not ${resolution}`
+) {}
 
 type Dispute = RowOf<typeof disputes>
 export type DisputeStatus = Dispute["status"]
@@ -33,7 +45,7 @@ export const statusAfter = (
 ): Result.Result<DisputeStatus, InvalidTransition | ValidationFailed> => {
   if (status === "resolved") return Result.fail(InvalidTransition.of("A dispute that is resolved takes no answers."))
   if (evidence.length >= maxEvidence) {
-    return Result.fail(ValidationFailed.of("note", `a dispute takes ${maxEvidence} answers at most`))
+    return Result.fail(new TooManyAnswers(maxEvidence))
   }
   return Result.succeed(party === "vendor" && status === "vendor_response_pending" ? "platform_review" : status)
 }
@@ -57,10 +69,10 @@ export const refundOf = (
 ): Result.Result<Refunding, ValidationFailed> => {
   const refund = refunds[resolution]
   if (refund === "part" && (amount === undefined || amount === 0)) {
-    return Result.fail(ValidationFailed.of("refundAmountCents", "is needed for refund_partial, and more than 0"))
+    return Result.fail(new RefundNeeded())
   }
   if (refund !== "part" && amount !== undefined && amount > 0) {
-    return Result.fail(ValidationFailed.of("refundAmountCents", `is said for refund_partial only, not ${resolution}`))
+    return Result.fail(new NoPartialRefund(resolution))
   }
   return Result.succeed(refund)
 }

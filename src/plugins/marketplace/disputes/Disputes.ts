@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor, Forbidden, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
+import { CurrentActor, forbidden, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
 import { whenOverdue } from "../deadlines/Deadlines.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { Parties } from "../parties/Parties.ts"
@@ -7,6 +7,9 @@ import { subOrders } from "../suborders/SubOrderTables.ts"
 import { mayBecome, statusAfter } from "./DisputeRules.ts"
 import type { DisputeAnswer, NewDispute } from "./DisputesApi.ts"
 import { disputes, type disputeStatuses } from "./DisputeTables.ts"
+
+class ReadsOnly extends forbidden("ReadsOnly", "Your role for this vendor may only read.") {}
+class PartiesOnly extends forbidden("PartiesOnly", "Only the parties and operators may answer.") {}
 
 export type Dispute = RowOf<typeof disputes>
 type Filter = { readonly status?: typeof disputeStatuses[number] | undefined; readonly subOrderId?: string | undefined }
@@ -52,9 +55,9 @@ export class Disputes extends Context.Service<Disputes>()("stoa/plugins/marketpl
       const dispute = yield* rows.lock(id)
       const { isAdmin, party, sells } = yield* parties.of(dispute.subOrderId)
       if (party === "vendor" && !sells && !isAdmin) {
-        return yield* Forbidden.of("Your role for this vendor may only read.")
+        return yield* new ReadsOnly()
       }
-      if (party === "platform" && !isAdmin) return yield* Forbidden.of("Only the parties and operators may answer.")
+      if (party === "platform" && !isAdmin) return yield* new PartiesOnly()
       const status = yield* Effect.fromResult(statusAfter(dispute, party))
       const at = DateTime.formatIso(yield* DateTime.now)
       const evidence = [...dispute.evidence, { party, type: "response", note, url, at }]

@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { InvalidTransition, NotFound, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
+import { InvalidTransition, NotFound, type PageRequest, PluginDatabase, RowNotFound, type RowOf } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { announceApproval } from "../vendors/Vendors.ts"
 import { vendors } from "../vendors/VendorTables.ts"
@@ -59,7 +59,7 @@ const make = Effect.gen(function*() {
           Effect.flatMap(db.table(vendorDocuments).first({ id: documentId, vendorId }), (known) =>
             Effect.fail(
               known === undefined
-                ? NotFound.of()
+                ? new RowNotFound()
                 : InvalidTransition.of(`A document that is ${known.status} cannot become ${judgement.status}.`)
             ))
       )

@@ -1,7 +1,10 @@
 import { Context, Effect, Layer } from "effect"
-import { NotFound, type PageRequest, PluginDatabase, PluginHost, type RowOf, ValidationFailed } from "stoa/plugin"
+import { invalid, notFound, type PageRequest, PluginDatabase, PluginHost, RowNotFound, type RowOf } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 import { vendorMembers } from "./MemberTables.ts"
+
+class OneWayToName extends invalid("OneWayToName", "userId", "name a person by either userId or email") {}
+class PersonNotFound extends notFound("Person", "The store knows no such person.") {}
 
 type Member = RowOf<typeof vendorMembers>
 
@@ -29,12 +32,12 @@ const make = Effect.gen(function*() {
   /** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
   const add = Effect.fn("VendorMembers.add")(function*(vendorId: string, { email, role = "staff", userId }: NewMember) {
     if ((userId === undefined) === (email === undefined)) {
-      return yield* ValidationFailed.of("userId", "name a person by either userId or email")
+      return yield* new OneWayToName()
     }
     yield* db.table(vendors).get(vendorId)
     const { users } = host.services
     const person = yield* users.known({ userId, email })
-    if (person === undefined) return yield* NotFound.of("The store knows no such person.")
+    if (person === undefined) return yield* new PersonNotFound()
     return yield* users.actFor(
       person.id,
       vendorId,
@@ -46,14 +49,14 @@ const make = Effect.gen(function*() {
   /** Changes a person's role; their sessions have it at once. 404. */
   const change = Effect.fn("VendorMembers.change")(function*(vendorId: string, memberId: string, role: Member["role"]) {
     const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
-    if (member === undefined) return yield* NotFound.of()
+    if (member === undefined) return yield* new RowNotFound()
     const changed = db.table(vendorMembers).update(memberId, { role }, { vendorId })
     return yield* host.services.users.actAs(member.userId, { vendorId, role }, changed)
   })
 
   const remove = Effect.fn("VendorMembers.remove")(function*(vendorId: string, memberId: string) {
     const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
-    if (member === undefined) return yield* NotFound.of()
+    if (member === undefined) return yield* new RowNotFound()
     return yield* host.services.users.endActing(member.userId, vendorId, db.table(vendorMembers).delete(memberId))
   })
 

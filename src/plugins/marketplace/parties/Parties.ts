@@ -2,16 +2,19 @@ import { Context, Effect, Layer } from "effect"
 import {
   type Actor,
   CurrentActor,
-  Forbidden,
+  forbidden,
   holds,
   isSignedIn,
-  NotFound,
   type PageOf,
   type PageRequest,
-  PluginDatabase
+  PluginDatabase,
+  RowNotFound
 } from "stoa/plugin"
 import { type OfSubOrders, type Ownership, type OwnFilter, partyRepo } from "./PartyRepo.ts"
 import { mayForVendor } from "./VendorPortal.ts"
+
+class BuyersOnly extends forbidden("BuyersOnly", "Only who bought it may do this.") {}
+class SellersOnly extends forbidden("SellersOnly", "Only its vendor or an operator may do this.") {}
 
 /** What an actor is to a sub-order; the first that applies counts, so its vendor acts as vendor. */
 export type Party = "vendor" | "buyer" | "platform"
@@ -51,21 +54,21 @@ export class Parties extends Context.Service<Parties>()("stoa/plugins/marketplac
       const owners = yield* repo.ownership(actor.organizationId, subOrderId)
       const standing = owners === undefined ? undefined : standingOf(actor, owners)
       const { isBuyer, isVendor } = standing ?? { isBuyer: false, isVendor: false }
-      if (standing === undefined || !(isBuyer || isVendor || readsAll(actor))) return yield* NotFound.of()
+      if (standing === undefined || !(isBuyer || isVendor || readsAll(actor))) return yield* new RowNotFound()
       return standing
     })
 
     /** The same for the buyer alone; 403 for the others who see it. */
     const buyerOf = Effect.fn("Parties.buyerOf")(function*(subOrderId: string) {
       const standing = yield* of(subOrderId)
-      return standing.isBuyer ? standing : yield* Forbidden.of("Only who bought it may do this.")
+      return standing.isBuyer ? standing : yield* new BuyersOnly()
     })
 
     /** The same for vendor and operators; 403 for the buyer. */
     const sellerOf = Effect.fn("Parties.sellerOf")(function*(subOrderId: string) {
       const standing = yield* of(subOrderId)
       if (standing.sells || standing.isAdmin) return standing
-      return yield* Forbidden.of("Only its vendor or an operator may do this.")
+      return yield* new SellersOnly()
     })
 
     /** Rows of one's own are found by their owners first, and then read as the handle gives them. */

@@ -1,8 +1,12 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Conflict, InvalidTransition, PluginDatabase, type RowOf } from "stoa/plugin"
+import { conflict, InvalidTransition, PluginDatabase, type RowOf } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import type { TransferOutcome } from "./PayoutAdapter.ts"
 import { payouts } from "./PayoutTables.ts"
+
+class TransferRunning
+  extends conflict("TransferRunning", "The payout is being transferred at this moment. Try again shortly.")
+{}
 
 export type Payout = RowOf<typeof payouts>
 
@@ -26,7 +30,7 @@ const make = Effect.gen(function*() {
     const payout = yield* rows.lock(id)
     if (payout.status !== "processing") return yield* isOver(payout, to)
     if (byHand && payout.askedUntil !== null && payout.askedUntil > (yield* DateTime.nowAsDate)) {
-      return yield* Conflict.of("The payout is being transferred at this moment. Try again shortly.")
+      return yield* new TransferRunning()
     }
     return payout
   })

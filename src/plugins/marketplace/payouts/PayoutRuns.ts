@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { newId, NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { invalid, newId, notFound, PluginDatabase } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { vendors } from "../vendors/VendorTables.ts"
@@ -9,6 +9,13 @@ import { departure } from "./PayoutDeparture.ts"
 import { type Account, payoutRunRepo } from "./PayoutRunRepo.ts"
 import { payouts } from "./PayoutTables.ts"
 import { Transfers } from "./Transfers.ts"
+
+class PaidVendorNotFound extends notFound("PaidVendor", (id: string) => `There is no vendor ${id}.`) {}
+class VendorNotApproved extends invalid(
+  "VendorNotApproved",
+  (n: number, _: string) => `vendorIds.${n}`,
+  (_: number, status: string) => `is ${status}`
+) {}
 
 /** Which vendors are to be paid: all approved ones when none is named. `force`: also less than their minimum. */
 export interface RunRequest {
@@ -65,8 +72,8 @@ const make = Effect.gen(function*() {
     const statuses = new Map(known.map(({ id, status }) => [id, status]))
     for (const [n, id] of vendorIds.entries()) {
       const status = statuses.get(id)
-      if (status === undefined) return yield* NotFound.of(`There is no vendor ${id}.`)
-      if (status !== "approved") return yield* ValidationFailed.of(`vendorIds.${n}`, `is ${status}`)
+      if (status === undefined) return yield* new PaidVendorNotFound(id)
+      if (status !== "approved") return yield* new VendorNotApproved(n, status)
     }
   })
 

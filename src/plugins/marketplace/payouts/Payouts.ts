@@ -1,10 +1,15 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { Conflict, InvalidTransition, type PageRequest, PluginDatabase, type Where } from "stoa/plugin"
+import { conflict, InvalidTransition, type PageRequest, PluginDatabase, type Where } from "stoa/plugin"
 import { Ledger } from "../ledger/Ledger.ts"
 import { departure } from "./PayoutDeparture.ts"
 import { payoutRunRepo } from "./PayoutRunRepo.ts"
 import { payouts } from "./PayoutTables.ts"
 import { Transfers } from "./Transfers.ts"
+
+class OwedLess
+  extends conflict("OwedLess", "The vendor is owed less than this payout by now. The next run pays what is due.")
+{}
+class MoneyLeft extends conflict("MoneyLeft", "The money of this payout has left with another one.") {}
 
 const make = Effect.gen(function*() {
   const db = yield* PluginDatabase
@@ -23,10 +28,10 @@ const make = Effect.gen(function*() {
       return yield* InvalidTransition.of(`A ${payout.status} payout cannot be retried.`)
     }
     if ((yield* repo.eligible({ vendorId, currency })) < netAmount) {
-      return yield* Conflict.of("The vendor is owed less than this payout by now. The next run pays what is due.")
+      return yield* new OwedLess()
     }
     if (!(yield* repo.takeReversal(id, { vendorId, currency }))) {
-      return yield* Conflict.of("The money of this payout has left with another one.")
+      return yield* new MoneyLeft()
     }
     yield* rows.update(id, {
       status: "processing",

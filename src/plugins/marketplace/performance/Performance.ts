@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { CurrentActor, currentOrganization, NotFound, PluginDatabase, PluginHost, systemActor } from "stoa/plugin"
+import { CurrentActor, currentOrganization, PluginDatabase, PluginHost, systemActor } from "stoa/plugin"
 import { vendorAccounts } from "../ledger/LedgerTables.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
+import { VendorNotFound } from "../vendors/Vendor.ts"
 import { vendors } from "../vendors/VendorTables.ts"
 import { performanceRepo } from "./PerformanceRepo.ts"
 import { percentOf, scoreOf, shownRating } from "./Score.ts"
@@ -16,7 +17,7 @@ export class Performance extends Context.Service<Performance>()("stoa/plugins/ma
 
     const read = Effect.fnUntraced(function*(vendorId: string) {
       const [figures] = yield* repo.figures(yield* currentOrganization, shipWithinDays, vendorId)
-      return figures ?? (yield* NotFound.of("Vendor not found."))
+      return figures ?? (yield* new VendorNotFound())
     })
 
     const balances = Effect.fnUntraced(function*(vendorId: string) {

@@ -1,7 +1,15 @@
 import { Context, Effect, Layer } from "effect"
-import { PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { invalid, PluginDatabase } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
+
+class CategoryNotApproved extends invalid(
+  "CategoryNotApproved",
+  "categories",
+  (vendor: string, refused: string, approved: string) =>
+    `${vendor} may not sell in ${refused}; approved for it: ${approved}`,
+  "category_not_approved"
+) {}
 
 /**
  * Where a vendor may sell (contract, plugins §1.1): with a list of approved categories only in these and below them,
@@ -25,11 +33,7 @@ export class ApprovedCategories
           const outside = of.length === 0 ? [] : yield* outsideOf(db.sql, of, approved)
           if (outside.length === 0) return
           const named = outside.map((slug) => `"${slug}"`).join(", ")
-          return yield* ValidationFailed.of(
-            "categories",
-            `${name} may not sell in ${named}; approved for it: ${approved.join(", ")}`,
-            "category_not_approved"
-          )
+          return yield* new CategoryNotApproved(name, named, approved.join(", "))
         }
       )
 

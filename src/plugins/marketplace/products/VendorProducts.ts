@@ -1,12 +1,15 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import {
   Conflict,
+  conflict,
   type CurrentActor,
   isUuid,
-  NotFound,
+  type NotFound,
+  notFound,
   type PageOf,
   type PageRequest,
   PluginDatabase,
+  RowNotFound,
   type RowOf,
   type ValidationFailed
 } from "stoa/plugin"
@@ -24,6 +27,9 @@ import {
   productsOf,
   vendorsOf
 } from "./VendorProductRepo.ts"
+
+class EntityNotFound extends notFound("Entity", "Catalog entity not found.") {}
+class EntityTaken extends conflict("EntityTaken", "This entity has a vendor already: take it from that one first.") {}
 
 type Link = RowOf<typeof vendorEntities>
 
@@ -62,18 +68,18 @@ const make = Effect.gen(function*() {
 
   const link = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: string) {
     yield* db.table(vendors).get(vendorId)
-    if (!(yield* isInCatalog(db.sql, entityId))) return yield* NotFound.of("Catalog entity not found.")
+    if (!(yield* isInCatalog(db.sql, entityId))) return yield* new EntityNotFound()
     yield* categories.admitEntity(vendorId, entityId)
     return yield* Effect.catchIf(
       links.insert({ vendorId, entityId }),
       Schema.is(Conflict),
-      () => Conflict.of("This entity has a vendor already: take it from that one first.")
+      () => new EntityTaken()
     )
   })
 
   const unlink = Effect.fn("VendorProducts.unlink")(function*(vendorId: string, entityId: string) {
     const found = yield* links.first({ vendorId, entityId })
-    return found === undefined ? yield* NotFound.of() : yield* links.delete(found.id)
+    return found === undefined ? yield* new RowNotFound() : yield* links.delete(found.id)
   })
 
   const forget = Effect.fn("VendorProducts.forget")(function*(entityId: string) {

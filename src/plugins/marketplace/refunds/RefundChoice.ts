@@ -1,5 +1,12 @@
 import { Result } from "effect"
-import { Conflict, type CoreServices, ValidationFailed } from "stoa/plugin"
+import { type Conflict, conflict, type CoreServices, invalid, type ValidationFailed } from "stoa/plugin"
+
+class NothingLeft extends conflict("NothingLeft", "Nothing of this sub-order is left that could be given back.") {}
+class MoreThanLeft extends invalid(
+  "MoreThanLeft",
+  "refundAmountCents",
+  (most: number) => `is more than the ${most} that can be given back`
+) {}
 
 /** A line of a sub-order with what is left of it: units, and what they are worth together in minor units. */
 export interface LeftLine {
@@ -30,15 +37,13 @@ const lineItems = (lines: ReadonlyArray<Units>) =>
 
 const worthOf = ({ lines }: Left): number => lines.reduce((sum, { amount }) => sum + amount, 0)
 
-const nothing = Result.fail(Conflict.of("Nothing of this sub-order is left that could be given back."))
-
 /** Whether nothing of the sub-order is left that could be given back. */
 export const isSpent = (left: Left): boolean => left.lines.length === 0 || (worthOf(left) > 0 && left.cap === 0)
 
 /** Everything that is left of the sub-order; 409 when that is nothing. */
 export const chooseAll = (left: Left): Choice => {
   const worth = worthOf(left)
-  if (isSpent(left)) return nothing
+  if (isSpent(left)) return Result.fail(new NothingLeft())
   // Amounts that were given back without naming lines leave less in the order than its lines are worth.
   const cut = worth > left.cap ? { amount: left.cap } : {}
   return Result.succeed({ lines: lineItems(left.lines), ...cut })
@@ -57,7 +62,7 @@ const unitsFor = ({ amount, orderLineId, quantity }: LeftLine, asked: number): U
 export const choosePart = (left: Left, amount: number): Choice => {
   const most = Math.min(worthOf(left), left.cap)
   if (amount > most) {
-    return Result.fail(ValidationFailed.of("refundAmountCents", `is more than the ${most} that can be given back`))
+    return Result.fail(new MoreThanLeft(most))
   }
   const dear = left.lines.filter((line) => line.amount > 0).toSorted((one, other) => other.amount - one.amount)
   const single = dear.findLast((line) => line.amount >= amount)
@@ -95,7 +100,7 @@ const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): ReadonlyArray<
  */
 export const chooseUnits = (left: Left, wanted: ReadonlyArray<EntityUnits>, agreed: number | null): Choice => {
   const units = unitsOf(left, wanted)
-  if (units.length === 0) return nothing
+  if (units.length === 0) return Result.fail(new NothingLeft())
   return Result.succeed({ lines: lineItems(units), restock: true, ...(agreed === null ? {} : { amount: agreed }) })
 }
 

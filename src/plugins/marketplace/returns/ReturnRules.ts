@@ -1,7 +1,25 @@
 import { Result } from "effect"
-import { InvalidTransition, type RowOf, ValidationFailed } from "stoa/plugin"
+import { invalid, InvalidTransition, type RowOf, type ValidationFailed } from "stoa/plugin"
 import type { EntityUnits } from "../refunds/RefundChoice.ts"
 import type { returns } from "./ReturnTables.ts"
+
+class NotDeliveredYet
+  extends invalid("NotDeliveredYet", "subOrderId", "is not delivered: it can be returned once it is")
+{}
+class WindowOver
+  extends invalid("WindowOver", "subOrderId", (days: number) => `was delivered more than ${days} days ago`)
+{}
+class NothingToReturn extends invalid("NothingToReturn", "subOrderId", "has nothing left that could be returned") {}
+class NotReturnable extends invalid(
+  "NotReturnable",
+  "lineItems",
+  (entityId: string) => `${entityId} is not of this sub-order, or was given back`
+) {}
+class MoreThanReturnable extends invalid(
+  "MoreThanReturnable",
+  "lineItems",
+  (entityId: string, most: number) => `${entityId}: only ${most} units can be returned`
+) {}
 
 export type ReturnStatus = RowOf<typeof returns>["status"]
 
@@ -29,11 +47,11 @@ export const mayBeReturned = (
   now: Date
 ): Result.Result<void, ValidationFailed> => {
   if (status !== "delivered" || deliveredAt === null) {
-    return Result.fail(ValidationFailed.of("subOrderId", "is not delivered: it can be returned once it is"))
+    return Result.fail(new NotDeliveredYet())
   }
   return now.getTime() - deliveredAt.getTime() <= windowDays * dayMs
     ? Result.succeed(undefined)
-    : Result.fail(ValidationFailed.of("subOrderId", `was delivered more than ${windowDays} days ago`))
+    : Result.fail(new WindowOver(windowDays))
 }
 
 /** Units by entity; an entity that is named twice counts for both. */
@@ -65,15 +83,15 @@ export const returnedUnits = <Line extends EntityUnits>(
     const all = [...left].filter(([, quantity]) => quantity > 0).map(([entityId, quantity]) => ({ entityId, quantity }))
     return all.length > 0
       ? Result.succeed(all)
-      : Result.fail(ValidationFailed.of("subOrderId", "has nothing left that could be returned"))
+      : Result.fail(new NothingToReturn())
   }
   for (const [entityId, quantity] of counted(asked)) {
     const most = left.get(entityId)
     if (most === undefined) {
-      return Result.fail(ValidationFailed.of("lineItems", `${entityId} is not of this sub-order, or was given back`))
+      return Result.fail(new NotReturnable(entityId))
     }
     if (quantity > most) {
-      return Result.fail(ValidationFailed.of("lineItems", `${entityId}: only ${most} units can be returned`))
+      return Result.fail(new MoreThanReturnable(entityId, most))
     }
   }
   return Result.succeed(asked)

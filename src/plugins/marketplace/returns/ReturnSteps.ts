@@ -1,11 +1,17 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { NotFound, PluginDatabase, ValidationFailed } from "stoa/plugin"
+import { invalid, PluginDatabase, RowNotFound } from "stoa/plugin"
 import { whenOverdue } from "../deadlines/Deadlines.ts"
 import { Parties } from "../parties/Parties.ts"
 import { maxFor } from "../refunds/RefundChoice.ts"
 import { SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
 import { Returns } from "./Returns.ts"
 import { returns } from "./ReturnTables.ts"
+
+class MoreThanGoods extends invalid(
+  "MoreThanGoods",
+  "refundAmountCents",
+  (most: number) => `is more than the ${most} that the goods cost`
+) {}
 
 /** The way of a return from the request to the goods (contract, plugins §1.2): each step by whom it is for. */
 export class ReturnSteps extends Context.Service<ReturnSteps>()("stoa/plugins/marketplace/returns/ReturnSteps", {
@@ -20,7 +26,7 @@ export class ReturnSteps extends Context.Service<ReturnSteps>()("stoa/plugins/ma
     const vendorOf = (subOrderId: string) =>
       Effect.flatMap(
         parties.of(subOrderId),
-        (standing) => standing.isVendor ? Effect.succeed(standing) : Effect.fail(NotFound.of())
+        (standing) => standing.isVendor ? Effect.succeed(standing) : Effect.fail(new RowNotFound())
       )
 
     /** As the vendor; an amount above what the goods have left of their price is 422. Null: what they cost. */
@@ -28,7 +34,7 @@ export class ReturnSteps extends Context.Service<ReturnSteps>()("stoa/plugins/ma
       const { found, of } = yield* at(id, "vendor_approved", vendorOf)
       const most = maxFor(yield* refunds.left(of), found.lineItems ?? [])
       if (amount !== null && amount > most) {
-        return yield* ValidationFailed.of("refundAmountCents", `is more than the ${most} that the goods cost`)
+        return yield* new MoreThanGoods(most)
       }
       return yield* rows.update(id, { status: "vendor_approved", refundAmountCents: amount })
     }, db.transaction)

@@ -1,14 +1,14 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import {
   CurrentActor,
-  Forbidden,
+  forbidden,
+  invalid,
   isSignedIn,
-  NotFound,
+  notFound,
   type PageRequest,
   PluginDatabase,
   PluginHost,
-  type RowOf,
-  ValidationFailed
+  type RowOf
 } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { ownVendor } from "../parties/VendorPortal.ts"
@@ -16,6 +16,13 @@ import { vendors } from "../vendors/VendorTables.ts"
 import { type Buying, reviewRepo } from "./ReviewRepo.ts"
 import type { NewReview } from "./ReviewsApi.ts"
 import { reviews, type reviewStatuses } from "./ReviewTables.ts"
+
+class NothingDelivered extends invalid("NothingDelivered", "orderId", "nothing was delivered to you by this vendor") {}
+class NotDelivered
+  extends invalid("NotDelivered", "orderId", "is not delivered: its vendor can be reviewed once it is")
+{}
+class OrderNotFound extends notFound("Order", "Order not found.") {}
+class SignedInOnly extends forbidden("SignedInOnly", "Reviews are written by people who have signed in.") {}
 
 export type Review = RowOf<typeof reviews>
 type Status = typeof reviewStatuses[number]
@@ -34,19 +41,19 @@ export class Reviews extends Context.Service<Reviews>()("stoa/plugins/marketplac
       if (orderId === undefined) {
         const found = requireVerifiedPurchase ? yield* repo.toReview(buying) : undefined
         if (found !== undefined || !requireVerifiedPurchase) return found
-        return yield* ValidationFailed.of("orderId", "nothing was delivered to you by this vendor")
+        return yield* new NothingDelivered()
       }
       const found = yield* repo.purchase(buying, orderId)
-      if (found === undefined) return yield* NotFound.of("Order not found.")
+      if (found === undefined) return yield* new OrderNotFound()
       if (found.isDelivered || !requireVerifiedPurchase) return found
-      return yield* ValidationFailed.of("orderId", "is not delivered: its vendor can be reviewed once it is")
+      return yield* new NotDelivered()
     })
 
     /** 404 for an order that is not the actor's, 422 before delivery, 409 for a second one. */
     const write = Effect.fn("Reviews.write")(function*(vendorId: string, sent: typeof NewReview.Type) {
       const actor = yield* CurrentActor
       yield* db.table(vendors).get(vendorId)
-      if (!isSignedIn(actor)) return yield* Forbidden.of("Reviews are written by people who have signed in.")
+      if (!isSignedIn(actor)) return yield* new SignedInOnly()
       const { organizationId, userId } = actor
       const purchase = yield* purchaseOf({ organizationId, userId, vendorId }, sent.orderId)
       return yield* rows.insert({

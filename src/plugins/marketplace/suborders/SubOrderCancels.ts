@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { Conflict, CurrentActor, NotFound, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
+import { conflict, CurrentActor, NotFound, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
 import { permitted, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
@@ -8,6 +8,11 @@ import { sources } from "./SubOrderMachine.ts"
 import { cannotBecome } from "./SubOrderMoves.ts"
 import { type OfVendor, SubOrders } from "./SubOrders.ts"
 import { subOrderLines, subOrders } from "./SubOrderTables.ts"
+
+class NotCapturedYet extends conflict(
+  "NotCapturedYet",
+  "The payment of this order is not captured yet: only the whole order can be cancelled, by the store."
+) {}
 
 type Row = RowOf<typeof subOrders>
 
@@ -43,9 +48,7 @@ export class SubOrderCancels
 
       const cancelOrder = Effect.fnUntraced(function*({ id, orderId }: Row, reason: string, orderLines: number) {
         if (orderLines > (yield* db.table(subOrderLines).count({ subOrderId: id }))) {
-          return yield* Conflict.of(
-            "The payment of this order is not captured yet: only the whole order can be cancelled, by the store."
-          )
+          return yield* new NotCapturedYet()
         }
         yield* Effect.updateService(
           host.services.orders.change(orderId, { status: "cancelled", reason }),

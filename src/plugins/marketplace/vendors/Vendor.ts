@@ -1,6 +1,8 @@
 import { Schema } from "effect"
-import { Amount, FreeText, type RowOf, StorableObject, Text, Time, Uuid } from "stoa/plugin"
+import { Amount, FreeText, notFound, type RowOf, StorableObject, Text, Time, Uuid } from "stoa/plugin"
 import { payoutSchedules, tiers, vendors } from "./VendorTables.ts"
+
+export class VendorNotFound extends notFound("Vendor", "Vendor not found.") {}
 
 export type VendorRow = RowOf<typeof vendors>
 

@@ -2,8 +2,11 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import {
   type ChangeOf,
   Conflict,
+  conflict,
   type CurrentActor,
-  Forbidden,
+  type Forbidden,
+  forbidden,
+  invalid,
   InvalidTransition,
   isUuid,
   newId,
@@ -11,7 +14,8 @@ import {
   type PageOf,
   type PageRequest,
   PluginDatabase,
-  ValidationFailed,
+  RowNotFound,
+  type ValidationFailed,
   type Where
 } from "stoa/plugin"
 import { missingDocuments } from "../documents/RequiredDocuments.ts"
@@ -29,6 +33,13 @@ import {
 import { foundVendors, type VendorFilter } from "./VendorRepo.ts"
 import { type Step, steps } from "./VendorStatus.ts"
 import { vendors, vendorSecrets, vendorStatuses } from "./VendorTables.ts"
+
+/** 409 for a slug that another vendor has. */
+class VendorSlugTaken extends conflict("VendorSlug", (slug: string) => `A vendor has the slug "${slug}" already.`) {}
+class SuspendedVendor extends forbidden("SuspendedVendor", "A suspended vendor cannot change where its money goes.") {}
+class DocumentsMissing
+  extends invalid("DocumentsMissing", "documents", (names: string) => `not approved yet: ${names}`, "documents_missing")
+{}
 
 type Refused = NotFound | Conflict | ValidationFailed
 
@@ -85,7 +96,8 @@ const make = Effect.gen(function*() {
     return { ...page, total, items: items.map(toView) }
   })
 
-  const get = (id: string) => isUuid(id) ? Effect.map(db.table(vendors).get(id), toView) : Effect.fail(NotFound.of())
+  const get = (id: string) =>
+    isUuid(id) ? Effect.map(db.table(vendors).get(id), toView) : Effect.fail(new RowNotFound())
 
   const create = Effect.fn("Vendors.create")(function*({ name, slug, ...sent }: NewVendor) {
     const { open, secret } = partsOf(sent)
@@ -106,7 +118,7 @@ const make = Effect.gen(function*() {
       payoutMinimumCents: open.payoutMinimumCents ?? settings.defaultPayoutMinimumCents,
       payoutSchedule: open.payoutSchedule ?? settings.defaultPayoutSchedule,
       holdbackDays: open.holdbackDays ?? settings.defaultHoldbackDays
-    }).pipe(Effect.catchIf(Schema.is(Conflict), () => Conflict.of(`A vendor has the slug "${address}" already.`)))
+    }).pipe(Effect.catchIf(Schema.is(Conflict), () => new VendorSlugTaken(address)))
     return yield* db.transaction(Effect.gen(function*() {
       const made = yield* row
       yield* keep(db, id, secret)
@@ -132,7 +144,7 @@ const make = Effect.gen(function*() {
     sent.bankAccount === undefined ? changeIf(id, sent, {}) : changeIf(id, sent, { status: { in: notSuspended } }).pipe(
       Effect.catchIf(
         Schema.is(NotFound),
-        () => Effect.andThen(get(id), Forbidden.of("A suspended vendor cannot change where its money goes."))
+        () => Effect.andThen(get(id), new SuspendedVendor())
       )
     )
   )
@@ -160,7 +172,7 @@ const moving = (db: PluginDatabase["Service"], required: ReadonlyArray<string>) 
     const row = yield* move(id, "approve", { rejectionReason: null })
     const missing = yield* missingDocuments(db, required, id)
     if (missing.length > 0) {
-      return yield* ValidationFailed.of("documents", `not approved yet: ${missing.join(", ")}`, "documents_missing")
+      return yield* new DocumentsMissing(missing.join(", "))
     }
     const approved = required.length === 0
       ? row
