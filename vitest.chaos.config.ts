@@ -1,7 +1,6 @@
 import { matchesGlob } from "node:path"
 import { defineConfig } from "vitest/config"
-import { filterPlugin } from "./test/support/FilterPlugin.ts"
-import { filtered, switchable } from "./test/support/TenantFilter.ts"
+import { filtered, filterPlugin, switchable } from "./test/support/TenantFilter.ts"
 
 const filters = "test/chaos/TenantFilters.ts"
 

@@ -1,6 +1,5 @@
 import { defineConfig } from "vitest/config"
-import { filterPlugin } from "./test/support/FilterPlugin.ts"
-import { mutantOf, withoutFilter } from "./test/support/TenantFilter.ts"
+import { filterPlugin, mutantOf, withoutFilter } from "./test/support/TenantFilter.ts"
 
 const mutant = process.env["STOA_MUTANT"] ?? ""
 const { file, n } = mutantOf(mutant)

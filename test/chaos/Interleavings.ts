@@ -3,8 +3,21 @@ import { Effect } from "effect"
 import { anOffer, assertEndsWell, interleavedStore } from "../payments/InterleavedCheckout.ts"
 import { happenings, sequencesOf } from "../payments/Sequences.ts"
 import { audit } from "../support/Audit.ts"
-import { drawn } from "../support/Drawn.ts"
 import { TestApp } from "../support/TestApp.ts"
+
+/** So many of these, drawn without repetition; the same ones for the same seed (mulberry32). */
+export const drawn = <A>(from: ReadonlyArray<A>, count: number, seed: number): ReadonlyArray<A> => {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
+  }
+  return from.map((one) => ({ one, place: next() })).sort((one, other) => one.place - other.place).slice(0, count).map(
+    ({ one }) => one
+  )
+}
 
 /** Most happenings of a sequence, and which part of all sequences: `1/4` is the first of four. */
 const most = Number(process.env["STOA_CHAOS_HAPPENINGS"] ?? happenings.length)

@@ -1,13 +1,10 @@
 import { Effect } from "effect"
 import type { Json, JsonObject } from "../../src/http/openapi/Json.ts"
 import { TestApp } from "../support/TestApp.ts"
-import { answersOf, type Received } from "./Answers.ts"
-import { type Known, knownRecords } from "./Known.ts"
+import { answersOf, operationAt, type Received, watching } from "./Answers.ts"
 import { type Operation, operationsOf } from "./Operations.ts"
-import { randomOf } from "./Random.ts"
-import { type FuzzRequest, requestFor } from "./Requests.ts"
-import type { Source } from "./Values.ts"
-import { operationAt, watching } from "./Watch.ts"
+import { type FuzzRequest, type Known, knownRecords, requestFor } from "./Requests.ts"
+import { randomOf, type Source } from "./Values.ts"
 
 /** An answer that the document does not admit. */
 export interface Surprise {

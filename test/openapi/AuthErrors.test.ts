@@ -3,9 +3,8 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { JsonObject } from "../../src/http/openapi/Json.ts"
 import { aVisitor } from "../auth/Visitors.ts"
-import { answersOf } from "../fuzz/Answers.ts"
+import { answersOf, operationAt, watching } from "../fuzz/Answers.ts"
 import { type Operation, operationsOf } from "../fuzz/Operations.ts"
-import { operationAt, watching } from "../fuzz/Watch.ts"
 import { api, type TestApp, testAppLayer } from "../support/TestApp.ts"
 
 const app = testAppLayer({

@@ -1,8 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { audit, auditPayments, cartOf, soldOf } from "../support/Audit.ts"
-import { emulatedProvider } from "../support/EmulatedProvider.ts"
-import { emulatedService, type EmulatorMode, type PaymentEmulator, startEmulator } from "../support/PaymentEmulator.ts"
+import {
+  emulatedProvider,
+  emulatedService,
+  type EmulatorMode,
+  type PaymentEmulator,
+  startEmulator
+} from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
 import { restart, startService, talkingTo } from "../support/Service.ts"

@@ -4,8 +4,7 @@ import { fileURLToPath } from "node:url"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "./Audit.ts"
 import { noterOf } from "./JobRunNotes.ts"
-import { placeOf } from "./Places.ts"
-import type { Service, ServiceOptions } from "./Service.ts"
+import { placeOf, type Service, type ServiceOptions } from "./Service.ts"
 
 const program = fileURLToPath(new URL("./serveJobs.ts", import.meta.url))
 
