@@ -1,5 +1,5 @@
-import { Context, Effect, Layer } from "effect"
-import { CurrentActor, PluginDatabase, PluginHost } from "stoa/plugin"
+import { Context, Effect, Layer, Schema } from "effect"
+import { CurrentActor, InvalidTransition, NotFound, PluginDatabase, PluginHost } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { permitted } from "../refunds/SubOrderRefunds.ts"
 import type { SubOrder } from "./SubOrder.ts"
@@ -54,11 +54,11 @@ export class Parcels extends Context.Service<Parcels>()("stoa/plugins/marketplac
         Effect.fnUntraced(function*(made) {
           if (of.fulfillmentId !== null) {
             // What staff has ended otherwise stays as they said.
-            yield* Effect.catchTags(change(of, of.fulfillmentId, "delivered"), {
-              InvalidTransition: () => Effect.void,
-              "NotFound/Fulfillment": () => Effect.void,
-              "NotFound/Order": () => Effect.void
-            })
+            yield* Effect.catchIf(
+              change(of, of.fulfillmentId, "delivered"),
+              Schema.is(Schema.Union([NotFound, InvalidTransition])),
+              () => Effect.void
+            )
           }
           const arrived = yield* beside(of.fulfillmentId ?? made?.id ?? null)
           yield* Effect.updateService(host.services.fulfillment.conclude(of.orderId), CurrentActor, permitted)
