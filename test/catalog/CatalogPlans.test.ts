@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
@@ -79,80 +79,78 @@ const onePlan = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E,
   return plan
 })
 
-describe("the catalog among 21,000 entities", () => {
-  it.layer(catalogLayer())((it) => {
-    it.effect("lists what shoppers see by one statement over the index made for it", () =>
-      Effect.gen(function*() {
-        yield* seedMany
-        const plan = yield* onePlan(list({ include: ["pricing"] }))
-        assert.include(plan, "catalog_entities_public")
-        assert.include(plan, "catalog_totals")
-        assert.match(plan, /prices_(natural|entity)/)
-        const page = yield* list({ include: ["pricing"] })
-        assert.deepStrictEqual([page.items.length, page.total], [20, 5600])
-        assert.isTrue(page.items.every((item) => item.pricing?.length === 1))
-      }).pipe(asShopper))
+it.layer(catalogLayer())("the catalog among 21,000 entities", (it) => {
+  it.effect("lists what shoppers see by one statement over the index made for it", () =>
+    Effect.gen(function*() {
+      yield* seedMany
+      const plan = yield* onePlan(list({ include: ["pricing"] }))
+      assert.include(plan, "catalog_entities_public")
+      assert.include(plan, "catalog_totals")
+      assert.match(plan, /prices_(natural|entity)/)
+      const page = yield* list({ include: ["pricing"] })
+      assert.deepStrictEqual([page.items.length, page.total], [20, 5600])
+      assert.isTrue(page.items.every((item) => item.pricing?.length === 1))
+    }).pipe(asShopper))
 
-    it.effect("lists entities with every expansion in one statement, for any size of page", () =>
-      Effect.gen(function*() {
-        const plan = yield* onePlan(list({ include: everything, limit: 100 }))
-        for (
-          const index of [
-            "entity_attributes_entity_id_locale_key",
-            "entity_attribute_drafts_pkey",
-            "entity_field_values_pkey",
-            "variants_entity_id",
-            "stock_levels_entity"
-          ]
-        ) {
-          assert.include(plan, index)
+  it.effect("lists entities with every expansion in one statement, for any size of page", () =>
+    Effect.gen(function*() {
+      const plan = yield* onePlan(list({ include: everything, limit: 100 }))
+      for (
+        const index of [
+          "entity_attributes_entity_id_locale_key",
+          "entity_attribute_drafts_pkey",
+          "entity_field_values_pkey",
+          "variants_entity_id",
+          "stock_levels_entity"
+        ]
+      ) {
+        assert.include(plan, index)
+      }
+      const [first] = (yield* list({ include: everything })).items
+      assert.deepStrictEqual(
+        everything.map((name) => first?.[name]?.length),
+        [1, 1, 1, 1, 1, 1, 1, 1, 5]
+      )
+    }).pipe(asShopkeeper))
+
+  it.effect("reads one entity with every expansion by one statement", () =>
+    Effect.gen(function*() {
+      const reads = yield* CatalogReads
+      const plan = yield* onePlan(reads.get("p-3", everything))
+      assert.include(plan, "catalog_entities_organization_id_slug_key")
+      const { id } = yield* reads.get("p-3", [])
+      assert.include(yield* onePlan(reads.get(id, ["pricing"])), "catalog_entities_pkey")
+    }).pipe(asShopkeeper))
+
+  it.effect("narrows a list to a category and a brand by two statements over indexes", () =>
+    Effect.gen(function*() {
+      const plans = yield* plansOf(list({ category: "c-4", brand: "b-4" }))
+      assert.strictEqual(plans.length, 2)
+      assert.include(plans[1] ?? "", "entity_categories_category")
+      assert.notInclude(plans[1] ?? "", "Seq Scan on catalog_entities")
+      const narrowed = yield* list({ category: "c-4", brand: "b-4" })
+      assert.deepStrictEqual([narrowed.items.length, narrowed.total], [20, 35])
+      assert.strictEqual((yield* list({ category: "c-4", brand: "b-5" })).total, 0)
+    }).pipe(asShopkeeper))
+
+  it.effect("sorts by each field and direction without reading the table", () =>
+    Effect.gen(function*() {
+      for (const field of ["createdAt", "updatedAt", "slug"] as const) {
+        for (const ascending of [true, false]) {
+          yield* onePlan(list({ sort: { field, ascending } }))
         }
-        const [first] = (yield* list({ include: everything })).items
-        assert.deepStrictEqual(
-          everything.map((name) => first?.[name]?.length),
-          [1, 1, 1, 1, 1, 1, 1, 1, 5]
-        )
-      }).pipe(asShopkeeper))
+      }
+    }).pipe(asShopkeeper))
 
-    it.effect("reads one entity with every expansion by one statement", () =>
-      Effect.gen(function*() {
-        const reads = yield* CatalogReads
-        const plan = yield* onePlan(reads.get("p-3", everything))
-        assert.include(plan, "catalog_entities_organization_id_slug_key")
-        const { id } = yield* reads.get("p-3", [])
-        assert.include(yield* onePlan(reads.get(id, ["pricing"])), "catalog_entities_pkey")
-      }).pipe(asShopkeeper))
-
-    it.effect("narrows a list to a category and a brand by two statements over indexes", () =>
-      Effect.gen(function*() {
-        const plans = yield* plansOf(list({ category: "c-4", brand: "b-4" }))
-        assert.strictEqual(plans.length, 2)
-        assert.include(plans[1] ?? "", "entity_categories_category")
-        assert.notInclude(plans[1] ?? "", "Seq Scan on catalog_entities")
-        const narrowed = yield* list({ category: "c-4", brand: "b-4" })
-        assert.deepStrictEqual([narrowed.items.length, narrowed.total], [20, 35])
-        assert.strictEqual((yield* list({ category: "c-4", brand: "b-5" })).total, 0)
-      }).pipe(asShopkeeper))
-
-    it.effect("sorts by each field and direction without reading the table", () =>
-      Effect.gen(function*() {
-        for (const field of ["createdAt", "updatedAt", "slug"] as const) {
-          for (const ascending of [true, false]) {
-            yield* onePlan(list({ sort: { field, ascending } }))
-          }
-        }
-      }).pipe(asShopkeeper))
-
-    it.effect("pages through everything once", () =>
-      Effect.gen(function*() {
-        const seen = new Set<string>()
-        for (const page of [1, 2, 3]) {
-          for (const item of (yield* list({ category: "c-7", limit: 15, page })).items) seen.add(item.id)
-        }
-        assert.strictEqual(seen.size, 35)
-        const beyond = yield* list({ category: "c-7", limit: 15, page: 9 })
-        assert.deepStrictEqual([beyond.items.length, beyond.total], [0, 35])
-        assert.strictEqual((yield* statementsOf(list({ page: 3 }))).length, 1)
-      }).pipe(asShopkeeper))
-  })
+  it.effect("pages through everything once", () =>
+    Effect.gen(function*() {
+      const seen = new Set<string>()
+      for (const page of [1, 2, 3]) {
+        for (const item of (yield* list({ category: "c-7", limit: 15, page })).items) seen.add(item.id)
+      }
+      assert.strictEqual(seen.size, 35)
+      const beyond = yield* list({ category: "c-7", limit: 15, page: 9 })
+      assert.deepStrictEqual([beyond.items.length, beyond.total], [0, 35])
+      assert.strictEqual((yield* statementsOf(list({ page: 3 }))).length, 1)
+    }).pipe(asShopkeeper))
 })

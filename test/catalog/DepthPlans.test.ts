@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Catalog, Drafts } from "../../src/domain/catalog/Catalog.ts"
@@ -63,92 +63,90 @@ const plans = Effect.fnUntraced(function*<A, E, R>(count: number, effect: Effect
 const entity = (sql: SqlClient.SqlClient, n: number) =>
   Effect.map(sql<{ id: string }>`select md5('e' || ${n}::int4)::uuid as id`, ([row]) => row?.id ?? "")
 
-describe("among 20,000 entities and categories", () => {
-  it.layer(catalogLayer())((it) => {
-    it.effect("a category, what lies below it and its entities are found by indexes", () =>
-      Effect.gen(function*() {
-        yield* seedMany
-        const [categories, reads] = [yield* Categories, yield* CatalogReads]
-        assert.strictEqual((yield* categories.get("c-17777")).depth, 4)
-        const found = yield* plans(1, categories.get("c-17777"))
-        assert.include(found, "categories_organization_id_slug_key")
-        assert.include(yield* plans(1, categories.subtree("c-17", { includeArchived: false })), "categories_")
-        assert.strictEqual((yield* categories.subtree("c-17", { includeArchived: false })).length, 1111)
-        const query = { page: 1, limit: 20, include: [], sort: { field: "createdAt", ascending: false } } as const
-        const below = reads.list({ ...query, category: "c-170", descendants: true })
-        assert.include(yield* plans(2, below), "entity_categories_")
-        assert.strictEqual((yield* below).total, 56)
-      }).pipe(asShopkeeper))
+it.layer(catalogLayer())("among 20,000 entities and categories", (it) => {
+  it.effect("a category, what lies below it and its entities are found by indexes", () =>
+    Effect.gen(function*() {
+      yield* seedMany
+      const [categories, reads] = [yield* Categories, yield* CatalogReads]
+      assert.strictEqual((yield* categories.get("c-17777")).depth, 4)
+      const found = yield* plans(1, categories.get("c-17777"))
+      assert.include(found, "categories_organization_id_slug_key")
+      assert.include(yield* plans(1, categories.subtree("c-17", { includeArchived: false })), "categories_")
+      assert.strictEqual((yield* categories.subtree("c-17", { includeArchived: false })).length, 1111)
+      const query = { page: 1, limit: 20, include: [], sort: { field: "createdAt", ascending: false } } as const
+      const below = reads.list({ ...query, category: "c-170", descendants: true })
+      assert.include(yield* plans(2, below), "entity_categories_")
+      assert.strictEqual((yield* below).total, 56)
+    }).pipe(asShopkeeper))
 
-    it.effect("a move looks at the siblings and what is above them", () =>
-      Effect.gen(function*() {
-        const [categories, sql] = [yield* Categories, yield* SqlClient.SqlClient]
-        const [one, two] = yield* sql<{ id: string }>`select id from categories where slug in ('c-1711', 'c-1712')`
-        const moved = categories.move(one?.id ?? "", { after: two?.id ?? "" })
-        assert.isAtMost((yield* statementsOf(moved)).length, 7)
-        yield* plans(7, categories.move(two?.id ?? "", { after: one?.id ?? "" }))
-      }).pipe(asShopkeeper))
+  it.effect("a move looks at the siblings and what is above them", () =>
+    Effect.gen(function*() {
+      const [categories, sql] = [yield* Categories, yield* SqlClient.SqlClient]
+      const [one, two] = yield* sql<{ id: string }>`select id from categories where slug in ('c-1711', 'c-1712')`
+      const moved = categories.move(one?.id ?? "", { after: two?.id ?? "" })
+      assert.isAtMost((yield* statementsOf(moved)).length, 7)
+      yield* plans(7, categories.move(two?.id ?? "", { after: one?.id ?? "" }))
+    }).pipe(asShopkeeper))
 
-    it.effect("revisions are listed, read and removed by their keys", () =>
-      Effect.gen(function*() {
-        const [revisions, sql] = [yield* Revisions, yield* SqlClient.SqlClient]
-        const id = yield* entity(sql, 4)
-        const listed = yield* plans(1, revisions.list(id, { page: 1, limit: 20 }))
-        assert.include(listed, "entity_revisions_pkey")
-        assert.include(yield* plans(1, revisions.get(id, 2)), "entity_revisions_pkey")
-        const repo = yield* RevisionRepo
-        assert.include(yield* plans(1, repo.purge(1000, 100)), "entity_revisions_superseded")
-        assert.strictEqual(yield* repo.purge(1000, 100), 0)
-        assert.strictEqual(yield* repo.purge(1000, 1), 1000)
-      }).pipe(asShopkeeper))
+  it.effect("revisions are listed, read and removed by their keys", () =>
+    Effect.gen(function*() {
+      const [revisions, sql] = [yield* Revisions, yield* SqlClient.SqlClient]
+      const id = yield* entity(sql, 4)
+      const listed = yield* plans(1, revisions.list(id, { page: 1, limit: 20 }))
+      assert.include(listed, "entity_revisions_pkey")
+      assert.include(yield* plans(1, revisions.get(id, 2)), "entity_revisions_pkey")
+      const repo = yield* RevisionRepo
+      assert.include(yield* plans(1, repo.purge(1000, 100)), "entity_revisions_superseded")
+      assert.strictEqual(yield* repo.purge(1000, 100), 0)
+      assert.strictEqual(yield* repo.purge(1000, 1), 1000)
+    }).pipe(asShopkeeper))
 
-    it.effect("words of a chain, with drafts or without, are one look-up", () =>
-      Effect.gen(function*() {
-        const [reads, sql] = [yield* CatalogReads, yield* SqlClient.SqlClient]
-        const id = yield* entity(sql, 4)
-        const read = reads.attributes(id, "fr-CH", { fallback: true })
-        assert.include(yield* plans(1, asShopkeeper(read)), "entity_attribute_drafts_pkey")
-        yield* plans(1, asShopper(read))
-        const sort = { field: "createdAt", ascending: false } as const
-        const query = { page: 1, limit: 100, include: ["attributes"], sort } as const
-        yield* plans(1, asShopper(reads.list({ ...query, locale: "de-CH" })))
-        yield* plans(1, asShopkeeper(reads.list({ ...query, locale: "fr" })))
-        // What shoppers read without naming a locale looks at no draft at all.
-        assert.notInclude(yield* plans(1, asShopper(reads.list(query))), "drafts")
-      }))
+  it.effect("words of a chain, with drafts or without, are one look-up", () =>
+    Effect.gen(function*() {
+      const [reads, sql] = [yield* CatalogReads, yield* SqlClient.SqlClient]
+      const id = yield* entity(sql, 4)
+      const read = reads.attributes(id, "fr-CH", { fallback: true })
+      assert.include(yield* plans(1, asShopkeeper(read)), "entity_attribute_drafts_pkey")
+      yield* plans(1, asShopper(read))
+      const sort = { field: "createdAt", ascending: false } as const
+      const query = { page: 1, limit: 100, include: ["attributes"], sort } as const
+      yield* plans(1, asShopper(reads.list({ ...query, locale: "de-CH" })))
+      yield* plans(1, asShopkeeper(reads.list({ ...query, locale: "fr" })))
+      // What shoppers read without naming a locale looks at no draft at all.
+      assert.notInclude(yield* plans(1, asShopper(reads.list(query))), "drafts")
+    }))
 
-    it.effect("drafts that wait, and what is due, are read from the front of an index", () =>
-      Effect.gen(function*() {
-        const drafts = yield* Drafts
-        const found = yield* plansOf(drafts.list({ page: 1, limit: 20 }))
-        assert.include(found[0] ?? "", "entity_attribute_drafts_queue")
-        const schedules = yield* Schedules
-        const due = yield* plans(1, schedules.runDue)
-        for (const index of ["entity_schedules_publish", "entity_schedules_unpublish"]) assert.include(due, index)
-      }).pipe(asShopkeeper))
+  it.effect("drafts that wait, and what is due, are read from the front of an index", () =>
+    Effect.gen(function*() {
+      const drafts = yield* Drafts
+      const found = yield* plansOf(drafts.list({ page: 1, limit: 20 }))
+      assert.include(found[0] ?? "", "entity_attribute_drafts_queue")
+      const schedules = yield* Schedules
+      const due = yield* plans(1, schedules.runDue)
+      for (const index of ["entity_schedules_publish", "entity_schedules_unpublish"]) assert.include(due, index)
+    }).pipe(asShopkeeper))
 
-    it.effect("fields are written with a fixed number of statements, and only where there are any", () =>
-      Effect.gen(function*() {
-        const [catalog, sql] = [yield* Catalog, yield* SqlClient.SqlClient]
-        const id = yield* entity(sql, 4)
-        const written = yield* plans(5, catalog.update(id, { customFields: { f2: 5, f3: null } }))
-        for (const index of ["entity_field_values_pkey"]) assert.include(written, index)
-        yield* plans(1, catalog.update(id, { metadata: { a: 1 } }))
-        yield* plans(2, catalog.create({ type: "plain", slug: "a-plain-one" }))
-        assert.strictEqual(
-          (yield* statementsOf(catalog.create({ type: "product", slug: "a-full-one", customFields: { f1: 3 } })))
-            .length,
-          3
-        )
-      }).pipe(asShopkeeper))
+  it.effect("fields are written with a fixed number of statements, and only where there are any", () =>
+    Effect.gen(function*() {
+      const [catalog, sql] = [yield* Catalog, yield* SqlClient.SqlClient]
+      const id = yield* entity(sql, 4)
+      const written = yield* plans(5, catalog.update(id, { customFields: { f2: 5, f3: null } }))
+      for (const index of ["entity_field_values_pkey"]) assert.include(written, index)
+      yield* plans(1, catalog.update(id, { metadata: { a: 1 } }))
+      yield* plans(2, catalog.create({ type: "plain", slug: "a-plain-one" }))
+      assert.strictEqual(
+        (yield* statementsOf(catalog.create({ type: "product", slug: "a-full-one", customFields: { f1: 3 } })))
+          .length,
+        3
+      )
+    }).pipe(asShopkeeper))
 
-    it.effect("a change of a definition goes through the values of its field alone", () =>
-      Effect.gen(function*() {
-        const [fields, sql] = [yield* FieldDefinitions, yield* SqlClient.SqlClient]
-        const [field] = yield* sql<{ id: string }>`select md5('d3')::uuid as id`
-        const found = yield* plansOf(fields.update(field?.id ?? "", { rules: { maximum: 1_000_000 } }))
-        assert.include(found.join("\n"), "entity_field_values_definition")
-        assert.notMatch(found.join("\n"), /Seq Scan on entity_field_values/)
-      }).pipe(asShopkeeper))
-  })
+  it.effect("a change of a definition goes through the values of its field alone", () =>
+    Effect.gen(function*() {
+      const [fields, sql] = [yield* FieldDefinitions, yield* SqlClient.SqlClient]
+      const [field] = yield* sql<{ id: string }>`select md5('d3')::uuid as id`
+      const found = yield* plansOf(fields.update(field?.id ?? "", { rules: { maximum: 1_000_000 } }))
+      assert.include(found.join("\n"), "entity_field_values_definition")
+      assert.notMatch(found.join("\n"), /Seq Scan on entity_field_values/)
+    }).pipe(asShopkeeper))
 })

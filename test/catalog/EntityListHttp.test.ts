@@ -7,7 +7,7 @@ import { brands, categories, each, entities, make, onDatabase, refused, shopper 
 const slugsOf = Effect.fnUntraced(function*(query: string, as: typeof asAdmin = asAdmin) {
   const answer = yield* api("GET", `${entities}?${query}`, { as })
   assert.strictEqual(answer.status, 200, JSON.stringify(answer.body))
-  return { answer, slugs: each(answer, "slug") }
+  return { answer, slugs: each(answer, "slug").map(String) }
 })
 
 withSharedApp("lists and expansions over HTTP", (it) => {

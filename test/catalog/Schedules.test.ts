@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -15,10 +15,14 @@ import { queueLayer, run } from "../jobs/Queue.ts"
 import { asShopkeeper, asShopper, catalogLayer, eventsOf } from "./CatalogServices.ts"
 
 /** Moments so many hours from now, by the clock of the test; a jump to our years would hang the pool of connections. */
-const hours = Effect.map(
-  Clock.currentTimeMillis,
-  (now) => (count: number) => new Date(now + count * 3_600_000)
-)
+const hours = Effect.map(Clock.currentTimeMillis, (now) => (count: number) => new Date(now + count * 3_600_000))
+
+/** Schedules an entity to be published and archived in so many hours; undefined for never. */
+const schedule = Effect.fnUntraced(function*(id: string, publish?: number, unpublish?: number) {
+  const [schedules, inHours] = [yield* Schedules, yield* hours]
+  const at = (count: number | undefined) => count === undefined ? null : inHours(count)
+  return yield* schedules.set(id, { publishAt: at(publish), unpublishAt: at(unpublish) })
+})
 
 const due = Effect.flatMap(Schedules, ({ runDue }) => runDue)
 
@@ -51,106 +55,96 @@ const listening = {
     Effect.sync(() => recorded.push(String(Reflect.get(result, "status"))))
 }
 
-describe("a schedule", () => {
-  it.layer(catalogLayer([refusing, listening]))((it) => {
-    it.effect("publishes when its time comes and archives when its end does, for everybody at once, and once", () =>
-      Effect.gen(function*() {
-        const inHours = yield* hours
-        const schedules = yield* Schedules
-        const { id } = yield* given()
-        yield* schedules.set(id, { publishAt: inHours(1), unpublishAt: inHours(3) })
-        assert.strictEqual(yield* due, 0)
-        assert.deepStrictEqual(yield* isShown(id), [false, false, false])
-        yield* TestClock.adjust("1 hour")
-        recorded.length = 0
-        assert.strictEqual(yield* due, 1)
-        assert.deepStrictEqual(recorded, ["active"])
-        assert.deepStrictEqual(yield* isShown(id), [true, true, true])
-        assert.strictEqual(yield* due, 0)
-        const half = yield* schedules.get(id)
-        assert.deepStrictEqual([half.publishAt, half.unpublishAt], [null, inHours(3)])
-        yield* TestClock.adjust("2 hours")
-        assert.strictEqual(yield* due, 1)
-        assert.deepStrictEqual(yield* isShown(id), [false, false, false])
-        assert.deepStrictEqual((yield* statusOf(id))[0], "archived")
-        const events = yield* eventsOf(id)
-        assert.deepStrictEqual(events.map(({ type }) => type), [
-          "catalog.create",
-          "catalog.schedule",
-          "catalog.update",
-          "catalog.update"
-        ])
-      }).pipe(asShopkeeper))
+it.layer(catalogLayer([refusing, listening]))("a schedule", (it) => {
+  it.effect("a schedule publishes when its time comes and archives when its end does, for everybody at once, and once", () =>
+    Effect.gen(function*() {
+      const inHours = yield* hours
+      const schedules = yield* Schedules
+      const { id } = yield* given()
+      yield* schedule(id, 1, 3)
+      assert.strictEqual(yield* due, 0)
+      assert.deepStrictEqual(yield* isShown(id), [false, false, false])
+      yield* TestClock.adjust("1 hour")
+      recorded.length = 0
+      assert.strictEqual(yield* due, 1)
+      assert.deepStrictEqual(recorded, ["active"])
+      assert.deepStrictEqual(yield* isShown(id), [true, true, true])
+      assert.strictEqual(yield* due, 0)
+      const half = yield* schedules.get(id)
+      assert.deepStrictEqual([half.publishAt, half.unpublishAt], [null, inHours(3)])
+      yield* TestClock.adjust("2 hours")
+      assert.strictEqual(yield* due, 1)
+      assert.deepStrictEqual(yield* isShown(id), [false, false, false])
+      assert.deepStrictEqual((yield* statusOf(id))[0], "archived")
+      const events = yield* eventsOf(id)
+      assert.deepStrictEqual(events.map(({ type }) => type), [
+        "catalog.create",
+        "catalog.schedule",
+        "catalog.update",
+        "catalog.update"
+      ])
+    }).pipe(asShopkeeper))
 
-    it.effect("a schedule that came and ended while nothing ran is carried out in its order", () =>
-      Effect.gen(function*() {
-        const inHours = yield* hours
-        const schedules = yield* Schedules
-        const made = yield* Effect.forEach(Array.from({ length: 130 }), () => given())
-        yield* Effect.forEach(made, ({ id }) => schedules.set(id, { publishAt: inHours(1), unpublishAt: inHours(2) }))
-        yield* TestClock.adjust("2 days")
-        assert.strictEqual(yield* due, 260)
-        const { id = "" } = made.at(-1) ?? {}
+  it.effect("a schedule that came and ended while nothing ran is carried out in its order", () =>
+    Effect.gen(function*() {
+      const made = yield* Effect.forEach(Array.from({ length: 130 }), () => given())
+      yield* Effect.forEach(made, ({ id }) => schedule(id, 1, 2))
+      yield* TestClock.adjust("2 days")
+      assert.strictEqual(yield* due, 260)
+      const { id = "" } = made.at(-1) ?? {}
+      const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
+      assert.deepStrictEqual(changes.map(({ payload }) => payload["status"]), ["active", "archived"])
+    }).pipe(asShopkeeper))
+
+  it.effect("a schedule is carried out once by many processes", () =>
+    Effect.gen(function*() {
+      const made = yield* Effect.forEach(Array.from({ length: 20 }), () => given())
+      yield* Effect.forEach(made, ({ id }) => schedule(id, 1))
+      yield* TestClock.adjust("1 hour")
+      const counts = yield* Effect.all([due, due, due, due], { concurrency: "unbounded" })
+      assert.strictEqual(counts.reduce((sum, count) => sum + count, 0), 20)
+      for (const { id } of made) {
         const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
-        assert.deepStrictEqual(changes.map(({ payload }) => payload["status"]), ["active", "archived"])
-      }).pipe(asShopkeeper))
+        assert.strictEqual(changes.length, 1)
+      }
+    }).pipe(asShopkeeper))
 
-    it.effect("a schedule is carried out once by many processes", () =>
-      Effect.gen(function*() {
-        const inHours = yield* hours
-        const schedules = yield* Schedules
-        const made = yield* Effect.forEach(Array.from({ length: 20 }), () => given())
-        yield* Effect.forEach(made, ({ id }) => schedules.set(id, { publishAt: inHours(1) }))
-        yield* TestClock.adjust("1 hour")
-        const counts = yield* Effect.all([due, due, due, due], { concurrency: "unbounded" })
-        assert.strictEqual(counts.reduce((sum, count) => sum + count, 0), 20)
-        for (const { id } of made) {
-          const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
-          assert.strictEqual(changes.length, 1)
-        }
-      }).pipe(asShopkeeper))
+  it.effect("a schedule applies the latest version of a changed schedule, and never a deleted one", () =>
+    Effect.gen(function*() {
+      const [later, never] = [yield* given(), yield* given()]
+      for (const { id } of [later, never]) yield* schedule(id, 1)
+      yield* schedule(later.id, 5)
+      yield* schedule(never.id)
+      yield* TestClock.adjust("4 hours")
+      assert.strictEqual(yield* due, 0)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* due, 1)
+      assert.deepStrictEqual([(yield* statusOf(later.id))[0], (yield* statusOf(never.id))[0]], ["active", "draft"])
+    }).pipe(asShopkeeper))
 
-    it.effect("applies the latest version of a changed schedule, and never a deleted one", () =>
-      Effect.gen(function*() {
-        const inHours = yield* hours
-        const schedules = yield* Schedules
-        const [later, never] = [yield* given(), yield* given()]
-        for (const { id } of [later, never]) yield* schedules.set(id, { publishAt: inHours(1) })
-        yield* schedules.set(later.id, { publishAt: inHours(5) })
-        yield* schedules.set(never.id, {})
-        yield* TestClock.adjust("4 hours")
-        assert.strictEqual(yield* due, 0)
-        yield* TestClock.adjust("1 hour")
-        assert.strictEqual(yield* due, 1)
-        assert.deepStrictEqual([(yield* statusOf(later.id))[0], (yield* statusOf(never.id))[0]], ["active", "draft"])
-      }).pipe(asShopkeeper))
+  it.effect("a schedule that a hook refuses is not tried for ever and says why", () =>
+    Effect.gen(function*() {
+      const schedules = yield* Schedules
+      const { id } = yield* given("frozen")
+      yield* schedule(id, 1)
+      yield* TestClock.adjust("1 hour")
+      assert.deepStrictEqual([yield* due, yield* due], [0, 0])
+      const after = yield* schedules.get(id)
+      assert.deepStrictEqual([after.publishAt, after.refusal], [null, "It is frozen."])
+      assert.deepStrictEqual(yield* statusOf(id), ["draft", false])
+      assert.isNull((yield* schedule(id, 9)).refusal)
+    }).pipe(asShopkeeper))
 
-    it.effect("a schedule that a hook refuses is not tried for ever and says why", () =>
-      Effect.gen(function*() {
-        const inHours = yield* hours
-        const schedules = yield* Schedules
-        const { id } = yield* given("frozen")
-        yield* schedules.set(id, { publishAt: inHours(1) })
-        yield* TestClock.adjust("1 hour")
-        assert.deepStrictEqual([yield* due, yield* due], [0, 0])
-        const after = yield* schedules.get(id)
-        assert.deepStrictEqual([after.publishAt, after.refusal], [null, "It is frozen."])
-        assert.deepStrictEqual(yield* statusOf(id), ["draft", false])
-        assert.isNull((yield* schedules.set(id, { publishAt: inHours(9) })).refusal)
-      }).pipe(asShopkeeper))
-
-    it.effect("leaves nothing behind of an entity that is deleted", () =>
-      Effect.gen(function*() {
-        const inHours = yield* hours
-        const [schedules, catalog, sql] = [yield* Schedules, yield* Catalog, yield* SqlClient.SqlClient]
-        const { id } = yield* given()
-        yield* schedules.set(id, { publishAt: inHours(1) })
-        yield* catalog.remove(id)
-        yield* TestClock.adjust("1 hour")
-        assert.strictEqual(yield* due, 0)
-        assert.lengthOf(yield* sql`select 1 from entity_schedules where entity_id = ${id}::uuid`, 0)
-      }).pipe(asShopkeeper))
-  })
+  it.effect("a schedule leaves nothing behind of an entity that is deleted", () =>
+    Effect.gen(function*() {
+      const [catalog, sql] = [yield* Catalog, yield* SqlClient.SqlClient]
+      const { id } = yield* given()
+      yield* schedule(id, 1)
+      yield* catalog.remove(id)
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* due, 0)
+      assert.lengthOf(yield* sql`select 1 from entity_schedules where entity_id = ${id}::uuid`, 0)
+    }).pipe(asShopkeeper))
 })
 
 /** The catalog and the queue of one deployment, over one database; only the test drives the queue. */
@@ -165,31 +159,29 @@ const another = Effect.map(
   (context) => Effect.provideContext(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue), context)
 )
 
-describe("the task catalog/publish-due", () => {
-  it.layer(withQueue)((it) => {
-    it.effect("the task catalog/publish-due carries out what came due while nothing ran, once, however many processes come back", () =>
-      Effect.gen(function*() {
-        const [schedules, inHours, first] = [yield* Schedules, yield* hours, yield* another]
-        yield* first
-        yield* TestClock.adjust("1 minute")
-        yield* first
-        yield* run()
-        const { id } = yield* given()
-        yield* schedules.set(id, { publishAt: inHours(1), unpublishAt: inHours(30) })
-        yield* TestClock.adjust("5 hours")
-        const [a, b] = [yield* another, yield* another]
-        yield* Effect.all([a, b], { concurrency: 2 })
-        yield* Effect.all([run(50), run(50)], { concurrency: 2 })
-        assert.deepStrictEqual(yield* statusOf(id), ["active", true])
-        yield* TestClock.adjust("1 minute")
-        yield* Effect.all([a, b], { concurrency: 2 })
-        yield* run(50)
-        const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
-        assert.strictEqual(changes.length, 1)
-        const sql = yield* SqlClient.SqlClient
-        const jobs =
-          yield* sql`select 1 from commerce_jobs where task_slug = 'catalog/publish-due' and status <> 'succeeded'`
-        assert.lengthOf(jobs, 0)
-      }).pipe(asShopkeeper))
-  })
+it.layer(withQueue)("the task catalog/publish-due", (it) => {
+  it.effect("the task catalog/publish-due carries out what came due while nothing ran, once, however many processes come back", () =>
+    Effect.gen(function*() {
+      const first = yield* another
+      yield* first
+      yield* TestClock.adjust("1 minute")
+      yield* first
+      yield* run()
+      const { id } = yield* given()
+      yield* schedule(id, 1, 30)
+      yield* TestClock.adjust("5 hours")
+      const [a, b] = [yield* another, yield* another]
+      yield* Effect.all([a, b], { concurrency: 2 })
+      yield* Effect.all([run(50), run(50)], { concurrency: 2 })
+      assert.deepStrictEqual(yield* statusOf(id), ["active", true])
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.all([a, b], { concurrency: 2 })
+      yield* run(50)
+      const changes = (yield* eventsOf(id)).filter(({ type }) => type === "catalog.update")
+      assert.strictEqual(changes.length, 1)
+      const sql = yield* SqlClient.SqlClient
+      const jobs =
+        yield* sql`select 1 from commerce_jobs where task_slug = 'catalog/publish-due' and status <> 'succeeded'`
+      assert.lengthOf(jobs, 0)
+    }).pipe(asShopkeeper))
 })

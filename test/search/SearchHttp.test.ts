@@ -11,7 +11,7 @@ import {
   shopper,
   suggested
 } from "../catalog/CatalogCalls.ts"
-import { api, asAdmin, asStaff, withApp } from "../support/TestApp.ts"
+import { asAdmin, asStaff, withApp } from "../support/TestApp.ts"
 
 /** A published product with these words; its slug is its first word, small, with a mark of the test. */
 const product = (mark: string, title: string, description = "", more: object = {}) =>

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
@@ -38,62 +38,60 @@ const onePlan = Effect.fnUntraced(function*<A, E, R>(effect: Effect.Effect<A, E,
   return plans[0] ?? ""
 })
 
-describe("a search among 32,000 documents", () => {
-  it.layer(engineLayer)((it) => {
-    it.effect("a search among 32,000 documents is one statement over the index of words, and two where nothing is found", () =>
-      Effect.gen(function*() {
-        yield* seedMany
-        for (const query of [{ q: "w77" }, { q: "w77", category: "c-37" }, { q: "w77", type: "product" }]) {
-          assert.include(yield* onePlan(find(query)), "search_documents_found")
-          const ofStaff = yield* onePlan(find(query, false))
-          assert.include(ofStaff, "search_documents_found")
-          assert.include(ofStaff, "search_documents_drafts")
-        }
-        assert.strictEqual((yield* statementsOf(find({ q: "xqzwvy nothing", limit: 100 }))).length, 2)
-        const found = yield* find({ q: "real", limit: 50, facets: ["type"] })
-        assert.deepStrictEqual([found.hits.length, found.total, found.facets], [50, 2000, { type: { product: 2000 } }])
-      }).pipe(asShopper))
+it.layer(engineLayer)("a search among 32,000 documents", (it) => {
+  it.effect("a search among 32,000 documents is one statement over the index of words, and two where nothing is found", () =>
+    Effect.gen(function*() {
+      yield* seedMany
+      for (const query of [{ q: "w77" }, { q: "w77", category: "c-37" }, { q: "w77", type: "product" }]) {
+        assert.include(yield* onePlan(find(query)), "search_documents_found")
+        const ofStaff = yield* onePlan(find(query, false))
+        assert.include(ofStaff, "search_documents_found")
+        assert.include(ofStaff, "search_documents_drafts")
+      }
+      assert.strictEqual((yield* statementsOf(find({ q: "xqzwvy nothing", limit: 100 }))).length, 2)
+      const found = yield* find({ q: "real", limit: 50, facets: ["type"] })
+      assert.deepStrictEqual([found.hits.length, found.total, found.facets], [50, 2000, { type: { product: 2000 } }])
+    }).pipe(asShopper))
 
-    it.effect("a search among 32,000 documents by category, brand or attribute goes over the same index", () =>
-      Effect.gen(function*() {
-        for (
-          const filter of [{ category: "c-3" }, { brand: "b-3" }, {
-            attributes: [{ name: "size", values: ["s", "m"] }]
-          }]
-        ) {
-          assert.include(yield* onePlan(find(filter)), "search_documents_found")
-        }
-      }).pipe(asShopper))
+  it.effect("a search among 32,000 documents by category, brand or attribute goes over the same index", () =>
+    Effect.gen(function*() {
+      for (
+        const filter of [{ category: "c-3" }, { brand: "b-3" }, {
+          attributes: [{ name: "size", values: ["s", "m"] }]
+        }]
+      ) {
+        assert.include(yield* onePlan(find(filter)), "search_documents_found")
+      }
+    }).pipe(asShopper))
 
-    it.effect("a search among 32,000 documents of a whole type counts all of it", () =>
-      Effect.gen(function*() {
-        const { facets, total } = yield* find({ type: "product" })
-        assert.strictEqual(total, 10_000)
-        assert.strictEqual(Object.values(facets["category"] ?? {}).reduce((sum, count) => sum + count, 0), 8000)
-        assert.deepStrictEqual((yield* find({ type: "service" })).total, 0)
-      }).pipe(asShopper))
+  it.effect("a search among 32,000 documents of a whole type counts all of it", () =>
+    Effect.gen(function*() {
+      const { facets, total } = yield* find({ type: "product" })
+      assert.strictEqual(total, 10_000)
+      assert.strictEqual(Object.values(facets["category"] ?? {}).reduce((sum, count) => sum + count, 0), 8000)
+      assert.deepStrictEqual((yield* find({ type: "service" })).total, 0)
+    }).pipe(asShopper))
 
-    it.effect("finds similar words over the indexes of the vocabulary", () =>
-      Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const planOf = (where: Statement.Fragment) =>
-          Effect.map(
-            sql`explain select v.word from search_vocabulary v where v.organization_id = 'org_default' and ${where}`,
-            (plan) => JSON.stringify(plan)
-          )
-        const similar = sql`v.is_name and ('telscope' <% v.word or v.word like '%telscope%')`
-        assert.include(yield* planOf(similar), "search_vocabulary_similar")
-        assert.include(yield* planOf(sql`v.word = any(array(select search_slips('lmap')))`), "search_vocabulary_words")
-      }))
+  it.effect("finds similar words over the indexes of the vocabulary", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const planOf = (where: Statement.Fragment) =>
+        Effect.map(
+          sql`explain select v.word from search_vocabulary v where v.organization_id = 'org_default' and ${where}`,
+          (plan) => JSON.stringify(plan)
+        )
+      const similar = sql`v.is_name and ('telscope' <% v.word or v.word like '%telscope%')`
+      assert.include(yield* planOf(similar), "search_vocabulary_similar")
+      assert.include(yield* planOf(sql`v.word = any(array(select search_slips('lmap')))`), "search_vocabulary_words")
+    }))
 
-    it.effect("suggests from a range of the index of titles", () =>
-      Effect.gen(function*() {
-        const suggested = (publicOnly: boolean) =>
-          Effect.flatMap(SearchEngine, (engine) => engine.suggest({ prefix: "Real-19", limit: 10 }, publicOnly))
-        for (const publicOnly of [true, false]) {
-          assert.include(yield* onePlan(suggested(publicOnly)), "entity_attributes_titles")
-        }
-        assert.lengthOf(yield* suggested(true), 10)
-      }).pipe(asShopper))
-  })
+  it.effect("suggests from a range of the index of titles", () =>
+    Effect.gen(function*() {
+      const suggested = (publicOnly: boolean) =>
+        Effect.flatMap(SearchEngine, (engine) => engine.suggest({ prefix: "Real-19", limit: 10 }, publicOnly))
+      for (const publicOnly of [true, false]) {
+        assert.include(yield* onePlan(suggested(publicOnly)), "entity_attributes_titles")
+      }
+      assert.lengthOf(yield* suggested(true), 10)
+    }).pipe(asShopper))
 })
