@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { aCustomerCart, buyAs, elsewhere, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
-import type { Entry } from "../events/ChangeLog.ts"
+import { aCustomerCart, buyAs, elsewhere, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
-import { type Answer, api, asAdmin, asCustomer, at, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asCustomer, at, withSharedApp } from "../support/TestApp.ts"
+import { entriesOf, ids, profileIdOf as profileOf } from "./CustomerFixtures.ts"
 
 const groups = "/api/customers/groups"
 
@@ -15,19 +15,7 @@ const made = Effect.fnUntraced(function*(path: string, body: object) {
   return answer.text("data.id")
 })
 
-const profileOf = (actor: typeof asAdmin) =>
-  Effect.map(api("GET", "/api/me/profile", { as: actor }), (profile) => profile.text("data.id"))
-
-const ids = (answer: Answer) => answer.list("data").map((one) => at(one, "id"))
-
-const lastEntryOf = (customerId: string) =>
-  onDatabase((sql) =>
-    Effect.map(
-      sql<Entry>`select * from outbox_events where entity_type = 'customer' and entity_id = ${customerId}
-        order by entry_number desc limit 1`,
-      ([entry]) => entry
-    )
-  )
+const lastEntryOf = (customerId: string) => Effect.map(entriesOf(customerId), (entries) => entries.at(-1))
 
 withSharedApp("records for staff", (it) => {
   describe("groups", () => {

@@ -2,7 +2,6 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
-import type { Entry } from "../events/ChangeLog.ts"
 import {
   api,
   asAdmin,
@@ -12,8 +11,7 @@ import {
   theOrganization,
   withSharedApp
 } from "../support/TestApp.ts"
-
-const profile = (as: typeof asAdmin) => api("GET", "/api/me/profile", { as })
+import { entriesOf, profileOf as profile } from "./CustomerFixtures.ts"
 
 const change = (as: typeof asAdmin, body: object, headers = {}) =>
   api("PATCH", "/api/me/profile", { as, body, headers })
@@ -24,12 +22,6 @@ const entered = Effect.fnUntraced(function*(body: object = {}) {
   assert.strictEqual(made.status, 201, JSON.stringify(made.body))
   return made.text("data.id")
 })
-
-const entriesOf = (customerId: string) =>
-  onDatabase((sql) =>
-    sql<Entry>`select * from outbox_events where entity_type = 'customer' and entity_id = ${customerId}
-      order by entry_number`
-  )
 
 withSharedApp("profiles", (it) => {
   describe("the profile of the caller", () => {

@@ -1,11 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { holding, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
-import type { Entry } from "../events/ChangeLog.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, inOrganization, withApp } from "../support/TestApp.ts"
 import { changeLogAtRest, tables } from "../tenancy/Footprint.ts"
 import { anAddress } from "../tenancy/Stores.ts"
+import { entriesOf } from "./CustomerFixtures.ts"
 
 /** Words that occur nowhere else in these tests: a row with one of them identifies the person. */
 const words = ["Annabel", "Quitter", "annabel@quit.test", "+31-555-0199", "Herengracht", "remembers-her-cat"] as const
@@ -93,9 +93,6 @@ const namingTables = Effect.flatMap(tables, (all) =>
       )),
     (found) => found.flat()
   ))
-
-const entriesOf = (entityId: string) =>
-  onDatabase((sql) => sql<Entry>`select * from outbox_events where entity_id = ${entityId} order by entry_number`)
 
 withApp("the export of personal data", (it) => {
   it.effect("the export of personal data contains all data of the caller and none of others", () =>

@@ -2,16 +2,8 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProductInSizes, buyAs, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import {
-  type Answer,
-  api,
-  asAdmin,
-  asAnonymous,
-  asCustomer,
-  at,
-  inOrganization,
-  withSharedApp
-} from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, at, inOrganization, withSharedApp } from "../support/TestApp.ts"
+import { ids } from "./CustomerFixtures.ts"
 
 const get = (as: typeof asAdmin, path: string) => api("GET", `/api/me/orders${path}`, { as })
 
@@ -20,8 +12,6 @@ const bought = Effect.fnUntraced(function*(as: typeof asAdmin, entityId: string)
   assert.strictEqual(made.status, 201, JSON.stringify(made.body))
   return { id: made.text("data.id"), number: made.text("data.orderNumber") }
 })
-
-const ids = (answer: Answer) => answer.list("data").map((one) => at(one, "id"))
 
 const to = (status: string, id: string) => api("PATCH", `/api/orders/${id}/status`, { as: asAdmin, body: { status } })
 

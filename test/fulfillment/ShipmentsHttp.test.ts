@@ -217,10 +217,7 @@ withSharedApp("fulfillments by hand", (it) => {
     Effect.gen(function*() {
       const order = yield* given({ lines: [{ quantity: 8 }] })
       assert.deepStrictEqual(yield* six(send(order, [1])), [201, 201, 201, 201, 201, 201])
-      assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [
-        14,
-        2
-      ]])
+      assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [14, 2]])
     }))
 
   it.effect("fulfills an order whose rest is sent by two concurrent requests", () =>
@@ -240,10 +237,7 @@ withSharedApp("fulfillments by hand", (it) => {
       const order = yield* given({ lines: [{ quantity: 6 }] })
       yield* send(order, [1])
       assert.deepStrictEqual(yield* six(send(order, [2])), [201, 201, 422, 422, 422, 422])
-      assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [
-        15,
-        1
-      ]])
+      assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["partially_fulfilled", "partial"], [15, 1]])
       assert.deepStrictEqual(yield* six(send(order, [1])), [201, 422, 422, 422, 422, 422])
       assert.deepStrictEqual([yield* state(order), yield* shelf(order)], [["fulfilled", "fulfilled"], [14, 0]])
     }))
@@ -251,9 +245,7 @@ withSharedApp("fulfillments by hand", (it) => {
   it.effect("either sends or gives back units when an order is cancelled at the same moment", () =>
     Effect.gen(function*() {
       const order = yield* given({ lines: [{ quantity: 2 }] })
-      const [sent] = yield* Effect.all([send(order, [1]), setStatus(order, "cancelled")], {
-        concurrency: "unbounded"
-      })
+      const [sent] = yield* Effect.all([send(order, [1]), setStatus(order, "cancelled")], { concurrency: "unbounded" })
       const [status] = yield* state(order)
       assert.deepStrictEqual(
         [status, yield* shelf(order)],

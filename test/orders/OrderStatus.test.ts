@@ -50,13 +50,6 @@ describe("order status", () => {
     }
   })
 
-  it("refuses unknown names, also the other spelling of cancelled, with INVALID_TRANSITION", () => {
-    for (const name of ["canceled", "", "shipped", "__proto__"]) {
-      const result = transition("pending", name, "request")
-      assert.isTrue(Result.isFailure(result) && result.failure.error.code === "INVALID_TRANSITION", name)
-    }
-  })
-
   it("gives money back only when cancelled or refunded, and takes stock only when fulfilled", () => {
     const withEffect = (effect: string) =>
       OrderStatus.literals.filter((to) => effectsOf[to].some((one) => one === effect))

@@ -12,9 +12,7 @@ import { TestDatabase } from "../support/Postgres.ts"
 
 const move = (order: BuiltOrder, from: OrderTransition["from"], to: OrderTransition["to"], more: object = {}) =>
   Effect.flatMap(OrderStatusRepo, (repo) => repo.transition({ orderId: order.id, from, to, reason: null, ...more }))
-    .pipe(
-      Effect.provideService(CurrentActor, manager(order.organizationId))
-    )
+    .pipe(Effect.provideService(CurrentActor, manager(order.organizationId)))
 
 const refundsOf = (order: BuiltOrder) =>
   Effect.gen(function*() {

@@ -70,11 +70,7 @@ withShop("orders that were unpaid for two days", (it) => {
 
   it.effect("stay when they are younger, paid, confirmed, drafts, imported, or have a separate deadline", () =>
     Effect.gen(function*() {
-      const specs: ReadonlyArray<OrderSpec> = [
-        { placedAt: hoursAgo(47) },
-        { captured: 1_000 },
-        { status: "confirmed" }
-      ]
+      const specs: ReadonlyArray<OrderSpec> = [{ placedAt: hoursAgo(47) }, { captured: 1_000 }, { status: "confirmed" }]
       const others = yield* Effect.forEach(specs, aStaleOrder)
       const sets = ["is_draft = true", "payment_due_at = now() + interval '1 hour'", "imported_at = now()"]
       for (const set of sets) {
