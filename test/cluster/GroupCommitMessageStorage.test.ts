@@ -112,7 +112,7 @@ it.layer(grouped)("GroupCommitMessageStorage", (it) => {
         const stock = yield* SqlMessageStorage.makeEncodedStorage({})
         for (const entityId of ["old", "elsewhere"]) {
           if (entityId === "old") yield* stock.saveEnvelope(run(entityId))
-          else tenure.endAll()
+          else tenure.end(["default:1"])
           const stored = interruption(entityId)
           yield* stock.saveEnvelope(stored)
           yield* storage.saveEnvelope(run(entityId))

@@ -7,7 +7,7 @@ import { type Input, Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { defineTask } from "../../src/domain/jobs/Task.ts"
 import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
 import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
-import { countOf, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
+import { countOf, done, enqueue, queueLayer, rowOf, run } from "./Queue.ts"
 
 const handler = () => Effect.void
 const key = (input: Input) => String(input["key"])
@@ -46,16 +46,6 @@ const take = (queue: string, limit = 10, order: ProcessingOrder = oldest, token 
   Effect.flatMap(JobClaimStatements, (repo) => repo.take(claim(queue, limit, token), order, from))
 
 const idsOf = ({ jobs }: { readonly jobs: ReadonlyArray<{ readonly id: string }> }) => jobs.map(({ id }) => id)
-
-const done = (id: string, of: Partial<Settlement> = {}): Settlement => ({
-  id,
-  status: "succeeded",
-  output: null,
-  error: null,
-  delayMs: 0,
-  counted: true,
-  ...of
-})
 
 const settle = (queue: string, token: string, ...all: ReadonlyArray<Settlement>) =>
   Effect.flatMap(JobQueueRepo, (repo) => repo.settle(queue, token, all))

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Settlement } from "../../src/domain/jobs/Job.ts"
 import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { type EnqueueOptions, type Input, JobRunner, Jobs } from "../../src/domain/jobs/Jobs.ts"
 import { type JobEngine, JobSettings, type JobSettingsValues } from "../../src/domain/jobs/JobSettings.ts"
@@ -87,6 +88,17 @@ export const countOf = (table: "commerce_jobs" | "job_keys") =>
     const [row] = yield* sql<{ n: number }>`select count(*)::int4 as n from ${sql(table)}`
     return row?.n ?? 0
   })
+
+/** The end of a try that succeeded, or another one. */
+export const done = (id: string, of: Partial<Settlement> = {}): Settlement => ({
+  id,
+  status: "succeeded",
+  output: null,
+  error: null,
+  delayMs: 0,
+  counted: true,
+  ...of
+})
 
 /** One connection, whose plans are made once without looking at the parameters, as those of the service are. */
 export const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>

@@ -8,7 +8,7 @@ import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { makeJobWorker } from "../../src/layers/jobs/JobWorker.ts"
 import { TaskRuns } from "../../src/layers/jobs/TaskRuns.ts"
 import { statementsOf } from "../pricing/Statements.ts"
-import { OneConnection } from "./Queue.ts"
+import { done, OneConnection } from "./Queue.ts"
 
 /** How often a statement of this worker was under way at the same time as another one. */
 const met = { writing: false, times: 0, extended: 0 }
@@ -41,7 +41,7 @@ const Runs = Layer.sync(TaskRuns, () => {
       const more = () => id === first && met.extended < 5
       return turn.pipe(
         Effect.repeat({ while: more }),
-        Effect.as({ id, status: "succeeded", output: null, error: null, delayMs: 0, counted: true })
+        Effect.as(done(id))
       )
     }
   })
@@ -78,14 +78,7 @@ it.layer(Worker, { excludeTestServices: true, timeout: "60 seconds" })("a worker
       const jobs = yield* fill(200_000, 500)
       yield* sql`analyze commerce_jobs`
       const ids = jobs.map(({ id }) => id)
-      const settlements = ids.map((id) => ({
-        id,
-        status: "succeeded" as const,
-        output: null,
-        error: null,
-        delayMs: 0,
-        counted: true
-      }))
+      const settlements = ids.map((id) => done(id))
       const rolledBack = sql.withTransaction(
         Effect.andThen(
           repo.extend(token, ids, 1_000),

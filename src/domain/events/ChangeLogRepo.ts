@@ -1,6 +1,9 @@
+import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { Actor } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
+import type { Table } from "../records/Table.ts"
 import { type Change, type ChangeType, isChange, maySetTheSame, type Subject } from "./Event.ts"
 
 /** The columns that a writer fills; the relay fills the others. */
@@ -97,3 +100,27 @@ export const changeLogRows = (sql: SqlClient.SqlClient, actor: Actor, written: W
 
 /** A time as the API formats it: ISO 8601, milliseconds, Z. An SQL text over a column or an expression. */
 export const isoTime = (column: string) => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/**
+ * Deletes a row of the organization of the request by its id, and writes the change log entry and the idempotency
+ * record in the same transaction. `only` narrow the row further. Returns the row, or undefined when there is none.
+ */
+export const deleteRecorded = <A extends object>(
+  sql: SqlClient.SqlClient,
+  table: Table<A>,
+  id: string,
+  recorded: (deleted: A) => Change,
+  ...only: ReadonlyArray<Statement.Fragment>
+) =>
+  sql.withTransaction(Effect.gen(function*() {
+    const actor = yield* CurrentActor
+    const [row] = yield* table.rows(sql)`delete from ${sql(table.name)}
+      where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${actor.organizationId}`, ...only])}
+      returning ${sql.literal(table.columns())}`
+    if (row !== undefined) {
+      yield* sql`with event as (${changeLogInsert(sql, actor, [recorded(row)])})${
+        idempotencyRecord(sql, actor)
+      } select 1`
+    }
+    return row
+  }))

@@ -170,6 +170,5 @@ export const maySetTheSame = (type: ChangeType): boolean => settings.has(type)
 export const isSameRecord = (before: object, after: object): boolean =>
   Equal.equals({ ...before, updatedAt: null }, { ...after, updatedAt: null })
 
-/** Whether the change needs a change log entry. */
 export const isChange = ({ before, payload, type }: Change): boolean =>
   !(maySetTheSame(type) && before !== undefined && before !== null && isSameRecord(before, payload))

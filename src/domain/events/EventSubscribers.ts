@@ -11,7 +11,6 @@ export interface EventNotice {
   readonly type: EventName
 }
 
-/** An event with its record. */
 export const SequencedEvent = Schema.Struct({ organizationId: Schema.String, ...StoreEvent.fields })
 export type SequencedEvent = typeof SequencedEvent.Type
 
@@ -51,7 +50,6 @@ export class EventSubscribers extends Context.Service<EventSubscribers>()("stoa/
 export class DeclaredEvents extends Context.Service<DeclaredEvents, {
   readonly names: ReadonlySet<string>
 }>()("stoa/domain/events/DeclaredEvents") {
-  /** The events of the core and of these plugins. */
   static readonly layerOf = (plugins: ReadonlyArray<{ readonly events: ReadonlyArray<string> }>) =>
     Layer.succeed(DeclaredEvents, {
       names: new Set<string>([...eventTypes, ...plugins.flatMap(({ events }) => events)])

@@ -2,7 +2,6 @@ import { Clock, Context, Effect, Layer, Metric } from "effect"
 import { type EventNotice, EventSubscribers } from "./EventSubscribers.ts"
 import { RelayStatements } from "./RelayStatements.ts"
 
-/** Maximum entries per transaction. */
 const batchSize = 500
 
 /**

@@ -98,7 +98,6 @@ const place = (sql: SqlClient.SqlClient, { cursors, placed }: Batch) =>
       where h.organization_id = m.organization and h.position = m."from" returning 1)
     select (select count(*) from placed)::int as entries, (select count(*) from moved)::int as cursors`
 
-/** Assigns positions to entries of the change log. */
 export class RelayStatements extends Context.Service<RelayStatements>()("stoa/domain/events/RelayStatements", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
@@ -120,7 +119,6 @@ export class RelayStatements extends Context.Service<RelayStatements>()("stoa/do
     })
 
     return {
-      /** Whether an entry waits for its position. */
       waits: sql`select 1 from outbox_events where position is null order by entry_number limit 1`.pipe(
         Effect.map((rows) => rows.length > 0),
         Effect.orDie

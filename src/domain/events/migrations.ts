@@ -1,23 +1,8 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
 /** Columns that the writer fills; they never change. */
-const content = [
-  "id",
-  "entry_number",
-  "organization_id",
-  "type",
-  "entity_type",
-  "entity_id",
-  "payload",
-  "before",
-  "actor_id",
-  "actor_type",
-  "request_id",
-  "ip",
-  "user_agent",
-  "source",
-  "created_at"
-]
+const content = ("id entry_number organization_id type entity_type entity_id payload before " +
+  "actor_id actor_type request_id ip user_agent source created_at").split(" ")
 
 const of = (row: string) => content.map((column) => `${row}.${column}`).join(", ")
 
@@ -80,35 +65,12 @@ const tables = [
 ]
 
 /** Keys whose values identify a person, anywhere in an entry about that person. */
-const personalKeys = [
-  "email",
-  "phone",
-  "firstName",
-  "lastName",
-  "userId",
-  "shippingAddress",
-  "line1",
-  "line2",
-  "city",
-  "state",
-  "postalCode",
-  "country",
-  "notes",
-  "trackingNumber",
-  "trackingUrl"
-]
+const personalKeys = ("email phone firstName lastName userId shippingAddress line1 line2 " +
+  "city state postalCode country notes trackingNumber trackingUrl").split(" ")
 
 /** Metadata keys of the service. All other keys hold user input. */
-const impersonalMetadata = [
-  "cartId",
-  "checkoutId",
-  "paymentIntentId",
-  "promotionCodes",
-  "appliedPromotions",
-  "shippingMethod",
-  "shippingRateId",
-  "walkIn"
-]
+const impersonalMetadata = ("cartId checkoutId paymentIntentId promotionCodes " +
+  "appliedPromotions shippingMethod shippingRateId walkIn").split(" ")
 
 const texts = (list: ReadonlyArray<string>) => `array[${list.map((text) => `'${text}'`).join(", ")}]`
 

@@ -4,9 +4,6 @@ import type { Database } from "../modules/DatabaseRepo.ts"
 import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
 
-/** Kind of operation of a hook (contract, platform §13): create, update, delete, read, list, statusChange, ... */
-export type HookOperation = string
-
 /** Context of every hook: its operation, and the tools it may use (contract §0.5, platform §13). */
 export interface HookContext extends HandlerTools {
   readonly actor: Actor
@@ -25,11 +22,11 @@ export interface HookContext extends HandlerTools {
 
 /** Arguments of both kinds of handlers besides their data. */
 export interface HookCall extends PromiseTools {
-  readonly operation: HookOperation
+  /** Its kind (contract, platform §13): create, update, delete, read, list, statusChange, ... */
+  readonly operation: string
   readonly context: HookContext
 }
 
-/** Arguments of a before-hook. */
 export interface BeforeCall<Data extends object = object> extends HookCall {
   readonly data: Data
 }
@@ -40,7 +37,6 @@ export interface AfterCall<Result extends object = object, Data extends object =
   readonly result: Result
 }
 
-/** The return value of a handler: an effect, a promise or a plain value. */
 export type Returned<A> = Effect.Effect<A, unknown, CurrentActor> | Promise<A> | A
 
 /** Returns the replaced parts of the data, or nothing to keep it; fails with `HookRefusal` to abort the operation. */
@@ -51,13 +47,11 @@ export type AfterHandler<Result extends object = object, Data extends object = o
   call: AfterCall<Result, Data>
 ) => Returned<unknown>
 
-/** A handler with the key of the operation it precedes. */
 export interface BeforeHook {
   readonly key: string
   readonly before: BeforeHandler
 }
 
-/** A handler with the key of the operation it follows. */
 export interface AfterHook {
   readonly key: string
   readonly after: AfterHandler
@@ -69,7 +63,6 @@ export interface DerivedHook {
   readonly handler: BeforeHandler | AfterHandler
 }
 
-/** A handler with the key of the operation it precedes or follows. */
 export type Hook = BeforeHook | AfterHook | DerivedHook
 
 /**

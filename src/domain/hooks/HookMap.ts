@@ -11,19 +11,16 @@ import type { Price } from "../pricing/Price.ts"
 import type { PriceModifier } from "../pricing/PriceModifier.ts"
 import type { Promotion } from "../promotions/Promotion.ts"
 
-/** A line to add to a cart. */
 export interface AddedItem extends NewCartLine {
   readonly cartId: string
 }
 
-/** A new quantity for a line of a cart. */
 export interface QuantityChange {
   readonly cartId: string
   readonly itemId: string
   readonly quantity: number
 }
 
-/** A change of an order's status. */
 export interface StatusChange {
   readonly orderId: string
   readonly fromStatus: string

@@ -24,9 +24,8 @@ import { type AfterOf, type BeforeOf, type OldOf, operationOf } from "./HookMap.
 export const HookDepth = Context.Reference<number>("stoa/domain/hooks/HookDepth", { defaultValue: () => 0 })
 
 /** Maximum depth: a handler that causes the same operation would otherwise recurse forever. */
-export const deepestHook = 5
+const deepestHook = 5
 
-/** Why a hook was not called. */
 export const tooDeep = (key: string): string =>
   `The hooks of ${key} were not called: they are inside of ${deepestHook} others. Does a hook repeat its operation?`
 
@@ -100,7 +99,7 @@ const invoke = <A>({ context, operation, services }: Round, handler: (call: Hook
   }).pipe(Effect.timeout(timeLimit))
 
 /** Runs the handlers of a before-key, each on the result of the previous one. */
-export const runBefore = <A extends object>(
+const runBefore = <A extends object>(
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
   handlers: ReadonlyArray<BeforeHandler>,
@@ -137,7 +136,7 @@ const guarded = <A, E, R>(database: Database | undefined, work: Effect.Effect<A,
   database === undefined ? work : survivable(database, work)
 
 /** Runs the handlers of an after-key and returns their failures. */
-export const runAfter = (
+const runAfter = (
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
   handlers: ReadonlyArray<AfterHandler>,
@@ -197,10 +196,8 @@ export class Hooks extends Context.Service<Hooks, {
   readonly emit: (key: string, payload: object) => Effect.Effect<void, never, CurrentActor>
   /** Adds handlers during startup. Dies once the process serves requests. */
   readonly register: (hooks: ReadonlyArray<Hook>, slot?: HookSlot) => Effect.Effect<void>
-  /** Closes the registration of handlers. */
   readonly freeze: Effect.Effect<void>
 }>()("stoa/domain/hooks/Hooks") {
-  /** With the handlers of the deployment's configuration. */
   static readonly layerOf = (configured: ReadonlyArray<Hook>): Layer.Layer<Hooks> =>
     Layer.effect(Hooks, Effect.suspend(() => make(configured)))
 

@@ -10,7 +10,6 @@ import { Job } from "./Job.ts"
 
 export const jobs = new Table("commerce_jobs", Job)
 
-/** How much a queue has to do. */
 const QueueDepth = Schema.Struct({
   queue: Schema.String,
   /** Waiting jobs, including those waiting for a key or a time; counted up to 10,000. */
@@ -88,7 +87,6 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
       return job
     }, Effect.orDie)
 
-    /** Queues with pending jobs. */
     const depths = DateTime.nowAsDate.pipe(
       Effect.flatMap((at) => depthsAt(sql, at)),
       Effect.orDie,

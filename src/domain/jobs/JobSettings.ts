@@ -94,7 +94,6 @@ export interface JobSettingsValues {
   readonly queues: ReadonlyArray<string>
 }
 
-/** Defaults for settings missing from the deployment's configuration. */
 export const defaultJobSettings: JobSettingsValues = {
   autorun: true,
   pollMs: 10_000,
@@ -113,7 +112,6 @@ export const defaultJobSettings: JobSettingsValues = {
   queues: []
 }
 
-/** The settings of the queue. */
 export class JobSettings extends Context.Service<JobSettings, JobSettingsValues>()("stoa/domain/jobs/JobSettings") {
   static readonly layerOf = (settings: Partial<JobSettingsValues>): Layer.Layer<JobSettings> =>
     Layer.succeed(JobSettings, { ...defaultJobSettings, ...settings })

@@ -26,7 +26,6 @@ export interface EnqueueOptions {
   readonly supersedes?: boolean
 }
 
-/** A job to be enqueued with others in one statement. */
 export interface NewJob {
   readonly task: string
   readonly input: Input
@@ -89,8 +88,7 @@ export class JobRunner extends Context.Service<JobRunner, {
   readonly run: (request: RunRequest) => Effect.Effect<RunCounts, EngineDrivesJobs | InvalidSchedule>
 }>()("stoa/domain/jobs/JobRunner") {}
 
-/** A run requested over HTTP. */
-export interface AskedRun {
+interface AskedRun {
   readonly queue?: string | undefined
   readonly limit?: string | ReadonlyArray<string> | undefined
 }

@@ -17,7 +17,6 @@ export interface Retries {
     readonly delay: number
     readonly factor?: number
     readonly jitter?: number
-    /** Maximum wait in milliseconds. */
     readonly ceiling?: number
   }
 }

@@ -59,13 +59,10 @@ export const Mail = Schema.Union([
     grandTotal: Amount
   })
 ])
-/** See the schema of the same name. */
 export type Mail = typeof Mail.Type
 
-/** Name of a template. */
 export type MailTemplate = Mail["template"]
 
-/** The mail of one template. */
 export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: T }>
 
 /**
@@ -79,7 +76,6 @@ export class Mails extends Context.Service<Mails, {
   /** Whether mails of a template are sent: mail is on, and the template not switched off. */
   readonly sends: (template: MailTemplate) => boolean
   readonly send: (mail: Mail) => Effect.Effect<void>
-  /** Many at once, in one statement. */
   readonly sendAll: (mails: ReadonlyArray<Mail>) => Effect.Effect<void>
 }>()("stoa/domain/mail/Mails") {}
 

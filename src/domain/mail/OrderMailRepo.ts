@@ -3,7 +3,6 @@ import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { decoding } from "../records/Rows.ts"
 
-/** An order event with the recipient of its mail. */
 const Addressed = Schema.Struct({
   type: Schema.String,
   organizationId: Schema.String,
@@ -19,7 +18,7 @@ export type Addressed = typeof Addressed.Type
 const Payment = Schema.Struct({ state: Schema.Literals(["awaited", "paid", "given-up"]) })
 
 /** Outcome of a mail about an order; failure null: it was sent. */
-export interface NotedMail {
+interface NotedMail {
   readonly id: string
   readonly orderId: string
   readonly template: string
@@ -27,20 +26,23 @@ export interface NotedMail {
 }
 
 const make = (sql: SqlClient.SqlClient) => {
+  const events = decoding(sql, Addressed)
+  const payments = decoding(sql, Payment)
+
   /**
    * The content and recipients of order events: the address left with the cart, else of the customer's profile. Events
    * of orders without one are omitted. One statement for any number of event ids, of all organizations.
    */
   const addressed = Effect.fn("OrderMailRepo.addressed")(
-    (events: ReadonlyArray<string>) =>
-      decoding(sql, Addressed)`select e.type, e.organization_id as "organizationId", e.payload as record,
+    (ids: ReadonlyArray<string>) =>
+      events`select e.type, e.organization_id as "organizationId", e.payload as record,
             e.before->>'status' as "previousStatus", coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email) as email
           from outbox_events_read e
           join orders_read o on o.id = e.entity_id::uuid and o.organization_id = e.organization_id
           left join carts_read c on c.id = o.cart_id and c.organization_id = o.organization_id
           left join customers_read p on p.id = o.customer_id and p.organization_id = o.organization_id
-          where e.id = any(${events}::uuid[])
-            and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${events}::uuid[])))
+          where e.id = any(${ids}::uuid[])
+            and o.id = any(array(select entity_id::uuid from outbox_events_read where id = any(${ids}::uuid[])))
             and coalesce(nullif(c.email, ''), nullif(o.email, ''), p.email, '') <> ''
           order by e.event_sequence`,
     Effect.orDie
@@ -48,7 +50,7 @@ const make = (sql: SqlClient.SqlClient) => {
 
   /** Undefined without the order. */
   const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {
-    const [row] = yield* decoding(sql, Payment)`select case
+    const [row] = yield* payments`select case
           when status = 'cancelled' then 'given-up'
           when status = 'pending' and amount_captured is null then 'awaited'
           else 'paid' end as state
@@ -70,7 +72,6 @@ const make = (sql: SqlClient.SqlClient) => {
   return { addressed, note, paymentState }
 }
 
-/** Data of orders that mails need in addition to the events. */
 export class OrderMailRepo extends Context.Service<OrderMailRepo>()("stoa/domain/mail/OrderMailRepo", {
   make: Effect.map(SqlClient.SqlClient, make)
 }) {

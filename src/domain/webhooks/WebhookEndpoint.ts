@@ -43,7 +43,6 @@ const Secret = ShortText.annotate({
   description: "whsec_ and the base64 of 24 to 64 bytes, or any other text of 16 to 128 characters. Default: a new one."
 })
 
-/** Body of a registration. */
 export const NewWebhookEndpoint = Schema.Struct({
   url: Url,
   events: Events,

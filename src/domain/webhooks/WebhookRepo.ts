@@ -36,7 +36,7 @@ export const webhookDeliveries = new Table("webhook_deliveries", WebhookDelivery
 })
 
 /** A new secret, and until when the previous one signs as well. */
-export interface Rotation {
+interface Rotation {
   readonly secret: Encrypted
   readonly previousUntil: Date
   readonly now: Date
@@ -66,6 +66,7 @@ const endpointEvent = (
 
 const endpointsOf = (sql: SqlClient.SqlClient) => {
   const endpoint = webhookEndpoints.rows(sql)
+  const withSecrets = storedEndpoints.rows(sql)
   const columns = sql.literal(webhookEndpoints.columns())
   const { change, find, list } = recordRepo(sql, {
     table: webhookEndpoints,
@@ -75,7 +76,7 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
   }, Effect.die)
 
   const findWithSecrets = Effect.fn("WebhookEndpointRepo.findWithSecrets")(function*(id: string) {
-    const [found] = yield* storedEndpoints.rows(sql)`select ${sql.literal(storedEndpoints.columns("e"))}
+    const [found] = yield* withSecrets`select ${sql.literal(storedEndpoints.columns("e"))}
       from webhook_endpoints e where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
     return found
   }, Effect.orDie)
@@ -191,6 +192,7 @@ const healthOf = (sql: SqlClient.SqlClient) => {
 
 const deliveriesOf = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(webhookDeliveries.columns("d"))
+  const rows = webhookDeliveries.rows(sql)
   const messages: Statement.Fragment = sql.literal(
     "left join webhook_messages m on m.organization_id = d.organization_id and m.event_id = d.event_id"
   )
@@ -217,7 +219,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
   const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: string, page: PageRequest) {
     const where = sql`organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid`
     const [items, counted] = yield* Effect.all([
-      webhookDeliveries.rows(sql)`select ${columns} from (select * from webhook_deliveries where ${where}
+      rows`select ${columns} from (select * from webhook_deliveries where ${where}
           order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) d ${messages}
         order by d.created_at desc, d.id desc`,
       sql`select count(*) as count from webhook_deliveries where ${where}`
@@ -237,10 +239,10 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
   const hasArrived = Effect.fn("WebhookDeliveryRepo.hasArrived")(
     function*(endpointId: string, eventId: string, eventAt: Date) {
       // The time bounds how much of the endpoint's log is read; the hour is for clocks that differ.
-      const rows = yield* sql`select 1 from webhook_deliveries where organization_id = ${yield* currentOrganization}
+      const arrived = yield* sql`select 1 from webhook_deliveries where organization_id = ${yield* currentOrganization}
         and endpoint_id = ${endpointId}::uuid and created_at > ${eventAt}::timestamptz - interval '1 hour'
         and event_id = ${eventId}::uuid and delivered_at is not null limit 1`
-      return rows.length === 1
+      return arrived.length === 1
     },
     Effect.orDie
   )
@@ -256,7 +258,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
         sql`delete from ${sql(table)} where ctid = any(array(select ctid from ${sql(table)}
         where created_at < now() - make_interval(days => ${days}) order by created_at limit ${limit}::int)) returning 1`
     )
-    return Math.max(...removed.map((rows) => rows.length))
+    return Math.max(...removed.map(({ length }) => length))
   }, Effect.orDie)
   return { record, list, find, hasArrived, purge }
 }

@@ -39,7 +39,6 @@ export interface WebhookBackoff {
   readonly jitter: number
 }
 
-/** Settings of a deployment's webhooks. */
 export interface WebhookOptions {
   /** Keys that encrypt the secrets of endpoints; without any, none can be registered. */
   readonly keyring: Keyring | undefined
@@ -61,7 +60,6 @@ export const defaultWebhookOptions: WebhookOptions = {
   backoff: { baseSeconds: 170, factor: 2, maxSeconds: 43_200, jitter: 0.2 }
 }
 
-/** The settings of this deployment's webhooks. */
 export class WebhookSettings
   extends Context.Service<WebhookSettings, WebhookOptions>()("stoa/domain/webhooks/WebhookSettings")
 {

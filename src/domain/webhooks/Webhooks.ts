@@ -19,7 +19,7 @@ import { maxEndpoints, type StoredEndpoint, WebhookDeliveryRepo, WebhookEndpoint
 import { WebhookSender, WebhookSettings } from "./WebhookSender.ts"
 
 /** Type of the message that `test` sends; endpoints cannot subscribe to it. */
-export const testEvent = "webhooks.test"
+const testEvent = "webhooks.test"
 
 const noKey = Unavailable.of("Webhooks are not available: the service has no key for their secrets (STOA_SECRETS_KEY).")
 const tooManyTests = Unavailable.of("Other tests of webhook endpoints are under way. Try again shortly.")
@@ -49,8 +49,6 @@ export class Webhooks extends Context.Service<Webhooks>()("stoa/domain/webhooks/
 }) {
   static readonly layer = Layer.effect(Webhooks, Webhooks.make)
 }
-
-const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
 /** Checks of a request before anything is written. */
 const checks = Effect.gen(function*() {
@@ -91,7 +89,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     const secret = yield* check.secret(input.secret)
     const keyring = yield* check.key
     yield* check.url(input.url)
-    const now = yield* clock
+    const now = yield* DateTime.nowAsDate
     const endpoint: WebhookEndpoint = {
       id: newId(),
       organizationId,
@@ -119,7 +117,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     yield* get(id)
     if (input.events !== undefined) yield* check.events(input.events)
     if (input.url !== undefined) yield* check.url(input.url)
-    const updatedAt = yield* clock
+    const updatedAt = yield* DateTime.nowAsDate
     const changed = yield* repo.change(id, (before) =>
       Effect.succeed({
         ...before,
@@ -147,7 +145,7 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     const { organizationId } = yield* CurrentActor
     const secret = yield* check.secret(sent)
     const encrypted = encryptSecret(yield* check.key, secretOwner(organizationId, id), secret)
-    const now = yield* clock
+    const now = yield* DateTime.nowAsDate
     const previousUntil = new Date(now.getTime() + rotationHours * 3_600_000)
     const endpoint = (yield* repo.rotate(id, { secret: encrypted, previousUntil, now })) ??
       (yield* new EndpointNotFound())
@@ -168,9 +166,9 @@ const deliveryUseCases = Effect.gen(function*() {
     const eventId = newId()
     const id = webhookIdOf(eventId)
     const data = { endpointId: endpoint.id, message: "This is a test." }
-    const body = JSON.stringify({ id, type: testEvent, timestamp: yield* clock, data })
+    const body = JSON.stringify({ id, type: testEvent, timestamp: yield* DateTime.nowAsDate, data })
     const result = yield* sender.send(endpoint, { id, type: testEvent, body })
-    const delivery = deliveryOf(endpoint, { id: eventId, type: testEvent }, result, yield* clock)
+    const delivery = deliveryOf(endpoint, { id: eventId, type: testEvent }, result, yield* DateTime.nowAsDate)
     yield* deliveryLog.record(delivery)
     return delivery
   })
@@ -188,7 +186,6 @@ const deliveryUseCases = Effect.gen(function*() {
     )
   }, Effect.scoped)
 
-  /** Attempts, newest first. */
   const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: string, page: PageRequest) {
     if ((yield* endpoints.find(id)) === undefined) return yield* new EndpointNotFound()
     return yield* deliveryLog.list(id, page)

@@ -49,7 +49,6 @@ const lastSeen = (sent: string | undefined) =>
     ? Effect.undefined
     : Effect.mapError(Effect.fromOption(cursorOf(sent)), () => new InvalidCursor())
 
-/** Handlers of the routes that `EventsApi.ts` declares. */
 export const eventsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(EventsGroup),
   "events",

@@ -4,7 +4,6 @@ import { FailedJobs, JobRuns } from "../../domain/jobs/Jobs.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { JobsGroup } from "./JobsApi.ts"
 
-/** Handlers of the routes that `JobsApi.ts` declares. */
 export const jobsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(JobsGroup),
   "jobs",

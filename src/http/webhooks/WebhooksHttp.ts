@@ -5,7 +5,6 @@ import { Webhooks } from "../../domain/webhooks/Webhooks.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { WebhooksGroup } from "./WebhooksApi.ts"
 
-/** Handlers of the routes that `WebhooksApi.ts` declares. */
 export const webhooksHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(WebhooksGroup),
   "webhooks",

@@ -22,9 +22,7 @@ export class ShardTenure extends Context.Service<ShardTenure>()("stoa/layers/clu
       /** The shards were released or found lost. */
       end: (shardIds: Iterable<string>) => {
         for (const shardId of shardIds) holdings.delete(shardId)
-      },
-      /** All shards were released. */
-      endAll: () => holdings.clear()
+      }
     }
   })
 }) {
@@ -39,20 +37,6 @@ export interface Starting {
   readonly holding: number
   readonly at: number
   spoiled: boolean
-}
-
-/** What the message storage records and asks about executions that were just started. */
-export interface ActivationLookups {
-  /** Before a request is written: notes a workflow's `run` row bound for a shard held here. */
-  readonly starting: (request: Request) => Starting | undefined
-  /** The row was inserted by this write: the execution is new. */
-  readonly started: (starting: Starting) => void
-  /** The row was not inserted, or its outcome is unknown. */
-  readonly dropped: (starting: Starting) => void
-  /** True when this key is known to have no answered request behind it. Asking uses the knowledge up. */
-  readonly isKnownAbsent: (primaryKey: string) => boolean
-  /** A request other than `run` was written for, or handed out to, this entity. */
-  readonly touched: (request: Omit<Request, "shardId" | "primaryKey">) => void
 }
 
 interface Request {
@@ -83,7 +67,7 @@ const maxCacheTtl = 1000
  *
  * `now` is in ms. The pinned engine behaviour is in test/cluster/ActivationLookups.test.ts.
  */
-export const make = (tenure: ShardTenure["Service"], now: () => number): ActivationLookups => {
+export const make = (tenure: ShardTenure["Service"], now: () => number) => {
   const known = new Map<string, Starting>()
   const writing = new Map<string, Set<Starting>>()
 
@@ -112,7 +96,8 @@ export const make = (tenure: ShardTenure["Service"], now: () => number): Activat
   }
 
   return {
-    starting: ({ entityId, entityType, primaryKey, shardId, tag }) => {
+    /** Before a request is written: notes a workflow's `run` row bound for a shard held here. */
+    starting: ({ entityId, entityType, primaryKey, shardId, tag }: Request): Starting | undefined => {
       if (tag !== "run" || !entityType.startsWith(workflowPrefix)) return
       const execution = `${entityType}/${entityId}`
       const holding = tenure.of(shardId)
@@ -123,21 +108,28 @@ export const make = (tenure: ShardTenure["Service"], now: () => number): Activat
       else others.add(starting)
       return starting
     },
-    started: (starting) => {
+    /** The row was inserted by this write: the execution is new. */
+    started: (starting: Starting) => {
       leave(starting)
       forgetOld()
       if (!starting.spoiled) known.set(starting.execution, starting)
     },
+    /** The row was not inserted, or its outcome is unknown. */
     dropped: leave,
-    isKnownAbsent: (primaryKey) => {
+    /** True when this key is known to have no answered request behind it. Asking uses the knowledge up. */
+    isKnownAbsent: (primaryKey: string) => {
       if (!primaryKey.startsWith(workflowPrefix) || !primaryKey.endsWith(interruptSuffix)) return false
       const execution = primaryKey.slice(0, -interruptSuffix.length)
       const starting = known.get(execution)
       forget(execution)
       return starting !== undefined && isYoung(starting) && tenure.of(starting.shardId) === starting.holding
     },
-    touched: ({ entityId, entityType, tag }) => {
+    /** A request other than `run` was written for, or handed out to, this entity. */
+    touched: ({ entityId, entityType, tag }: Omit<Request, "shardId" | "primaryKey">) => {
       if (tag !== "run" && entityType.startsWith(workflowPrefix)) forget(`${entityType}/${entityId}`)
     }
   }
 }
+
+/** What the message storage records and asks about executions that were just started. */
+export type ActivationLookups = ReturnType<typeof make>

@@ -54,9 +54,11 @@ const make = Effect.gen(function*() {
   const claimable = sql.literal(`c.processed = false and c.kind = 0 and c.last_read is null and not exists (
     select 1 from cluster_replies r where r.request_id = c.request_id and (r.kind = 0 or r.acked = false))`)
 
+  const row = decoding(sql, Row, "unprepared")
+
   // Planned each time, at most once a second, so that no plan made on an empty table stays.
   const rows = (now: number) =>
-    decoding(sql, Row, "unprepared")`
+    row`
       select
         array(select address from cluster_runners
           where healthy and last_heartbeat > now() - make_interval(secs => ${seconds})) as runners,

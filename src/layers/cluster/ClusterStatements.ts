@@ -3,7 +3,7 @@ import { type EntityAddress, type Envelope, type Reply, ShardId } from "effect/c
 import type { SqlClient } from "effect/sql"
 
 /** A claimed row of `cluster_messages` with the reply last sent for it, as the driver decodes it. */
-export interface ClaimedRow {
+interface ClaimedRow {
   readonly id: bigint
   readonly shard_id: string
   readonly entity_type: string
@@ -80,7 +80,7 @@ export const fromRow = (row: ClaimedRow): ClaimedMessage => {
  * The columns of a batch of requests, one array each. Absent values are empty strings and -1, because the driver cannot
  * tell the type of an array that holds only nulls; the statement turns them back with `nullif`.
  */
-export const requestColumns = (requests: ReadonlyArray<NewRequest>) => {
+const requestColumns = (requests: ReadonlyArray<NewRequest>) => {
   const column = <A>(value: (request: NewRequest) => A) => requests.map(value)
   return {
     id: column(({ envelope }) => envelope.requestId),
@@ -155,7 +155,6 @@ const insertReplies = (sql: SqlClient.SqlClient) => (replies: ReadonlyArray<Repl
     insert into cluster_replies (id, kind, request_id, payload)
     select id, 0, request_id, payload from answered order by request_id`
 
-/** True when a reply with this id is stored. */
 const isReplyStored = (sql: SqlClient.SqlClient) => (id: string) =>
   Effect.map(sql`select 1 from cluster_replies where id = ${id}::text::bigint`, (rows) => rows.length > 0)
 

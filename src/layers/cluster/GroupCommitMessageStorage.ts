@@ -43,7 +43,7 @@ type Stock = MessageStorage.Encoded
 type Statements = ReturnType<typeof ClusterStatements.make>
 
 /** Saves of requests with a key: one INSERT per batch; a key that exists already is answered by the stock storage. */
-export const makeSave = Effect.fnUntraced(function*(
+const makeSave = Effect.fnUntraced(function*(
   stock: Stock,
   statements: Statements,
   lookups: ActivationLookups.ActivationLookups
@@ -88,7 +88,7 @@ export const makeSave = Effect.fnUntraced(function*(
 })
 
 /** Final replies: one statement per batch. */
-export const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Statements) {
+const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Statements) {
   const batcher = yield* Batcher.make({
     name: "replies.save",
     maxSize: largestBatch,
@@ -106,7 +106,7 @@ export const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statement
 })
 
 /** Look-ups of request ids by key: one SELECT per batch, none for the first look-up of an execution just started. */
-export const makeRequestIdFor = Effect.fnUntraced(function*(
+const makeRequestIdFor = Effect.fnUntraced(function*(
   stock: Stock,
   statements: Statements,
   lookups: ActivationLookups.ActivationLookups

@@ -106,7 +106,6 @@ const isRefusal = ({ reason }: Socket.SocketError): boolean =>
   reason._tag === "SocketOpenError" && reason.cause instanceof Error && "code" in reason.cause &&
   reason.cause.code === "ERR_SSL_TLSV1_ALERT_UNKNOWN_PSK_IDENTITY"
 
-/** Connections to the actors of other processes. */
 export const peerClient: Layer.Layer<
   Runners.RpcClientProtocol,
   never,

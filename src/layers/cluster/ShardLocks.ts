@@ -40,7 +40,7 @@ export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): R
 type Asked<A> = Effect.Effect<A, SqlError.SqlError | Cause.TimeoutError>
 
 /** A session of the database that has locks on shards. They end when it does, and no other session can end them. */
-export interface LockSession {
+interface LockSession {
   /** Shards (`group:id`) whose locks it has. */
   readonly held: Set<string>
   /** Whether the server cannot have ended it for idleness yet. */
@@ -66,7 +66,7 @@ interface Options {
 const marginMs = 2_500
 
 /** Opens one that lasts no longer than the scope. */
-export const openLockSession = Effect.fnUntraced(
+const openLockSession = Effect.fnUntraced(
   function*({ expirationMs, numbers, onEnd, url }: Options, parent: Scope.Scope) {
     const own = yield* Scope.fork(parent)
     const shards = new Map([...numbers].map(([shardId, number]) => [number, shardId]))

@@ -3,7 +3,6 @@ import { SqlClient, type Statement } from "effect/sql"
 import type { ClaimedJob, FieldOrder, Job, ProcessingOrder } from "../../domain/jobs/Job.ts"
 import { jobs } from "../../domain/jobs/JobRecordRepo.ts"
 
-/** Who claims, and how much. */
 export interface Claim {
   readonly queue: string
   readonly limit: number
@@ -13,7 +12,6 @@ export interface Claim {
   readonly leaseMs: number
 }
 
-/** What a claim brought. */
 export interface Claimed {
   /** In the order in which they are to be begun. */
   readonly jobs: ReadonlyArray<ClaimedJob>

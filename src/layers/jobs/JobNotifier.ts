@@ -69,7 +69,6 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("sto
   static readonly layer = Layer.effect(WorkerLoopStarter, WorkerLoopStarter.make)
 }
 
-/** Wait before a new connection. */
 const again = "1 second"
 
 /**

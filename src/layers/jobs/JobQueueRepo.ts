@@ -10,7 +10,6 @@ export type NewJobRow = Omit<EngineJob, "supersedes"> & { readonly id: string }
 /** Whose pending jobs a new one replaces. */
 type Superseded = Pick<NewJobRow, "organizationId" | "task" | "concurrencyKey">
 
-/** Error text of a job whose worker died. */
 const died = "The process that ran it ended before it did."
 
 // A lease token implies that its job is being processed (a table constraint), so statements with ids filter by the
@@ -200,7 +199,6 @@ export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("sto
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const ticks = decoding(sql, Schema.Struct({ task: Schema.String, tick: Schema.Date }))
 
-    /** The last tick of each of these tasks. */
     const last = Effect.fn("SchedulerTickRepo.last")(function*(tasks: ReadonlyArray<string>) {
       const rows = yield* ticks`select task_slug as task, tick from scheduler_ticks
         where task_slug = any(${tasks}::text[])`

@@ -182,7 +182,6 @@ const purgeEnded = Tasks.add(Effect.gen(function*() {
   })
 }))
 
-/** Tasks of the queue itself (spec §2). */
 export const registeredTasksLayer = Layer.merge(reapStale, purgeEnded)
 
 /** The run did not come about; one line that says why. Exit code 1. */
@@ -199,7 +198,6 @@ export const runQueue = Effect.fnUntraced(function*(queue: string, limit: number
   )
 })
 
-/** What a run did, in one line. */
 export const tellRun = (queue: string, { failed, processed, reaped, released, retried }: RunCounts): string =>
   `queue ${queue}: ${processed} succeeded, ${failed} failed, ${retried} to be tried again, ${released} released, ` +
   `${reaped} taken from dead workers`

@@ -55,7 +55,6 @@ export const settlementWriter = Effect.fnUntraced(function*(queue: string, token
     persistently(settlements, () => Effect.map(Effect.forEach(settlements, alone), (all) => all.flat()))
 })
 
-/** A claimed job and the fiber that runs it. */
 interface Held {
   readonly job: ClaimedJob
   readonly fiber: Fiber.Fiber<void>
@@ -143,7 +142,6 @@ export const makeJobWorker = Effect.fnUntraced(function*(
     return settlements.length === 0 ? Effect.void : Effect.onInterrupt(inTurn(writing), () => keep)
   })
 
-  /** Waits for all of them. */
   const finish = Effect.gen(function*() {
     while (held.size > 0) {
       latch.closeUnsafe()

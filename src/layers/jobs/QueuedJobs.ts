@@ -204,9 +204,7 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
       yield* Effect.sleep(yield* untilNext)
     })
     return {
-      /** Enqueues due jobs and returns their number. */
       enqueueDue,
-      /** Enqueues due jobs at each tick, forever. */
       run: Effect.forever(turn)
     }
   })

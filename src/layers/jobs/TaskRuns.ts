@@ -22,7 +22,6 @@ export const backoffAfter = (retries: Retries | undefined, tries: number, random
   return Math.round(Math.min(ceiling, longest, wait * (1 + jitter * (2 * random - 1))))
 }
 
-/** Maximum length of a job's error text. */
 const maxErrorLength = 10_000
 
 /** Half a surrogate pair or NUL as `JSON.stringify` writes them; neither fits into jsonb. */
@@ -45,7 +44,7 @@ const jsonOf = (error: unknown): string => {
 }
 
 /** The JSON text of an output; null without output; undefined if it cannot be stored. */
-export const outputText = (output: unknown): string | null | undefined => {
+const outputText = (output: unknown): string | null | undefined => {
   try {
     const text = JSON.stringify(output)
     return text === undefined ? null : unstorable.test(text) ? undefined : text
@@ -93,7 +92,6 @@ export const measured = (task: string, run: Effect.Effect<Settlement>): Effect.E
     })
   })
 
-/** Runs handlers and translates their result for the job. */
 export class TaskRuns extends Context.Service<TaskRuns>()("stoa/layers/jobs/TaskRuns", {
   make: Effect.gen(function*() {
     const tasks = yield* Tasks

@@ -1,21 +1,9 @@
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
-import type { ClaimedJob } from "../../domain/jobs/Job.ts"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { type Claim, type Claimed, JobClaimStatements } from "./JobClaimStatements.ts"
 import { JobNotifier } from "./JobNotifier.ts"
 import { makeJobWorker, now } from "./JobWorker.ts"
 import type { WorkerSlotLease } from "./WorkerSlotRepo.ts"
-
-/** What a slot is to work on, and what it should do next. */
-export interface Taken {
-  readonly jobs: ReadonlyArray<ClaimedJob>
-  /** No job was found or set aside for its key. */
-  readonly empty: boolean
-  /** There may be more. */
-  readonly full: boolean
-  /** Milliseconds until the queue can be scanned from its beginning; 0 if this claim did so. */
-  readonly wholeInMs: number
-}
 
 /** How often a queue that is never empty is searched for jobs of others, and from its very beginning, in ms. */
 const fairEveryMs = 125
@@ -108,7 +96,10 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
     })
 
     return {
-      /** Claims jobs for a slot, up to the claim's limit. */
+      /**
+       * Claims jobs for a slot, up to the claim's limit. `empty`: none was found or set aside for its key; `full`: there
+       * may be more; `wholeInMs`: until the queue can be scanned from its beginning, 0 if this claim did so.
+       */
       take: (claim: Claim) => {
         const view = viewOf(claim.queue)
         return view.turn.withPermits(1)(take(view, claim))
@@ -119,8 +110,7 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
   static readonly layer = Layer.effect(QueueClaims, QueueClaims.make)
 }
 
-/** What a slot works on, and for how long. */
-export interface WorkerSlotWork {
+interface WorkerSlotWork {
   readonly queue: string
   /** The slot's name in the leases. */
   readonly slot: string

@@ -18,9 +18,9 @@ const isLate = (sql: SqlClient.SqlClient) =>
     (select wait_until from commerce_jobs j where j.queue = found.queue and status = 'pending'
       and wait_until is not null and not blocked order by wait_until limit 1)) < now() - interval '1 second', false)`)
 
-/** The current run of each slot. */
 export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/layers/jobs/WorkerSlotRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const states = decoding(sql, Begun)
     const current = ({ queue, sequence, slot }: WorkerLoopRun) =>
       sql`queue = ${queue} and slot = ${slot} and sequence = ${sequence}`
     const own = (run: WorkerLoopRun, token: string) => sql`${current(run)} and lease_token = ${token}::uuid`
@@ -64,7 +64,7 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
        * another worker may still be active. `gone`: another run is the current one.
        */
       begin: Effect.fn("WorkerSlotRepo.begin")(function*(run: WorkerLoopRun, token: string, leaseMs: number) {
-        const [row] = yield* decoding(sql, Begun)`with begun as (
+        const [row] = yield* states`with begun as (
             update worker_slots set open = false, lease_token = ${token}::uuid, lease_until = ${leaseEnd(leaseMs)}
             where ${current(run)} and (lease_until is null or lease_until < clock_timestamp()) returning 1)
           select case when exists (select 1 from begun) then 'begun'

@@ -8,7 +8,7 @@ export interface ContentLine {
   readonly amount: string
 }
 
-/** The content of a mail in plain text: `MailLayout` renders text and HTML of it. */
+/** The content of a mail in plain text: `layOut` renders text and HTML of it. */
 export interface MailContent {
   readonly subject: string
   /** The beginning. */
@@ -35,7 +35,6 @@ export type MailWriter<T extends MailTemplate> = (
   scene: MailScene
 ) => MailContent | RenderedMail
 
-/** A writer for each template. */
 export type MailWriters = { readonly [T in MailTemplate]: MailWriter<T> }
 
 /** Writers by language tag; what a language lacks is taken from its parent (`de` for `de-AT`), then from English. */

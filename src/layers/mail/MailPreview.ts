@@ -57,7 +57,6 @@ export const previewTemplates = [
   "order-invoice"
 ] as const satisfies ReadonlyArray<MailTemplate>
 
-/** A template of the deployment failed. */
 export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
 
 /** Renders a template with sample data as HTML, as the deployment sends it in this language. Default: its language. */

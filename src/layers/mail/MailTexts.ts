@@ -5,7 +5,6 @@ import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEn
 import { layOut, type MailContent, type MailLocales, type MailScene, type MailWriters } from "./MailContent.ts"
 import type { RenderedMail } from "./MailTransport.ts"
 
-/** Settings of a deployment's mails. */
 export interface MailOptions {
   /** Whether there is a transport: a server, an adapter, or the files of development. */
   readonly isOn: boolean
@@ -15,7 +14,6 @@ export interface MailOptions {
   readonly switchedOff: ReadonlyArray<MailTemplate>
   /** Name of the store, in texts and as the name of the sender. */
   readonly storeName: string
-  /** Default language. */
   readonly locale: string
   /** Writers of the deployment, which take precedence over the built-in ones. */
   readonly locales: MailLocales
@@ -23,7 +21,7 @@ export interface MailOptions {
   readonly domain: string
 }
 
-export const defaultMailOptions: MailOptions = {
+const defaultMailOptions: MailOptions = {
   isOn: true,
   keyring: developmentKeyring,
   switchedOff: [],
@@ -33,7 +31,6 @@ export const defaultMailOptions: MailOptions = {
   domain: "localhost"
 }
 
-/** The settings of this deployment's mails. */
 export class MailSettings extends Context.Service<MailSettings, MailOptions>()("stoa/layers/mail/MailSettings") {
   static readonly layerOf = (options: Partial<MailOptions> = {}): Layer.Layer<MailSettings> =>
     Layer.succeed(MailSettings, { ...defaultMailOptions, ...options })
@@ -133,7 +130,7 @@ const confirmation = (data: MailOf<"order-confirmation">["data"], { locale, stor
 }
 
 /** The texts that are built in. */
-export const englishMails: MailWriters = {
+const englishMails: MailWriters = {
   "password-reset": ({ resetUrl, userName }, { storeName }) => ({
     subject: `Choose a new password for ${storeName}`,
     paragraphs: [greeting(userName), `Somebody, hopefully you, has asked for a new password at ${storeName}.`],

@@ -4,28 +4,22 @@ import { join } from "node:path"
 import { GiveUp } from "../../domain/jobs/Task.ts"
 import type { Mail } from "../../domain/mail/Mail.ts"
 
-/** The texts of a mail. */
 export interface RenderedMail {
-  /** One line. */
   readonly subject: string
   readonly text: string
-  /** A whole document. */
   readonly html: string
 }
 
-/** A file that is sent with a mail. */
 export interface MailAttachment {
   readonly fileName: string
   readonly contentType: string
   readonly content: Uint8Array
 }
 
-/** A mail to send. */
 export interface OutgoingMail extends RenderedMail {
   readonly mail: Mail
   /** Without brackets; the same for every attempt, so that a receiver detects a mail that was sent twice. */
   readonly messageId: string
-  /** Name of the sender. */
   readonly fromName: string
   readonly attachments: ReadonlyArray<MailAttachment>
 }
@@ -92,7 +86,6 @@ const send = (adapter: MailAdapter, outgoing: OutgoingMail) =>
       : Effect.tryPromise({ try: () => made, catch: errorOf })
   })
 
-/** Mails over an adapter of the deployment. */
 export const adapterTransport = (adapter: MailAdapter): Layer.Layer<MailTransport> =>
   Layer.succeed(MailTransport, {
     deliver: Effect.fn("MailTransport.deliver")((outgoing: OutgoingMail) =>

@@ -14,7 +14,6 @@ import { MailDelayed, MailRefused, MailTransport, withoutPrivate } from "./MailT
  */
 export const EncryptedMail = Schema.Struct({
   template: Schema.String,
-  /** The order of the mail. */
   orderId: Schema.optional(Schema.String),
   keyId: Schema.String,
   encrypted: Schema.String,
@@ -46,13 +45,13 @@ export const openMail = (keyring: Keyring, organizationId: string, input: Encryp
 }
 
 /** Slug of the task that sends mails, and its queue, so that a slow mail server delays no other jobs. */
-export const sendMailSlug = "mail/send"
-export const mailQueue = "mail"
+const sendMailSlug = "mail/send"
+const mailQueue = "mail"
 
 const second = 1_000
 
 /** Retries after 30 s, then twice as long each time up to 4 hours; about 25 hours in all. */
-export const mailRetries = {
+const mailRetries = {
   attempts: 14,
   backoff: { type: "exponential", delay: 30 * second, jitter: 0.2, ceiling: 4 * 3_600 * second }
 } as const satisfies Retries
@@ -100,7 +99,6 @@ export const queuedMailsLayer = Layer.effect(
   })
 )
 
-/** One run of the task `mail/send`. */
 interface MailRun {
   readonly jobId: string
   readonly organizationId: string

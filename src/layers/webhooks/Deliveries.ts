@@ -60,7 +60,7 @@ const endpointHealth = Effect.gen(function*() {
       if (endpoint.failingSince !== null) yield* deliveries.recovered(endpoint.id)
       return false
     }
-    const at = DateTime.toDateUtc(yield* DateTime.now)
+    const at = yield* DateTime.nowAsDate
     const since = yield* deliveries.failed(endpoint.id, at)
     const forDays = since !== undefined && at.getTime() - since.getTime() >= disableAfterDays * dayMs
     if (outcome !== "gone" && !forDays) return false
@@ -84,13 +84,10 @@ const DeliveryInput = Schema.Struct({
   postponed: Schema.optional(Schema.Int)
 })
 
-/** One run of the task `webhooks/deliver`. */
 type DeliveryRun = typeof DeliveryInput.Type & { readonly attemptNumber: number; readonly maxAttempts: number }
 
-/** An attempt failed and must be retried. */
 class DeliveryFailed extends Data.TaggedError("DeliveryFailed")<{ readonly message: string }> {}
 
-/** Retries of a delivery: ten attempts. */
 const deliveryRetries = ({ baseSeconds, factor, jitter, maxSeconds }: WebhookBackoff) =>
   ({
     attempts: 10,
@@ -125,8 +122,6 @@ const sendable = ({ endpoint, message, open }: Due, arrived: boolean) => {
 }
 type Sendable = Exclude<ReturnType<typeof sendable>, string>
 
-const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
-
 /**
  * Delivers events, one attempt per run (contract, platform §9.2 and §9.3). An endpoint gets the events of one record in
  * order: a later event waits until the earlier one is delivered or given up, and that run then enqueues it. Different
@@ -142,7 +137,7 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       jobs.enqueueAll(all.map(deliveryJob)).pipe(Effect.catch(Effect.die), Effect.asVoid)
 
     const settle = Effect.fnUntraced(function*({ endpointId, eventId }: DeliveryRun) {
-      yield* dispatches.settle(endpointId, eventId, yield* clock, (next) => wake([next]))
+      yield* dispatches.settle(endpointId, eventId, yield* DateTime.nowAsDate, (next) => wake([next]))
     })
 
     /** Enqueues the same run for later, with its remaining attempts. */
@@ -150,7 +145,7 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
       function*({ attemptNumber, maxAttempts, postponed = 0, ...input }: DeliveryRun, isFailing: boolean) {
         // Rarely, because it is a statement, but often enough that the scheduled job for lost deliveries leaves this
         // one alone: it would otherwise enqueue duplicates of the same event.
-        if (postponed % 30 === 29) yield* dispatches.touch(input.endpointId, input.eventId, yield* clock)
+        if (postponed % 30 === 29) yield* dispatches.touch(input.endpointId, input.eventId, yield* DateTime.nowAsDate)
         yield* jobs.enqueue(deliverTaskSlug, { ...input, postponed: postponed + 1 }, {
           organizationId: yield* currentOrganization,
           queue: webhookQueue,
@@ -163,14 +158,14 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
 
     const attempt = Effect.fnUntraced(function*(run: DeliveryRun, { endpoint, message, open }: Sendable) {
       const { body, eventAt, type } = message
-      const started = yield* clock
+      const started = yield* DateTime.nowAsDate
       const result = yield* sender.send(endpoint, { id: webhookIdOf(run.eventId), type, body })
       const outcome = outcomeOf(result)
       const first = run.attemptNumber === 1 && (open?.attempts ?? 1) === 0
       yield* countAttempt(outcome, result.durationMs, first ? started.getTime() - eventAt.getTime() : undefined)
       const off = yield* updateHealth(endpoint, outcome)
       const last = off || run.attemptNumber >= run.maxAttempts
-      const at = yield* clock
+      const at = yield* DateTime.nowAsDate
       const wait = backoffAfter(deliveryRetries({ ...backoff, jitter: 0 }), run.attemptNumber, 0)
       yield* log.record(deliveryOf(
         endpoint,
@@ -199,7 +194,8 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
         return { skipped: found }
       }
       if (
-        !redelivery && due.open?.behind === true && (yield* dispatches.waitBehind(endpointId, eventId, yield* clock))
+        !redelivery && due.open?.behind === true &&
+        (yield* dispatches.waitBehind(endpointId, eventId, yield* DateTime.nowAsDate))
       ) {
         return { waiting: "an earlier event of the same record has to be settled first" }
       }
@@ -210,7 +206,7 @@ export class Deliveries extends Context.Service<Deliveries>()("stoa/layers/webho
     }, Effect.scoped)
 
     /** Enqueues deliveries that lost their job again, for all organizations; returns the count. */
-    const revive = Effect.flatMap(clock, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
+    const revive = Effect.flatMap(DateTime.nowAsDate, (now) => dispatches.revive(lostAfterHours(backoff), now, wake))
 
     return { run, revive }
   })
@@ -261,7 +257,7 @@ export const webhookSubscriber: Effect.Effect<EventSubscriber, never, WebhookDis
         ).map(({ endpointId }) => endpointId)
       })).filter(({ endpointIds }) => endpointIds.length > 0)
       if (subscribed.length === 0) return
-      const opened = yield* repo.open(subscribed, DateTime.toDateUtc(yield* DateTime.now))
+      const opened = yield* repo.open(subscribed, yield* DateTime.nowAsDate)
       if (opened.length > 0) yield* Effect.catch(jobs.enqueueAll(opened.map(deliveryJob)), Effect.die)
     })
   }

@@ -16,7 +16,7 @@ const signature = (secret: string, signed: string): string =>
  * endpoint's current one; the others also sign while a rotation overlaps. The older `x-commerce-signature` supports one
  * signature only.
  */
-export const deliveryHeaders = (
+const deliveryHeaders = (
   { body, id, type }: WebhookMessage,
   at: Date,
   [secret, ...others]: readonly [string, ...ReadonlyArray<string>]
@@ -80,7 +80,7 @@ export const httpSender = (policy: TargetPolicy): Layer.Layer<WebhookSender, nev
             yield* Effect.logError(`the secret of webhook endpoint ${endpoint.id} cannot be opened`)
             return unanswered("The secret of the endpoint cannot be opened: rotate it.")
           }
-          const headers = deliveryHeaders(message, DateTime.toDateUtc(yield* DateTime.now), secrets)
+          const headers = deliveryHeaders(message, yield* DateTime.nowAsDate, secrets)
           const { snippet, statusCode } = yield* post(yield* resolveTarget(endpoint.url), headers, message.body)
           const error = statusCode >= 200 && statusCode < 300 ? null : `The receiver answered ${statusCode}.`
           return { statusCode, error, responseSnippet: snippet, isRefused: false }

@@ -59,7 +59,6 @@ export const specialPurpose = (text: string): string | undefined => {
   return address.kind() === "ipv6" && !address.match(assigned) ? "not handed out" : undefined
 }
 
-/** No address was found for a host. */
 export class Unresolved extends Data.TaggedError("Unresolved")<{ readonly message: string }> {}
 
 const found = (host: string, addresses: ReadonlyArray<string>) =>
@@ -67,7 +66,6 @@ const found = (host: string, addresses: ReadonlyArray<string>) =>
     ? Effect.succeed(addresses)
     : Effect.fail(new Unresolved({ message: `The host ${host} was not found.` }))
 
-/** Finds the addresses of a host. */
 export class HostResolver extends Context.Service<HostResolver, {
   /** All addresses, at least one. Not called with addresses. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, Unresolved>

@@ -7,20 +7,17 @@ import { decoding } from "../../domain/records/Rows.ts"
 import { Dispatch, webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
 import { StoredEndpoint, storedEndpoints } from "../../domain/webhooks/WebhookRepo.ts"
 
-/** An active endpoint and the events it subscribes to. */
 const Subscription = Schema.Struct({
   organizationId: Schema.String,
   endpointId: Schema.String,
   events: Schema.Array(Schema.String)
 })
 
-/** An event and the endpoints that subscribe to it. */
-export interface SubscribedEvent {
+interface SubscribedEvent {
   readonly eventId: string
   readonly endpointIds: ReadonlyArray<string>
 }
 
-/** The data of a delivery that is due. */
 const Due = Schema.Struct({
   endpoint: Schema.NullOr(StoredEndpoint),
   /** The event as it is sent: the same bytes in every attempt. Null once it is no longer kept. */
@@ -45,15 +42,14 @@ const dispatchColumns = columnsOf(Dispatch.fields)
 const recordedBody = `'{"id":"${webhookIdOf("' || e.id || '")}","type":' || to_json(e.type)::text || ',"timestamp":"'
   || ${isoTime("e.created_at")} || '","data":' || e.payload::text || '}'`
 
-/** What the relay's subscriber writes. */
 const writing = (sql: SqlClient.SqlClient) => {
+  const subscription = decoding(sql, Subscription)
+  const dispatches = decoding(sql, Dispatch)
+
   /** The active endpoints of these organizations, in one statement. For the relay, which serves all organizations. */
   const subscriptions = Effect.fn("WebhookDispatchRepo.subscriptions")(
     (organizations: ReadonlyArray<string>) =>
-      decoding(
-        sql,
-        Subscription
-      )`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
+      subscription`select organization_id as "organizationId", id as "endpointId", events from webhook_endpoints
         where organization_id = any(${[...organizations]}::text[]) and is_active order by created_at, id`,
     Effect.orDie
   )
@@ -64,7 +60,7 @@ const writing = (sql: SqlClient.SqlClient) => {
    */
   const open = Effect.fn("WebhookDispatchRepo.open")(
     (events: ReadonlyArray<SubscribedEvent>, now: Date) =>
-      decoding(sql, Dispatch)`with wanted as materialized (
+      dispatches`with wanted as materialized (
           select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as w("eventId" uuid, "endpointIds" jsonb)
         ), written as (
           insert into webhook_messages (organization_id, event_id, type, entity_type, entity_id, sequence, body,
@@ -86,12 +82,13 @@ const writing = (sql: SqlClient.SqlClient) => {
   return { subscriptions, open }
 }
 
-/** The statements of a delivery before its attempt. */
 const asking = (sql: SqlClient.SqlClient) => {
+  const dues = decoding(sql, Due)
+
   /** Endpoint, message and open dispatch, in one statement. */
   const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
     const organization = yield* currentOrganization
-    const [found] = yield* decoding(sql, Due)`select
+    const [found] = yield* dues`select
         case when e.id is not null then ${sql.literal(storedEndpoints.json("e"))} end as endpoint,
         case when m.event_id is not null then jsonb_build_object('type', m.type, 'body', m.body, 'eventAt', m.event_at)
           end as message,
@@ -143,6 +140,8 @@ const asking = (sql: SqlClient.SqlClient) => {
 
 /** Ends dispatches, and takes up those that lost their job. */
 const ending = (sql: SqlClient.SqlClient) => {
+  const dispatches = decoding(sql, Dispatch)
+
   /**
    * Deletes a dispatch and runs the callback for the next one waiting behind it, in one transaction. Does nothing
    * without a row.
@@ -157,7 +156,7 @@ const ending = (sql: SqlClient.SqlClient) => {
         and endpoint_id = ${endpointId}::uuid and event_id = ${eventId}::uuid returning ${sql.literal(dispatchColumns)}`
       if (settled === undefined) return
       // A separate statement sees dispatches that queued behind this one while it was locked.
-      const [next] = yield* decoding(sql, Dispatch)`update webhook_dispatches set state = 'pending',
+      const [next] = yield* dispatches`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where organization_id = ${organization} and endpoint_id = ${endpointId}::uuid and event_id = (
           select event_id from webhook_dispatches where organization_id = ${organization}
@@ -176,7 +175,7 @@ const ending = (sql: SqlClient.SqlClient) => {
    */
   const revive = Effect.fn("WebhookDispatchRepo.revive")(
     function*(hours: number, now: Date, wake: (lost: ReadonlyArray<Dispatch>) => Effect.Effect<void>) {
-      const lost = yield* decoding(sql, Dispatch)`update webhook_dispatches set state = 'pending',
+      const lost = yield* dispatches`update webhook_dispatches set state = 'pending',
           touched_at = ${now}::timestamptz
         where ctid = any(array(select d.ctid from webhook_dispatches d
           where d.touched_at < ${now}::timestamptz - make_interval(hours => ${hours})
