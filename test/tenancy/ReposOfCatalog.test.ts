@@ -26,6 +26,7 @@ import {
   isFound,
   leavesOut,
   openAnother,
+  outcomeOf,
   type Question
 } from "./AnotherTenant.ts"
 
@@ -158,19 +159,24 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ],
   [
     "a link of the product",
-    ({ entity, theirs }) => EntityLinkRepo.use((repo) => repo.link("brand", entity, theirs.brand)),
-    { entity: false, target: true }
+    ({ entity, theirs }) => EntityLinkRepo.use((repo) => outcomeOf(repo.link("brand", entity, theirs.brand))),
+    "NotFound/CatalogEntity"
   ],
   [
     "a link to the brand",
-    ({ brand, theirs }) => EntityLinkRepo.use((repo) => repo.link("brand", theirs.entity, brand)),
-    { entity: true, target: false }
+    ({ brand, theirs }) => EntityLinkRepo.use((repo) => outcomeOf(repo.link("brand", theirs.entity, brand))),
+    "NotFound/Brand"
   ]
 ]
 
 /** Once the product has the brand. */
 const later: typeof questions = [
-  ["no link", ({ brand, entity }) => EntityLinkRepo.use((repo) => repo.unlink("brand", entity, brand)), false, true]
+  [
+    "no link",
+    ({ brand, entity }) => EntityLinkRepo.use((repo) => outcomeOf(repo.unlink("brand", entity, brand))),
+    "NotFound/BrandLink",
+    "done"
+  ]
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, carts and prices", (it) => {

@@ -15,7 +15,7 @@ class UnknownCategory extends invalid("Category", "category", "No such category.
 class UnknownBrand extends invalid("Brand", "brand", "No such brand.", "not_found") {}
 
 /** How to read attributes: with the fallback locales, without drafts. */
-export interface AttributesOptions {
+interface AttributesOptions {
   readonly fallback?: boolean
   readonly approvedOnly?: boolean
 }

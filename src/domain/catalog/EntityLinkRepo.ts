@@ -1,12 +1,33 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { decoding } from "../records/Rows.ts"
+import { BrandNotFound } from "./brands/Brand.ts"
+import { CategoryNotFound } from "./categories/Category.ts"
+import { EntityNotFound } from "./Entity.ts"
+
+class CategoryLinkNotFound extends notFound("CategoryLink", "The entity is not in this category.") {}
+class BrandLinkNotFound extends notFound("BrandLink", "The entity does not have this brand.") {}
 
 const tables = {
-  category: { links: "entity_categories", targets: "categories", column: "category_id", field: "categoryId" },
-  brand: { links: "entity_brands", targets: "brands", column: "brand_id", field: "brandId" }
+  category: {
+    links: "entity_categories",
+    targets: "categories",
+    column: "category_id",
+    field: "categoryId",
+    Missing: CategoryNotFound,
+    NotLinked: CategoryLinkNotFound
+  },
+  brand: {
+    links: "entity_brands",
+    targets: "brands",
+    column: "brand_id",
+    field: "brandId",
+    Missing: BrandNotFound,
+    NotLinked: BrandLinkNotFound
+  }
 } as const
 
 /** Records that entities link to. */
@@ -37,11 +58,11 @@ const entry = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what:
 }
 
 const make = (sql: SqlClient.SqlClient) => {
-  /** Idempotent; links nothing unless both ends exist. */
+  /** Idempotent. 404 for an unknown end. */
   const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: string, targetId: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
-    const { column, links, targets } = tables[target]
+    const { column, links, Missing, targets } = tables[target]
     // Key share waits for a concurrent deletion of the target, which is then not found, instead of a foreign key error.
     // The entity gets the lock of every other writer: the search index serializes them, and a weaker lock could deadlock.
     const rows = yield* decoding(sql, LinkEnds)`with e as (
@@ -53,19 +74,20 @@ const make = (sql: SqlClient.SqlClient) => {
         select ${organization}, e.id, t.id from e, t on conflict do nothing returning *),
       entry as (${entry(sql, actor, target, "link")})
       select exists (select 1 from e) as entity, exists (select 1 from t) as target`
-    return rows[0] ?? { entity: false, target: false }
-  }, Effect.orDie)
+    if (rows[0]?.entity !== true) return yield* new EntityNotFound()
+    if (!rows[0].target) return yield* new Missing()
+  }, Effect.catchTag("SqlError", Effect.die))
 
-  /** False when they were not linked. */
+  /** 404 when they are not linked. */
   const unlink = Effect.fn("EntityLinkRepo.unlink")(function*(target: LinkTarget, entityId: string, targetId: string) {
     const actor = yield* CurrentActor
-    const { column, links } = tables[target]
+    const { column, links, NotLinked } = tables[target]
     const rows = yield* sql`with written as (delete from ${sql(links)} where entity_id = ${entityId}::uuid
         and ${sql(column)} = ${targetId}::uuid and organization_id = ${actor.organizationId} returning *),
       entry as (${entry(sql, actor, target, "unlink")})
       select 1 from written`
-    return rows.length === 1
-  }, Effect.orDie)
+    if (rows.length === 0) return yield* new NotLinked()
+  }, Effect.catchTag("SqlError", Effect.die))
 
   return { link, unlink }
 }

@@ -1,13 +1,9 @@
 import { Context, Effect, Layer } from "effect"
-import { notFound } from "../../errors/ErrorKinds.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
-import { EntityNotFound } from "../Entity.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
 import { type CategoryMove, CategoryNotFound, type SubtreeQuery, TwoSiblings } from "./Category.ts"
 import { CategoryRepo } from "./CategoryRepo.ts"
 import { CategoryTreeRepo } from "./CategoryTreeRepo.ts"
-
-class CategoryLinkNotFound extends notFound("CategoryLink", "The entity is not in this category.") {}
 
 /** The category tree and the entities in it (contract §1.2). */
 export class Categories extends Context.Service<Categories>()("stoa/domain/catalog/categories/Categories", {
@@ -41,14 +37,7 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
         const { slug } = yield* get(categoryId)
         yield* hooks.before("catalog.beforeCategorize", { entityId, categories: [slug], metadata: null })
       }
-      const ends = yield* links.link("category", entityId, categoryId)
-      if (!ends.entity) return yield* new EntityNotFound()
-      if (!ends.target) return yield* new CategoryNotFound()
-    })
-
-    /** 404 when they are not linked. */
-    const unlink = Effect.fn("Categories.unlink")(function*(entityId: string, categoryId: string) {
-      if (!(yield* links.unlink("category", entityId, categoryId))) return yield* new CategoryLinkNotFound()
+      yield* links.link("category", entityId, categoryId)
     })
 
     return {
@@ -64,7 +53,8 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
       restore: (id: string) => repo.setStatus(id, "active"),
       remove: repo.remove,
       link,
-      unlink
+      /** 404 when they are not linked. */
+      unlink: (entityId: string, categoryId: string) => links.unlink("category", entityId, categoryId)
     }
   })
 }) {

@@ -1,9 +1,11 @@
-import { Effect, Schema, String } from "effect"
+import { DateTime, Effect, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Actor } from "../../domain/access/Actor.ts"
+import { type Actor, systemActor } from "../../domain/access/Actor.ts"
 import { changeLogInsert } from "../../domain/events/ChangeLogRepo.ts"
 import type { Change } from "../../domain/events/Event.ts"
 import { decoding } from "../../domain/records/Rows.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { demoRows } from "./DemoRows.ts"
 
 /** Records by table, in the order of the foreign keys; those of a table have the same fields, one for each column. */
 type SeedRows = Readonly<Record<string, ReadonlyArray<object>>>
@@ -25,7 +27,7 @@ const insert = (sql: SqlClient.SqlClient, table: string, records: ReadonlyArray<
  * Writes a first catalog with its entries of the change log into an organization that has none, in one transaction. False, and nothing
  * written, when the organization has a catalog already or does not exist.
  */
-export const seedOnce = Effect.fn("SeedRepo.seedOnce")(
+const seedOnce = Effect.fn("DemoStoreRepo.seedOnce")(
   function*(actor: Actor, rows: SeedRows, changes: ReadonlyArray<Change>) {
     const sql = yield* SqlClient.SqlClient
     return yield* sql.withTransaction(Effect.gen(function*() {
@@ -44,3 +46,20 @@ export const seedOnce = Effect.fn("SeedRepo.seedOnce")(
   },
   Effect.orDie
 )
+
+/**
+ * Fills the default organization with a demo store: products with words in two languages, prices in two currencies,
+ * stock and promotions, so that a first start has something to sell. A store that has any catalog entity is left as it
+ * is, also when two processes start at once.
+ */
+export const seedDemoStore = Effect.gen(function*() {
+  const { defaultOrganizationId } = yield* StoreSettings
+  const now = DateTime.toDateUtc(yield* DateTime.now)
+  const { events, rows } = demoRows(defaultOrganizationId, now)
+  const seeded = yield* seedOnce(systemActor(defaultOrganizationId, "system:seed"), rows, events)
+  yield* Effect.logInfo(
+    seeded
+      ? `demo store: ${rows.catalog_entities.length} products, ${rows.variants.length} variants, promotion WELCOME10`
+      : "demo store: not needed, the store has a catalog"
+  )
+})
