@@ -25,8 +25,7 @@ import { HealthGroup, MetricsGroup } from "./health/HealthApi.ts"
 import { ExportsGroup, ImportsGroup } from "./import-export/ImportsApi.ts"
 import { InventoryGroup } from "./inventory/InventoryApi.ts"
 import { JobsGroup } from "./jobs/JobsApi.ts"
-import { FilesGroup, MediaGroup } from "./media/MediaApi.ts"
-import { UploadsGroup } from "./media/UploadsApi.ts"
+import { FilesGroup, MediaGroup, UploadsGroup } from "./media/MediaApi.ts"
 import {
   AdminOrdersGroup,
   DownloadsGroup,

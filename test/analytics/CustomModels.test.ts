@@ -1,9 +1,13 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
-import type { AnalyticsModel } from "../../src/domain/analytics/AnalyticsModel.ts"
-import { AnalyticsModels, broughtBy, BroughtModels } from "../../src/domain/analytics/AnalyticsModels.ts"
-import { modelCheckLayer } from "../../src/domain/analytics/ModelCheckRepo.ts"
-import { modelFlaws } from "../../src/domain/analytics/ModelRules.ts"
+import {
+  type AnalyticsModel,
+  AnalyticsModels,
+  broughtBy,
+  BroughtModels,
+  modelFlaws
+} from "../../src/domain/analytics/AnalyticsModel.ts"
+import { modelCheckLayer } from "../../src/domain/analytics/AnalyticsRepo.ts"
 import { analyticsModels as ofOrders } from "../../src/domain/orders/analytics.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { PictureHosts } from "../../src/domain/media/ExternalPictures.ts"
-import { guardedPictures } from "../../src/layers/media/GuardedPictures.ts"
+import { guardedPictures } from "../../src/layers/media/MediaAdapters.ts"
 import { HostResolver, type TargetPolicy, Unresolved } from "../../src/layers/webhooks/TargetGuard.ts"
 import { eventually } from "../support/Eventually.ts"
 import { pictureHost } from "../support/PictureHost.ts"

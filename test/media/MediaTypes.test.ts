@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { savedName } from "../../src/domain/media/MediaAsset.ts"
-import { declaredType, dispositionOf, knownContentTypes } from "../../src/domain/media/MediaSettings.ts"
-import { detectContentType } from "../../src/layers/media/LocalTemporaryFiles.ts"
+import { declaredType, dispositionOf, knownContentTypes, savedName } from "../../src/domain/media/MediaAsset.ts"
+import { detectContentType } from "../../src/layers/media/LocalStorage.ts"
 import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./Pictures.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

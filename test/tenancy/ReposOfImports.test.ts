@@ -2,14 +2,13 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RowBatchRepo } from "../../src/domain/batching/RowBatchRepo.ts"
-import { brandsTable } from "../../src/domain/catalog/import-export/GroupImport.ts"
-import { categoryReads } from "../../src/domain/catalog/import-export/GroupImportRepo.ts"
-import { fieldReads, productReads } from "../../src/domain/catalog/import-export/ProductImportRepo.ts"
+import { brands } from "../../src/domain/catalog/brands/BrandRepo.ts"
+import { categoryReads, fieldReads, productReads } from "../../src/domain/catalog/import-export/CatalogImportRepo.ts"
 import { BatchRepo, type Work } from "../../src/domain/import-export/BatchRepo.ts"
 import { ExportRepo, exportStart } from "../../src/domain/import-export/ExportRepo.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
+import { Kind } from "../../src/domain/import-export/Import.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
-import { Kind } from "../../src/domain/import-export/Kind.ts"
 import { orderReads } from "../../src/domain/orders/import-export/OrderImportRepo.ts"
 import { importExportRepos } from "../../src/layers/modules/import-export.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -158,7 +157,7 @@ const filesOf = Effect.gen(function*() {
     state: [[...state.products], [...state.categories], [...state.brands], [...state.skus], [...state.assets]],
     pages: yield* Effect.forEach(Kind.literals, (kind) => pages.page(kind, exportStart(kind), 9)),
     numbers: [...(yield* (yield* orderReads)(["N", "N-other"], [])).orders],
-    brands: yield* rows.find(brandsTable, "slug", ["b1", "b2"]),
+    brands: yield* rows.find(brands, "slug", ["b1", "b2"]),
     categories: [...(yield* (yield* categoryReads)([{ slug: "c1" }, { slug: "c2" }])).bySlug]
   })
 })
@@ -188,7 +187,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of imports and expo
         ),
         Effect.map(categories([{ slug: "c1" }]), ({ bySlug }) => bySlug.size),
         Effect.map(fieldsOf([{ type: "product", fields: { f2: "e" } }]), ({ referables }) => referables.size),
-        Effect.map(rows.find(brandsTable, "slug", ["b1"]), ({ length }) => length)
+        Effect.map(rows.find(brands, "slug", ["b1"]), ({ length }) => length)
       ])
       assert.deepStrictEqual(yield* whileLocked("org_default", asAnother(read)), [0, 0, 0, 0])
     }))

@@ -1,3 +1,5 @@
+import { Context, Data, Effect, Layer } from "effect"
+
 /**
  * How a measure aggregates the rows of a group. `count` without `sql` counts rows, with it the rows that have a value.
  */
@@ -74,3 +76,124 @@ export const memberOf = (model: AnalyticsModel, name: string): string => `${mode
 /** All names of one kind in that form. */
 export const membersOf = (model: AnalyticsModel, members: Readonly<Record<string, unknown>>): ReadonlyArray<string> =>
   Object.keys(members).map((name) => memberOf(model, name))
+
+/** A model and its source. */
+export interface KnownModel {
+  readonly model: AnalyticsModel
+  readonly source: ModelSource
+}
+
+/** An invalid model; stops the startup with one line for its author. */
+export class InvalidModel extends Data.TaggedError("InvalidModel")<{ readonly message: string }> {}
+
+/** The models that a module or plugin declares. */
+interface Modelling {
+  readonly analyticsModels: () => ReadonlyArray<AnalyticsModel>
+}
+
+/** The models of core modules and plugins, from their manifests (spec §2 Plugin manifest). */
+export const broughtBy = (
+  core: ReadonlyArray<Modelling>,
+  plugins: ReadonlyArray<Modelling>
+): ReadonlyArray<KnownModel> => [
+  ...core.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "builtin" as const }))),
+  ...plugins.flatMap(({ analyticsModels }) => analyticsModels().map((model) => ({ model, source: "plugin" as const })))
+]
+
+/** The models of modules and plugins, without those of the deployment. */
+export class BroughtModels
+  extends Context.Service<BroughtModels, ReadonlyArray<KnownModel>>()("stoa/domain/analytics/BroughtModels")
+{
+  static readonly layerOf = (models: ReadonlyArray<KnownModel>) => Layer.succeed(BroughtModels, models)
+}
+
+/** All models of this deployment, in the order of their declaration. */
+export class AnalyticsModels
+  extends Context.Service<AnalyticsModels, ReadonlyArray<KnownModel>>()("stoa/domain/analytics/AnalyticsModels")
+{
+  /** Combines the models of modules, plugins and the deployment; fails when they conflict. */
+  static readonly layerOf = (custom: ReadonlyArray<AnalyticsModel>) =>
+    Layer.effect(
+      AnalyticsModels,
+      Effect.gen(function*() {
+        const all = [...yield* BroughtModels, ...custom.map((model) => ({ model, source: "custom-schema" as const }))]
+        const [flaw] = modelFlaws(all.map(({ model }) => model))
+        return flaw === undefined ? all : yield* new InvalidModel({ message: `${flaw}.` })
+      })
+    )
+}
+
+const memberName = /^[A-Za-z][A-Za-z0-9_]{0,62}$/
+const tableName = /^[a-z_][a-z0-9_]{0,62}$/
+
+const isBlank = (text: unknown): boolean => typeof text !== "string" || text.trim() === ""
+
+const isOneOf = (allowed: ReadonlyArray<string>, value: string): boolean => allowed.includes(value)
+
+const flawsOfMeasure = (name: string, measure: Measure): ReadonlyArray<string> => {
+  const { decimals, filter, sql, type } = measure
+  return [
+    ...isOneOf(measureTypes, type) ? [] : [`measure "${name}" has the type "${type}", not ${measureTypes.join(", ")}`],
+    ...type !== "count" && sql === undefined ? [`measure "${name}" needs sql`] : [],
+    ...sql !== undefined && isBlank(sql) ? [`sql of measure "${name}" is empty`] : [],
+    ...filter !== undefined && isBlank(filter) ? [`filter of measure "${name}" is empty`] : [],
+    ...decimals !== undefined && (!Number.isInteger(decimals) || decimals < 0 || decimals > 6)
+      ? [`decimals of measure "${name}" are not a whole number from 0 to 6`]
+      : []
+  ]
+}
+
+const flawsOfJoin = ({ on, table, type }: Join): ReadonlyArray<string> => [
+  ...tableName.test(table) ? [] : [`joined table "${table}" is not the plain name of a table`],
+  ...isOneOf(["left", "inner"], type) ? [] : [`the join of "${table}" has the type "${type}", not left or inner`],
+  ...isBlank(on) ? [`the join of "${table}" has no condition`] : []
+]
+
+/** A rule whose filter has no parameter of the caller would show all rows to everyone. */
+const flawsOfRule = ({ filter, role }: ScopeRule): ReadonlyArray<string> =>
+  !isOneOf(["vendor", "customer"], role)
+    ? [`a scope rule is for "${role}", not vendor or customer`]
+    : new RegExp(`(?<!:):${role}Id\\b`).test(filter)
+    ? []
+    : [`the scope rule for ${role} does not name :${role}Id`]
+
+/** Errors within a model. */
+const flawsOf = (model: AnalyticsModel): ReadonlyArray<string> => {
+  const { dimensions, joins = [], measures, name, scopeRules = [], segments = {}, table } = model
+  const names = [measures, dimensions, segments].flatMap((members) => Object.keys(members))
+  const tables = [table, ...joins.map((join) => join.table)]
+  return [
+    ...memberName.test(name) ? [] : ["its name is not letters, digits and underscores, beginning with a letter"],
+    ...tableName.test(table) ? [] : [`"${table}" is not the plain name of a table`],
+    ...Object.keys(measures).length === 0 ? ["it has no measures"] : [],
+    ...names.filter((one) => !memberName.test(one)).map((one) => `"${one}" is not a name for a member`),
+    ...[...new Set(names.filter((one, n) => names.indexOf(one) !== n))].map((one) => `"${one}" is named twice`),
+    ...tables.some((one, n) => tables.indexOf(one) !== n) ? ["a table is joined twice"] : [],
+    ...Object.entries(measures).flatMap(([one, measure]) => flawsOfMeasure(one, measure)),
+    ...Object.entries(dimensions).flatMap(([one, { sql, type }]) => [
+      ...isOneOf(dimensionTypes, type)
+        ? []
+        : [`dimension "${one}" has the type "${type}", not ${dimensionTypes.join(", ")}`],
+      ...isBlank(sql) ? [`dimension "${one}" needs sql`] : []
+    ]),
+    ...Object.entries(segments).filter(([, { sql }]) => isBlank(sql)).map(([one]) => `segment "${one}" needs sql`),
+    ...joins.flatMap(flawsOfJoin),
+    ...scopeRules.flatMap(flawsOfRule)
+  ]
+}
+
+/** Errors between models: duplicate names, and joins with dimensions of a missing model. */
+const flawsAmong = (model: AnalyticsModel, all: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> => [
+  ...all.filter(({ name }) => name === model.name).length > 1 ? ["another model has this name"] : [],
+  ...(model.joins ?? []).flatMap(({ model: named, table }) =>
+    named === undefined || all.some((one) => one.name === named && one.table === table)
+      ? []
+      : [`the join of "${table}" names the model "${named}", which there is not over this table`]
+  )
+]
+
+/** All errors of a list of models, one readable line each; any of them stops the startup. */
+export const modelFlaws = (models: ReadonlyArray<AnalyticsModel>): ReadonlyArray<string> =>
+  models.flatMap((model) =>
+    [...flawsOf(model), ...flawsAmong(model, models)].map((flaw) => `analytics model "${model.name}": ${flaw}`)
+  )

@@ -1,6 +1,15 @@
 import { Schema } from "effect"
+import type { Issue } from "../errors/ApiErrors.ts"
 import { AnyJson, ShortText } from "../text/Storable.ts"
-import { modelSources } from "./AnalyticsModel.ts"
+import {
+  type AnalyticsModel,
+  type Dimension,
+  type Measure,
+  memberOf,
+  membersOf,
+  modelSources,
+  type Segment
+} from "./AnalyticsModel.ts"
 import { presetForms } from "./TimeRange.ts"
 
 /** Granularities of time (spec §4 Analytics). */
@@ -85,7 +94,7 @@ export const AnalyticsResult = Schema.Struct({
 }).annotate({ identifier: "AnalyticsResult" })
 export type AnalyticsResult = typeof AnalyticsResult.Type
 
-const Members = {
+const memberLists = {
   measures: Schema.Array(Schema.String),
   dimensions: Schema.Array(Schema.String),
   segments: Schema.Array(Schema.String)
@@ -94,8 +103,66 @@ const Members = {
 /** The caller's queryable models, and all their members as flat lists. */
 export const AnalyticsMeta = Schema.Struct({
   models: Schema.Array(
-    Schema.Struct({ name: Schema.String, source: Schema.Literals([...modelSources]), ...Members })
+    Schema.Struct({ name: Schema.String, source: Schema.Literals([...modelSources]), ...memberLists })
   ),
-  ...Members
+  ...memberLists
 }).annotate({ identifier: "AnalyticsMeta" })
 export type AnalyticsMeta = typeof AnalyticsMeta.Type
+
+/** Collects the errors of a query, to report all at once. */
+export interface Refusals {
+  readonly issues: ReadonlyArray<Issue>
+  readonly refuse: (path: string, message: string, code?: string) => void
+}
+
+/** An empty list of errors. */
+export const noRefusals = (): Refusals => {
+  const issues: Array<Issue> = []
+  return { issues, refuse: (path, message, code = "invalid") => void issues.push({ path, message, code }) }
+}
+
+/** All members that a query of a model can name, by `Model.member`. */
+export interface Members {
+  readonly measures: ReadonlyMap<string, Measure>
+  readonly dimensions: ReadonlyMap<string, Dimension>
+  readonly segments: ReadonlyMap<string, Segment>
+}
+
+const named = <A>(model: AnalyticsModel, members: Readonly<Record<string, A>>): ReadonlyArray<readonly [string, A]> =>
+  Object.entries(members).map(([name, member]) => [memberOf(model, name), member])
+
+/** The members of a model, with the dimensions of joined models in the caller's scope. */
+export const membersIn = (model: AnalyticsModel, visible: ReadonlyArray<AnalyticsModel>): Members => {
+  const joined = (model.joins ?? []).flatMap((join) => visible.filter(({ name }) => name === join.model))
+  return {
+    measures: new Map(named(model, model.measures)),
+    dimensions: new Map([model, ...joined].flatMap((one) => named(one, one.dimensions))),
+    segments: new Map(named(model, model.segments ?? {}))
+  }
+}
+
+/** Lists the valid names in the error for an unknown one. */
+export const listed = (names: Iterable<string>): string => [...names].join(", ") || "none"
+
+/** The model of the query's measures; undefined, after reporting the reason, where they do not share one. */
+export const modelAsked = (
+  measures: ReadonlyArray<string>,
+  visible: ReadonlyArray<AnalyticsModel>,
+  { refuse }: Refusals
+): AnalyticsModel | undefined => {
+  const available = () => listed(visible.flatMap((model) => membersOf(model, model.measures)))
+  if (measures.length === 0) {
+    refuse("measures", `at least one measure is required. Available: ${available()}`)
+    return undefined
+  }
+  const found = measures.map((measure) => visible.find(({ name }) => measure.startsWith(`${name}.`)))
+  for (const [n, model] of found.entries()) {
+    if (model === undefined) refuse(`measures.${n}`, `unknown measure "${measures[n]}". Available: ${available()}`)
+  }
+  const [first] = found
+  const other = found.findIndex((model) => model !== undefined && model !== first)
+  if (first !== undefined && other > 0) {
+    refuse(`measures.${other}`, `a query asks one model: "${measures[other]}" is not of ${first.name}`)
+  }
+  return first
+}

@@ -1,9 +1,35 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
-import { AnalyticsSettings } from "./AnalyticsSettings.ts"
+import { Unavailable } from "../errors/ApiErrors.ts"
+import { invalid } from "../errors/ErrorKinds.ts"
+import { type AnalyticsModel, AnalyticsModels, InvalidModel, memberOf } from "./AnalyticsModel.ts"
 import { type Reach, statementOf } from "./AnalyticsStatementRepo.ts"
 import type { QueryPlan } from "./QueryPlan.ts"
+
+class SumTooLarge extends invalid(
+  "SumTooLarge",
+  "measures",
+  (member: string) => `${member} exceeds 2^53 - 1. Ask for smaller groups.`,
+  "too_large"
+) {}
+
+/** Limits of the queries of a process. */
+export interface AnalyticsLimits {
+  /** Milliseconds per query, including the wait for a connection; then 503. */
+  readonly timeoutMs: number
+  /** Concurrent queries of one process: others wait. Orders use other connections. */
+  readonly connections: number
+}
+
+/** Defaults of the deployment. */
+export const defaultAnalytics: AnalyticsLimits = { timeoutMs: 10_000, connections: 2 }
+
+/** Query limits of the deployment. */
+export class AnalyticsSettings
+  extends Context.Service<AnalyticsSettings, AnalyticsLimits>()("stoa/domain/analytics/AnalyticsSettings")
+{
+  static readonly layerOf = (limits: AnalyticsLimits) => Layer.succeed(AnalyticsSettings, limits)
+}
 
 /**
  * The client for queries: read-only, with a separate time limit and few connections, so that reports do not take the
@@ -18,12 +44,12 @@ const tooSlow = Unavailable.of("The query takes too long. Ask for a shorter time
 const hasTimedOut = ({ reason }: SqlError.SqlError): boolean => reason._tag === "StatementTimeoutError"
 
 /** A number beyond the exact range of JSON clients is an error and never rounded: it may be an amount of money. */
-const numberOf = (member: string, value: unknown): Effect.Effect<number | null, ValidationFailed> => {
+const numberOf = (member: string, value: unknown): Effect.Effect<number | null, SumTooLarge> => {
   if (value === null) return Effect.succeed(null)
   const number = Number(value)
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER
     ? Effect.succeed(number)
-    : Effect.fail(ValidationFailed.of("measures", `${member} exceeds 2^53 - 1. Ask for smaller groups.`, "too_large"))
+    : Effect.fail(new SumTooLarge(member))
 }
 
 const textOrTime = (value: unknown): string | null =>
@@ -66,3 +92,49 @@ export class AnalyticsRepo extends Context.Service<AnalyticsRepo>()("stoa/domain
 }) {
   static readonly layer = Layer.effect(AnalyticsRepo, AnalyticsRepo.make)
 }
+
+/** A query with all members of a model. */
+const wholePlan = (model: AnalyticsModel): QueryPlan => ({
+  model,
+  measures: Object.entries(model.measures).map(([name, measure]) => [memberOf(model, name), measure]),
+  groups: Object.entries(model.dimensions).map(([name, dimension]) => ({
+    member: memberOf(model, name),
+    dimension,
+    granularity: undefined
+  })),
+  ofRows: [],
+  ofGroups: [],
+  segments: Object.values(model.segments ?? {}).map(({ sql }) => sql),
+  order: [],
+  limit: 1
+})
+
+/** The database's message, `column orders.total does not exist`: names without values, for the operator. */
+const wordsOf = ({ reason }: SqlError.SqlError): string => {
+  const { cause } = reason
+  return cause instanceof Error ? cause.message : reason.message ?? reason._tag
+}
+
+/** Marks that the models of plugins and of the deployment were checked against the tables. */
+export class ModelCheck extends Context.Service<ModelCheck, true>()("stoa/domain/analytics/ModelCheck") {}
+
+/**
+ * Plans a query of all members of each model outside of the core, so that a misspelt column or a table without
+ * `organization_id` stops the startup instead of failing the first query.
+ */
+export const modelCheckLayer = Layer.effect(
+  ModelCheck,
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const foreign = (yield* AnalyticsModels).filter(({ source }) => source !== "builtin")
+    yield* Effect.forEach(foreign, ({ model }) => {
+      const reach = { organizationId: "", rules: model.scopeRules ?? [], vendorId: null, customerId: null }
+      const [text, parameters] = statementOf(sql, wholePlan(model), reach).compile()
+      return Effect.mapError(
+        sql.unsafe(`explain ${text}`, parameters).unprepared,
+        (error) => new InvalidModel({ message: `analytics model "${model.name}": ${wordsOf(error)}.` })
+      )
+    }, { discard: true })
+    return ModelCheck.of(true)
+  })
+)

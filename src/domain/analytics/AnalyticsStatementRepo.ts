@@ -1,8 +1,7 @@
 import { type SqlClient, type Statement } from "effect/sql"
 import { type AnalyticsModel, type DimensionType, type Measure, type ScopeRule } from "./AnalyticsModel.ts"
 import type { Granularity } from "./AnalyticsQuery.ts"
-import type { FilterValue, Test } from "./FilterTest.ts"
-import type { Condition } from "./QueryFilter.ts"
+import type { Condition, FilterValue, Test } from "./QueryFilter.ts"
 import type { Group, QueryPlan } from "./QueryPlan.ts"
 import type { TimeRange } from "./TimeRange.ts"
 
@@ -172,7 +171,7 @@ export const statementOf = (sql: Sql, plan: QueryPlan, reach: Reach) => {
     // Byte order, independent of the server's collation.
     return sql`${column(member)}${sql.literal(`${text ? " collate \"C\"" : ""} ${direction} nulls last`)}`
   })
-  return sql<Readonly<Record<string, unknown>>>`select ${sql.csv(outer)} from (
+  return sql`select ${sql.csv(outer)} from (
       select ${sql.csv(inner)} from ${tablesOf(sql, model, reach)} where ${rows}${sql.literal(grouped)}) r
     where ${sql.and(ofGroups.map((condition) => conditionOf(sql, condition, column)))}
     ${sorted.length === 0 ? sql.literal("") : sql.csv("order by", sorted)} limit ${limit}`

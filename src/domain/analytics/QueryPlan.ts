@@ -1,9 +1,19 @@
 import { Result } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { type AnalyticsModel, type Dimension, type Measure } from "./AnalyticsModel.ts"
-import { type AnalyticsQuery, granularities, type Granularity, rowLimit } from "./AnalyticsQuery.ts"
+import {
+  type AnalyticsQuery,
+  granularities,
+  type Granularity,
+  listed,
+  type Members,
+  membersIn,
+  modelAsked,
+  noRefusals,
+  type Refusals,
+  rowLimit
+} from "./AnalyticsQuery.ts"
 import { type Condition, filtersOf } from "./QueryFilter.ts"
-import { listed, type Members, membersIn, modelAsked, noRefusals, type Refusals } from "./QueryMembers.ts"
 import { momentNamed, presetForms, presetRange, rangeBetween, type TimeRange } from "./TimeRange.ts"
 
 /** A group column of the result; a time bucket with a granularity. */
@@ -27,36 +37,17 @@ export interface QueryPlan {
   readonly limit: number
 }
 
-const distinct = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> => [...new Set(list)]
-
-const measuresOf = (sent: ReadonlyArray<string>, members: Members, { refuse }: Refusals) =>
-  distinct(sent).flatMap((member) => {
-    const measure = members.measures.get(member)
-    if (measure !== undefined) return [[member, measure] as const]
-    refuse(
-      `measures.${sent.indexOf(member)}`,
-      `unknown measure "${member}". Available: ${listed(members.measures.keys())}`
-    )
-    return []
-  })
-
-const dimensionsOf = (sent: ReadonlyArray<string>, members: Members, { refuse }: Refusals): ReadonlyArray<Group> =>
-  distinct(sent).flatMap((member) => {
-    const dimension = members.dimensions.get(member)
-    if (dimension !== undefined) return [{ member, dimension, granularity: undefined }]
-    const available = listed(members.dimensions.keys())
-    refuse(`dimensions.${sent.indexOf(member)}`, `unknown dimension "${member}". Available: ${available}`)
-    return []
-  })
-
-const segmentsOf = (sent: ReadonlyArray<string>, members: Members, { refuse }: Refusals): ReadonlyArray<string> =>
-  distinct(sent).flatMap((name) => {
-    const segment = members.segments.get(name)
-    if (segment !== undefined) return [segment.sql]
-    refuse(
-      `segments.${sent.indexOf(name)}`,
-      `unknown segment "${name}". Available: ${listed(members.segments.keys())}`
-    )
+/** The members of these names, each once. */
+const membersOf = <A>(
+  kind: "measure" | "dimension" | "segment",
+  sent: ReadonlyArray<string>,
+  known: ReadonlyMap<string, A>,
+  { refuse }: Refusals
+) =>
+  [...new Set(sent)].flatMap((name) => {
+    const member = known.get(name)
+    if (member !== undefined) return [[name, member] as const]
+    refuse(`${kind}s.${sent.indexOf(name)}`, `unknown ${kind} "${name}". Available: ${listed(known.keys())}`)
     return []
   })
 
@@ -140,14 +131,13 @@ const limitOf = (sent: number = rowLimit.usual): number =>
   Math.min(Math.max(Math.trunc(sent), rowLimit.least), rowLimit.most)
 
 const resolved = (query: AnalyticsQuery, model: AnalyticsModel, members: Members, now: Date, refusals: Refusals) => {
-  const measures = measuresOf(query.measures, members, refusals)
+  const measures = membersOf("measure", query.measures, members.measures, refusals)
   const times = (query.timeDimensions ?? []).map((one, n) => timeOf(`timeDimensions.${n}`, one, members, now, refusals))
-  const groups = namedOnce(
-    [...dimensionsOf(query.dimensions ?? [], members, refusals), ...times.flatMap((time) => time.groups)],
-    refusals
-  )
+  const dimensions = membersOf("dimension", query.dimensions ?? [], members.dimensions, refusals)
+    .map(([member, dimension]): Group => ({ member, dimension, granularity: undefined }))
+  const groups = namedOnce([...dimensions, ...times.flatMap((time) => time.groups)], refusals)
   const filters = filtersOf(query.filters ?? [], members, refusals)
-  const segments = segmentsOf(query.segments ?? [], members, refusals)
+  const segments = membersOf("segment", query.segments ?? [], members.segments, refusals).map(([, { sql }]) => sql)
   const selected = [...groups.map(({ member }) => member), ...measures.map(([member]) => member)]
   const asked = orderOf(query.order ?? {}, selected, refusals)
   const order = [...asked, ...usualOrder(groups).filter(([member]) => !asked.some(([named]) => named === member))]

@@ -2,29 +2,34 @@ import { Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
 import type { Change } from "../events/Event.ts"
+import { Table } from "../records/Table.ts"
 
-/** A table that batches read and write. The fields of its rows are called like the columns, in camel case. */
-export interface RowTable {
-  readonly name: string
-  /** The columns that are read and written, besides `organization_id`. */
-  readonly columns: string
+/** How rows of a batch are written; all are text of SQL. */
+export interface RowRules {
   /** Columns of the unique index that finds an existing row. */
   readonly key: string
   /** A column of the key that may be null. */
   readonly nullable?: string
-  /**
-   * Columns an existing row `t` takes from the batch, or assignments. Absent: all but the key and `created_at`; none:
-   * the row stays unchanged.
-   */
-  readonly updates?: ReadonlyArray<string>
-  /** SQL texts of columns over the row `x` of the batch. */
+  /** What an existing row `t` takes from the batch; absent: all columns but the key and `created_at`. */
+  readonly updates?: string
+  /** Columns over the row `x` of the batch. */
   readonly expressions?: Readonly<Record<string, string>>
+}
+
+/** A table that batches read and write, with a key other than `id` or other rules. */
+export class RowTable<A extends object> extends Table<A> {
+  readonly rules: RowRules
+
+  constructor(name: string, schema: Table<A>["schema"], rules: RowRules) {
+    super(name, schema)
+    this.rules = rules
+  }
 }
 
 /** Rows of some tables, the change log of them and the hooks that run once they are committed. */
 export class RowBatch {
-  readonly puts = new Map<RowTable, Array<object>>()
-  readonly removals = new Map<RowTable, Array<object>>()
+  readonly puts = new Map<Table<object>, Array<object>>()
+  readonly removals = new Map<Table<object>, Array<object>>()
   readonly changes: Array<Change> = []
   /** Why a record counts as refused although its rows are written. */
   readonly issues: Array<Issue> = []
@@ -45,12 +50,12 @@ export class RowBatch {
   }
 
   /** Inserts rows, or updates those of the same key. */
-  put(table: RowTable, ...rows: ReadonlyArray<object>): void {
+  put<A extends object>(table: Table<A>, ...rows: ReadonlyArray<NoInfer<A>>): void {
     append(this.puts, table, rows)
   }
 
   /** Deletes rows by their keys. */
-  remove(table: RowTable, ...rows: ReadonlyArray<object>): void {
+  remove<A extends object>(table: Table<A>, ...rows: ReadonlyArray<Partial<NoInfer<A>>>): void {
     append(this.removals, table, rows)
   }
 
@@ -71,7 +76,7 @@ export class RowBatch {
   }
 }
 
-const append = (to: Map<RowTable, Array<object>>, table: RowTable, rows: ReadonlyArray<object>): void => {
+const append = (to: Map<Table<object>, Array<object>>, table: Table<object>, rows: ReadonlyArray<object>): void => {
   if (rows.length === 0) return
   const there = to.get(table)
   if (there === undefined) to.set(table, [...rows])

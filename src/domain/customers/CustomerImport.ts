@@ -1,8 +1,8 @@
 import { Effect, Result, Schema } from "effect"
-import type { RowBatch, RowTable } from "../batching/RowBatch.ts"
+import { type RowBatch, RowTable } from "../batching/RowBatch.ts"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, Uuid } from "../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../import-export/Upsert.ts"
 import { maybe } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
@@ -20,7 +20,9 @@ import {
   Phone
 } from "./Customer.ts"
 import type { CustomerGroup } from "./CustomerGroup.ts"
-import { customerReads } from "./CustomerRepo.ts"
+import { groups } from "./CustomerGroupRepo.ts"
+import { addresses } from "./CustomerRecordsRepo.ts"
+import { customerReads, customers } from "./CustomerRepo.ts"
 
 /**
  * A customer in an import file, identified by e-mail address, case-insensitive. Absent keys keep the current value;
@@ -37,28 +39,10 @@ export const CustomerRecord = Schema.Struct({
 }).annotate({ identifier: "CustomerRecord" })
 export type CustomerRecord = typeof CustomerRecord.Type
 
-const customersTable: RowTable = {
-  name: "customers",
-  columns: "id, user_id, email, phone, first_name, last_name, metadata, created_at, updated_at",
-  key: "id"
-}
-
-export const groupsTable: RowTable = { name: "customer_groups", columns: "id, name, metadata", key: "id" }
-
-const members: RowTable = {
-  name: "customer_group_members",
-  columns: "group_id, customer_id",
+const members = new RowTable("customer_group_members", Schema.Struct({ groupId: Uuid, customerId: Uuid }), {
   key: "group_id, customer_id",
-  updates: []
-}
-
-const addressesTable: RowTable = {
-  name: "customer_addresses",
-  columns:
-    "id, customer_id, type, is_default, first_name, last_name, line1, line2, city, state, postal_code, country, " +
-    "phone",
-  key: "id"
-}
+  updates: ""
+})
 
 /** The customers that orders in files belong to, by e-mail address. */
 export const orderOwners = Effect.map(customerReads, ({ ownersOf }) => ownersOf)
@@ -70,15 +54,14 @@ export const customerImport = Effect.gen(function*() {
   const hooks = yield* Hooks
 
   const load = Effect.fn("CustomerImport.load")(function*(records: ReadonlyArray<CustomerRecord>) {
-    const customers = yield* reads.byEmail(records.map(({ email }) => email.toLowerCase()))
-    const addresses = yield* rows.find<Address>(addressesTable, "customer_id", customers.map(({ id }) => id))
-    const names = records.flatMap((record) => record.groups ?? [])
-    const groups = yield* rows.find<Pick<CustomerGroup, "id" | "name">>(groupsTable, "name", names, "key share")
+    const found = yield* reads.byEmail(records.map(({ email }) => email.toLowerCase()))
+    const addressesOf = yield* rows.find(addresses, "customer_id", found.map(({ id }) => id))
+    const named = yield* rows.find(groups, "name", records.flatMap((record) => record.groups ?? []), "key share")
     return {
       /** By e-mail address in lower case; several customers may share one. */
-      customers: Map.groupBy(customers, ({ email }) => email?.toLowerCase() ?? ""),
-      addresses: Map.groupBy(addresses, ({ customerId }) => customerId),
-      groups: new Map(groups.map(({ id, name }) => [name, id]))
+      customers: Map.groupBy(found, ({ email }) => email?.toLowerCase() ?? ""),
+      addresses: Map.groupBy(addressesOf, ({ customerId }) => customerId),
+      groups: new Map(named.map(({ id, name }) => [name, id]))
     }
   })
 
@@ -93,10 +76,10 @@ export const customerImport = Effect.gen(function*() {
     }
     const customer = putGroups(profile, record, state, draft)
     if (customer !== before) {
-      draft.put(customersTable, customer)
+      draft.put(customers, customer)
       draft.change(customerChange(customer, before ?? null))
     }
-    draft.later.put(addressesTable, ...added)
+    draft.later.put(addresses, ...added)
     const of = { type: "customers.addAddress", entityType: "customer", entityId: customer.id } as const
     draft.change(...added.map((payload) => ({ ...of, payload })))
     const key = before === undefined ? "customers.afterCreate" : "customers.afterUpdate"
@@ -114,14 +97,15 @@ const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, 
   return changedCustomer(before, change, "replace", now)
 }
 
-interface GroupState extends BatchContext {
-  readonly groups: Map<string, string>
-}
-
 /** Sets the customer's groups to those of the record, and creates missing groups. */
-const putGroups = (profile: Customer, record: CustomerRecord, state: GroupState, draft: RowBatch): Customer => {
+const putGroups = (
+  profile: Customer,
+  record: CustomerRecord,
+  state: BatchContext & { readonly groups: Map<string, string> },
+  draft: RowBatch
+): Customer => {
   if (record.groups === undefined) return profile
-  const ids = record.groups.map((name) => state.groups.get(name) ?? newGroup(name, state, draft))
+  const ids = record.groups.map((name) => state.groups.get(name) ?? newGroup(name, state, state.groups, draft))
   const joined = ids.filter((id) => !profile.groupIds.includes(id))
   const left = profile.groupIds.filter((id) => !ids.includes(id))
   if (joined.length + left.length === 0) return profile
@@ -132,11 +116,11 @@ const putGroups = (profile: Customer, record: CustomerRecord, state: GroupState,
   return { ...profile, groupIds: [...kept, ...joined], updatedAt: state.now }
 }
 
-const newGroup = (name: string, { groups, now, organizationId }: GroupState, draft: RowBatch): string => {
+const newGroup = (name: string, { now, organizationId }: BatchContext, known: Map<string, string>, draft: RowBatch) => {
   const times = { createdAt: now, updatedAt: now }
   const group: CustomerGroup = { id: newId(), organizationId, name, description: null, metadata: {}, ...times }
-  groups.set(name, group.id)
-  draft.put(groupsTable, group)
+  known.set(name, group.id)
+  draft.put(groups, group)
   draft.change({ type: "customerGroups.create", entityType: "customer_group", entityId: group.id, payload: group })
   return group.id
 }

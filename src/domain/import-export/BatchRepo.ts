@@ -1,10 +1,20 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../access/Actor.ts"
-import { changeLogInsert } from "../events/ChangeLogRepo.ts"
-import type { Import, StagedRow } from "./Import.ts"
-import { importChange, imports } from "./ImportRepo.ts"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { Time } from "../pricing/Bounds.ts"
+import { decoding } from "../records/Rows.ts"
+import { Import } from "./Import.ts"
+import { imports, recordImport } from "./ImportRepo.ts"
 import type { BatchContext, BatchResult, ImportResult } from "./Upsert.ts"
+
+/** A row of a file that waits to be processed. */
+const StagedRow = Schema.Struct({
+  row: Schema.Int,
+  line: Schema.Int,
+  record: Schema.Unknown,
+  problem: Schema.NullOr(Schema.String)
+})
+export type StagedRow = typeof StagedRow.Type
 
 /** What became of a row. */
 export interface RowResult {
@@ -14,10 +24,9 @@ export interface RowResult {
   readonly result: ImportResult
 }
 
-/** The result of a batch: results of its first rows, at least one, and the hooks that run after the commit. */
-export interface Worked {
+/** The results of the first rows of a batch, at least one, and the hooks that run after the commit. */
+export interface Worked extends Pick<BatchResult, "afterCommit"> {
   readonly results: ReadonlyArray<RowResult>
-  readonly afterCommit: BatchResult["afterCommit"]
 }
 
 /** Processes the rows of a batch inside its transaction. */
@@ -26,13 +35,7 @@ export type Work = (rows: ReadonlyArray<StagedRow>, of: BatchContext) => Effect.
 /** Maximum bytes of records in a batch, unless its first record alone is larger. */
 const maxBatchBytes = 4_194_304
 
-/** Carries the result of a rehearsal out of the savepoint it rolls back. */
-class Rehearsed {
-  readonly worked: Worked
-  constructor(worked: Worked) {
-    this.worked = worked
-  }
-}
+const LockedImport = Schema.Struct({ ...Import.fields, now: Time })
 
 const refusalsOf = (results: ReadonlyArray<RowResult>) =>
   results.flatMap(({ key, line, result, row }) =>
@@ -42,22 +45,17 @@ const refusalsOf = (results: ReadonlyArray<RowResult>) =>
 const make = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(imports.columns())
 
-  const locked = (organization: string, id: string) =>
-    sql<Import & { readonly now: Date }>`select ${columns}, now() as now from imports
-      where id = ${id}::uuid and organization_id = ${organization} and state in ('queued', 'running')
-      for no key update`
-
   const waiting = ({ id, organizationId, read }: Import, limit: number) =>
-    sql<StagedRow>`select row, line, record, problem from (
+    decoding(sql, StagedRow)`select row, line, record, problem from (
         select row, line, record, problem, sum(bytes) over (order by row) as total from (
           select * from import_rows where import_id = ${id}::uuid and organization_id = ${organizationId}
             and row > ${read} order by row limit ${limit}) r) r
       where total <= ${maxBatchBytes} or row = ${read + 1} order by row`
 
-  /** Undone by its failure, which is the way out of a savepoint. */
+  /** The way out of a savepoint is a failure, which carries the result. */
   const rehearse = (work: Effect.Effect<Worked, never, CurrentActor>) =>
-    sql.withTransaction(Effect.flatMap(work, (worked) => Effect.fail(new Rehearsed(worked)))).pipe(
-      Effect.catch((error) => error instanceof Rehearsed ? Effect.succeed(error.worked) : Effect.die(error))
+    sql.withTransaction(Effect.flip(work)).pipe(
+      Effect.catch((error) => "results" in error ? Effect.succeed(error) : Effect.die(error))
     )
 
   /** Deletes processed records at once: files hold personal data, and nothing reads the records again. */
@@ -65,12 +63,11 @@ const make = (sql: SqlClient.SqlClient) => {
     const after = read + results.length
     const isOver = after >= rows
     const countOf = (tag: ImportResult["_tag"]) => results.filter(({ result }) => result._tag === tag).length
-    return imports.rows(
-      sql
-    )`with refused as (insert into import_refusals (organization_id, import_id, row, line, key, issues)
+    const refusals = JSON.stringify(refusalsOf(results))
+    return imports.rows(sql)`with refused as (
+        insert into import_refusals (organization_id, import_id, row, line, key, issues)
         select ${organizationId}, ${id}::uuid, x.row, x.line, x.key, x.issues
-        from jsonb_to_recordset(${JSON.stringify(refusalsOf(results))}::jsonb)
-          as x(row int, line int, key text, issues jsonb)),
+        from jsonb_to_recordset(${refusals}::jsonb) as x(row int, line int, key text, issues jsonb)),
       processed as (delete from import_rows where import_id = ${id}::uuid
         and organization_id = ${organizationId} and row <= ${after})
       update imports set read = ${after}, created = created + ${countOf("created")},
@@ -88,20 +85,19 @@ const make = (sql: SqlClient.SqlClient) => {
    */
   const next = Effect.fn("BatchRepo.next")(
     function*(id: string, limit: number, work: Work) {
-      const actor = yield* CurrentActor
-      const [found] = yield* locked(actor.organizationId, id)
+      const [found] = yield* decoding(sql, LockedImport)`select ${columns}, now() as now from imports
+        where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and state in ('queued', 'running')
+        for no key update`
       if (found === undefined) return undefined
       const { now, ...before } = found
       const rows = yield* waiting(before, limit)
-      const nothing: Worked = { results: [], afterCommit: Effect.void }
-      const working = rows.length === 0 ? Effect.succeed(nothing) : work(rows, { ...before, now })
+      const working = rows.length === 0
+        ? Effect.succeed<Worked>({ results: [], afterCommit: Effect.void })
+        : work(rows, { ...before, now })
       const worked = yield* before.dryRun ? rehearse(working) : working
       const [record] = yield* count(before, worked.results)
       if (record === undefined) return yield* Effect.die(new Error("A locked import is gone."))
-      if (record.state === "completed") {
-        const change = importChange("imports.complete", record, before)
-        yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
-      }
+      if (record.state === "completed") yield* recordImport(sql, "imports.complete", record, before)
       return { record, afterCommit: before.dryRun ? Effect.void : worked.afterCommit }
     },
     sql.withTransaction,

@@ -1,19 +1,18 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
 import { MediumRecord, ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
+import { Address } from "../customers/Customer.ts"
 import { CustomerRecord } from "../customers/CustomerImport.ts"
 import { changeLogInsert, isoTime } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { StockRecord } from "../inventory/StockRecord.ts"
-import { orderRecordJson } from "../orders/import-export/OrderRecordJson.ts"
-import { PriceRecord } from "../pricing/PriceRecord.ts"
+import { StockRecord } from "../inventory/StockImport.ts"
+import { orderRecordJson } from "../orders/import-export/OrderRecord.ts"
+import { PriceRecord } from "../pricing/PriceImport.ts"
 import { columnsOf, orderedJsonOf } from "../records/Columns.ts"
-import type { ExportFormat, Kind } from "./Kind.ts"
-
-/** A record of a file. */
-export type ExportRecord = Readonly<Record<string, unknown>>
+import { decoding } from "../records/Rows.ts"
+import type { ExportFormat, Kind } from "./Import.ts"
 
 /** Position of a page: the sort values of its kind, as texts. */
 export type ExportCursor = ReadonlyArray<string>
@@ -28,11 +27,19 @@ export interface CatalogOrder {
   readonly rank: number | undefined
 }
 
-/** A required reference of a type: to entities of `target`, or of any type where that is null. */
-export interface RequiredReference {
-  readonly type: string
-  readonly target: string | null
-}
+/** A reference of a type: to entities of `target`, or of any type where that is null. */
+const Reference = Schema.Struct({
+  type: Schema.String,
+  target: Schema.NullOr(Schema.String),
+  isRequired: Schema.Boolean
+})
+export type Reference = typeof Reference.Type
+
+/** A row of a page: its position, and its records in the form of files. */
+const PageRow = Schema.Struct({
+  cursor: Schema.Array(Schema.String),
+  records: Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+})
 
 /** The query of a kind: rows `p` of a page, and their form in a file. */
 interface PageQuery {
@@ -52,13 +59,17 @@ interface PageQuery {
   readonly records: string
 }
 
+/** SQL of the options of a variant by its id, in their order; null without any. */
+const optionsOf = (variantId: string, organizationId: string) =>
+  `(select json_object_agg(t.name, w.value order by t.sort_order, t.id) from variant_option_values_read o
+    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
+    where o.variant_id = ${variantId} and o.organization_id = ${organizationId})`
+
 /** SQL of what names the item of a row `x`, which belongs to the entity `p`. */
 const sellable = {
   slug: "p.slug",
   sku: "(select v.sku from variants_read v where v.id = x.variant_id and v.organization_id = x.organization_id)",
-  options: `(select jsonb_object_agg(t.name, w.value) from variant_option_values_read o
-    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
-    where o.variant_id = x.variant_id and o.organization_id = x.organization_id)`
+  options: `${optionsOf("x.variant_id", "x.organization_id")}::jsonb`
 }
 
 /** Rows `x` that belong to entities, page by page of these. */
@@ -80,29 +91,13 @@ const ofEntities = (
     order by sku nulls first, options nulls first, ${order}) r)`
 })
 
-const customerAddresses = `(select coalesce(json_agg(json_build_object('type', a.type, 'firstName', a.first_name,
-    'lastName', a.last_name, 'line1', a.line1, 'line2', a.line2, 'city', a.city, 'state', a.state,
-    'postalCode', a.postal_code, 'country', a.country, 'phone', a.phone, 'isDefault', a.is_default)
-    order by a.created_at, a.id), '[]')
-  from customer_addresses_read a where a.customer_id = p.id and a.organization_id = p.organization_id)`
-
-const customerGroups = `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members_read m
-  join customer_groups_read g on g.id = m.group_id
-  where m.customer_id = p.id and m.organization_id = p.organization_id)`
-
 /** A JSON list of parts of the entity `p`. */
 const listOf = (json: string, from: string, order: string) =>
   `(select coalesce(json_agg(${json} order by ${order}), '[]') from ${from} where x.entity_id = p.id
     and x.organization_id = p.organization_id)`
 
-/** SQL of the options of a variant, in their order. */
-const optionsOf = (variant: string) =>
-  `(select coalesce(json_object_agg(t.name, w.value order by t.sort_order, t.id), '{}') from variant_option_values_read o
-    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
-    where o.variant_id = ${variant}.id and o.organization_id = ${variant}.organization_id)`
-
 /** Values `f` of active custom fields `d` of the entity `p`, with the entity `r` that they reference. */
-const fieldsFrom = `entity_field_values_read f
+const fieldsFrom = `entity_field_values f
   join entity_field_definitions_read d on d.id = f.definition_id and d.status = 'active' and d.entity_type = p.type
   left join catalog_entities_read r on r.id = f.reference_id
   where f.entity_id = p.id and f.organization_id = p.organization_id`
@@ -118,7 +113,9 @@ const options = `json_build_object('name', x.name,
 const medium = orderedJsonOf(MediumRecord.fields, "x", {
   id: "x.media_asset_id",
   sku: "v.sku",
-  options: `case when v.id is not null and v.sku is null then ${optionsOf("v")} end`
+  options: `case when v.id is not null and v.sku is null then coalesce(${
+    optionsOf("v.id", "v.organization_id")
+  }, '{}') end`
 })
 
 const product = orderedJsonOf(ProductRecord.fields, "p", {
@@ -133,7 +130,7 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
   brands: listOf("b.slug", "entity_brands x join brands_read b on b.id = x.brand_id", "x.sort_order, b.slug"),
   options: listOf(options, "option_types x", "x.sort_order, x.id"),
   variants: listOf(
-    orderedJsonOf(VariantRecord.fields, "x", { options: optionsOf("x") }),
+    orderedJsonOf(VariantRecord.fields, "x", { options: `coalesce(${optionsOf("x.id", "x.organization_id")}, '{}')` }),
     "variants x",
     "x.sort_order, x.id"
   ),
@@ -147,11 +144,16 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
 const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => {
   if (rank === undefined) {
     return sql`and exists (select 1 from entity_field_values_read f
-      where f.entity_id = catalog_entities_read.id and f.reference_id is not null)`
+      where f.entity_id = catalog_entities.id and f.reference_id is not null)`
   }
   const types = Object.keys(ranks).filter((type) => rank === 0 || ranks[type] === rank)
   if (rank > 0) return sql`and type = any(${types}::text[])`
   return types.length === 0 ? sql.literal("") : sql`and type <> all(${types}::text[])`
+}
+
+const addressFields = {
+  ...Struct.omit(Address.fields, ["id", "customerId", "isDefault"]),
+  isDefault: Address.fields.isDefault
 }
 
 const firstId = "00000000-0000-0000-0000-000000000000"
@@ -219,7 +221,13 @@ const queries: { readonly [K in Kind]: PageQuery } = {
     order: "lower(email) using ~<~, id",
     cursor: "lower(p.email), p.id::text",
     records: `json_build_array(${
-      orderedJsonOf(CustomerRecord.fields, "p", { groups: customerGroups, addresses: customerAddresses })
+      orderedJsonOf(CustomerRecord.fields, "p", {
+        groups: `(select coalesce(jsonb_agg(g.name order by g.name), '[]') from customer_group_members_read m
+          join customer_groups_read g on g.id = m.group_id
+          where m.customer_id = p.id and m.organization_id = p.organization_id)`,
+        addresses: `(select coalesce(json_agg(${orderedJsonOf(addressFields, "a")} order by a.created_at, a.id), '[]')
+          from customer_addresses_read a where a.customer_id = p.id and a.organization_id = p.organization_id)`
+      })
     })`
   },
   // Oldest first. The position has the time's full precision, so that two orders of one millisecond are both exported.
@@ -250,11 +258,8 @@ const make = (sql: SqlClient.SqlClient) => {
   ) {
     const organization = yield* currentOrganization
     const { cursor, order, records, rows } = queries[kind]
-    interface Row {
-      readonly cursor: ExportCursor
-      readonly records: ReadonlyArray<ExportRecord>
-    }
-    const found = yield* sql<Row>`select array[${sql.literal(cursor)}] as cursor, ${sql.literal(records)} as records
+    const found = yield* decoding(sql, PageRow)`select array[${sql.literal(cursor)}] as cursor,
+        ${sql.literal(records)} as records
       from (${rows(sql, organization, after, inOrder)} order by ${sql.literal(order)} limit ${limit}) p
       order by ${sql.literal(order)}`
     return {
@@ -272,20 +277,18 @@ const make = (sql: SqlClient.SqlClient) => {
     yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
   }, Effect.orDie)
 
-  /** Whether any entity can reference another, and which types must. */
+  /** The references that entities can have. */
   const references = Effect.gen(function*() {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<RequiredReference & { readonly is_required: boolean }>`select entity_type as type,
-        rules->>'entityType' as target, is_required from entity_field_definitions_read
-      where organization_id = ${organization} and kind = 'reference' and status = 'active' order by entity_type, name`
-    return { exist: rows.length > 0, required: rows.filter((row) => row.is_required) }
+    return yield* decoding(sql, Reference)`select entity_type as type, rules->>'entityType' as target,
+        is_required as "isRequired" from entity_field_definitions_read
+      where organization_id = ${yield* currentOrganization} and kind = 'reference' and status = 'active'
+      order by entity_type, name`
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.references"))
 
   /** All locales with attributes, `en` first. */
   const locales = Effect.gen(function*() {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<{ readonly locale: string }>`select distinct locale from entity_attributes_read
-      where organization_id = ${organization} order by locale`
+    const rows = yield* decoding(sql, Schema.Struct({ locale: Schema.String }))`select distinct locale
+      from entity_attributes_read where organization_id = ${yield* currentOrganization} order by locale`
     return ["en", ...rows.map(({ locale }) => locale).filter((locale) => locale !== "en")]
   }).pipe(Effect.orDie, Effect.withSpan("ExportRepo.locales"))
 

@@ -1,8 +1,17 @@
-import { groupingReader, type KeyOf, type OpenTable, type Row } from "./CsvTable.ts"
+import { Record } from "effect"
+import type { OpenTable, Row, TableReader } from "./CsvTable.ts"
 
-/** Where a value is: in a column, or made of a line and all lines of its product. */
-type Source = string | ((row: Row, rows: ReadonlyArray<Row>) => unknown)
-type Sources = Readonly<Record<string, Source>>
+type Values = Readonly<Record<string, unknown>>
+
+/** What a line sells: a variant, or a product without variants. Empty amounts are no prices, empty stock is none. */
+interface SoldLine {
+  readonly isVariant: boolean
+  readonly variant: Values
+  readonly options: Readonly<Record<string, string>>
+  readonly metadata: Values
+  readonly prices: ReadonlyArray<Values>
+  readonly stock: Values
+}
 
 /** The product export of another shop: which columns and lines hold what. */
 interface ExternalFormat {
@@ -10,27 +19,14 @@ interface ExternalFormat {
   /** Columns by which the format is recognized. */
   readonly required: readonly [string, string]
   /** Where lines of a file belong. */
-  readonly keyOf: () => KeyOf
-  /** Whether the first line of a group describes the product, and not only a variant of it. */
-  readonly isProduct: (row: Row) => boolean
-  /** Lines that are sold: those of variants, and those of products without variants. */
-  readonly isSold: (row: Row) => boolean
-  readonly isVariant: (row: Row) => boolean
-  readonly product: Sources
-  readonly metadata: Sources
-  readonly texts: Sources
-  /** HTML or text. */
-  readonly description: (row: Row) => string | undefined
-  /** Names, which become slugs. */
-  readonly categories: (row: Row) => ReadonlyArray<string | undefined>
-  readonly brands: (row: Row) => ReadonlyArray<string | undefined>
-  readonly options: (row: Row, rows: ReadonlyArray<Row>) => ReadonlyArray<object>
-  readonly variant: Sources
-  readonly variantMetadata: Sources
-  readonly variantOptions: (row: Row, rows: ReadonlyArray<Row>) => Readonly<Record<string, string>>
-  readonly prices: (row: Row) => ReadonlyArray<Sources>
-  readonly stock: Sources
+  readonly keyOf: () => TableReader["keyOf"]
+  /** The product of a group of lines; undefined if they only describe variants of one. */
+  readonly productOf: (first: Row, rows: ReadonlyArray<Row>) => Values | undefined
+  readonly soldBy: (row: Row, rows: ReadonlyArray<Row>) => SoldLine | undefined
 }
+
+/** Without values that are missing or empty lists. */
+const present = Record.filter((value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0))
 
 /** A text as a slug: letters and digits of any script in lower case, hyphens between them. */
 const slugOf = (text: string): string =>
@@ -66,8 +62,6 @@ const describe = (html: string | undefined): object => {
 const commaList = (text = ""): ReadonlyArray<string> =>
   text.split(",").map((part) => part.trim()).filter((part) => part !== "")
 
-const list = (column: string) => (row: Row) => commaList(row.get(column))
-
 const lastOf = (path: string | undefined): string | undefined => path?.split(">").at(-1)?.trim()
 
 const slugs = (names: ReadonlyArray<string | undefined>): ReadonlyArray<string> =>
@@ -79,19 +73,7 @@ const units = (text: string, form: RegExp): number | string =>
 
 const grams = (weight: number): number | undefined => weight > 0 ? Math.round(weight) : undefined
 
-/** The values of a line, without those that are missing or empty lists. */
-const valuesOf = (sources: Sources, row: Row, rows: ReadonlyArray<Row> = []): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(sources).flatMap(([field, source]) => {
-      const value = typeof source === "string" ? row.get(source) : source(row, rows)
-      return value === undefined || (Array.isArray(value) && value.length === 0) ? [] : [[field, value]]
-    })
-  )
-
 const places = [1, 2, 3] as const
-
-/** Shopify writes apostrophes before codes that spreadsheets would take for numbers. */
-const code = (column: string) => (row: Row) => row.get(column)?.replace(/^'/, "")
 
 /** Option names are on the first line only; a product without options has one called Title. */
 const shopifyOptions = ([first]: ReadonlyArray<Row>): ReadonlyArray<readonly [name: string, column: string]> => {
@@ -103,62 +85,66 @@ const shopifyOptions = ([first]: ReadonlyArray<Row>): ReadonlyArray<readonly [na
 }
 
 /** Pictures in the other shop's order; without positions, in the order of the lines. */
-const shopifyImages = (_: Row, rows: ReadonlyArray<Row>) =>
+const shopifyImages = (rows: ReadonlyArray<Row>) =>
   rows.map((row, index) => ({ row, place: Number(row.get("Image Position")) || index + 1 }))
     .filter(({ row }) => row.has("Image Src"))
     .toSorted((one, other) => one.place - other.place)
-    .map(({ row }) => valuesOf({ src: "Image Src", alt: "Image Alt Text" }, row))
+    .map(({ row }) => present({ src: row.get("Image Src"), alt: row.get("Image Alt Text") }))
 
-const isPublished = (row: Row): boolean => row.get("Published")?.toLowerCase() !== "false"
-const isShopifyVariant = (row: Row): boolean =>
-  ["Variant SKU", "Variant Price", "Option1 Value", "Variant Inventory Qty"].some((name) => row.has(name))
+/** Shopify writes apostrophes before codes that spreadsheets would take for numbers. */
+const shopifyCode = (text: string | undefined) => text?.replace(/^'/, "")
+
+const soldByShopify = ["Variant SKU", "Variant Price", "Option1 Value", "Variant Inventory Qty"]
 
 const shopify: ExternalFormat = {
   shop: "Shopify",
   required: ["Handle", "Title"],
   keyOf: () => (row) => row.get("Handle"),
-  isProduct: () => true,
-  isSold: isShopifyVariant,
-  isVariant: isShopifyVariant,
-  product: {
-    type: () => "product",
-    status: (row) => {
-      const status = row.get("Status")?.toLowerCase() ?? ""
-      return ["active", "draft", "archived"].includes(status) ? status : isPublished(row) ? "active" : "draft"
-    },
-    isVisible: isPublished
+  productOf: (row, rows) => {
+    const status = row.get("Status")?.toLowerCase() ?? ""
+    const isVisible = row.get("Published")?.toLowerCase() !== "false"
+    return {
+      type: "product",
+      status: ["active", "draft", "archived"].includes(status) ? status : isVisible ? "active" : "draft",
+      isVisible,
+      metadata: present({
+        vendor: row.get("Vendor"),
+        productType: row.get("Type"),
+        productCategory: row.get("Product Category"),
+        tags: commaList(row.get("Tags")),
+        images: shopifyImages(rows)
+      }),
+      attributes: [present({
+        title: row.get("Title"),
+        ...describe(row.get("Body (HTML)")),
+        seoTitle: row.get("SEO Title"),
+        seoDescription: row.get("SEO Description")
+      })],
+      categories: slugs([row.get("Type"), lastOf(row.get("Product Category"))]),
+      brands: slugs([row.get("Vendor")]),
+      options: shopifyOptions(rows).map(([name, column]) => ({
+        name,
+        values: [...new Set(rows.flatMap((one) => one.get(column) ?? []))]
+      }))
+    }
   },
-  metadata: {
-    vendor: "Vendor",
-    productType: "Type",
-    productCategory: "Product Category",
-    tags: list("Tags"),
-    images: shopifyImages
-  },
-  texts: { title: "Title", seoTitle: "SEO Title", seoDescription: "SEO Description" },
-  description: (row) => row.get("Body (HTML)"),
-  categories: (row) => [row.get("Type"), lastOf(row.get("Product Category"))],
-  brands: (row) => [row.get("Vendor")],
-  options: (_, rows) =>
-    shopifyOptions(rows).map(([name, column]) => ({
-      name,
-      values: [...new Set(rows.flatMap((row) => row.get(column) ?? []))]
-    })),
-  variant: { sku: code("Variant SKU"), barcode: code("Variant Barcode") },
-  variantMetadata: { weightGrams: (row) => grams(Number(row.get("Variant Grams"))), image: "Variant Image" },
-  variantOptions: (row, rows) =>
-    Object.fromEntries(
-      shopifyOptions(rows).flatMap(([name, column]) => {
-        const value = row.get(column)
-        return value === undefined ? [] : [[name, value]]
-      })
-    ),
-  prices: () => [{ amount: "Variant Price", compareAtAmount: "Variant Compare At Price" }],
-  stock: {
+  soldBy: (row, rows) => {
+    if (!soldByShopify.some((column) => row.has(column))) return undefined
     // Only stock that the other shop tracks.
-    onHand: (row) =>
-      row.has("Variant Inventory Tracker") ? units(row.get("Variant Inventory Qty") ?? "", /^-?\d+$/) : "",
-    unitCost: "Cost per item"
+    const isTracked = row.has("Variant Inventory Tracker")
+    return {
+      isVariant: true,
+      variant: { sku: shopifyCode(row.get("Variant SKU")), barcode: shopifyCode(row.get("Variant Barcode")) },
+      options: Object.fromEntries(
+        shopifyOptions(rows).map(([name, column]) => [name, row.get(column) ?? ""]).filter(([, value]) => value !== "")
+      ),
+      metadata: { weightGrams: grams(Number(row.get("Variant Grams"))), image: row.get("Variant Image") },
+      prices: [{ amount: row.get("Variant Price"), compareAtAmount: row.get("Variant Compare At Price") }],
+      stock: {
+        onHand: isTracked ? units(row.get("Variant Inventory Qty") ?? "", /^-?\d+$/) : "",
+        unitCost: row.get("Cost per item")
+      }
+    }
   }
 }
 
@@ -188,24 +174,19 @@ const wooGrams = (row: Row): number | undefined => {
 
 const wooTaxClass = (row: Row) => row.get("Tax class") === "parent" ? undefined : row.get("Tax class")
 
-const moment = (column: string) => (row: Row) => row.get(column)?.trim().replace(" ", "T")
+const moment = (text: string | undefined) => text?.trim().replace(" ", "T")
 
 /** A regular price, and the one while it is on sale. */
-const wooPrices = (row: Row): ReadonlyArray<Sources> => {
-  const regular = { amount: "Regular price" }
-  if (!row.has("Regular price") || !row.has("Sale price")) return [regular]
-  const reduced = { amount: "Sale price", compareAtAmount: "Regular price" }
-  return row.has("Date sale price starts") || row.has("Date sale price ends")
-    ? [regular, {
-      ...reduced,
-      validFrom: moment("Date sale price starts"),
-      validUntil: moment("Date sale price ends")
-    }]
-    : [reduced]
+const wooPrices = (row: Row): ReadonlyArray<Values> => {
+  const [regular, sale] = [row.get("Regular price"), row.get("Sale price")]
+  if (regular === undefined || sale === undefined) return [{ amount: regular }]
+  const [validFrom, validUntil] = [row.get("Date sale price starts"), row.get("Date sale price ends")].map(moment)
+  const reduced = { amount: sale, compareAtAmount: regular, validFrom, validUntil }
+  return validFrom === undefined && validUntil === undefined ? [reduced] : [{ amount: regular }, reduced]
 }
 
 /** A variation names its product, which precedes it, by ID or SKU. */
-const wooKeys = (): KeyOf => {
+const wooKeys = (): TableReader["keyOf"] => {
   const parents = new Map<string, string>()
   const taken = new Set<string>()
   return (row) => {
@@ -227,67 +208,64 @@ const woocommerce: ExternalFormat = {
   shop: "WooCommerce",
   required: ["Type", "Name"],
   keyOf: wooKeys,
-  isProduct: (row) => !isVariation(row),
-  isSold: (row) => !isVariable(row),
-  // A simple product with a SKU becomes its only variant, so that the SKU can be found.
-  isVariant: (row) => isVariation(row) || (!isVariable(row) && row.has("SKU")),
-  product: {
-    type: (row) => hasType("downloadable", "virtual")(row) ? "digitalDownload" : "product",
-    status: (row) => row.get("Published") === "1" ? "active" : "draft",
-    isVisible: (row) => row.get("Published") === "1" && row.get("Visibility in catalog") !== "hidden",
-    taxClass: wooTaxClass
+  productOf: (row) => {
+    if (isVariation(row)) return undefined
+    const isPublished = row.get("Published") === "1"
+    return {
+      type: hasType("downloadable", "virtual")(row) ? "digitalDownload" : "product",
+      status: isPublished ? "active" : "draft",
+      isVisible: isPublished && row.get("Visibility in catalog") !== "hidden",
+      ...present({ taxClass: wooTaxClass(row) }),
+      metadata: present({
+        wooId: row.get("ID"),
+        shortDescription: row.get("Short description"),
+        tags: commaList(row.get("Tags")),
+        images: commaList(row.get("Images")).map((src) => ({ src })),
+        weightGrams: wooGrams(row)
+      }),
+      attributes: [
+        present({ title: row.get("Name"), ...describe(row.get("Description") ?? row.get("Short description")) })
+      ],
+      categories: slugs(commaList(row.get("Categories")).map(lastOf)),
+      brands: slugs(commaList(row.get("Brands"))),
+      options: isVariable(row) ? wooAttributes(row).map(([name, values]) => ({ name, values })) : []
+    }
   },
-  metadata: {
-    wooId: "ID",
-    shortDescription: "Short description",
-    tags: list("Tags"),
-    images: (row) => commaList(row.get("Images")).map((src) => ({ src })),
-    weightGrams: wooGrams
-  },
-  texts: { title: "Name" },
-  description: (row) => row.get("Description") ?? row.get("Short description"),
-  categories: (row) => commaList(row.get("Categories")).map(lastOf),
-  brands: list("Brands"),
-  options: (row) => isVariable(row) ? wooAttributes(row).map(([name, values]) => ({ name, values })) : [],
-  variant: { sku: "SKU", barcode: (row) => startingWith("GTIN")(row)?.[1], taxClass: wooTaxClass },
-  variantMetadata: { weightGrams: wooGrams, image: (row) => commaList(row.get("Images"))[0] },
-  variantOptions: (row) =>
-    isVariation(row)
-      ? Object.fromEntries(wooAttributes(row).flatMap(([name, [value]]) => value === undefined ? [] : [[name, value]]))
-      : {},
-  prices: wooPrices,
-  stock: { onHand: (row) => units(row.get("Stock") ?? "", /^-?\d+(\.0+)?$/) }
+  soldBy: (row) => {
+    if (isVariable(row)) return undefined
+    const values = isVariation(row) ? wooAttributes(row) : []
+    return {
+      // A simple product with a SKU becomes its only variant, so that the SKU can be found.
+      isVariant: isVariation(row) || row.has("SKU"),
+      variant: { sku: row.get("SKU"), barcode: startingWith("GTIN")(row)?.[1], taxClass: wooTaxClass(row) },
+      options: Object.fromEntries(values.flatMap(([name, [value]]) => value === undefined ? [] : [[name, value]])),
+      metadata: { weightGrams: wooGrams(row), image: commaList(row.get("Images"))[0] },
+      prices: wooPrices(row),
+      stock: { onHand: units(row.get("Stock") ?? "", /^-?\d+(\.0+)?$/) }
+    }
+  }
 }
 
 /** The product that some lines describe, with its prices and stock. */
-const recordOf = (format: ExternalFormat) => (rows: ReadonlyArray<Row>, slug: string) => {
-  const first = rows[0] ?? new Map<string, string>()
-  const sold = rows.filter(format.isSold)
-  const variants = rows.filter(format.isVariant).map((row) => ({
-    ...valuesOf(format.variant, row),
-    options: format.variantOptions(row, rows),
-    metadata: valuesOf(format.variantMetadata, row)
-  }))
-  const offers = sold.map((row) => {
-    const { sku } = valuesOf(format.variant, row)
-    return { row, name: sku === undefined ? { options: format.variantOptions(row, rows) } : { sku } }
-  })
-  const product = format.isProduct(first)
-    ? {
-      ...valuesOf(format.product, first),
-      metadata: valuesOf(format.metadata, first, rows),
-      attributes: [{ ...valuesOf(format.texts, first), ...describe(format.description(first)) }],
-      categories: slugs(format.categories(first)),
-      brands: slugs(format.brands(first)),
-      options: format.options(first, rows)
-    }
-    : {}
+const recordOf = ({ productOf, soldBy }: ExternalFormat) => (rows: ReadonlyArray<Row>, slug: string) => {
+  const sold = rows.flatMap((row) => soldBy(row, rows) ?? [])
+    .map((line) => ({
+      ...line,
+      name: line.variant["sku"] === undefined ? { options: line.options } : { sku: line.variant["sku"] }
+    }))
   return {
-    product: { ...(slug === "" ? {} : { slug }), ...product, variants },
-    prices: offers.flatMap(({ name, row }) =>
-      format.prices(row).map((sources) => ({ ...name, ...valuesOf(sources, row) })).filter(has("amount"))
-    ),
-    stock: offers.map(({ name, row }) => ({ ...name, ...valuesOf(format.stock, row) })).filter(has("onHand"))
+    product: {
+      ...(slug === "" ? {} : { slug }),
+      ...productOf(rows[0] ?? new Map<string, string>(), rows),
+      variants: sold.filter(({ isVariant }) => isVariant).map(({ metadata, options, variant }) => ({
+        ...present(variant),
+        options,
+        metadata: present(metadata)
+      }))
+    },
+    prices: sold.flatMap(({ name, prices }) => prices.map((price) => present({ ...name, ...price })))
+      .filter(has("amount")),
+    stock: sold.map(({ name, stock }) => present({ ...name, ...stock })).filter(has("onHand"))
   }
 }
 
@@ -297,7 +275,7 @@ const has = (field: string) => (values: Readonly<Record<string, unknown>>): bool
 const externalTable = (format: ExternalFormat): OpenTable => (header) => {
   const [one, other] = format.required
   return header.includes(one) && header.includes(other)
-    ? groupingReader(header, format.keyOf(), recordOf(format))
+    ? { keyOf: format.keyOf(), recordOf: recordOf(format) }
     : { problem: `This is not a product export of ${format.shop}: it has no columns "${one}" and "${other}".` }
 }
 

@@ -2,11 +2,11 @@ import { Effect, Result, Schema } from "effect"
 import { ProductRecord } from "../catalog/import-export/ProductRecord.ts"
 import { Sellables } from "../catalog/Sellables.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
-import type { StockRecord } from "../inventory/StockRecord.ts"
-import { ExternalPictures, type ShownPicture } from "../media/ExternalPictures.ts"
+import type { StockRecord } from "../inventory/StockImport.ts"
+import { ExternalPictures, ShownPicture } from "../media/ExternalPictures.ts"
 import { CurrencyCode, parseAmount } from "../money/Currency.ts"
 import { maybe, Moment } from "../pricing/Bounds.ts"
-import type { PriceRecord } from "../pricing/PriceRecord.ts"
+import type { PriceRecord } from "../pricing/PriceImport.ts"
 import { strictly } from "../text/Issues.ts"
 import type { BatchContext, BatchResult, ImportResult, Upsert } from "./Upsert.ts"
 
@@ -50,36 +50,35 @@ const minor = (path: string, text: string, currency: CurrencyCode): Result.Resul
 /** Reads a product of another shop; its prices and stock are records of these kinds. */
 export const readProduct = (record: unknown, of: BatchContext) =>
   Result.gen(function*() {
-    const { product, ...found } = yield* readRecord(record)
+    const { prices, product, stock } = yield* readRecord(record)
     const currency = yield* readCurrency(of.currency)
     const { slug } = product
-    const [prices, stock]: [Array<PriceRecord>, Array<StockRecord>] = [[], []]
-    for (const [index, { amount, compareAtAmount, ...price }] of found.prices.entries()) {
-      const path = `prices.${index}`
-      prices.push({
-        ...price,
-        slug,
-        currency,
-        amount: yield* minor(`${path}.amount`, amount, currency),
-        compareAtAmount: compareAtAmount === undefined
-          ? null
-          : yield* minor(`${path}.compareAtAmount`, compareAtAmount, currency)
-      })
+    const minorOr = <A>(path: string, text: string | undefined, absent: A) =>
+      text === undefined ? Result.succeed(absent) : minor(path, text, currency)
+    const priceOf = ({ amount, compareAtAmount, ...price }: ExternalPrice, path: string) =>
+      Result.map(
+        Result.all({
+          amount: minor(`${path}.amount`, amount, currency),
+          compareAtAmount: minorOr(`${path}.compareAtAmount`, compareAtAmount, null)
+        }),
+        (amounts): PriceRecord => ({ ...price, ...amounts, slug, currency })
+      )
+    return {
+      product,
+      prices: yield* Result.all(prices.map((price, index) => priceOf(price, `prices.${index}`))),
+      stock: yield* Result.all(stock.map((level, index) =>
+        Result.map(
+          minorOr(`stock.${index}.unitCost`, level.unitCost, undefined),
+          (unitCost): StockRecord => ({ ...level, slug, unitCost })
+        )
+      ))
     }
-    for (const [index, { unitCost, ...level }] of found.stock.entries()) {
-      const cost = unitCost === undefined
-        ? {}
-        : { unitCost: yield* minor(`stock.${index}.unitCost`, unitCost, currency) }
-      stock.push({ ...level, slug, ...cost })
-    }
-    return { product, prices, stock }
   })
 
+type ExternalPrice = typeof ExternalRecord.Type["prices"][number]
 type ExternalProduct = Result.Result.Success<ReturnType<typeof readProduct>>
 
-const isPicture = (one: unknown): one is ShownPicture =>
-  typeof one === "object" && one !== null && "src" in one && typeof one.src === "string" &&
-  (!("alt" in one) || typeof one.alt === "string")
+const isPicture = Schema.is(ShownPicture)
 
 /** The pictures of a product, as the formats of other shops keep them in its metadata. */
 const picturesOf = ({ product: { metadata } }: ExternalProduct): ReadonlyArray<ShownPicture> => {
@@ -87,12 +86,10 @@ const picturesOf = ({ product: { metadata } }: ExternalProduct): ReadonlyArray<S
   return Array.isArray(images) ? images.filter(isPicture) : []
 }
 
-type Part = "prices" | "stock"
-
 /** The result of a product combined with those of its prices and stock. */
 const together = (
   product: ImportResult,
-  parts: ReadonlyArray<{ readonly part: Part; readonly result: ImportResult | undefined }>
+  parts: ReadonlyArray<{ readonly part: "prices" | "stock"; readonly result: ImportResult | undefined }>
 ): ImportResult => {
   if (product._tag === "refused") return product
   const issues = parts.flatMap(({ part, result }) =>

@@ -1,9 +1,41 @@
-import { Schema } from "effect"
+import { Context, Schema } from "effect"
 import { Issue } from "../errors/ApiErrors.ts"
 import { Uuid } from "../ids/Id.ts"
-import { ImportFormat, Kind } from "./Kind.ts"
+import { Time } from "../pricing/Bounds.ts"
 
-const Time = Schema.Date.annotate({ format: "date-time" })
+/** What can be imported and exported (docs/import-export.md). */
+export const Kind = Schema.Literals(["catalog", "categories", "brands", "prices", "stock", "customers", "orders"])
+export type Kind = typeof Kind.Type
+
+/** Format of an imported file. `shopify` and `woocommerce` are the CSV files of their product exports. */
+export const ImportFormat = Schema.Literals(["csv", "jsonl", "shopify", "woocommerce"])
+export type ImportFormat = typeof ImportFormat.Type
+
+/** Format of an exported file. */
+export const ExportFormat = Schema.Literals(["csv", "jsonl"])
+export type ExportFormat = typeof ExportFormat.Type
+
+/** Formats that only describe products, with their prices and stock. */
+export const isExternal = (format: ImportFormat): format is "shopify" | "woocommerce" =>
+  format === "shopify" || format === "woocommerce"
+
+/** Limits of files, and the retention of their records. */
+export interface ImportExportLimits {
+  /** Largest file that is imported, in bytes. */
+  readonly maxFileBytes: number
+  /** Records of a batch, which is one transaction. */
+  readonly batchRows: number
+  /** Days that an import, its records and its report stay after its end. */
+  readonly keepDays: number
+}
+
+/** Defaults for limits missing from the deployment's configuration. */
+export const defaultLimits: ImportExportLimits = { maxFileBytes: 268_435_456, batchRows: 500, keepDays: 30 }
+
+/** The limits of this deployment (`importExport` in `commerce.config.ts`). */
+export class ImportExportSettings
+  extends Context.Service<ImportExportSettings, ImportExportLimits>()("stoa/domain/import-export/ImportExportSettings")
+{}
 
 /**
  * States of an import. `receiving`: the file is still arriving. `queued` and `running`: its rows are processed in
@@ -42,6 +74,9 @@ export const Import = Schema.Struct({
 }).annotate({ identifier: "Import" })
 export type Import = typeof Import.Type
 
+/** Whether an import has ended. */
+export const isOver = ({ completedAt }: Import): boolean => completedAt !== null
+
 /** A refused record: its line in the file, its key if it has one, and the problem. */
 export const RefusedRow = Schema.Struct({
   row: Schema.Int.annotate({ description: "Number of the record, from 1." }),
@@ -51,16 +86,14 @@ export const RefusedRow = Schema.Struct({
 }).annotate({ identifier: "RefusedRow" })
 export type RefusedRow = typeof RefusedRow.Type
 
-/** Options sent with the file. */
-export interface ImportOptions {
-  readonly kind: Kind
-  readonly format: ImportFormat
-  readonly fileName: string | null
-  readonly dryRun: boolean
-  /** Of prices that name none, in the formats of other shops. */
-  readonly currency: string | null
-  /** Code of the warehouse of stock that names none. */
-  readonly warehouse: string | null
+/** Why a record was refused, in one line. */
+export const reasonOf = ({ issues }: Pick<RefusedRow, "issues">): string =>
+  issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
+
+/** Options sent with the file; `currency` and `warehouse` are for prices and stock that name none. */
+export interface ImportOptions
+  extends Pick<Import, "kind" | "format" | "fileName" | "dryRun" | "currency" | "warehouse">
+{
   /** Whether to fetch pictures of another shop; absent: if possible. */
   readonly pictures?: boolean | undefined
 }
@@ -71,19 +104,3 @@ export interface FileRow {
   readonly record: unknown
   readonly problem: string | null
 }
-
-/** A staged row with its record as JSON text. */
-export interface FileText {
-  readonly line: number
-  readonly text: string | null
-  readonly problem: string | null
-}
-
-/** A row of a file that waits to be processed. */
-export interface StagedRow extends FileRow {
-  readonly row: number
-}
-
-/** Whether an import in this state has ended. */
-export const isOver = (state: ImportState): boolean =>
-  state === "completed" || state === "failed" || state === "cancelled"

@@ -5,18 +5,15 @@ import { ProductRecord } from "../catalog/import-export/ProductRecord.ts"
 import { sellableKey } from "../catalog/Sellables.ts"
 import { customerImport, CustomerRecord } from "../customers/CustomerImport.ts"
 import type { Issue } from "../errors/ApiErrors.ts"
-import { stockImport } from "../inventory/StockImport.ts"
-import { StockRecord } from "../inventory/StockRecord.ts"
+import { stockImport, StockRecord } from "../inventory/StockImport.ts"
 import { orderImport } from "../orders/import-export/OrderImport.ts"
 import { OrderRecord } from "../orders/import-export/OrderRecord.ts"
-import { priceImport } from "../pricing/PriceImport.ts"
-import { PriceRecord } from "../pricing/PriceRecord.ts"
+import { priceImport, PriceRecord } from "../pricing/PriceImport.ts"
 import { strictly } from "../text/Issues.ts"
-import type { RowResult, Work, Worked } from "./BatchRepo.ts"
+import type { RowResult, StagedRow, Work, Worked } from "./BatchRepo.ts"
 import { externalImport, readProduct } from "./ExternalProducts.ts"
-import type { Import, StagedRow } from "./Import.ts"
-import { isExternal, type Kind } from "./Kind.ts"
-import type { BatchContext, Upsert } from "./Upsert.ts"
+import { type Import, isExternal, type Kind } from "./Import.ts"
+import { type BatchContext, refused, type Upsert } from "./Upsert.ts"
 
 /**
  * Processes rows of one kind: decodes each record and upserts the valid ones. The batch ends before a repeated key,
@@ -32,12 +29,11 @@ const workOf = <A>(
     const keys = new Set<string>()
     const results: Array<RowResult> = []
     for (const at of rows) {
-      const { line, problem, row } = at
-      const found = problem === null
+      const found = at.problem === null
         ? read(at.record, of)
-        : Result.fail([{ path: "", message: problem, code: "unreadable" }])
+        : refused("", at.problem, "unreadable")
       if (Result.isFailure(found)) {
-        results.push({ row, line, key: null, result: { _tag: "refused", issues: found.failure } })
+        results.push({ ...at, key: null, result: { _tag: "refused", issues: found.failure } })
         continue
       }
       const key = keyOf(found.success)
@@ -46,8 +42,8 @@ const workOf = <A>(
       taken.push({ at, key, record: found.success })
     }
     const done = yield* upsert(taken.map(({ record }) => record), of)
-    for (const [index, { at: { line, row }, key }] of taken.entries()) {
-      results.push({ row, line, key, result: done.results[index] ?? { _tag: "unchanged" } })
+    for (const [index, { at, key }] of taken.entries()) {
+      results.push({ ...at, key, result: done.results[index] ?? { _tag: "unchanged" } })
     }
     const worked: Worked = { results: results.toSorted((a, b) => a.row - b.row), afterCommit: done.afterCommit }
     return worked

@@ -1,14 +1,14 @@
-import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
 import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../events/Event.ts"
 import { newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
-import { type FileText, Import, type ImportOptions, type ImportState, RefusedRow } from "./Import.ts"
-import type { Kind } from "./Kind.ts"
+import { Import, type ImportOptions, RefusedRow } from "./Import.ts"
 
 /** The public record of an import, without the actor and internal notes. */
 export const imports = new Table("imports", Import, { casts: { bytes: "float8" } })
@@ -16,50 +16,40 @@ export const imports = new Table("imports", Import, { casts: { bytes: "float8" }
 export const refusedRows = new Table("import_refusals", RefusedRow)
 
 /** Which imports a list shows. */
-export interface ImportFilter {
-  readonly kind?: Kind | undefined
-  readonly state?: ImportState | undefined
+type ImportFilter = { readonly [Field in "kind" | "state"]?: Import[Field] | undefined }
+
+/** A row of the file with its record as JSON text, or its problem. */
+export interface FileText {
+  readonly line: number
+  readonly text: string | null
+  readonly problem: string | null
 }
 
-/** An import that needs a job. */
-export interface OpenImport {
-  readonly id: string
-  readonly organizationId: string
-}
+const SentActor = Schema.Struct({ actor: Actor })
+const Queued = Schema.Struct({ ...Import.fields, contentHash: Schema.NullOr(Schema.String) })
+const OpenImport = Schema.Struct(Struct.pick(Import.fields, ["id", "organizationId"]))
 
-/** Why a transaction is given up. */
-class Undone<E> {
-  readonly reason: E
-  constructor(reason: E) {
-    this.reason = reason
+/** Writes the change log's entry of an import. */
+export const recordImport = Effect.fnUntraced(
+  function*(sql: SqlClient.SqlClient, type: Extract<ChangeType, `imports.${string}`>, record: Import, before?: Import) {
+    const actor = yield* CurrentActor
+    const change = { type, entityType: "import" as const, entityId: record.id, payload: record }
+    yield* sql`with entry as (${
+      changeLogInsert(sql, actor, [before === undefined ? change : { ...change, before }])
+    }) select 1`
   }
-}
-
-const decodeActor = Schema.decodeUnknownSync(Actor)
-
-/** The change log's entry of an import. */
-export const importChange = (type: Extract<ChangeType, `imports.${string}`>, record: Import, before?: Import) => ({
-  type,
-  entityType: "import" as const,
-  entityId: record.id,
-  payload: record,
-  ...(before === undefined ? {} : { before })
-})
+)
 
 const makeArrival = (sql: SqlClient.SqlClient) => {
-  const columns = sql.literal(imports.columns())
-
   /** Creates an import for a file about to arrive. */
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
     const id = newId()
+    const { currency, dryRun, fileName, format, kind, pictures = false, warehouse } = options
     yield* sql`insert into imports (id, organization_id, kind, format, file_name, dry_run, currency, warehouse,
         pictures, actor, created_by)
-      values (${id}::uuid, ${actor.organizationId}, ${options.kind}, ${options.format}, ${options.fileName},
-        ${options.dryRun}, ${options.currency}, ${options.warehouse}, ${options.pictures ?? false}, ${
-      JSON.stringify(actor)
-    }::jsonb,
-        ${actor.userId ?? actor.keyId ?? null})`
+      values (${id}::uuid, ${actor.organizationId}, ${kind}, ${format}, ${fileName}, ${dryRun}, ${currency},
+        ${warehouse}, ${pictures}, ${JSON.stringify(actor)}::jsonb, ${actor.userId ?? actor.keyId ?? null})`
     return id
   }, Effect.orDie)
 
@@ -85,59 +75,52 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
 
   /** Deletes an import whose file did not arrive. */
   const discard = Effect.fn("ImportRepo.discard")(function*(id: string) {
-    const organization = yield* currentOrganization
-    yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${organization}
+    yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${yield* currentOrganization}
       and state = 'receiving'`
   }, Effect.orDie)
 
   /**
-   * The file has arrived completely. `earlier`: the import of an earlier request with this key, returned instead; the
-   * new one is deleted.
+   * The file has arrived completely; call it in a transaction. `earlier`: the import of an earlier request with this
+   * key, returned instead. Undefined if the import was discarded.
    */
   const queue = Effect.fn("ImportRepo.queue")(function*(id: string, key: string | null, contentHash: string) {
-    const actor = yield* CurrentActor
-    const organization = actor.organizationId
-    interface Found extends Import {
-      readonly contentHash: string
-    }
+    const organization = yield* currentOrganization
+    const rows = decoding(sql, Queued)
+    const columns = sql.literal(`${imports.columns()}, content_hash as "contentHash"`)
     // Two requests with one key collide at its index, and the second finds the import of the first. A savepoint lets
     // the transaction continue after the collision.
-    const queued = yield* sql.withTransaction(sql<Found>`update imports i set state = 'queued', updated_at = now(),
+    const queued = yield* sql.withTransaction(rows`update imports i set state = 'queued', updated_at = now(),
         key_scope = ${key}, content_hash = ${contentHash}
       where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving'
         and not exists (select 1 from imports o where o.organization_id = ${organization} and o.key_scope = ${key}::text)
-      returning ${columns}, content_hash as "contentHash"`).pipe(
+      returning ${columns}`).pipe(
       Effect.catch((error) => error.reason._tag === "UniqueViolation" ? Effect.succeed([]) : Effect.die(error))
     )
-    if (queued[0] !== undefined) {
-      const { contentHash: _, ...record } = queued[0]
-      yield* sql`with entry as (${changeLogInsert(sql, actor, [importChange("imports.create", record)])}) select 1`
-      return { record, earlier: false, sameContent: true }
-    }
-    const [earlier] = yield* sql<Found>`select ${columns}, content_hash as "contentHash" from imports
+    const [found] = queued.length > 0 ? queued : yield* rows`select ${columns} from imports
       where organization_id = ${organization} and key_scope = ${key}::text`
-    if (earlier === undefined) return undefined
-    const { contentHash: earlierHash, ...record } = earlier
-    return { record, earlier: true, sameContent: earlierHash === contentHash }
+    if (found === undefined) return undefined
+    const { contentHash: hash, ...record } = found
+    if (queued.length > 0) yield* recordImport(sql, "imports.create", record)
+    return { record, earlier: queued.length === 0, sameContent: hash === contentHash }
   }, Effect.orDie)
 
   return { begin, stage, discard, queue }
 }
 
 const makeReads = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(imports.columns())
+
   const find = Effect.fn("ImportRepo.find")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* imports.rows(sql)`select ${sql.literal(imports.columns())} from imports
-      where id = ${id}::uuid and organization_id = ${organization}`
-    return rows[0]
+    const [found] = yield* imports.rows(sql)`select ${columns} from imports
+      where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+    return found
   }, Effect.orDie)
 
   /** The actor who sent the file; undefined if there is no such import. */
   const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<{ readonly actor: unknown }>`select actor from imports
-      where id = ${id}::uuid and organization_id = ${organization}`
-    return rows[0] === undefined ? undefined : decodeActor(rows[0].actor)
+    const [found] = yield* decoding(sql, SentActor)`select actor from imports
+      where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+    return found?.actor
   }, Effect.orDie)
 
   /** Newest first. */
@@ -155,46 +138,42 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 
   /** The refused records after a row, up to a limit, for reading all of them. */
   const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: string, row: number, limit: number) {
-    const organization = yield* currentOrganization
     return yield* refusedRows.rows(sql)`select ${sql.literal(refusedRows.columns())} from import_refusals
-      where organization_id = ${organization} and import_id = ${id}::uuid and row > ${row} order by row limit ${limit}`
+      where organization_id = ${yield* currentOrganization} and import_id = ${id}::uuid and row > ${row}
+      order by row limit ${limit}`
   }, Effect.orDie)
 
-  return { find, actorOf, list, refusals, refusalsAfter }
+  /** Waiting imports of all organizations without progress for so many minutes. */
+  const stalled = Effect.fn("ImportRepo.stalled")(function*(minutes: number, limit: number) {
+    return yield* decoding(sql, OpenImport)`select id, organization_id as "organizationId" from imports
+      where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
+      order by updated_at limit ${limit}`
+  }, Effect.orDie)
+
+  return { find, actorOf, list, refusals, refusalsAfter, stalled }
 }
 
-/** Ends a running import and writes its event; undefined if it has ended or does not exist. */
-const makeEnd = (sql: SqlClient.SqlClient) =>
-  Effect.fn("ImportRepo.end")(
+const makeEnds = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(imports.columns())
+
+  /** Ends a running import and writes its event; undefined if it has ended or does not exist. */
+  const end = Effect.fn("ImportRepo.end")(
     function*(id: string, state: "failed" | "cancelled", error: string | null) {
-      const actor = yield* CurrentActor
-      const organization = actor.organizationId
-      const columns = sql.literal(imports.columns())
+      const organization = yield* currentOrganization
       const [before] = yield* imports.rows(sql)`select ${columns} from imports where id = ${id}::uuid
         and organization_id = ${organization} and completed_at is null for no key update`
       if (before === undefined) return undefined
-      const [after] = yield* imports.rows(
-        sql
-      )`update imports set state = ${state}, error = ${error}, updated_at = now(),
-          completed_at = now()
+      const [after] = yield* imports.rows(sql)`update imports set state = ${state}, error = ${error},
+          updated_at = now(), completed_at = now()
         where id = ${id}::uuid and organization_id = ${organization} returning ${columns}`
       if (after === undefined) return undefined
       yield* sql`delete from import_rows where import_id = ${id}::uuid and organization_id = ${organization}`
-      const change = importChange(state === "failed" ? "imports.fail" : "imports.cancel", after, before)
-      yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
+      yield* recordImport(sql, state === "failed" ? "imports.fail" : "imports.cancel", after, before)
       return after
     },
     sql.withTransaction,
     Effect.orDie
   )
-
-const makeUpkeep = (sql: SqlClient.SqlClient) => {
-  /** Waiting imports of all organizations without progress for so many minutes. */
-  const stalled = Effect.fn("ImportRepo.stalled")(function*(minutes: number, limit: number) {
-    return yield* sql<OpenImport>`select id, organization_id as "organizationId" from imports
-      where state in ('queued', 'running') and updated_at < now() - make_interval(mins => ${minutes})
-      order by updated_at limit ${limit}`
-  }, Effect.orDie)
 
   /** Deletes imports of all organizations that ended so many days ago, and uploads that stopped a day ago. */
   const purge = Effect.fn("ImportRepo.purge")(function*(days: number, limit: number) {
@@ -208,7 +187,7 @@ const makeUpkeep = (sql: SqlClient.SqlClient) => {
     return gone.length
   }, Effect.orDie)
 
-  return { stalled, purge }
+  return { end, purge }
 }
 
 /** Imports: their files while they arrive, their records, and their end. */
@@ -216,14 +195,10 @@ export class ImportRepo extends Context.Service<ImportRepo>()("stoa/domain/impor
   make: Effect.map(SqlClient.SqlClient, (sql) => ({
     ...makeArrival(sql),
     ...makeReads(sql),
-    ...makeUpkeep(sql),
-    end: makeEnd(sql),
+    ...makeEnds(sql),
     /** Runs work in one transaction. */
     together: <A, E, R>(work: Effect.Effect<A, E, R>) =>
-      // A failure of the work is wrapped to keep it apart from errors of the transaction, which are defects.
-      sql.withTransaction(Effect.mapError(work, (error) => new Undone<E>(error))).pipe(
-        Effect.catch((error) => error instanceof Undone ? Effect.fail(error.reason) : Effect.die(error))
-      )
+      Effect.catchIf(sql.withTransaction(work), SqlError.isSqlError, Effect.die)
   }))
 }) {
   static readonly layer = Layer.effect(ImportRepo, ImportRepo.make)

@@ -69,9 +69,3 @@ export const upsertOf = <R, S>(
 /** Fails with one issue. */
 export const refused = (path: string, message: string, code = "invalid"): Result.Result<never, ReadonlyArray<Issue>> =>
   Result.fail([{ path, message, code }])
-
-/** A record with the sent fields over it; absent ones keep their value. */
-export const overlay = <A extends object>(before: A, sent: { readonly [K in keyof A]?: A[K] | undefined }): A => ({
-  ...before,
-  ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined))
-})

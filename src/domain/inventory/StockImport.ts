@@ -1,37 +1,70 @@
-import { Effect, Equal, Result } from "effect"
+import { Effect, Equal, Result, Schema, Struct } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import type { RowTable } from "../batching/RowBatch.ts"
-import { type Sellable, Sellables } from "../catalog/Sellables.ts"
+import { RowTable } from "../batching/RowBatch.ts"
+import { type Sellable, sellableFields, Sellables } from "../catalog/Sellables.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
-import { type BatchContext, overlay, refused, upsertOf } from "../import-export/Upsert.ts"
+import { newId, Uuid } from "../ids/Id.ts"
+import { type BatchContext, refused, upsertOf } from "../import-export/Upsert.ts"
+import { withSent } from "../records/RecordService.ts"
+import { Table } from "../records/Table.ts"
+import { Text } from "../text/Storable.ts"
 import { stockReads } from "./StockImportRepo.ts"
-import type { StockLevel } from "./StockLevel.ts"
-import type { StockRecord } from "./StockRecord.ts"
+import { levelSettings, StockLevel } from "./StockLevel.ts"
 import { adjustStock } from "./StockRules.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
 
-const stockItems: RowTable = {
-  name: "stock_items",
-  columns: "sellable_id, version",
+/** Exported but ignored on import: reservations and purchases determine it. */
+const unread = Schema.optional(Schema.NullOr(Schema.Int))
+
+/**
+ * A stock level in a file: `onHand` replaces the stored quantity. `warehouse` is a code; without one, the warehouse of
+ * the import or the first active one is used.
+ */
+export const StockRecord = Schema.Struct({
+  ...sellableFields,
+  warehouse: Schema.optional(Schema.NullOr(Text)),
+  onHand: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 })),
+  reserved: unread,
+  available: unread,
+  ...Struct.pick(levelSettings, ["unitCost", "reorderThreshold", "reorderQuantity"])
+}).annotate({ identifier: "StockRecord" })
+export type StockRecord = typeof StockRecord.Type
+
+const stockItems = new RowTable("stock_items", Schema.Struct({ sellableId: Uuid, version: Schema.Int }), {
   key: "organization_id, sellable_id",
   // The fence of the stock entity only moves forward, also for a sellable's first level in another warehouse.
-  updates: ["version = t.version + 1"]
-}
+  updates: "version = t.version + 1"
+})
 
-const stockLevels: RowTable = {
-  name: "stock_levels",
-  columns: "id, sellable_id, warehouse_id, entity_id, variant_id, on_hand, unit_cost, reorder_threshold, " +
-    "reorder_quantity, allow_negative, updated_at",
-  key: "organization_id, sellable_id, warehouse_id",
-  updates: ["on_hand", "unit_cost", "reorder_threshold", "reorder_quantity", "allow_negative", "updated_at"]
-}
+const target = Struct.pick(StockLevel.fields, ["id", "entityId", "variantId", "warehouseId"])
+const settings = Struct.pick(StockLevel.fields, ["unitCost", "reorderThreshold", "reorderQuantity", "allowNegative"])
 
-const stockMovements: RowTable = {
-  name: "stock_movements",
-  columns: "id, entity_id, variant_id, warehouse_id, type, quantity, reason, performed_by",
-  key: "id"
-}
+const stockLevels = new RowTable(
+  "stock_levels",
+  Schema.Struct({
+    ...target,
+    ...settings,
+    sellableId: Uuid,
+    onHand: StockLevel.fields.quantityOnHand,
+    updatedAt: StockLevel.fields.updatedAt
+  }),
+  {
+    key: "organization_id, sellable_id, warehouse_id",
+    updates: ["on_hand", "unit_cost", "reorder_threshold", "reorder_quantity", "allow_negative", "updated_at"]
+      .map((column) => `${column} = excluded.${column}`).join(", ")
+  }
+)
+
+export const movements = new Table(
+  "stock_movements",
+  Schema.Struct({
+    ...target,
+    type: Schema.String,
+    quantity: Schema.Int,
+    reason: Schema.NullOr(Schema.String),
+    performedBy: Schema.NullOr(Schema.String)
+  })
+)
 
 /** Imports stock on hand. Less than what is reserved is refused, as it is for an adjustment (contract 6). */
 export const stockImport = Effect.gen(function*() {
@@ -74,7 +107,7 @@ export const stockImport = Effect.gen(function*() {
     const quantity = after.quantityOnHand - (before?.quantityOnHand ?? 0)
     if (quantity !== 0) {
       const movement = { type: "adjustment", quantity, reason: "import", performedBy: state.userId }
-      draft.put(stockMovements, { ...place, id: newId(), ...movement })
+      draft.put(movements, { ...place, id: newId(), ...movement })
     }
     const of = { type: "inventory.afterAdjust", entityType: "inventory", entityId: after.id } as const
     draft.change({ ...of, payload: after, before: before ?? null })
@@ -113,7 +146,7 @@ const levelAfter = (
   const change = adjustStock({ onHand, reserved, allowNegative: false }, { type: "set", quantity })
   return Result.map(change, ({ after }): StockLevel => {
     const counted = { ...level, quantityOnHand: after, available: after - reserved }
-    const next = overlay(counted, { unitCost, reorderThreshold, reorderQuantity })
+    const next = withSent(counted, { unitCost, reorderThreshold, reorderQuantity })
     if (level.version > 0 && Equal.equals(next, level)) return level
     // As in an adjustment: a level can go below what is reserved only if that was allowed before.
     return { ...next, allowNegative: after < reserved, version: level.version + 1, updatedAt: now }

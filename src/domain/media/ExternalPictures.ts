@@ -1,12 +1,16 @@
 import { Context, Data, Effect, Layer, Metric, Schema, type Scope, type Stream } from "effect"
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid } from "../errors/ErrorKinds.ts"
 import { Jobs } from "../jobs/Jobs.ts"
-import { type ExternalPicture, ExternalPictureRepo } from "./ExternalPictureRepo.ts"
+import { defineTask, GiveUp } from "../jobs/Task.ts"
+import { Uploads } from "./Media.ts"
+import { MediaSettings } from "./MediaAsset.ts"
+import { type ExternalPicture, ExternalPictureRepo } from "./MediaFileRepo.ts"
+import { MediaStorage, TemporaryFiles } from "./MediaFiles.ts"
 import { MediaRepo } from "./MediaRepo.ts"
-import { MediaSettings } from "./MediaSettings.ts"
-import { MediaStorage, TemporaryFiles } from "./MediaStorage.ts"
-import { Uploads } from "./Uploads.ts"
+
+class NoPictureStorage extends invalid("NoPictureStorage", "pictures", "cannot be fetched where no files are kept") {}
 
 /** The picture will never be fetched, so there is no retry; `message` is worded to follow its address. */
 export class PictureRefused extends Data.TaggedError("PictureRefused")<{ readonly message: string }> {}
@@ -27,13 +31,11 @@ export class PictureHosts extends Context.Service<PictureHosts, {
 }>()("stoa/domain/media/PictureHosts") {}
 
 /** Slug of the job that fetches a picture. */
-export const fetchPictureSlug = "media/fetch-picture"
+const fetchPictureSlug = "media/fetch-picture"
 
 /** A picture as another shop's file describes it. */
-export interface ShownPicture {
-  readonly src: string
-  readonly alt?: string | undefined
-}
+export const ShownPicture = Schema.Struct({ src: Schema.String, alt: Schema.optional(Schema.String) })
+export type ShownPicture = typeof ShownPicture.Type
 
 /** The pictures of an entity in their order. */
 export interface PicturesOfEntity {
@@ -86,7 +88,7 @@ const makeExpected = Effect.gen(function*() {
     if (asked === undefined) return isConfigured && holds(actor, "media:write")
     if (!asked) return false
     yield* requireAnyOf(actor, ["media:write"])
-    return isConfigured || (yield* ValidationFailed.of("pictures", "cannot be fetched where no files are kept"))
+    return isConfigured || (yield* new NoPictureStorage())
   })
 
   /** Enqueues the fetch of new pictures. Call it inside the transaction that writes the entities. */
@@ -200,3 +202,41 @@ const makeFetch = Effect.gen(function*() {
     return end === "attached" ? end : "there" as const
   })
 })
+
+const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ pictureId: Schema.String }))
+
+/** Concurrent fetches per organization, limited to protect the other shop's server. */
+const lanes = 4
+
+/** A picture always maps to the same lane, so that no two workers fetch it at once. */
+const laneOf = (pictureId: unknown): number => {
+  const last = Number.parseInt(String(pictureId).slice(-1), 16)
+  return Number.isNaN(last) ? 0 : last % lanes
+}
+
+/**
+ * The task `media/fetch-picture`: one try per run, with waits of 10 seconds up to an hour, two hours in total. A
+ * separate queue keeps thousands of pictures from delaying other jobs. A picture that is refused for good fails at
+ * once; it is listed with its reason among the failed jobs and can be retried there.
+ */
+export const fetchPicture = Effect.map(
+  ExternalPictures,
+  (pictures) =>
+    defineTask({
+      slug: fetchPictureSlug,
+      queue: "pictures",
+      retries: {
+        attempts: 8,
+        backoff: { type: "exponential", delay: 10_000, factor: 3, ceiling: 3_600_000, jitter: 0.2 }
+      },
+      timeLimitMs: 180_000,
+      concurrency: { key: ({ pictureId }) => `pictures:${laneOf(pictureId)}` },
+      handler: Effect.fn("media/fetch-picture")(function*({ input, job }) {
+        const { pictureId } = yield* Effect.mapError(inputOf(input), () => new GiveUp("It names no picture."))
+        const state = yield* pictures.fetch(pictureId, job.attemptNumber >= job.maxAttempts).pipe(
+          Effect.catchTag("PictureRefused", ({ message }) => Effect.fail(new GiveUp(message)))
+        )
+        return { output: { state } }
+      })
+    })
+)

@@ -1,14 +1,55 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
-import { Conflict, NotFound, Unavailable } from "../errors/ApiErrors.ts"
-import type { Detachment, MediaChange, NewAttachment } from "./MediaAsset.ts"
+import { StorageNotSupported, Unavailable } from "../errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
+import { newId } from "../ids/Id.ts"
+import {
+  declaredType,
+  type Detachment,
+  dispositionOf,
+  filesPath,
+  MediaAddress,
+  type MediaChange,
+  MediaSettings,
+  type MediaType,
+  type NewAsset,
+  type NewAttachment,
+  savedName,
+  typeNamed
+} from "./MediaAsset.ts"
 import { MediaFileRepo } from "./MediaFileRepo.ts"
-import { MediaKeys, signedQuery } from "./MediaFiles.ts"
-import { Renditions } from "./MediaImages.ts"
+import {
+  MediaImages,
+  MediaKeys,
+  MediaNotFound,
+  MediaStorage,
+  newStorageKey,
+  Renditions,
+  signedQuery,
+  storageAway,
+  type TemporaryFile
+} from "./MediaFiles.ts"
 import { MediaRepo } from "./MediaRepo.ts"
-import { dispositionOf, filesPath, MediaAddress, MediaSettings } from "./MediaSettings.ts"
-import { MediaStorage, storageAway } from "./MediaStorage.ts"
+
+class AttachedEntityNotFound extends notFound("AttachedEntity", "Catalog entity not found.") {}
+class AttachedVariantNotFound extends notFound("AttachedVariant", "The entity has no such variant.") {}
+class AttachmentNotFound extends notFound("Attachment", "The medium is not attached there.") {}
+class MediaAttached extends conflict("MediaAttached", "This medium is attached there already.") {}
+export class FileRequired extends invalid("FileRequired", "file", "file is required", "required") {}
+class NoImage extends invalid("NoImage", "file", (message: string) => message, "image") {}
+class TypeNotAllowed extends invalid(
+  "TypeNotAllowed",
+  "file",
+  (allowed: ReadonlyArray<string>) => `is of a type that is not allowed; allowed are ${allowed.join(", ")}`,
+  "type"
+) {}
+class TypeMismatch extends invalid(
+  "TypeMismatch",
+  "file",
+  (declared: string, found: string) => `is declared as ${declared} and is ${found}`,
+  "type_mismatch"
+) {}
 
 /** Options of a request for an asset's address. */
 export interface AddressRequest {
@@ -16,8 +57,6 @@ export interface AddressRequest {
   /** Of an image: at most this wide. */
   readonly width?: number | undefined
 }
-
-const notFound = NotFound.of("Media not found.")
 
 const makeAddress = Effect.gen(function*() {
   const [repo, storage, renditions] = [yield* MediaRepo, yield* MediaStorage, yield* Renditions]
@@ -45,9 +84,9 @@ const makeAddress = Effect.gen(function*() {
   return Effect.fn("Media.address")(function*(id: string, asked: AddressRequest) {
     const actor = yield* CurrentActor
     if (asked.signed) yield* requireAnyOf(actor, ["media:read"])
-    const asset = (yield* repo.find(id)) ?? (yield* notFound)
+    const asset = (yield* repo.find(id)) ?? (yield* new MediaNotFound())
     if (!asked.signed && !asset.isShown && !seesUnpublished(actor) && !holds(actor, "media:read")) {
-      return yield* notFound
+      return yield* new MediaNotFound()
     }
     const original = { ...asset, assetId: asset.id }
     const { contentType, storageKey } = asked.width === undefined
@@ -89,30 +128,30 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
     const [repo, files, removeClaimed] = [yield* MediaRepo, yield* MediaFileRepo, yield* makeRemovals]
 
     const record = Effect.fn("Media.record")(function*(id: string) {
-      return (yield* repo.record(id)) ?? (yield* notFound)
+      return (yield* repo.record(id)) ?? (yield* new MediaNotFound())
     })
 
     const update = Effect.fn("Media.update")(function*(id: string, change: MediaChange) {
-      return (yield* repo.update(id, change)) ?? (yield* notFound)
+      return (yield* repo.update(id, change)) ?? (yield* new MediaNotFound())
     })
 
     /** Deletes the asset, then its files: now, or when the storage answers again. */
     const remove = Effect.fn("Media.remove")(function*(id: string) {
-      const keys = (yield* repo.remove(id)) ?? (yield* notFound)
+      const keys = (yield* repo.remove(id)) ?? (yield* new MediaNotFound())
       yield* removeClaimed(files.claimThese(keys))
     })
 
     /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
     const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
       const ends = yield* repo.attach(attachment)
-      if (!ends.entity) return yield* NotFound.of("Catalog entity not found.")
-      if (!ends.variant) return yield* NotFound.of("The entity has no such variant.")
-      if (!ends.asset) return yield* notFound
-      if (!ends.attached) return yield* Conflict.of("This medium is attached there already.")
+      if (!ends.entity) return yield* new AttachedEntityNotFound()
+      if (!ends.variant) return yield* new AttachedVariantNotFound()
+      if (!ends.asset) return yield* new MediaNotFound()
+      if (!ends.attached) return yield* new MediaAttached()
     })
 
     const detach = Effect.fn("Media.detach")(function*(detachment: Detachment) {
-      if (!(yield* repo.detach(detachment))) return yield* NotFound.of("The medium is not attached there.")
+      if (!(yield* repo.detach(detachment))) return yield* new AttachmentNotFound()
     })
 
     /**
@@ -125,4 +164,90 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
   })
 }) {
   static readonly layer = Layer.effect(Media, Media.make)
+}
+
+/** A received file with the client's description of it. */
+export interface ReceivedFile {
+  readonly file: TemporaryFile
+  readonly filename: string
+  /** The content type header of the client, unparsed. */
+  readonly declared: string
+  readonly alt: string | null
+  readonly isPublic: boolean
+  /** Origin of the file; absent: uploaded by the merchant. */
+  readonly origin?: "imported"
+}
+
+/** Files become media of the organization (spec §4 `/media/upload`, contract §10). */
+export class Uploads extends Context.Service<Uploads>()("stoa/domain/media/Uploads", {
+  make: Effect.gen(function*() {
+    const [repo, files, storage] = [yield* MediaRepo, yield* MediaFileRepo, yield* MediaStorage]
+    const [images, { contentTypes }] = [yield* MediaImages, yield* MediaSettings]
+
+    /** 501 without storage; check it before reading any byte of the file. */
+    const admit = storage.isConfigured ? Effect.void : Effect.fail(StorageNotSupported.of())
+
+    /** Detects the content type from the file; a contradicting declaration is refused. */
+    const typeOf = Effect.fnUntraced(function*({ declared, file }: ReceivedFile) {
+      if (file.size === 0) return yield* new FileRequired()
+      const type = typeNamed(file.contentType)
+      if (type === undefined || !contentTypes.includes(type.contentType)) {
+        return yield* new TypeNotAllowed(contentTypes)
+      }
+      const said = declaredType(declared)
+      if (said !== undefined && said !== type.contentType) {
+        return yield* new TypeMismatch(said, type.contentType)
+      }
+      return type
+    })
+
+    const sizeOf = (type: MediaType, { file }: ReceivedFile) =>
+      type.isRaster
+        ? Effect.catchTag(
+          images.measure(file.path, type.contentType),
+          "ImageRefused",
+          ({ message }) => Effect.fail(new NoImage(message))
+        )
+        : Effect.succeed({ width: null, height: null })
+
+    /**
+     * Checks a file and stores it without its row. The caller writes the row (`MediaRepo.create`) together with related
+     * records; without a row the file is removed.
+     */
+    const put = Effect.fn("Uploads.put")(function*(received: ReceivedFile) {
+      const { file } = received
+      const type = yield* typeOf(received)
+      const size = yield* sizeOf(type, received)
+      const storageKey = yield* newStorageKey(type.extension)
+      const asset: NewAsset = {
+        id: newId(),
+        storageKey,
+        filename: savedName(received.filename, type.extension),
+        contentType: type.contentType,
+        size: file.size,
+        digest: file.digest,
+        alt: received.alt,
+        isPublic: received.isPublic,
+        ...received.origin === undefined ? {} : { origin: received.origin },
+        ...size
+      }
+      // The file is on the removal list until its row is written, so a crash in between leaves no orphan.
+      yield* files.expectRemoval(storageKey)
+      yield* storage.put(storageKey, file, type.contentType)
+      return asset
+    }, Effect.catchTag("StorageFailed", storageAway))
+
+    /**
+     * 422 for a file that is not what may be uploaded, 503 when the storage does not take it. Nothing is left of
+     * either.
+     */
+    const store = Effect.fn("Uploads.store")(function*(received: ReceivedFile) {
+      const asset = yield* put(received)
+      return (yield* repo.create(asset)) ?? (yield* Effect.fail(Unavailable.of("The upload took too long. Try again.")))
+    })
+
+    return { admit, put, store }
+  })
+}) {
+  static readonly layer = Layer.effect(Uploads, Uploads.make)
 }

@@ -1,31 +1,32 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { currentOrganization } from "../access/Actor.ts"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { newId, Uuid } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
+import { columnsOf } from "../records/Columns.ts"
+import { decoding } from "../records/Rows.ts"
+import { MediaAsset } from "./MediaAsset.ts"
 import { isPublicAsset } from "./MediaRepo.ts"
 
-/** A file in the storage. */
-export interface StoredFile {
-  readonly storageKey: string
-  readonly contentType: string
-  readonly size: number
-  /** SHA-256 in hexadecimal. */
-  readonly digest: string
-}
+/** A file in the storage; `digest` is its SHA-256 in hexadecimal. */
+const StoredFile = Schema.Struct({
+  storageKey: Schema.String,
+  contentType: Schema.String,
+  size: Schema.Int,
+  digest: Schema.String
+})
 
-/** The original of an asset or a smaller version of it. */
-export interface MediaFile extends StoredFile {
-  /** Rendered by the service from the asset's original. */
-  readonly isDerived: boolean
-  readonly assetId: string
-  readonly organizationId: string
-  readonly filename: string
-  /** Everybody may see the asset. */
-  readonly isPublic: boolean
-}
+/** The original of an asset, or a smaller version of it that the service rendered; `isPublic`: everybody may see it. */
+const MediaFile = Schema.Struct({
+  ...StoredFile.fields,
+  ...Struct.pick(MediaAsset.fields, ["organizationId", "filename", "isPublic"]),
+  assetId: Uuid,
+  isDerived: Schema.Boolean
+})
+export type MediaFile = typeof MediaFile.Type
 
 /** A smaller version that is stored, before it has its row. */
-export interface NewRendition extends StoredFile {
+interface NewRendition extends Schema.Schema.Type<typeof StoredFile> {
   readonly assetId: string
   readonly width: number
 }
@@ -43,7 +44,7 @@ export class MediaFileRepo extends Context.Service<MediaFileRepo>()("stoa/domain
   static readonly layer = Layer.effect(MediaFileRepo, MediaFileRepo.make)
 }
 
-const storedColumns = `storage_key as "storageKey", content_type as "contentType", size::float8 as size, digest`
+const storedColumns = columnsOf(StoredFile.fields)
 
 const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   /**
@@ -51,7 +52,7 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
    * depends on the asset, the signature and the caller.
    */
   const at = Effect.fn("MediaFileRepo.at")(function*(storageKey: string) {
-    const rows = yield* lookup<MediaFile>`select f.*, a.organization_id as "organizationId", a.filename,
+    const [found] = yield* decoding(lookup, MediaFile)`select f.*, a.organization_id as "organizationId", a.filename,
         ${sql.literal(isPublicAsset("a"))} as "isPublic"
       from (
         select id as "assetId", ${sql.literal(storedColumns)}, false as "isDerived"
@@ -60,15 +61,14 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
         select asset_id, ${sql.literal(storedColumns)}, true
           from media_renditions where storage_key = ${storageKey}) f
       join media_assets a on a.id = f."assetId"`
-    return rows[0]
+    return found
   }, Effect.orDie)
 
   /** The smaller version of an asset in this width; undefined before it is rendered. */
   const rendition = Effect.fn("MediaFileRepo.rendition")(function*(assetId: string, width: number) {
-    const organization = yield* currentOrganization
-    const rows = yield* lookup<StoredFile>`select ${sql.literal(storedColumns)} from media_renditions
-      where asset_id = ${assetId}::uuid and width = ${width} and organization_id = ${organization}`
-    return rows[0]
+    const [found] = yield* decoding(lookup, StoredFile)`select ${sql.literal(storedColumns)} from media_renditions
+      where asset_id = ${assetId}::uuid and width = ${width} and organization_id = ${yield* currentOrganization}`
+    return found
   }, Effect.orDie)
 
   /**
@@ -106,7 +106,7 @@ const removals = (sql: SqlClient.SqlClient) => {
 
   const claim = (due: Statement.Fragment) =>
     Effect.map(
-      sql<{ readonly key: string }>`update media_removals set attempts = attempts + 1,
+      decoding(sql, Schema.Struct({ key: Schema.String }))`update media_removals set attempts = attempts + 1,
           due_at = now() + least(interval '1 day', interval '5 minutes' * power(2, attempts))
         where storage_key = any(array(select storage_key from media_removals where due_at <= now() ${due}
           for update skip locked)) returning storage_key as key`,
@@ -133,4 +133,104 @@ const removals = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   return { expectRemoval, claimRemovals, claimThese, removed }
+}
+
+/** A picture in another shop's file, with its position among the pictures of its entity, from 0. */
+const NamedPicture = Schema.Struct({
+  entityId: Uuid,
+  url: Schema.String,
+  position: Schema.Int,
+  alt: Schema.NullOr(Schema.String)
+})
+type NamedPicture = typeof NamedPicture.Type
+
+/** The stored record of such a picture; attached: it was fetched, even if the medium has been deleted since. */
+const ExternalPicture = Schema.Struct({
+  ...NamedPicture.fields,
+  id: Uuid,
+  slug: Schema.String,
+  isAttached: Schema.Boolean
+})
+export type ExternalPicture = typeof ExternalPicture.Type
+
+/** A picture whose medium is about to be attached; `hasPrimary`: the entity itself shows a primary picture already. */
+const OpenPicture = Schema.Struct({ ...NamedPicture.fields, hasPrimary: Schema.Boolean })
+type OpenPicture = typeof OpenPicture.Type
+
+const pictureColumns = columnsOf(NamedPicture.fields, "p")
+
+const pictures = (sql: SqlClient.SqlClient) => {
+  /**
+   * Records pictures and returns the ids of those to fetch: new ones, refused ones, and those without progress for a
+   * day. An entity must not list an address twice. One statement.
+   */
+  const expect = Effect.fn("ExternalPictureRepo.expect")(function*(pictures: ReadonlyArray<NamedPicture>) {
+    if (pictures.length === 0) return []
+    const organization = yield* currentOrganization
+    const named = JSON.stringify(pictures.map((picture) => ({ id: newId(), ...picture })))
+    const rows = yield* decoding(sql, Schema.Struct({ id: Uuid }))`insert into external_pictures as p
+        (id, organization_id, entity_id, url, position, alt)
+      select x.id, ${organization}, x."entityId", x.url, x.position, x.alt
+      from jsonb_to_recordset(${named}::jsonb) as x(id uuid, "entityId" uuid, url text, position int, alt text)
+      on conflict (entity_id, md5(url)) do update
+        set state = 'waiting', reason = null, position = excluded.position, alt = excluded.alt, updated_at = now()
+        where p.organization_id = ${organization}
+          and (p.state = 'refused' or p.state = 'waiting' and p.updated_at < now() - interval '1 day')
+      returning p.id`
+    return rows.map(({ id }) => id)
+  }, Effect.orDie)
+
+  const find = Effect.fn("ExternalPictureRepo.find")(function*(id: string) {
+    const [found] = yield* decoding(sql, ExternalPicture)`select p.id, ${sql.literal(pictureColumns)}, e.slug,
+        p.state = 'attached' as "isAttached"
+      from external_pictures p join catalog_entities_read e on e.id = p.entity_id and e.organization_id = p.organization_id
+      where p.id = ${id}::uuid and p.organization_id = ${yield* currentOrganization}`
+    return found
+  }, Effect.orDie)
+
+  /**
+   * Runs `make`, which writes and attaches a medium and returns its id, in one transaction with the record that it is
+   * done. Undefined if `make` creates none. `done`: it was attached before, or is gone, and nothing was created.
+   */
+  const attach = Effect.fn("ExternalPictureRepo.attach")(
+    function*(id: string, make: (picture: OpenPicture) => Effect.Effect<string | undefined, never, CurrentActor>) {
+      const organization = yield* currentOrganization
+      // Lock the entity before the picture, in the same order as a deletion of the entity.
+      yield* sql`select 1 from catalog_entities_read where organization_id = ${organization}
+        and id = (select entity_id from external_pictures where id = ${id}::uuid and organization_id = ${organization})
+        for key share`
+      const [open] = yield* decoding(sql, OpenPicture)`select ${sql.literal(pictureColumns)},
+          exists (select 1 from entity_media l where l.entity_id = p.entity_id and l.variant_id is null
+            and l.role = 'primary') as "hasPrimary"
+        from external_pictures p where p.id = ${id}::uuid and p.organization_id = ${organization}
+          and p.state <> 'attached' for no key update`
+      if (open === undefined) return "done" as const
+      const mediaAssetId = yield* make(open)
+      if (mediaAssetId === undefined) return undefined
+      yield* sql`update external_pictures set state = 'attached', reason = null, media_asset_id = ${mediaAssetId}::uuid,
+          updated_at = now()
+        where id = ${id}::uuid and organization_id = ${organization}`
+      return "attached" as const
+    },
+    sql.withTransaction,
+    Effect.orDie
+  )
+
+  /** Stores why the picture is not fetched; does nothing for an attached one. */
+  const refuse = Effect.fn("ExternalPictureRepo.refuse")(function*(id: string, reason: string) {
+    const organization = yield* currentOrganization
+    yield* sql`update external_pictures set state = 'refused', reason = ${reason}, updated_at = now()
+      where id = ${id}::uuid and organization_id = ${organization} and state <> 'attached'`
+  }, Effect.orDie)
+
+  return { expect, find, attach, refuse }
+}
+
+/** Addresses of pictures, each once for its entity. */
+export class ExternalPictureRepo
+  extends Context.Service<ExternalPictureRepo>()("stoa/domain/media/ExternalPictureRepo", {
+    make: Effect.map(SqlClient.SqlClient, pictures)
+  })
+{
+  static readonly layer = Layer.effect(ExternalPictureRepo, ExternalPictureRepo.make)
 }

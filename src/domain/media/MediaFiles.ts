@@ -1,11 +1,189 @@
-import { Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { Context, Data, DateTime, Effect, Layer, Redacted, type Scope, Semaphore, type Stream } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
-import { CurrentActor, holds } from "../access/Actor.ts"
+import { CurrentActor, holds, systemActor } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
-import { Forbidden, NotFound } from "../errors/ApiErrors.ts"
+import { Unavailable } from "../errors/ApiErrors.ts"
+import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
+import { newId } from "../ids/Id.ts"
+import { MediaSettings, typeNamed } from "./MediaAsset.ts"
 import { type MediaFile, MediaFileRepo } from "./MediaFileRepo.ts"
-import { Renditions } from "./MediaImages.ts"
-import { type ByteRange, isStorageKey, MediaStorage, storageAway } from "./MediaStorage.ts"
+
+export class MediaNotFound extends notFound("Media", "Media not found.") {}
+class MediaFileMissing extends notFound("MediaFile", "The file of this medium is missing.") {}
+class AddressExpired extends forbidden("AddressExpired", "This address can no longer be used.") {}
+class WidthRefused extends invalid("WidthRefused", "width", (message: string) => message) {}
+
+/** A received file on this machine, for as long as its scope is open. */
+export interface TemporaryFile {
+  readonly path: string
+  readonly size: number
+  /** SHA-256 in hexadecimal. */
+  readonly digest: string
+  /** Content type by the first bytes; undefined for an unknown one. */
+  readonly contentType: string | undefined
+}
+
+/** The content exceeds the limit, in bytes. */
+export class FileTooLarge extends Data.TaggedError("FileTooLarge")<{ readonly limit: number }> {}
+
+/** The disk or the storage failed. */
+export class StorageFailed extends Data.TaggedError("StorageFailed")<{ readonly cause: unknown }> {
+  override get message(): string {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause)
+  }
+}
+
+/** Temporary files for content that is checked before it is stored, so that no full file is held in memory. */
+export class TemporaryFiles extends Context.Service<TemporaryFiles, {
+  /** Writes a stream of at most `limit` bytes to a file, which is removed with the scope unless it was moved. */
+  readonly receive: <E>(
+    content: Stream.Stream<Uint8Array, E>,
+    limit: number
+  ) => Effect.Effect<TemporaryFile, E | FileTooLarge | StorageFailed, Scope.Scope>
+}>()("stoa/domain/media/TemporaryFiles") {}
+
+/** There is no file under this key. */
+export class FileMissing extends Data.TaggedError("FileMissing")<{ readonly key: string }> {}
+
+/** Bytes of a file, both ends included. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/** Response headers that a storage's signed address determines. */
+export interface SignedAnswer {
+  readonly seconds: number
+  readonly contentType: string
+  readonly disposition: string
+}
+
+/** Storage of files: a folder, or a bucket of objects. A key is never used for two files. */
+export class MediaStorage extends Context.Service<MediaStorage, {
+  /** False: the deployment has no storage, and uploads fail (501). */
+  readonly isConfigured: boolean
+  /** Stores a temporary file, which may be moved. After success the file survives a crash. */
+  readonly put: (key: string, file: TemporaryFile, contentType: string) => Effect.Effect<void, StorageFailed>
+  /** Streams the file, or a part of it. */
+  readonly open: (
+    key: string,
+    range?: ByteRange
+  ) => Effect.Effect<Stream.Stream<Uint8Array, StorageFailed>, StorageFailed | FileMissing>
+  /** A local path of the file, downloaded if necessary; valid while the scope is open. */
+  readonly local: (key: string) => Effect.Effect<string, StorageFailed | FileMissing, Scope.Scope>
+  /** Removes a file; one that is not there is removed already. */
+  readonly remove: (key: string) => Effect.Effect<void, StorageFailed>
+  /** An address signed by the storage; absent if the storage cannot sign and the service signs instead. */
+  readonly signedUrl?: (key: string, answer: SignedAnswer) => Effect.Effect<string, StorageFailed>
+}>()("stoa/domain/media/MediaStorage") {}
+
+/** A new storage key (contract §10); no part of it comes from the client. */
+export const newStorageKey = Effect.fnUntraced(function*(extension: string) {
+  const now = yield* DateTime.now
+  return `${DateTime.toPartsUtc(now).year}/${newId()}.${extension}`
+})
+
+/** Tells storage keys from any other text, before tables or disks are searched for them. */
+export const isStorageKey = (text: string): boolean => /^\d{4}\/[0-9a-f-]{36}\.[a-z0-9]{2,5}$/.test(text)
+
+/** Reports a storage failure as 503 instead of a client error, and logs the storage's message. */
+export const storageAway = (failure: StorageFailed) =>
+  Effect.andThen(
+    Effect.logWarning("the storage of media failed", failure),
+    Effect.fail(Unavailable.of("The storage of files is not available. Try again shortly."))
+  )
+
+/** An image that cannot be decoded, or only at too high a cost. */
+export class ImageRefused extends Data.TaggedError("ImageRefused")<{ readonly message: string }> {}
+
+/** Width and height in pixels, as the image is seen. */
+export interface ImageSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** A smaller version of an image. */
+export interface RenderedImage extends ImageSize {
+  readonly file: TemporaryFile
+  readonly contentType: string
+  readonly extension: string
+}
+
+/** Reads and renders images. Refuses those that unpack to more pixels than the deployment allows. */
+export class MediaImages extends Context.Service<MediaImages, {
+  /** Reads the head of an image of this content type; no pixels are unpacked. */
+  readonly measure: (path: string, contentType: string) => Effect.Effect<ImageSize, ImageRefused | StorageFailed>
+  /** Renders the image at most this wide, never wider than the original; the file exists while the scope is open. */
+  readonly render: (
+    path: string,
+    width: number
+  ) => Effect.Effect<RenderedImage, ImageRefused | StorageFailed, Scope.Scope>
+}>()("stoa/domain/media/MediaImages") {}
+
+/** Images that a process renders at the same time, and how many may wait for it. */
+const maxConcurrent = 2
+const maxWaiting = 64
+
+/** The original image of smaller versions. */
+export type Original = Pick<MediaFile, "assetId" | "organizationId" | "storageKey" | "contentType">
+
+/**
+ * Smaller versions of images, rendered on the first request and then stored. Only in the configured widths, so that a
+ * client cannot have one image rendered a thousand times.
+ */
+export class Renditions extends Context.Service<Renditions>()("stoa/domain/media/Renditions", {
+  make: Effect.gen(function*() {
+    const [repo, storage] = [yield* MediaFileRepo, yield* MediaStorage]
+    const [images, { imageWidths }] = [yield* MediaImages, yield* MediaSettings]
+    const slots = yield* Semaphore.make(maxConcurrent)
+    let waiting = 0
+
+    const render = Effect.fn("Renditions.render")(function*({ assetId, storageKey }: Original, width: number) {
+      // Another request may have rendered it during the wait.
+      const found = yield* repo.rendition(assetId, width)
+      if (found !== undefined) return found
+      const { contentType, extension, file } = yield* images.render(yield* storage.local(storageKey), width)
+      const key = yield* newStorageKey(extension)
+      const { digest, size } = file
+      // As for uploads: the file is removed unless its row is written.
+      yield* repo.expectRemoval(key)
+      yield* storage.put(key, file, contentType)
+      const made = { assetId, width, storageKey: key, contentType, size, digest }
+      if (yield* repo.addRendition(made)) return made
+      // Another process was faster, or the image was deleted.
+      return (yield* repo.rendition(assetId, width)) ?? (yield* new MediaNotFound())
+    }, Effect.scoped)
+
+    const queued = Effect.fnUntraced(function*(original: Original, width: number) {
+      if (waiting >= maxWaiting) return yield* Unavailable.of("Too many images are being drawn. Try again.")
+      waiting += 1
+      return yield* Effect.ensuring(slots.withPermits(1)(render(original, width)), Effect.sync(() => waiting -= 1))
+    })
+
+    /**
+     * 422 for a width that is not configured or a file that is not an image; 503 at the limit of concurrent renderings.
+     */
+    const of = Effect.fn("Renditions.of")(
+      function*(original: Original, width: number) {
+        if (!imageWidths.includes(width)) return yield* new WidthRefused(`expected one of ${imageWidths.join(", ")}`)
+        if (typeNamed(original.contentType)?.isRaster !== true) {
+          return yield* new WidthRefused("only images have other widths")
+        }
+        return (yield* repo.rendition(original.assetId, width)) ?? (yield* queued(original, width))
+      },
+      (effect, { organizationId }) => Effect.provideService(effect, CurrentActor, systemActor(organizationId)),
+      Effect.catchTags({
+        StorageFailed: storageAway,
+        FileMissing: () => Effect.fail(new MediaFileMissing()),
+        ImageRefused: ({ message }) => Effect.fail(new WidthRefused(message))
+      })
+    )
+
+    return { of }
+  })
+}) {
+  static readonly layer = Layer.effect(Renditions, Renditions.make)
+}
 
 /** A key that signs addresses of media. */
 export type MediaKey = Redacted.Redacted<Uint8Array>
@@ -57,8 +235,6 @@ export interface ShownFile extends MediaFile {
   readonly seconds: number
 }
 
-const notFound = NotFound.of("Media not found.")
-
 /** How long a public file can be cached: forever if the address never serves other content. */
 const hour = 3_600
 const year = 31_536_000
@@ -72,9 +248,9 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
     /** Seconds that a signed address has left. */
     const signedFor = Effect.fnUntraced(function*(storageKey: string, { expires, signature = "" }: ShownAddress) {
       const link = { storageKey, expires: Number(expires) }
-      if (!isSigned(link, signature, keys)) return yield* notFound
+      if (!isSigned(link, signature, keys)) return yield* new MediaNotFound()
       const left = link.expires - Math.floor(DateTime.toEpochMillis(yield* DateTime.now) / 1_000)
-      return left > 0 ? left : yield* Forbidden.of("This address can no longer be used.")
+      return left > 0 ? left : yield* new AddressExpired()
     })
 
     const audienceOf = Effect.fnUntraced(function*(file: MediaFile, shown: ShownAddress) {
@@ -85,7 +261,7 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
       const actor = yield* CurrentActor
       return actor.organizationId === file.organizationId && (holds(actor, "media:read") || seesUnpublished(actor))
         ? { audience: "actor", seconds: 0 } as const
-        : yield* notFound
+        : yield* new MediaNotFound()
     })
 
     /**
@@ -94,7 +270,7 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
      * and for an invalid signature; 403 for an expired one.
      */
     const show = Effect.fn("MediaFiles.show")(function*(storageKey: string, shown: ShownAddress) {
-      const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* notFound)
+      const file = (isStorageKey(storageKey) ? yield* repo.at(storageKey) : undefined) ?? (yield* new MediaNotFound())
       const allowed = yield* audienceOf(file, shown)
       const narrowed = shown.width === undefined || file.isDerived
         ? file
@@ -111,7 +287,7 @@ export class MediaFiles extends Context.Service<MediaFiles>()("stoa/domain/media
           FileMissing: () =>
             Effect.andThen(
               Effect.logError(`the storage of media has no file ${file.storageKey}`),
-              Effect.fail(NotFound.of("The file of this medium is missing."))
+              Effect.fail(new MediaFileMissing())
             )
         })
       )

@@ -1,41 +1,43 @@
-import { Context, Effect, Layer, Struct } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf, jsonOf } from "../records/Columns.ts"
+import { ownPage } from "../paging/OwnPageRepo.ts"
+import type { PageRequest } from "../paging/Paging.ts"
+import { jsonOf } from "../records/Columns.ts"
+import { decoding } from "../records/Rows.ts"
+import { Table } from "../records/Table.ts"
 import {
   type Detachment,
+  MediaAddress,
   MediaAsset,
   type MediaChange,
   type MediaFilter,
-  type MediaRecord,
+  MediaRecord,
   type NewAsset,
   type NewAttachment
 } from "./MediaAsset.ts"
-import { MediaAddress } from "./MediaSettings.ts"
 
-/** An asset and whether everybody may see it. */
-export interface FoundAsset extends MediaAsset {
-  readonly isShown: boolean
-}
+const FoundAsset = Schema.Struct({ ...MediaAsset.fields, isShown: Schema.Boolean })
 
-/** Which ends of an attachment exist in the organization, and whether it was created. */
-export interface AttachmentEnds {
-  readonly entity: boolean
-  readonly variant: boolean
-  readonly asset: boolean
-  /** False although all ends exist: the asset is attached at this level already. */
-  readonly attached: boolean
-}
+/** Which ends of an attachment exist in the organization, and whether it was created: else it exists at this level. */
+const AttachmentEnds = Schema.Struct({
+  entity: Schema.Boolean,
+  variant: Schema.Boolean,
+  asset: Schema.Boolean,
+  attached: Schema.Boolean
+})
+
+const RemovedKeys = Schema.Struct({ keys: Schema.Array(Schema.String) })
 
 /** The assets of an organization, newest first, and their attachments to entities and variants. */
 export class MediaRepo extends Context.Service<MediaRepo>()("stoa/domain/media/MediaRepo", {
   make: Effect.gen(function*() {
     const [sql, lookup, address] = [yield* SqlClient.SqlClient, yield* lookupSql, yield* MediaAddress]
-    return { ...reading(sql, lookup, address), ...writing(sql, address), ...attaching(sql) }
+    const assets = assetsAt(address)
+    return { ...reading(sql, lookup, assets), ...writing(sql, assets), ...attaching(sql) }
   })
 }) {
   static readonly layer = Layer.effect(MediaRepo, MediaRepo.make)
@@ -48,15 +50,16 @@ export const isPublicAsset = (row: string): string =>
     where pl.media_asset_id = ${row}.id and pl.organization_id = ${row}.organization_id
       and pe.status = 'active' and pe.is_visible))`
 
-const stored = Struct.omit(MediaAsset.fields, ["url"])
-
-/** The columns of an asset in the row `a`, with its file under `address`. */
-const columnsAt = (sql: SqlClient.SqlClient, address: string) =>
-  sql`${sql.literal(columnsOf(stored, "a", { size: "a.size::float8" }))}, ${address}::text || a.storage_key as url`
+/** Assets with their files under `address`. */
+const assetsAt = (address: string) =>
+  new Table("media_assets", MediaAsset, {
+    casts: { size: "float8" },
+    computed: { url: `'${address.replaceAll("'", "''")}' || storage_key` }
+  })
 
 /** An asset as recorded in the change log. */
 const assetJson = (row: string): string =>
-  jsonOf(Struct.omit(stored, ["confidence", "derivedFromAssetId", "uploadedAt"]), row)
+  jsonOf(Struct.omit(MediaAsset.fields, ["confidence", "derivedFromAssetId", "uploadedAt", "url"]), row)
 
 /** The change log's entry of the asset in the part `written`, with the row of the part `old` as it was. */
 const noted = (
@@ -79,47 +82,40 @@ const attachments = `(select coalesce(json_agg(json_build_object('entityId', l.e
   from (select * from entity_media where media_asset_id = a.id and organization_id = a.organization_id
     order by attached_at limit 100) l)`
 
-const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address: string) => {
-  const columns = columnsAt(sql, address)
+const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
+  const columns = sql.literal(assets.columns("a"))
 
   const find = Effect.fn("MediaRepo.find")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* lookup<FoundAsset>`select ${columns}, ${sql.literal(isPublicAsset("a"))} as "isShown"
-      from media_assets a where a.id = ${id}::uuid and a.organization_id = ${organization}`
-    return rows[0]
+    const [found] = yield* decoding(lookup, FoundAsset)`select ${columns}, ${
+      sql.literal(isPublicAsset("a"))
+    } as "isShown"
+      from media_assets a where a.id = ${id}::uuid and a.organization_id = ${yield* currentOrganization}`
+    return found
   }, Effect.orDie)
 
   const record = Effect.fn("MediaRepo.record")(function*(id: string) {
-    const organization = yield* currentOrganization
-    const rows = yield* lookup<MediaRecord>`select ${columns}, ${sql.literal(attachments)} as attachments
-      from media_assets a where a.id = ${id}::uuid and a.organization_id = ${organization}`
-    return rows[0]
+    const [found] = yield* decoding(lookup, MediaRecord)`select ${columns}, ${sql.literal(attachments)} as attachments
+      from media_assets a where a.id = ${id}::uuid and a.organization_id = ${yield* currentOrganization}`
+    return found
   }, Effect.orDie)
 
-  const page = Effect.fn("MediaRepo.page")(function*(filter: MediaFilter, asked: PageRequest) {
+  const page = Effect.fn("MediaRepo.page")(function*({ contentType, entityId }: MediaFilter, asked: PageRequest) {
     const organization = yield* currentOrganization
-    const where = sql.and([
-      sql`a.organization_id = ${organization}`,
-      ...filter.contentType === undefined ? [] : [sql`a.content_type = ${filter.contentType}`],
+    return yield* ownPage(sql, assets, "uploaded_at desc, id desc", asked, [
+      ...contentType === undefined ? [] : [sql`content_type = ${contentType}`],
       // An array first: few assets of one entity, and not a walk through all of them that looks at each.
-      ...filter.entityId === undefined ? [] : [
-        sql`a.id = any(array(select l.media_asset_id from entity_media l
-          where l.entity_id = ${filter.entityId}::uuid and l.organization_id = ${organization}))`
+      ...entityId === undefined ? [] : [
+        sql`id = any(array(select l.media_asset_id from entity_media l
+          where l.entity_id = ${entityId}::uuid and l.organization_id = ${organization}))`
       ]
     ])
-    const [items, counted] = yield* Effect.all([
-      sql<MediaAsset>`select ${columns} from media_assets a where ${where} order by a.uploaded_at desc, a.id desc
-        limit ${asked.limit} offset ${offsetOf(asked)}`,
-      sql<{ readonly total: bigint }>`select count(*) as total from media_assets a where ${where}`
-    ], { concurrency: "unbounded" })
-    return { ...asked, items, total: Number(counted[0]?.total ?? 0) }
   }, Effect.orDie)
 
   return { find, record, page }
 }
 
-const writing = (sql: SqlClient.SqlClient, address: string) => {
-  const columns = columnsAt(sql, address)
+const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
+  const columns = sql.literal(assets.columns("a"))
 
   /**
    * Writes the row of a stored file and takes the file off the removal list. Undefined: the upload took too long, so
@@ -128,7 +124,7 @@ const writing = (sql: SqlClient.SqlClient, address: string) => {
   const create = Effect.fn("MediaRepo.create")(function*(asset: NewAsset) {
     const actor = yield* CurrentActor
     // A removal counts an attempt before it removes the file, so an entry with an attempt means the file is lost.
-    const rows = yield* sql<MediaAsset>`with kept as (
+    const [found] = yield* assets.rows(sql)`with kept as (
         delete from media_removals where storage_key = ${asset.storageKey}
           and organization_id = ${actor.organizationId} and attempts = 0 returning storage_key),
       written as (
@@ -140,12 +136,12 @@ const writing = (sql: SqlClient.SqlClient, address: string) => {
         from kept k returning *),
       entry as (${noted(sql, actor, "media.upload")})${idempotencyRecord(sql, actor, "written")}
       select ${columns} from written a`
-    return rows[0]
+    return found
   }, Effect.orDie)
 
   const update = Effect.fn("MediaRepo.update")(function*(id: string, { alt, isPublic, metadata }: MediaChange) {
     const actor = yield* CurrentActor
-    const rows = yield* sql<MediaAsset>`with old as materialized (select * from media_assets
+    const [found] = yield* assets.rows(sql)`with old as materialized (select * from media_assets
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
       written as (update media_assets set
           alt = case when ${alt !== undefined}::boolean then ${alt ?? null}::text else alt end,
@@ -154,7 +150,7 @@ const writing = (sql: SqlClient.SqlClient, address: string) => {
         where id = (select id from old) and organization_id = ${actor.organizationId} returning *),
       entry as (${noted(sql, actor, "media.update", "old")})
       select ${columns} from written a`
-    return rows[0]
+    return found
   }, Effect.orDie)
 
   /**
@@ -164,13 +160,13 @@ const writing = (sql: SqlClient.SqlClient, address: string) => {
   const remove = Effect.fn("MediaRepo.remove")(function*(id: string) {
     const actor = yield* CurrentActor
     // The triggers put its files on the list of those that have to go, in the same transaction.
-    const rows = yield* sql<{ readonly keys: ReadonlyArray<string> }>`with written as (
+    const [found] = yield* decoding(sql, RemovedKeys)`with written as (
         delete from media_assets where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),
       entry as (${noted(sql, actor, "media.delete", "written")})
       select x.storage_key || coalesce((select array_agg(r.storage_key) from media_renditions r
         where r.asset_id = x.id and r.organization_id = x.organization_id), '{}') as keys
       from written x`
-    return rows[0]?.keys
+    return found?.keys
   }, Effect.orDie)
 
   return { create, update, remove }
@@ -196,7 +192,7 @@ const attaching = (sql: SqlClient.SqlClient) => {
     const actor = yield* CurrentActor
     const { entityId, mediaAssetId, role, sortOrder = 0, variantId = null } = attachment
     // Key share: wait for a concurrent deletion of an end and then find none, instead of failing on the foreign key.
-    const rows = yield* sql<AttachmentEnds>`with e as (
+    const [ends] = yield* decoding(sql, AttachmentEnds)`with e as (
         select id, organization_id from catalog_entities_read
         where id = ${entityId}::uuid and organization_id = ${actor.organizationId} for key share),
       v as (select id from variants_read where id = ${variantId}::uuid and entity_id = ${entityId}::uuid
@@ -212,7 +208,7 @@ const attaching = (sql: SqlClient.SqlClient) => {
       select exists (select 1 from e) as entity, exists (select 1 from a) as asset,
         (${variantId}::uuid is null or exists (select 1 from v)) as variant,
         exists (select 1 from written) as attached`
-    return rows[0] ?? { entity: false, variant: false, asset: false, attached: false }
+    return ends ?? { entity: false, variant: false, asset: false, attached: false }
   }, Effect.orDie)
 
   /** False: it was not attached there. */

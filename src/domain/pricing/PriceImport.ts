@@ -1,22 +1,32 @@
-import { Effect, Equal, Result } from "effect"
-import type { RowTable } from "../batching/RowBatch.ts"
+import { Effect, Equal, Result, Schema } from "effect"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
-import { Sellables } from "../catalog/Sellables.ts"
-import { groupsTable } from "../customers/CustomerImport.ts"
+import { sellableFields, Sellables } from "../catalog/Sellables.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, Uuid } from "../ids/Id.ts"
 import { refused, upsertOf } from "../import-export/Upsert.ts"
-import { boundsIssues, boundsOver } from "./Bounds.ts"
-import type { Price } from "./Price.ts"
-import type { PriceRecord } from "./PriceRecord.ts"
+import { CurrencyCode } from "../money/Currency.ts"
+import { Table } from "../records/Table.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
+import { Amount, maybe, over, sentBounds } from "./Bounds.ts"
+import { type Price, priceOf } from "./Price.ts"
+import { prices } from "./PriceRepo.ts"
 
-const prices: RowTable = {
-  name: "prices",
-  columns: "id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount, customer_group_id, " +
-    "min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at",
-  key: "id",
-  updates: ["amount", "compare_at_amount", "metadata", "updated_at"]
-}
+/**
+ * A price in a file, amounts in minor units. Its target, currency, group, quantities and times together name it; amounts
+ * and metadata are laid over those of the price there is. `customerGroup` is the name of a group.
+ */
+export const PriceRecord = Schema.Struct({
+  ...sellableFields,
+  currency: CurrencyCode,
+  amount: Amount,
+  compareAtAmount: maybe(Amount),
+  customerGroup: maybe(Text),
+  ...sentBounds,
+  metadata: maybe(StorableObject)
+}).annotate({ identifier: "PriceRecord" })
+export type PriceRecord = typeof PriceRecord.Type
+
+export const namedGroups = new Table("customer_groups", Schema.Struct({ id: Uuid, name: Schema.String }))
 
 /** Imports prices. */
 export const priceImport = Effect.gen(function*() {
@@ -28,14 +38,9 @@ export const priceImport = Effect.gen(function*() {
   const load = Effect.fn("PriceImport.load")(function*(sent: ReadonlyArray<PriceRecord>) {
     const targets = yield* sellables.find(sent)
     const names = sent.flatMap(({ customerGroup }) => customerGroup ?? [])
-    const groups = yield* rows.find<{ readonly id: string; readonly name: string }>(
-      groupsTable,
-      "name",
-      names,
-      "key share"
-    )
+    const groups = yield* rows.find(namedGroups, "name", names, "key share")
     const ids = targets.flatMap((target) => typeof target === "string" ? [] : [target.entityId])
-    const stored = yield* rows.find<Price>(prices, "entity_id", ids, "no key update")
+    const stored = yield* rows.find(prices, "entity_id", ids, "no key update")
     return {
       targets,
       groups: new Map(groups.map(({ id, name }) => [name, id])),
@@ -44,35 +49,22 @@ export const priceImport = Effect.gen(function*() {
   })
 
   return yield* upsertOf(load, (record, { groups, now, organizationId, stored, targets }, draft, index) => {
-    const { amount, compareAtAmount, currency, customerGroup, metadata } = record
+    const { amount, compareAtAmount, customerGroup, metadata } = record
     const target = targets[index] ?? ""
     if (typeof target === "string") return refused("", target, "not_found")
     const customerGroupId = typeof customerGroup === "string" ? groups.get(customerGroup) : record.customerGroupId
     if (typeof customerGroup === "string" && customerGroupId === undefined) {
       return refused("", `There is no customer group called '${customerGroup}'.`, "not_found")
     }
-    const bounds = boundsOver({ ...record, customerGroupId })
-    const issues = boundsIssues(bounds)
-    if (issues.length > 0) return Result.fail(issues)
-    const times = { createdAt: now, updatedAt: now }
-    const blank = {
-      id: newId(),
-      organizationId,
-      ...target,
-      currency,
-      amount,
-      compareAtAmount: null,
-      ...bounds,
-      ...times
-    }
-    const key = naturalKey(blank)
+    const made = priceOf({ ...record, ...target, customerGroupId }, { id: newId(), organizationId, now })
+    if (Result.isFailure(made)) return Result.fail(made.failure.error.details.issues)
+    const key = naturalKey(made.success)
     const before = stored.get(key)
-    const base: Price = before ?? { ...blank, metadata: {} }
-    const after = {
-      ...base,
+    const after = before === undefined ? made.success : {
+      ...before,
       amount,
-      compareAtAmount: compareAtAmount === undefined ? base.compareAtAmount : compareAtAmount,
-      metadata: metadata === undefined ? base.metadata : metadata ?? {}
+      compareAtAmount: over(compareAtAmount, before.compareAtAmount),
+      metadata: metadata === undefined ? before.metadata : metadata ?? {}
     }
     if (Equal.equals(after, before)) return Result.succeed("stored")
     const payload = { ...after, updatedAt: now }
@@ -86,7 +78,7 @@ export const priceImport = Effect.gen(function*() {
 })
 
 /** What names a price (contract §7). */
-const naturalKey = (price: Omit<Price, "metadata">): string =>
+const naturalKey = (price: Price): string =>
   JSON.stringify([
     price.entityId,
     price.variantId,

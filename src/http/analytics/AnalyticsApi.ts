@@ -1,7 +1,8 @@
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, judgedBy } from "../../domain/access/AccessRule.ts"
+import { readsAll, scopeOf } from "../../domain/analytics/Analytics.ts"
 import { AnalyticsMeta, AnalyticsQuery, AnalyticsResult } from "../../domain/analytics/AnalyticsQuery.ts"
-import { readsAll, scopeOf } from "../../domain/analytics/AnalyticsScope.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -13,15 +14,16 @@ const hasScope = judgedBy((actor) => scopeOf(actor) !== undefined, readsAll)
 export const AnalyticsGroup = HttpApiGroup.make("analytics").add(
   HttpApiEndpoint.get("meta", "/api/analytics/meta", { success: Data(AnalyticsMeta) })
     .annotate(Access, hasScope)
-    .annotateMerge(OpenApi.annotations({ summary: "List the models that the caller can ask, with their members" })),
+    .annotateMerge(summary("List the models that the caller can ask, with their members")),
   HttpApiEndpoint.post("query", "/api/analytics/query", { payload: AnalyticsQuery, success: Data(AnalyticsResult) })
     .annotate(Access, hasScope)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Ask a model for figures",
-      description:
+    .annotateMerge(
+      summary(
+        "Ask a model for figures",
         "Staff sees all rows of the store, a vendor and a customer their own. Nothing of a query is passed " +
-        "over: what there is not is 422, with what there is. 503 where the answer takes too long."
-    }))
+          "over: what there is not is 422, with what there is. 503 where the answer takes too long."
+      )
+    )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(AccessControl)

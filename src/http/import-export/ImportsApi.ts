@@ -1,12 +1,13 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import { Import, ImportState, RefusedRow } from "../../domain/import-export/Import.ts"
-import { ExportFormat, exporting, ImportFormat, importing, Kind } from "../../domain/import-export/Kind.ts"
+import { ExportFormat, Import, ImportFormat, ImportState, Kind, RefusedRow } from "../../domain/import-export/Import.ts"
+import { exporting, importing } from "../../domain/import-export/Imports.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Text } from "../../domain/text/Storable.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -26,7 +27,7 @@ const File = HttpApiSchema.StreamUint8Array({
 
 const Flag = Schema.Literals(["true", "false"])
 
-const sent = {
+const sent = Schema.Struct({
   kind: Schema.optional(Kind.annotate({ description: "What the file holds. Default `catalog`." })),
   format: Schema.optional(ImportFormat.annotate({
     description: "How it is written. Default: as `Content-Type` says, `csv` or `jsonl`."
@@ -43,7 +44,8 @@ const sent = {
   warehouse: Schema.optional(Text.annotate({
     description: "Code of the warehouse of stock that names none. Default: the first one."
   }))
-}
+})
+export type SentQuery = typeof sent.Type
 
 const params = { id: Uuid }
 const mayImport = anyOf(...importing)
@@ -51,42 +53,45 @@ const mayImport = anyOf(...importing)
 /** Imports of files (docs/import-export.md). The handler checks which kinds a caller may import. */
 export const ImportsGroup = HttpApiGroup.make("imports").add(
   HttpApiEndpoint.post("create", "/api/imports", {
-    query: sent,
+    query: sent.fields,
     payload: File,
     success: Data(Import).pipe(HttpApiSchema.status(202))
   })
     .annotate(Access, mayImport)
     .annotate(OwnIdempotency, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Import a file",
-      description:
+    .annotateMerge(
+      summary(
+        "Import a file",
         "The body is the file. It is read while it arrives and worked on in the background. 413 when it, or " +
-        "a line of it, is too large; 422 when it cannot be read at all. Records that are wrong are refused one by one."
-    })),
+          "a line of it, is too large; 422 when it cannot be read at all. Records that are wrong are refused one by one."
+      )
+    ),
   HttpApiEndpoint.get("list", "/api/imports", {
     query: { ...pageQuery, kind: Schema.optional(Kind), state: Schema.optional(ImportState) },
     success: Page(Import)
   })
     .annotate(Access, mayImport)
-    .annotateMerge(OpenApi.annotations({ summary: "List imports, newest first" })),
+    .annotateMerge(summary("List imports, newest first")),
   HttpApiEndpoint.get("get", "/api/imports/:id", { params, success: Data(Import) })
     .annotate(Access, mayImport)
-    .annotateMerge(OpenApi.annotations({ summary: "An import and how far it is" })),
+    .annotateMerge(summary("An import and how far it is")),
   HttpApiEndpoint.get("refusals", "/api/imports/:id/refusals", { params, query: pageQuery, success: Page(RefusedRow) })
     .annotate(Access, mayImport)
-    .annotateMerge(OpenApi.annotations({ summary: "Records that were refused, and why" })),
+    .annotateMerge(summary("Records that were refused, and why")),
   HttpApiEndpoint.get("report", "/api/imports/:id/refusals.csv", {
     params,
     success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" })
   })
     .annotate(Access, mayImport)
-    .annotateMerge(OpenApi.annotations({ summary: "The same as a file" })),
+    .annotateMerge(summary("The same as a file")),
   HttpApiEndpoint.post("cancel", "/api/imports/:id/cancel", { params, success: Data(Import) })
     .annotate(Access, mayImport)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Stop an import",
-      description: "After the batch that is being worked on; what was done stays done. 409 when it is over."
-    }))
+    .annotateMerge(
+      summary(
+        "Stop an import",
+        "After the batch that is being worked on; what was done stays done. 409 when it is over."
+      )
+    )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
@@ -99,11 +104,13 @@ export const ExportsGroup = HttpApiGroup.make("exports").add(
     success: HttpApiSchema.StreamUint8Array({ contentType: ["text/csv", "application/x-ndjson"] })
   })
     .annotate(Access, anyOf(...exporting))
-    .annotateMerge(OpenApi.annotations({
-      summary: "Download all records of a kind",
-      description: "The answer is written while it is read, so it may be of any size. Each kind needs the permission " +
-        "of its lists. The audit trail notes who read what."
-    }))
+    .annotateMerge(
+      summary(
+        "Download all records of a kind",
+        "The answer is written while it is read, so it may be of any size. Each kind needs the permission " +
+          "of its lists. The audit trail notes who read what."
+      )
+    )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(AccessControl)

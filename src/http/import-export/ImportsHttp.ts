@@ -1,28 +1,24 @@
 import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
-import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import type { ImportOptions } from "../../domain/import-export/Import.ts"
+import { invalid } from "../../domain/errors/ErrorKinds.ts"
+import { type ImportFormat, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
-import { type ImportFormat, isExternal, type Kind } from "../../domain/import-export/Kind.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { type ExportFile, ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
-import { ExportsGroup, ImportsGroup } from "./ImportsApi.ts"
+import { ExportsGroup, ImportsGroup, type SentQuery } from "./ImportsApi.ts"
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** The query of an upload. */
-interface SentQuery {
-  readonly kind?: Kind | undefined
-  readonly format?: ImportFormat | undefined
-  readonly dryRun?: "true" | "false" | undefined
-  readonly fileName?: string | undefined
-  readonly currency?: string | undefined
-  readonly warehouse?: string | undefined
-  readonly pictures?: "true" | "false" | undefined
-}
+class FormatMissing extends invalid("FormatMissing", "format", "is missing: csv, jsonl, shopify or woocommerce") {}
+class KindNotCatalog extends invalid(
+  "KindNotCatalog",
+  "kind",
+  (format: ImportFormat) => `must be catalog: files of ${format} describe products`
+) {}
+class KeyLength extends invalid("KeyLength", "Idempotency-Key", "must have 8 to 255 characters") {}
 
 const byType: ReadonlyMap<string, ImportFormat> = new Map([
   ["text/csv", "csv"],
@@ -35,13 +31,9 @@ const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").spl
 /** The options of an upload; 422 where neither the query nor the content type gives the format. */
 const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers, ownCurrency: string) {
   const format = query.format ?? byType.get(typeOf(headers))
-  if (format === undefined) {
-    return yield* ValidationFailed.of("format", "is missing: csv, jsonl, shopify or woocommerce")
-  }
+  if (format === undefined) return yield* new FormatMissing()
   const kind = query.kind ?? "catalog"
-  if (isExternal(format) && kind !== "catalog") {
-    return yield* ValidationFailed.of("kind", `must be catalog: files of ${format} describe products`)
-  }
+  if (isExternal(format) && kind !== "catalog") return yield* new KindNotCatalog(format)
   const options: ImportOptions = {
     kind,
     format,
@@ -57,9 +49,7 @@ const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Header
 /** The `Idempotency-Key` of an upload; null without one. */
 const sentKey = Effect.fnUntraced(function*(headers: Headers) {
   const key = headers["idempotency-key"] ?? null
-  if (key !== null && (key.length < 8 || key.length > 255)) {
-    return yield* ValidationFailed.of("Idempotency-Key", "must have 8 to 255 characters")
-  }
+  if (key !== null && (key.length < 8 || key.length > 255)) return yield* new KeyLength()
   return key
 })
 

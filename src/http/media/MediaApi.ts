@@ -1,14 +1,25 @@
-import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Context, Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { RangeNotSatisfiable } from "../../domain/errors/ApiErrors.ts"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+import {
+  BadRequest,
+  PayloadTooLarge,
+  RangeNotSatisfiable,
+  StorageNotSupported,
+  Unavailable,
+  UnsupportedMediaType,
+  ValidationFailed
+} from "../../domain/errors/ApiErrors.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
+import type { ReceivedFile } from "../../domain/media/Media.ts"
 import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 import { RouteRate } from "../server/RouteRate.ts"
 
 const id = { id: Uuid }
@@ -29,41 +40,45 @@ export const MediaGroup = HttpApiGroup.make("media").add(
     success: Page(MediaAsset)
   })
     .annotate(Access, anyOf("media:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "List media, newest first" })),
+    .annotateMerge(summary("List media, newest first")),
   HttpApiEndpoint.get("address", "/api/media/:id", {
     params: id,
     query: { signed: Schema.optional(Schema.String), width: Schema.optional(Width) },
     success: HttpApiSchema.Empty(302)
   })
     .annotate(Access, anyOf("catalog:read", "media:read"))
-    .annotateMerge(OpenApi.annotations({
-      summary: "Go to the file of a medium",
-      description: "Redirects to its address; with `signed=true` to one that works for anyone and for some minutes."
-    })),
+    .annotateMerge(
+      summary(
+        "Go to the file of a medium",
+        "Redirects to its address; with `signed=true` to one that works for anyone and for some minutes."
+      )
+    ),
   HttpApiEndpoint.get("record", "/api/media/:id/record", { params: id, success: Data(MediaRecord) })
     .annotate(Access, anyOf("media:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "The record of a medium, with its attachments" })),
+    .annotateMerge(summary("The record of a medium, with its attachments")),
   HttpApiEndpoint.patch("update", "/api/media/:id", { params: id, payload: MediaChange, success: Data(MediaAsset) })
     .annotate(Access, anyOf("media:write"))
-    .annotateMerge(OpenApi.annotations({ summary: "Change the description of a medium" })),
+    .annotateMerge(summary("Change the description of a medium")),
   HttpApiEndpoint.delete("remove", "/api/media/:id", { params: id, success: Deleted })
     .annotate(Access, anyOf("media:write"))
-    .annotateMerge(OpenApi.annotations({ summary: "Delete a medium, its file and its attachments" })),
+    .annotateMerge(summary("Delete a medium, its file and its attachments")),
   HttpApiEndpoint.post("attach", "/api/media/attach", {
     payload: NewAttachment,
     success: Data(Schema.Struct({ attached: Schema.Literal(true) })).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("media:write"))
-    .annotateMerge(OpenApi.annotations({
-      summary: "Attach a medium to an entity or one of its variants",
-      description: "Once at each level; 409 if it is attached already, in any role."
-    })),
+    .annotateMerge(
+      summary(
+        "Attach a medium to an entity or one of its variants",
+        "Once at each level; 409 if it is attached already, in any role."
+      )
+    ),
   HttpApiEndpoint.post("detach", "/api/media/detach", {
     payload: Detachment,
     success: Data(Schema.Struct({ detached: Schema.Literal(true) }))
   })
     .annotate(Access, anyOf("media:write"))
-    .annotateMerge(OpenApi.annotations({ summary: "Detach a medium" }))
+    .annotateMerge(summary("Detach a medium"))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
@@ -85,12 +100,67 @@ export const FilesGroup = HttpApiGroup.make("mediaFiles").add(
     .annotate(Access, open)
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(OpenApi.annotations({
-      summary: "The file of a medium",
-      description:
+    .annotateMerge(
+      summary(
+        "The file of a medium",
         "For everybody if it is public or something published shows it, else by a signed address. Answers ranges and " +
-        "conditional requests. 404 if the caller may not see it, 403 for an expired address."
-    }))
+          "conditional requests. 404 if the caller may not see it, 403 for an expired address."
+      )
+    )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(AccessControl)
+
+/** The file of a multipart upload, on this machine until the request is answered. */
+export class ReceivedUpload extends Context.Service<ReceivedUpload, ReceivedFile>()(
+  "stoa/http/media/ReceivedUpload"
+) {}
+
+/**
+ * Reads a multipart upload to a temporary file before the handler runs, because the idempotency key is compared by the
+ * content of the file. A client that hangs up leaves nothing behind.
+ */
+export class MultipartUpload extends HttpApiMiddleware.Service<MultipartUpload, {
+  provides: ReceivedUpload
+  requires: CurrentActor
+}>()("stoa/http/media/MultipartUpload", {
+  error: [BadRequest, PayloadTooLarge, UnsupportedMediaType, ValidationFailed, StorageNotSupported, Unavailable]
+}) {}
+
+/** Bytes that a form may hold besides its file: boundaries, names and fields. */
+export const formBytes = 65_536
+
+/** Longest description of a file, in characters. */
+export const maxAltLength = 1_000
+
+/** The form for the document; the service reads it as a stream of parts. */
+const UploadForm = Schema.Struct({
+  file: Schema.String.annotate({ format: "binary" }),
+  alt: Schema.optional(
+    Schema.String.check(Schema.isMaxLength(maxAltLength)).annotate({
+      description: "What the file shows, for people who cannot see it."
+    })
+  ),
+  isPublic: Schema.optional(
+    Schema.Literals(["true", "false"]).annotate({
+      description: "Everybody may see it, even if nothing published shows it. Default false."
+    })
+  )
+}).annotate({ identifier: "MediaUpload" })
+
+/** The only route that takes a file (spec §4 `/media`, contract §10). */
+export const UploadsGroup = HttpApiGroup.make("uploads").add(
+  HttpApiEndpoint.post("upload", "/api/media/upload", {
+    payload: UploadForm.pipe(HttpApiSchema.asMultipartStream()),
+    success: Data(MediaAsset).pipe(HttpApiSchema.status(201))
+  })
+    .annotate(Access, anyOf("media:write"))
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Upload a file",
+        "Its bytes determine the type; 422 if that is not allowed or contradicts the declared type."
+      )
+    )
+)
+  .middleware(Errors).middleware(Idempotency).middleware(MultipartUpload).middleware(AccessControl)

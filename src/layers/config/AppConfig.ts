@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { modelFlaws } from "../../domain/analytics/ModelRules.ts"
-import type { ImportExportLimits } from "../../domain/import-export/ImportExportSettings.ts"
+import { modelFlaws } from "../../domain/analytics/AnalyticsModel.ts"
+import type { ImportExportLimits } from "../../domain/import-export/Import.ts"
 import { defaultJobSettings, isPush, type JobSettingsValues } from "../../domain/jobs/JobSettings.ts"
 import { rateLimitValues } from "../../domain/ratelimits/RateLimitSettings.ts"
 import { type Settings, StoreSettings } from "../../domain/settings/StoreSettings.ts"

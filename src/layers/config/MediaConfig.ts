@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { defaultMedia, filesPath, knownContentTypes } from "../../domain/media/MediaSettings.ts"
+import { defaultMedia, filesPath, knownContentTypes } from "../../domain/media/MediaAsset.ts"
 import * as is from "./Rules.ts"
 import { group, option, type Options, type Problems, setting } from "./Settings.ts"
 

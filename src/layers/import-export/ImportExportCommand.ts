@@ -5,9 +5,17 @@ import { basename, extname } from "node:path"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { type Import, type ImportOptions, isOver } from "../../domain/import-export/Import.ts"
+import {
+  type ExportFormat,
+  type Import,
+  type ImportFormat,
+  type ImportOptions,
+  isExternal,
+  isOver,
+  type Kind,
+  reasonOf
+} from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
-import { type ExportFormat, type ImportFormat, isExternal, type Kind } from "../../domain/import-export/Kind.ts"
 import { JobRunner } from "../../domain/jobs/Jobs.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
@@ -15,7 +23,6 @@ import { ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { loggingLayer, servicesApp } from "../App.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
-import { progressOn, type Screen } from "./Progress.ts"
 
 /** An import or export failed, or refused records; one line that says why. Exit code 1. */
 export class ImportExportRefused extends Data.TaggedError("ImportExportRefused")<{ readonly message: string }> {}
@@ -74,7 +81,7 @@ const untilOver = Effect.fnUntraced(function*(begun: Import, seen: (record: Impo
     Effect.forever(Effect.delay(Effect.ignoreCause(runner.run({ queue: "imports", limit: 1 })), "250 millis"))
   )
   let record = begun
-  for (; !isOver(record.state); record = yield* imports.get(begun.id)) {
+  for (; !isOver(record); record = yield* imports.get(begun.id)) {
     seen(record)
     yield* Effect.sleep("200 millis")
   }
@@ -87,9 +94,7 @@ const reasonsOf = Effect.fnUntraced(function*({ id, refused }: Import) {
   if (refused === 0) return []
   const { items } = yield* (yield* Imports).refusals(id, { page: 1, limit: shownReasons })
   const lines = items.map(({ issues, key, line }) =>
-    `line ${line}${key === null ? "" : ` (${key})`}: ${
-      issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
-    }`
+    `line ${line}${key === null ? "" : ` (${key})`}: ${reasonOf({ issues })}`
   )
   return refused > items.length
     ? [...lines, `… and ${refused - items.length} more: GET /api/imports/${id}/refusals`]
@@ -106,16 +111,58 @@ const bytesOf = Effect.fnUntraced(function*(file: string) {
         await opened.close()
         throw new Error("it is a folder")
       },
-      catch: (error) => new ImportExportRefused({ message: `${file} cannot be read: ${reasonOf(error)}.` })
+      catch: (error) => new ImportExportRefused({ message: `${file} cannot be read: ${causeOf(error)}.` })
     }),
     (opened) => Effect.promise(() => opened.close())
   )
   return Stream.fromAsyncIterable<Uint8Array, unknown>(handle.createReadStream({ autoClose: false }), (error) => error)
 })
 
-const reasonOf = (error: unknown): string => {
+const causeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return "code" in error && error.code === "ENOENT" ? "there is no such file" : error.message
+}
+
+const width = 30
+
+const grouped = (count: number): string => count.toLocaleString("en")
+
+const countsOf = ({ created, refused, unchanged, updated }: Import): string =>
+  `${grouped(created)} created, ${grouped(updated)} updated, ${grouped(unchanged)} unchanged, ${
+    grouped(refused)
+  } refused`
+
+const shareOf = ({ read, rows }: Import): number => rows === 0 ? 1 : read / rows
+
+/** How far an import is, as a line of a terminal. */
+export const barOf = (record: Import): string => {
+  const share = shareOf(record)
+  const percent = `${Math.floor(share * 100)}%`.padStart(4)
+  const done = Math.round(share * width)
+  return `${"█".repeat(done)}${"░".repeat(width - done)} ${percent}  ${grouped(record.read)} of ${
+    grouped(record.rows)
+  }  ${countsOf(record)}`
+}
+
+/** Where lines are written. */
+export interface Screen {
+  readonly isTTY?: boolean
+  readonly write: (text: string) => unknown
+}
+
+/** Shows how far an import is: one line that changes on a terminal, a line for each tenth elsewhere. */
+export const progressOn = (screen: Screen) => {
+  let shown = -1
+  return (record: Import): void => {
+    if (screen.isTTY === true) {
+      screen.write(`\r\u001b[2K${barOf(record)}`)
+      return
+    }
+    const tenth = Math.floor(shareOf(record) * 10)
+    if (tenth === shown || record.state === "receiving") return
+    shown = tenth
+    screen.write(`${grouped(record.read)} of ${grouped(record.rows)} records: ${countsOf(record)}\n`)
+  }
 }
 
 const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen) {

@@ -1,17 +1,142 @@
 import * as NodeStream from "@effect/platform-node/NodeStream"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer, Schedule, Stream } from "effect"
+import { createHash, randomUUID } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { mkdir, open, rename, rm, stat } from "node:fs/promises"
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import {
   type ByteRange,
   FileMissing,
+  FileTooLarge,
   isStorageKey,
   MediaStorage,
   StorageFailed,
-  type TemporaryFile
-} from "../../domain/media/MediaStorage.ts"
-import { onDisk } from "./LocalTemporaryFiles.ts"
+  type TemporaryFile,
+  TemporaryFiles
+} from "../../domain/media/MediaFiles.ts"
+
+/** Number of leading bytes that are enough to detect a content type. */
+const headBytes = 4_096
+
+/** Types that this service accepts under a wider name. */
+const aliases: Readonly<Record<string, string>> = {
+  "image/apng": "image/png",
+  "video/x-m4v": "video/mp4"
+}
+
+/** Pieces that XML allows before its root element, with their ends. */
+const prologue = [["<?xml", "?>"], ["<!--", "-->"], ["<!doctype svg", ">"]] as const
+
+/**
+ * SVG has no magic bytes, so this looks for its root element behind the prologue. It goes piece by piece, because the
+ * sender could make one regular expression take very long.
+ */
+const isSvg = (head: Uint8Array): boolean => {
+  let left = new TextDecoder().decode(head).toLowerCase().trimStart()
+  for (;;) {
+    const piece = prologue.find(([start]) => left.startsWith(start))
+    if (piece === undefined) return /^<svg[\s>]/.test(left)
+    const end = left.indexOf(piece[1], piece[0].length)
+    if (end === -1) return false
+    left = left.slice(end + piece[1].length).trimStart()
+  }
+}
+
+/** Detects the content type of a file by its first bytes (`headBytes`); undefined for an unknown one. */
+export const detectContentType = async (head: Uint8Array): Promise<string | undefined> => {
+  if (isSvg(head)) return "image/svg+xml"
+  // Loaded with the first file: most processes receive none.
+  const { fileTypeFromBuffer } = await import("file-type")
+  const found = await fileTypeFromBuffer(head)
+  return found === undefined ? undefined : aliases[found.mime] ?? found.mime
+}
+
+/** Runs work on the disk; its failures are the storage's. */
+export const onDisk = <A>(work: () => Promise<A>): Effect.Effect<A, StorageFailed> =>
+  Effect.tryPromise({ try: work, catch: (cause) => new StorageFailed({ cause }) })
+
+/** A free path in the folder. The file there is removed when the scope closes. */
+export const temporaryPath = (folder: string) =>
+  Effect.acquireRelease(
+    Effect.as(onDisk(() => mkdir(folder, { recursive: true, mode: 0o700 })), join(folder, randomUUID())),
+    (path) => Effect.ignore(onDisk(() => rm(path, { force: true })))
+  )
+
+/** Writes chunks in order, and keeps size, hash and first bytes. */
+class FileWriter {
+  readonly #hash = createHash("sha256")
+  readonly #head: Array<Uint8Array> = []
+  size = 0
+
+  async write(file: FileHandle, chunk: Uint8Array): Promise<void> {
+    if (this.size < headBytes) this.#head.push(chunk.slice(0, headBytes - this.size))
+    this.size += chunk.length
+    this.#hash.update(chunk)
+    for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
+  }
+
+  async written(path: string) {
+    const contentType = await detectContentType(Buffer.concat(this.#head))
+    return { path, size: this.size, digest: this.#hash.digest("hex"), contentType }
+  }
+}
+
+const openFile = (path: string) =>
+  Effect.acquireRelease(
+    onDisk(() => open(path, "wx", 0o600)),
+    (file) => Effect.ignore(onDisk(() => file.close()))
+  )
+
+const receiveAt = Effect.fnUntraced(
+  function*<E>(path: string, content: Stream.Stream<Uint8Array, E>, limit: number) {
+    const file = yield* openFile(path)
+    const writer = new FileWriter()
+    const take = Effect.fnUntraced(function*(chunk: Uint8Array) {
+      if (writer.size + chunk.length > limit) return yield* new FileTooLarge({ limit })
+      yield* onDisk(() => writer.write(file, chunk))
+    })
+    yield* Stream.runForEach(content, take)
+    // The file is renamed or sent next, so its bytes have to be on the disk before success is reported.
+    yield* onDisk(() => file.sync())
+    return yield* onDisk(() => writer.written(path))
+  },
+  Effect.scoped
+)
+
+/** Age at which a file belongs to a process that died; no upload takes this long. */
+const abandonedAfterMs = 3_600_000
+
+/** Removes abandoned files from the folder. Gives their number. */
+export const clearAbandoned = Effect.fn("TemporaryFiles.clearAbandoned")(function*(folder: string) {
+  const now = yield* Clock.currentTimeMillis
+  const names = yield* onDisk(() => readdir(folder)).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+  const removed = yield* Effect.forEach(names, (name) =>
+    onDisk(async () => {
+      const path = join(folder, name)
+      if (now - (await stat(path)).mtimeMs < abandonedAfterMs) return 0
+      await rm(path, { force: true })
+      return 1
+    }).pipe(Effect.orElseSucceed(() => 0)))
+  return removed.reduce<number>((sum, one) => sum + one, 0)
+})
+
+/**
+ * Temporary files in a folder of this machine. Each process clears its folder: a scheduled job would see the disk of one
+ * process only.
+ */
+export const localTemporaryFiles = (folder: string): Layer.Layer<TemporaryFiles> =>
+  Layer.effect(
+    TemporaryFiles,
+    Effect.gen(function*() {
+      yield* Effect.forkScoped(Effect.repeat(clearAbandoned(folder), Schedule.spaced("1 hour")))
+      return TemporaryFiles.of({
+        receive: (content, limit) =>
+          Effect.flatMap(temporaryPath(folder), (path) => receiveAt(path, content, limit)).pipe(
+            Effect.withSpan("TemporaryFiles.receive")
+          )
+      })
+    })
+  )
 
 const isAbsent = ({ cause }: StorageFailed): boolean =>
   typeof cause === "object" && cause !== null && "code" in cause && cause.code === "ENOENT"

@@ -1,16 +1,170 @@
-import { Layer, Redacted } from "effect"
-import { hkdfSync } from "node:crypto"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import { createHash, hkdfSync } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import type { IncomingMessage } from "node:http"
 import { join, resolve } from "node:path"
-import { type MediaKey, MediaKeys } from "../../domain/media/MediaFiles.ts"
-import { MediaAddress, MediaSettings } from "../../domain/media/MediaSettings.ts"
+import type { Sharp, SharpOptions } from "sharp"
+import { PictureDelayed, PictureHosts, PictureRefused } from "../../domain/media/ExternalPictures.ts"
+import { MediaAddress, MediaSettings, type MediaSettingsValues } from "../../domain/media/MediaAsset.ts"
+import { ImageRefused, MediaImages, type MediaKey, MediaKeys, StorageFailed } from "../../domain/media/MediaFiles.ts"
 import type { SecretsKey } from "../../domain/webhooks/SecretEncryption.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { hostResolver, targetPolicy } from "../webhooks/HttpSender.ts"
-import { guardedPictures } from "./GuardedPictures.ts"
-import { localStorage, noStorage } from "./LocalStorage.ts"
-import { localTemporaryFiles } from "./LocalTemporaryFiles.ts"
+import { prepareRequest, responseTo } from "../webhooks/PinnedRequest.ts"
+import { type HostResolver, targetGuard, type TargetPolicy } from "../webhooks/TargetGuard.ts"
+import { localStorage, localTemporaryFiles, noStorage, onDisk, temporaryPath } from "./LocalStorage.ts"
 import { s3Storage } from "./S3Storage.ts"
-import { sharpImages } from "./SharpImages.ts"
+
+/** Redirects that are followed: from `http` to `https`, to a name with `www`, to a host of files. */
+const maxRedirects = 5
+
+/** Uncompressed: a packed response could unpack to any size. */
+const headers = { accept: "image/*", "accept-encoding": "identity", "user-agent": "stoa" }
+
+const redirecting: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Answers of a host that is busy or broken at the moment. */
+const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500
+
+const redirectOf = ({ headers: { location }, statusCode = 0 }: IncomingMessage, from: URL): string | undefined => {
+  if (!redirecting.has(statusCode) || location === undefined || !URL.canParse(location, from.href)) return undefined
+  return new URL(location, from).href
+}
+
+const bytesOf = (response: IncomingMessage, limit: number) => {
+  const status = response.statusCode ?? 0
+  const message = `is answered with ${status}`
+  if (status !== 200) {
+    return Effect.fail(isTransient(status) ? new PictureDelayed({ message }) : new PictureRefused({ message }))
+  }
+  if (Number(response.headers["content-length"] ?? 0) > limit) {
+    return Effect.fail(new PictureRefused({ message: `is larger than ${limit} bytes` }))
+  }
+  return Effect.succeed(
+    Stream.fromAsyncIterable<Uint8Array, PictureDelayed>(
+      response,
+      () => new PictureDelayed({ message: "broke off in the middle" })
+    )
+  )
+}
+
+/** `PictureHosts` behind the guard of webhook targets, which checks every redirect like the first address. */
+export const guardedPictures = (policy: TargetPolicy): Layer.Layer<PictureHosts, never, HostResolver> =>
+  Layer.effect(
+    PictureHosts,
+    Effect.map(targetGuard(policy), (resolveTarget) => {
+      const asked = Effect.fnUntraced(
+        function*(url: string) {
+          const target = yield* resolveTarget(url)
+          const request = yield* Effect.acquireRelease(
+            Effect.sync(() => prepareRequest(target, { method: "GET", headers })),
+            (open) => Effect.sync(() => open.destroy())
+          )
+          return { response: yield* responseTo(request), url: target.url }
+        },
+        Effect.catchTags({
+          TargetRefused: ({ message }) => Effect.fail(new PictureRefused({ message })),
+          Unresolved: ({ message }) => Effect.fail(new PictureDelayed({ message })),
+          NoAnswer: ({ message }) => Effect.fail(new PictureDelayed({ message }))
+        })
+      )
+
+      const fetch = Effect.fn("PictureHosts.fetch")(function*(url: string, limit: number) {
+        let next = url
+        for (let hop = 0; hop <= maxRedirects; hop++) {
+          const answer = yield* asked(next)
+          const onward = redirectOf(answer.response, answer.url)
+          if (onward === undefined) return yield* bytesOf(answer.response, limit)
+          // The body of a redirect stays unread; its connection is closed with the scope.
+          next = onward
+        }
+        return yield* new PictureRefused({ message: `leads on more than ${maxRedirects} times` })
+      })
+
+      return PictureHosts.of({ fetch })
+    })
+  )
+
+/** Time limit for one image, in seconds. */
+const limitSeconds = 20
+
+/** The library's names of the formats. */
+const formats: Readonly<Record<string, string>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+  "image/avif": "heif"
+}
+
+/** The library cannot be loaded: no fault of the image. */
+class LibraryMissing extends Error {}
+
+/**
+ * The library is loaded with the first image, as most processes see none. It works outside of JavaScript's thread; one
+ * thread per image and no cache keep its memory small.
+ */
+const loaded = async () => {
+  const { default: sharp } = await import("sharp").catch((cause: unknown) => {
+    throw new LibraryMissing("The library for images cannot be read on this machine.", { cause })
+  })
+  sharp.cache(false)
+  sharp.concurrency(1)
+  return sharp
+}
+
+const unreadable = () => new ImageRefused({ message: "is an image that cannot be read" })
+
+/** Tells failures of the disk from those of the image. */
+const failureOf = (cause: unknown): ImageRefused | StorageFailed =>
+  cause instanceof LibraryMissing || (typeof cause === "object" && cause !== null && "syscall" in cause)
+    ? new StorageFailed({ cause })
+    : cause instanceof ImageRefused
+    ? cause
+    : cause instanceof Error && /pixel limit/.test(cause.message)
+    ? new ImageRefused({ message: "has more pixels than are allowed" })
+    : unreadable()
+
+/** Images by sharp. Damaged images are refused rather than guessed at. */
+export const sharpImages = (folder: string, { maxPixels }: MediaSettingsValues): Layer.Layer<MediaImages> => {
+  const options: SharpOptions = { limitInputPixels: maxPixels, failOn: "error", sequentialRead: true }
+
+  const withImage = <A>(path: string, use: (image: Sharp) => Promise<A>) =>
+    Effect.tryPromise({ try: async () => use((await loaded())(path, options)), catch: failureOf })
+
+  const measure = Effect.fn("MediaImages.measure")((path: string, contentType: string) =>
+    withImage(path, async (image) => {
+      const { autoOrient: { height, width }, format, pages = 1 } = await image.metadata()
+      if (format !== formats[contentType]) throw unreadable()
+      // The head holds the unpacked size of all frames: a bomb is refused before a pixel is unpacked.
+      if (width * height > maxPixels || width * height * pages > 4 * maxPixels) {
+        throw new ImageRefused({ message: `has more pixels than are allowed (${maxPixels})` })
+      }
+      return { width, height }
+    })
+  )
+
+  const render = Effect.fn("MediaImages.render")(function*(path: string, width: number) {
+    const made = yield* temporaryPath(folder)
+    const info = yield* withImage(
+      path,
+      (image) =>
+        image.autoOrient().resize({ width, withoutEnlargement: true }).timeout({ seconds: limitSeconds })
+          .webp({ quality: 80 }).toFile(made)
+    )
+    // A smaller version is small enough to be read at once.
+    const bytes = yield* onDisk(() => readFile(made))
+    const file = {
+      path: made,
+      size: bytes.length,
+      digest: createHash("sha256").update(bytes).digest("hex"),
+      contentType: "image/webp"
+    }
+    return { file, width: info.width, height: info.height, contentType: "image/webp", extension: "webp" }
+  })
+
+  return Layer.succeed(MediaImages, { measure, render })
+}
 
 /** Derived from the deployment's secrets keys: a leak of one kind does not reveal the other. */
 export const mediaKeys = (keyring: ReadonlyArray<SecretsKey>): ReadonlyArray<MediaKey> =>

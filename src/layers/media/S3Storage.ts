@@ -11,7 +11,7 @@ import {
   StorageFailed,
   type TemporaryFile,
   TemporaryFiles
-} from "../../domain/media/MediaStorage.ts"
+} from "../../domain/media/MediaFiles.ts"
 import type { S3Settings } from "../config/MediaConfig.ts"
 
 /** Maximum wait for a connection, in milliseconds. */

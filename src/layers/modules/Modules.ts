@@ -1,6 +1,6 @@
 import { Effect, Layer, Struct } from "effect"
 import { catalogueOf, PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
-import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModels.ts"
+import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModel.ts"
 import { together } from "../../domain/modules/Module.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { access } from "./access.ts"

@@ -1,23 +1,18 @@
 import { CsvError, type Info, parse } from "csv-parse"
-import { Data, Result } from "effect"
+import { Result } from "effect"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import { PayloadTooLarge } from "../../domain/errors/ApiErrors.ts"
+import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { csvColumns } from "../../domain/import-export/CsvColumns.ts"
-import { type CsvLine, csvTable, type OpenTable, wrongRow } from "../../domain/import-export/CsvTable.ts"
+import { csvTable, type OpenTable, type Row } from "../../domain/import-export/CsvTable.ts"
 import { externalTables } from "../../domain/import-export/ExternalFormats.ts"
-import type { FileRow, ImportOptions } from "../../domain/import-export/Import.ts"
-import { isExternal } from "../../domain/import-export/Kind.ts"
+import { type FileRow, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
 import { readJson } from "../../domain/text/JsonText.ts"
 import { isStorableJson } from "../../domain/text/Storable.ts"
 
-/** A file that cannot be read at all, or is larger than files may be. */
-export class FileRefused extends Data.TaggedError("FileRefused")<{
-  readonly reason: "unreadable" | "too large"
-  readonly message: string
-}> {}
-
-const unreadable = (message: string) => new FileRefused({ reason: "unreadable", message })
-const tooLarge = (message: string) => new FileRefused({ reason: "too large", message })
+/** A file that cannot be read at all; one that is larger than files may be is a `PayloadTooLarge`. */
+export class FileUnreadable extends invalid("FileUnreadable", "file", (message: string) => message, "unreadable") {}
 
 /** What is counted while a file arrives. */
 export interface Arrival {
@@ -29,12 +24,12 @@ const mebibyte = 1_048_576
 /** Maximum characters of a line: more than the largest description, and limited to protect memory. */
 const maxLine = 1_048_576
 
-const longLine = (line: unknown) => tooLarge(`Line ${line} is longer than ${maxLine} characters.`)
+const longLine = (line: unknown) => PayloadTooLarge.of(`Line ${line} is longer than ${maxLine} characters.`)
 
 /** Spreadsheets often write UTF-16, and "not UTF-8" alone would not tell the user what to do. */
 const refuseUtf16 = ([first, second]: Uint8Array): void => {
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw unreadable("The file is UTF-16. Save it as UTF-8 (in a spreadsheet: CSV UTF-8).")
+    throw new FileUnreadable("The file is UTF-16. Save it as UTF-8 (in a spreadsheet: CSV UTF-8).")
   }
 }
 
@@ -52,13 +47,13 @@ export async function* textOf(
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined })
     } catch {
-      throw unreadable(`The file is not UTF-8, near byte ${arrival.bytes}.`)
+      throw new FileUnreadable(`The file is not UTF-8, near byte ${arrival.bytes}.`)
     }
   }
   for await (const chunk of bytes) {
     if (arrival.bytes === 0) refuseUtf16(chunk)
     arrival.bytes += chunk.length
-    if (arrival.bytes > maxBytes) throw tooLarge(`The file exceeds the limit of ${maxBytes / mebibyte} MB.`)
+    if (arrival.bytes > maxBytes) throw PayloadTooLarge.of(`The file exceeds the limit of ${maxBytes / mebibyte} MB.`)
     yield decode(chunk)
   }
   yield decode()
@@ -87,12 +82,13 @@ const explained = (error: unknown): unknown => {
   if (!(error instanceof CsvError)) return error
   return error.code === "CSV_MAX_RECORD_SIZE"
     ? longLine(error["lines"])
-    : unreadable(`The file is not CSV: ${error.message}`)
+    : new FileUnreadable(`The file is not CSV: ${error.message}`)
 }
 
-interface Parsed {
-  readonly record: ReadonlyArray<string>
-  readonly info: Info
+/** A record of a CSV file with the line of the text it begins on. */
+interface CsvLine {
+  readonly line: number
+  readonly cells: ReadonlyArray<string>
 }
 
 /**
@@ -111,7 +107,9 @@ async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<CsvLine> {
   pipeline(Readable.from(text), parser).catch(() => undefined)
   let line = 1
   try {
-    for await (const { info, record } of parser as AsyncIterable<Parsed>) {
+    for await (
+      const { info, record } of parser as AsyncIterable<{ readonly record: ReadonlyArray<string>; readonly info: Info }>
+    ) {
       yield { line, cells: record }
       line = info.lines + 1
     }
@@ -119,6 +117,9 @@ async function* csvLines(text: AsyncIterable<string>): AsyncGenerator<CsvLine> {
     throw explained(error)
   }
 }
+
+/** A row with the problem that makes its lines invalid. */
+const wrongRow = (line: number, problem: string): FileRow => ({ line, record: null, problem })
 
 async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<FileRow> {
   let line = 0
@@ -136,14 +137,44 @@ async function* jsonRows(text: AsyncIterable<string>): AsyncGenerator<FileRow> {
   }
 }
 
+/** Maximum number of lines of one record. */
+const maxLines = 2500
+
+const namedRow = (header: ReadonlyArray<string>, cells: ReadonlyArray<string>): Row =>
+  new Map(header.map((name, index) => [name, cells[index] ?? ""] as const).filter(([, cell]) => cell !== ""))
+
+/** Reads consecutive lines with the same key as one record. */
 async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGenerator<FileRow> {
   const lines = csvLines(text)
   const head = await lines.next()
-  if (head.done === true) throw unreadable("The file is empty: its first line names the columns.")
-  const reader = open(head.value.cells.map((name) => name.trim()))
-  if ("problem" in reader) throw unreadable(reader.problem)
-  for await (const line of lines) yield* reader.add(line)
-  yield* reader.end()
+  if (head.done === true) throw new FileUnreadable("The file is empty: its first line names the columns.")
+  const header = head.value.cells.map((name) => name.trim())
+  const table = open(header)
+  if ("problem" in table) throw new FileUnreadable(table.problem)
+  let group: { readonly line: number; readonly key: string; readonly rows: Array<Row>; lines: number } | undefined
+  const ended = (): ReadonlyArray<FileRow> => {
+    if (group === undefined) return []
+    const { key, line, lines, rows } = group
+    if (lines > maxLines) return [wrongRow(line, `A record of more than ${maxLines} lines.`)]
+    return [{ line, record: table.recordOf(rows, key), problem: null }]
+  }
+  for await (const { cells, line } of lines) {
+    const row = namedRow(header, cells)
+    const key = cells.length > header.length
+      ? { problem: `${cells.length} cells for ${header.length} columns.` }
+      : table.keyOf(row, line)
+    if (typeof key === "object") {
+      yield* [...ended(), wrongRow(line, key.problem)]
+      group = undefined
+    } else if (group !== undefined && (key === undefined || key === group.key)) {
+      group.lines += 1
+      if (group.lines <= maxLines) group.rows.push(row)
+    } else {
+      yield* ended()
+      group = { line, key: key ?? "", rows: [row], lines: 1 }
+    }
+  }
+  yield* ended()
 }
 
 const notStorable = "It holds text that cannot be stored: NUL, broken Unicode, or too many levels."

@@ -1,11 +1,12 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { isTransient } from "../../domain/errors/Transience.ts"
 import { BatchRepo, type Work } from "../../domain/import-export/BatchRepo.ts"
-import { type Import, isOver } from "../../domain/import-export/Import.ts"
-import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
+import { type Import, ImportExportSettings, isOver } from "../../domain/import-export/Import.ts"
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
+import { Jobs } from "../../domain/jobs/Jobs.ts"
+import { defineTask, GiveUp, Tasks } from "../../domain/jobs/Task.ts"
 
 /** Slug of the job that works on an import. */
 export const importTask = "imports/run"
@@ -18,12 +19,7 @@ const unwritable = { path: "", message: "The record could not be written.", code
 
 const refuseAll: Work = (rows) =>
   Effect.succeed({
-    results: rows.map(({ line, row }) => ({
-      row,
-      line,
-      key: null,
-      result: { _tag: "refused", issues: [unwritable] }
-    })),
+    results: rows.map((row) => ({ ...row, key: null, result: { _tag: "refused", issues: [unwritable] } })),
     afterCommit: Effect.void
   })
 
@@ -46,7 +42,7 @@ const make = Effect.gen(function*() {
   const toTheEnd = Effect.fnUntraced(
     function*(begun: Import, seen: (record: Import) => Effect.Effect<void>) {
       const work = kinds.workFor(begun)
-      for (let record = begun; !isOver(record.state);) {
+      for (let record = begun; !isOver(record);) {
         const done = yield* step(begun.id, work, batchRows)
         if (done === undefined) return yield* repo.find(begun.id)
         // After the commit nothing else triggers these hooks, so even a shutdown must not interrupt them.
@@ -81,3 +77,78 @@ const make = Effect.gen(function*() {
 export class ImportRuns extends Context.Service<ImportRuns>()("stoa/workflows/import-export/ImportRuns", { make }) {
   static readonly layer = Layer.effect(ImportRuns, make)
 }
+
+const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ importId: Schema.String }))
+
+/** Minutes without a batch after which an import's job counts as lost; a batch takes seconds. */
+const stalledMinutes = 15
+
+/** Imports handled in one run of the scheduled job. */
+const perTurn = 100
+
+/**
+ * The job of an import. An organization's imports run in sequence, so that two files with the same records do not wait
+ * for each other's rows. A separate queue keeps a large file from delaying other jobs.
+ */
+const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([runs, repo]) =>
+  defineTask({
+    slug: importTask,
+    queue: "imports",
+    retries: { attempts: 50, backoff: { type: "exponential", delay: 1_000, ceiling: 60_000, jitter: 0.2 } },
+    timeLimitMs: 21_600_000,
+    concurrency: { key: () => "imports" },
+    handler: Effect.fnUntraced(function*({ input, job }) {
+      const { importId } = yield* Effect.mapError(inputOf(input), () => new GiveUp("It names no import."))
+      const record = yield* Effect.catchDefect(runs.run(importId), (defect) => {
+        const last = job.attemptNumber >= job.maxAttempts
+        const end = last
+          ? Effect.asVoid(repo.end(importId, "failed", `It was given up after ${job.attemptNumber} tries.`))
+          : Effect.void
+        return Effect.andThen(end, Effect.die(defect))
+      })
+      if (record === undefined) return { output: { state: "gone" } }
+      const { created, read, refused, state, unchanged, updated } = record
+      return { output: { state, read, created, updated, unchanged, refused } }
+    })
+  })))
+
+/** Enqueues a new job for imports that lost theirs. */
+const reviving = Tasks.add(Effect.gen(function*() {
+  const repo = yield* ImportRepo
+  const jobs = yield* Jobs
+  return defineTask({
+    slug: "imports/revive",
+    schedule: "*/10 * * * *",
+    handler: Effect.fnUntraced(function*() {
+      const stalled = yield* repo.stalled(stalledMinutes, perTurn)
+      yield* jobs.enqueueAll(stalled.map(({ id, organizationId }) => ({
+        task: importTask,
+        input: { importId: id },
+        options: { organizationId }
+      })))
+      return { output: { revived: stalled.length } }
+    })
+  })
+}))
+
+/** Removes imports with their records and reports after their retention. */
+const purging = Tasks.add(Effect.gen(function*() {
+  const repo = yield* ImportRepo
+  const { keepDays } = yield* ImportExportSettings
+  return defineTask({
+    slug: "retention/imports",
+    schedule: "*/10 * * * *",
+    concurrency: { key: () => "retention/imports", supersedes: true },
+    handler: Effect.fnUntraced(function*() {
+      let removed = 0
+      for (let last = perTurn; last >= perTurn;) {
+        last = yield* repo.purge(keepDays, perTurn)
+        removed += last
+      }
+      return { output: { removed } }
+    })
+  })
+}))
+
+/** Tasks of imports. */
+export const importTasks = Layer.mergeAll(running, reviving, purging)

@@ -1,16 +1,19 @@
 import { Context, Effect, Exit, Layer, Stream } from "effect"
 import { createHash, type Hash } from "node:crypto"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { Conflict, PayloadTooLarge, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
-import type { FileText, ImportOptions } from "../../domain/import-export/Import.ts"
-import { ImportExportSettings } from "../../domain/import-export/ImportExportSettings.ts"
-import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
+import { PayloadTooLarge } from "../../domain/errors/ApiErrors.ts"
+import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
+import { ImportExportSettings, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
+import { type FileText, ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
-import { isExternal } from "../../domain/import-export/Kind.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { ExternalPictures } from "../../domain/media/ExternalPictures.ts"
-import { type Arrival, FileRefused, fileRows, textOf } from "./FileRows.ts"
+import { type Arrival, fileRows, FileUnreadable, textOf } from "./FileRows.ts"
 import { importTask } from "./ImportRuns.ts"
+
+class ImportDiscarded extends conflict("ImportDiscarded", "The import was discarded while its file arrived.") {}
+class KeyReused extends invalid("ImportKeyReused", "Idempotency-Key", "was used with another request", "key_reused") {}
+class NoPictures extends invalid("NoPictures", "pictures", "can only be fetched for files of other shops") {}
 
 /** Records and bytes that are staged at once: both bound what is in memory. */
 const packRows = 500
@@ -51,14 +54,6 @@ async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGener
 const scopeOf = ({ keyId, type, userId }: Actor, key: string): string =>
   createHash("sha256").update(JSON.stringify([type, keyId ?? userId, key])).digest("hex")
 
-/** The response to a refused file; any other failure is a defect. */
-const refused = (error: unknown): Effect.Effect<never, PayloadTooLarge | ValidationFailed> => {
-  if (!(error instanceof FileRefused)) return Effect.die(error)
-  return error.reason === "too large"
-    ? Effect.fail(PayloadTooLarge.of(error.message))
-    : Effect.fail(ValidationFailed.of("file", error.message, "unreadable"))
-}
-
 const make = Effect.gen(function*() {
   const imports = yield* Imports
   const repo = yield* ImportRepo
@@ -79,7 +74,9 @@ const make = Effect.gen(function*() {
             return staged ? Effect.void : Effect.die(new Error("An import went away while its file arrived."))
           })
         ),
-        Effect.catch(refused)
+        Effect.catch((error) =>
+          error instanceof FileUnreadable || error instanceof PayloadTooLarge ? Effect.fail(error) : Effect.die(error)
+        )
       )
       return hash.digest("hex")
     }
@@ -91,20 +88,16 @@ const make = Effect.gen(function*() {
       const actor = yield* CurrentActor
       const { organizationId } = actor
       const queued = yield* repo.queue(id, key === null ? null : scopeOf(actor, key), hash)
-      if (queued === undefined) return yield* Conflict.of("The import was discarded while its file arrived.")
-      if (!queued.sameContent) {
-        return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
-      }
+      if (queued === undefined) return yield* new ImportDiscarded()
+      if (!queued.sameContent) return yield* new KeyReused()
       if (!queued.earlier) yield* jobs.enqueue(importTask, { importId: id }, { organizationId })
       return queued
     }))
 
   const settled = Effect.fnUntraced(function*(asked: ImportOptions) {
-    yield* imports.admit(asked.kind, asked.format)
+    yield* imports.admitImport(asked.kind, asked.format)
     if (isExternal(asked.format)) return { ...asked, pictures: yield* pictures.admit(asked.pictures) }
-    return asked.pictures === true
-      ? yield* ValidationFailed.of("pictures", "can only be fetched for files of other shops")
-      : { ...asked, pictures: false }
+    return asked.pictures === true ? yield* new NoPictures() : { ...asked, pictures: false }
   })
 
   /**

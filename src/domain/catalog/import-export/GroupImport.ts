@@ -1,15 +1,17 @@
 import { Effect, Equal, Result, Schema } from "effect"
-import type { RowTable } from "../../batching/RowBatch.ts"
 import { RowBatchRepo } from "../../batching/RowBatchRepo.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Change } from "../../events/Event.ts"
 import { newId } from "../../ids/Id.ts"
-import { overlay, refused, upsertOf } from "../../import-export/Upsert.ts"
+import { refused, upsertOf } from "../../import-export/Upsert.ts"
+import { withSent } from "../../records/RecordService.ts"
 import { keyText, StorableObject } from "../../text/Storable.ts"
 import type { Brand } from "../brands/Brand.ts"
-import type { Category } from "../categories/Category.ts"
+import { brands } from "../brands/BrandRepo.ts"
+import { Category } from "../categories/Category.ts"
+import { categories } from "../categories/CategoryRepo.ts"
 import { Slug, SortOrder } from "../Entity.ts"
-import { categoryReads, type CategoryState } from "./GroupImportRepo.ts"
+import { categoryReads, type CategoryState } from "./CatalogImportRepo.ts"
 
 /**
  * A category in a file, identified by slug, below the one that `parent` names (null: a root). Absent keys keep the
@@ -19,7 +21,7 @@ export const CategoryRecord = Schema.Struct({
   slug: Slug,
   parent: Schema.optional(Schema.NullOr(Slug)),
   sortOrder: Schema.optional(SortOrder),
-  status: Schema.optional(Schema.Literals(["active", "archived"])),
+  status: Schema.optional(Category.fields.status),
   metadata: Schema.optional(StorableObject)
 }).annotate({ identifier: "CategoryRecord" })
 export type CategoryRecord = typeof CategoryRecord.Type
@@ -32,19 +34,6 @@ export const BrandRecord = Schema.Struct({
 }).annotate({ identifier: "BrandRecord" })
 export type BrandRecord = typeof BrandRecord.Type
 
-/** Categories to write; the guard of the tree runs after the statement, so that parents may be new. */
-export const categoriesTable: RowTable = {
-  name: "categories",
-  columns: "id, parent_id, slug, sort_order, status, metadata",
-  key: "id"
-}
-
-export const brandsTable: RowTable = {
-  name: "brands",
-  columns: "id, organization_id, slug, display_name, metadata",
-  key: "id"
-}
-
 /** Imports categories. */
 export const categoryImport = Effect.flatMap(
   categoryReads,
@@ -53,11 +42,11 @@ export const categoryImport = Effect.flatMap(
       const before = state.bySlug.get(sent.slug)
       return Result.map(parentOf(state, parent, sent.slug, before), (parentId) => {
         const blank: Category = { id: newId(), parentId, slug: sent.slug, sortOrder: 0, status: "active", metadata: {} }
-        const after = overlay(before ?? blank, { ...sent, parentId })
+        const after = withSent(before ?? blank, { ...sent, parentId })
         state.bySlug.set(after.slug, after)
         state.byId.set(after.id, after)
         draft.change(...categoryChanges(before, after))
-        if (draft.changes.length > 0) draft.put(categoriesTable, after)
+        if (draft.changes.length > 0) draft.put(categories, after)
         return before === undefined ? "new" : "stored"
       })
     })
@@ -68,16 +57,16 @@ export const brandImport = Effect.flatMap(RowBatchRepo, (rows) =>
   upsertOf(
     (records: ReadonlyArray<BrandRecord>) =>
       Effect.map(
-        rows.find<Brand>(brandsTable, "slug", records.map(({ slug }) => slug), "no key update"),
+        rows.find(brands, "slug", records.map(({ slug }) => slug), "no key update"),
         (stored) => ({ stored: new Map(stored.map((brand) => [brand.slug, brand])) })
       ),
     (sent, { organizationId, stored }, draft) => {
       const before = stored.get(sent.slug)
       const blank: Brand = { id: newId(), organizationId, slug: sent.slug, displayName: sent.slug, metadata: {} }
-      const after = overlay(before ?? blank, sent)
+      const after = withSent(before ?? blank, sent)
       if (!Equal.equals(before, after)) {
         const type = before === undefined ? "brands.create" : "brands.update"
-        draft.put(brandsTable, after)
+        draft.put(brands, after)
         draft.change({ type, entityType: "brand", entityId: after.id, payload: after, before: before ?? null })
       }
       return Result.succeed(before === undefined ? "new" : "stored")

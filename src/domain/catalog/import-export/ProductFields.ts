@@ -4,7 +4,7 @@ import type { Issue } from "../../errors/ApiErrors.ts"
 import type { CatalogEntity } from "../Entity.ts"
 import type { FieldDefinition } from "../fields/FieldDefinition.ts"
 import { assigned, type FieldsByName } from "../fields/FieldDefinition.ts"
-import { type FieldState, productTables, type Referable, type StoredProduct, uniqueKey } from "./ProductImportRepo.ts"
+import { type FieldState, productTables, type Referable, type StoredProduct, uniqueKey } from "./CatalogImportRepo.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
 
 /** The custom fields of an entity after a record. */

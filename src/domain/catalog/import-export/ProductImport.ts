@@ -1,25 +1,29 @@
-import { Effect, Equal, Result } from "effect"
+import { Effect, Equal, Result, Schema, Struct } from "effect"
 import { CurrentActor, holds } from "../../access/Actor.ts"
 import { RowBatch } from "../../batching/RowBatch.ts"
+import { ValidationFailed } from "../../errors/ApiErrors.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
 import { newId } from "../../ids/Id.ts"
-import { type BatchContext, overlay, refused, upsertOf } from "../../import-export/Upsert.ts"
-import type { CatalogEntity } from "../Entity.ts"
-import { brandsTable, categoriesTable } from "./GroupImport.ts"
+import { type BatchContext, refused, upsertOf } from "../../import-export/Upsert.ts"
+import { withSent } from "../../records/RecordService.ts"
+import type { Table } from "../../records/Table.ts"
+import type { Brand } from "../brands/Brand.ts"
+import { brands } from "../brands/BrandRepo.ts"
+import type { Category } from "../categories/Category.ts"
+import { categories } from "../categories/CategoryRepo.ts"
+import type { CatalogEntity, NewEntity } from "../Entity.ts"
+import { fieldReads, type FieldState, productReads, productTables as tables } from "./CatalogImportRepo.ts"
+import type { ProductState, StoredProduct, StoredTexts } from "./CatalogImportRepo.ts"
 import { planFields } from "./ProductFields.ts"
-import { productHooks, type WrittenProduct } from "./ProductHooks.ts"
-import {
-  fieldReads,
-  type FieldState,
-  productReads,
-  type ProductState,
-  productTables as tables,
-  type StoredProduct,
-  type StoredTexts
-} from "./ProductImportRepo.ts"
 import { mediaIssues, planMedia } from "./ProductMedia.ts"
 import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
 import { planVariants } from "./ProductVariants.ts"
+
+/** An entity that a record created or changed. */
+interface WrittenProduct {
+  readonly entity: CatalogEntity
+  readonly old: CatalogEntity | undefined
+}
 
 /**
  * Imports products: merges each record into the entity of its slug, or creates it (docs/import-export.md). Slugs must be
@@ -86,7 +90,7 @@ const entityAfter = (before: CatalogEntity, record: ProductRecord, now: Date): C
   const { isVisible, metadata, status, taxClass, type } = record
   const activated = status === "active" && before.status !== "active"
   const base = activated ? { ...before, isVisible: true, publishedAt: now } : before
-  const after = overlay(base, { isVisible, metadata, status, taxClass, type })
+  const after = withSent(base, { isVisible, metadata, status, taxClass, type })
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
@@ -104,7 +108,7 @@ const planTexts = (entityId: string, stored: ReadonlyArray<StoredTexts>, sent: R
       return refused(`attributes.${index}.title`, "is required the first time a locale is written")
     }
     const none = { subtitle: null, description: null, richDescription: null, seoTitle: null, seoDescription: null }
-    const after = overlay<StoredTexts>(old ?? { id: newId(), entityId, locale, title: "", ...none }, texts)
+    const after = withSent<StoredTexts>(old ?? { id: newId(), entityId, locale, title: "", ...none }, texts)
     if (Equal.equals(after, old)) continue
     byLocale.set(locale, after)
     changed.push(after)
@@ -161,14 +165,32 @@ const planProduct = (
 
 /** What links of products lead to; a missing category is created as a root, a brand with the slug as its name. */
 const groups = {
-  categories: { subject: "category", key: "categoryId", table: categoriesTable },
-  brands: { subject: "brand", key: "brandId", table: brandsTable }
+  categories: {
+    subject: "category",
+    key: "categoryId",
+    table: categories,
+    blank: (slug: string): Category => ({
+      id: newId(),
+      parentId: null,
+      slug,
+      sortOrder: 0,
+      status: "active",
+      metadata: {}
+    })
+  },
+  brands: {
+    subject: "brand",
+    key: "brandId",
+    table: brands,
+    blank: (slug: string, organizationId: string): Brand => ({
+      id: newId(),
+      organizationId,
+      slug,
+      displayName: slug,
+      metadata: {}
+    })
+  }
 } as const
-
-const newGroup = (name: keyof typeof groups, slug: string, organizationId: string) =>
-  name === "categories"
-    ? { id: newId(), parentId: null, slug, sortOrder: 0, status: "active", metadata: {} }
-    : { id: newId(), organizationId, slug, displayName: slug, metadata: {} }
 
 /** Replaces the categories or brands of the entity by those of a record; an absent key keeps them. */
 const planLinks = (
@@ -180,25 +202,88 @@ const planLinks = (
   draft: RowBatch
 ): void => {
   if (wanted === undefined) return
-  const { key, subject, table } = groups[name]
+  const { blank, key, subject } = groups[name]
+  const [group, links]: readonly [Table<object>, Table<object>] = [groups[name].table, tables[name]]
   const of = { entityType: "catalog_entity", entityId } as const
   const before = stored?.[name] ?? []
   const linked = new Set(before.map(({ slug }) => slug))
   for (const slug of new Set(wanted)) {
     if (linked.has(slug)) continue
     if (!state[name].has(slug)) {
-      const payload = newGroup(name, slug, state.organizationId)
+      const payload = blank(slug, state.organizationId)
       state[name].set(slug, payload.id)
-      draft.put(table, payload)
+      draft.put(group, payload)
       draft.change({ type: `${name}.create`, entityType: subject, entityId: payload.id, payload })
     }
     const payload = { entityId, [key]: state[name].get(slug) }
-    draft.put(tables[name], { ...payload, sortOrder: 0 })
+    draft.put(links, { ...payload, sortOrder: 0 })
     draft.change({ type: `${name}.link`, ...of, payload })
   }
   for (const { id } of before.filter(({ slug }) => !wanted.includes(slug))) {
     const link = { entityId, [key]: id }
-    draft.remove(tables[name], link)
+    draft.remove(links, link)
     draft.change({ type: `${name}.unlink`, ...of, payload: { ...link, deleted: true }, before: link })
   }
 }
+
+/** The hooks around a batch: before each record, at the end of its transaction, and after it. */
+const productHooks = (hooks: Hooks["Service"]) => {
+  /** Runs the hooks of a create or an update on a record; 422 when one refuses it. */
+  const changed = Effect.fnUntraced(function*(record: ProductRecord, type: string, stored: StoredProduct | undefined) {
+    const sent: NewEntity = { type, slug: record.slug, ...given(record) }
+    if (stored === undefined) {
+      const general = yield* hooks.before("catalog.beforeCreate", sent)
+      const after = yield* hooks.before(`catalog.${general.type}.beforeCreate`, general)
+      return { ...record, type: after.type, ...given(after) }
+    }
+    const of = { entityId: stored.entity.id }
+    const general = yield* hooks.before("catalog.beforeUpdate", given(record), of)
+    return { ...record, ...given(yield* hooks.before(`catalog.${type}.beforeUpdate`, general, of)) }
+  })
+
+  /** The record after the hooks, also those of the categories that it adds. */
+  const asked = Effect.fnUntraced(function*(record: ProductRecord, stored: StoredProduct | undefined) {
+    const type = record.type ?? stored?.entity.type
+    if (type === undefined || !hooks.hasAny(beforeHooks)) return record
+    const after = yield* changed(record, type, stored)
+    const linked = new Set(stored?.categories.map(({ slug }) => slug))
+    const categories = after.categories?.filter((slug) => !linked.has(slug)) ?? []
+    if (categories.length > 0) {
+      const of = { entityId: stored?.entity.id ?? null, categories, metadata: after.metadata ?? null }
+      yield* hooks.before("catalog.beforeCategorize", of)
+    }
+    return after
+  })
+
+  /**
+   * Runs the hooks of a batch inside its transaction. A refusal here is a bug of the hook: records are refused earlier,
+   * by the hooks of each record.
+   */
+  const committed = (written: ReadonlyArray<WrittenProduct>) =>
+    written.length === 0 || !hooks.has("catalog.beforeCommit")
+      ? Effect.void
+      : Effect.catchIf(
+        hooks.before("catalog.beforeCommit", {
+          created: written.flatMap(({ entity, old }) => old === undefined ? [entity] : []),
+          updated: written.flatMap(({ entity, old }) => old === undefined ? [] : [{ entity, old }])
+        }),
+        Schema.is(ValidationFailed),
+        Effect.die
+      )
+
+  const recorded = ({ entity, old }: WrittenProduct) => {
+    const key = old === undefined ? "afterCreate" : "afterUpdate"
+    return hooks.hasAny(afterHooks)
+      ? [hooks.after(`catalog.${key}`, entity, old), hooks.after(`catalog.${entity.type}.${key}`, entity, old)]
+      : []
+  }
+
+  return { asked, committed, recorded }
+}
+
+const beforeHooks = /^catalog\.(.+\.)?before(Create|Update|Categorize)$/
+const afterHooks = /^catalog\.(.+\.)?after(Create|Update)$/
+
+/** Drops undefined fields: an absent key keeps the value, and hooks would see undefined as a change. */
+const given = (sent: Pick<ProductRecord, "customFields" | "metadata" | "status" | "taxClass">) =>
+  Struct.pick(sent, (["status", "metadata", "taxClass", "customFields"] as const).filter((f) => sent[f] !== undefined))

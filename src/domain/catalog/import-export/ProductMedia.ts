@@ -4,7 +4,7 @@ import type { Change } from "../../events/Event.ts"
 import type { BatchContext } from "../../import-export/Upsert.ts"
 import type { AttachedMedium } from "../../media/MediaAsset.ts"
 import type { CatalogEntity } from "../Entity.ts"
-import { type ProductState, productTables } from "./ProductImportRepo.ts"
+import { type ProductState, productTables } from "./CatalogImportRepo.ts"
 import type { MediumRecord } from "./ProductRecord.ts"
 import type { FindVariant } from "./ProductVariants.ts"
 

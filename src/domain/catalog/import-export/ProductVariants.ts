@@ -2,12 +2,13 @@ import { Equal, Result } from "effect"
 import type { RowBatch } from "../../batching/RowBatch.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import { newId } from "../../ids/Id.ts"
-import { overlay, refused } from "../../import-export/Upsert.ts"
+import { refused } from "../../import-export/Upsert.ts"
+import { withSent } from "../../records/RecordService.ts"
 import type { CatalogEntity } from "../Entity.ts"
 import { combinationKey } from "../variants/Variant.ts"
 import type { OptionValue } from "../variants/Variant.ts"
-import type { NamedGroup, StoredOption, StoredProduct, StoredVariant } from "./ProductImportRepo.ts"
-import { productTables as tables } from "./ProductImportRepo.ts"
+import type { Named, StoredOption, StoredProduct, StoredVariant } from "./CatalogImportRepo.ts"
+import { productTables as tables } from "./CatalogImportRepo.ts"
 import type { ProductRecord } from "./ProductRecord.ts"
 
 type Options = Readonly<Record<string, string>>
@@ -127,7 +128,7 @@ export const planVariants = (
   entity: CatalogEntity,
   stored: StoredProduct | undefined,
   record: ProductRecord,
-  skus: Map<string, NamedGroup>,
+  skus: Map<string, Named>,
   draft: RowBatch
 ): Result.Result<FindVariant, ReadonlyArray<Issue>> => {
   const options = new ProductOptions(entity.id, stored?.options ?? [])
@@ -152,7 +153,7 @@ export const planVariants = (
     if (before !== undefined && seen.has(before.id)) {
       return refused(`${path}.sku`, "names a variant of this record again.")
     }
-    const after = overlay(before ?? blankVariant(entity.id, nextAfter(variants.values()), combination), sent)
+    const after = withSent(before ?? blankVariant(entity.id, nextAfter(variants.values()), combination), sent)
     seen.add(after.id)
     if (Equal.equals(after, before)) continue
     const owner = after.sku === null ? undefined : skus.get(after.sku)

@@ -1,29 +1,34 @@
-import { Equal, Result, Struct } from "effect"
+import { Array, Equal, Result, Schema, Struct } from "effect"
 import { lineDetails } from "../../carts/Line.ts"
 import { orderTotals } from "../../checkout/Totals.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Order, OrderLine } from "../Order.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
 
-/** A line as a file describes it, with everything that follows from its order. */
-export type LineContent = Omit<OrderLine, "entityId" | "id" | "isCustomPrice" | "metadata" | "orderId" | "variantId">
-
-/** An order in the form of an export (`orderRecordJson`). */
-export interface StoredRecord extends Readonly<Record<string, unknown>> {
+/** What a record may leave out of an order, and what stands for it. */
+const unsent: Pick<Order, "amountCaptured" | "cancelledAt" | "fulfilledAt" | "metadata" | "refundedTotal"> & {
   readonly email: string | null
-  readonly lineItems: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly shippingAddress: Order["shippingAddress"]
+} = {
+  email: null,
+  amountCaptured: null,
+  refundedTotal: 0,
+  fulfilledAt: null,
+  cancelledAt: null,
+  shippingAddress: null,
+  metadata: {}
 }
 
-/** An order as a file describes it; amounts in minor units. */
-export interface OrderContent extends
-  Omit<
-    Order,
-    "customerId" | "id" | "idempotencyKey" | "lineItems" | "organizationId" | "updatedAt" | `payment${string}`
-  >
-{
-  readonly email: string | null
-  readonly lineItems: ReadonlyArray<LineContent>
-}
+/** The defaults, and the sent values of their fields over them. */
+const filled = <A extends object>(
+  defaults: A,
+  sent: { readonly [Field in keyof A]?: A[Field] | null | undefined }
+): A => ({
+  ...defaults,
+  ...Object.fromEntries(
+    Object.entries(sent).filter(([field, value]) => field in defaults && value !== undefined && value !== null)
+  )
+})
 
 const wrong = (path: string, message: string, code = "does_not_add_up"): Issue => ({ path, message, code })
 
@@ -87,44 +92,29 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Da
       : []
   )
 
-const linesOf = ({ lineItems, status }: OrderRecord, totals: Totals): ReadonlyArray<LineContent> => {
+/** An order as a file describes it, with everything that follows from its parts; amounts in minor units. */
+const contentOf = (record: OrderRecord, totals: Totals) => {
   // In a fulfilled or refunded order, a line without a status counts as fulfilled.
-  const handedOver = status === "fulfilled" || status === "refunded" ? "fulfilled" : "unfulfilled"
-  return lineItems.map((line, index) => ({
-    sku: line.sku ?? null,
-    title: line.title,
-    entityType: line.entityType ?? "product",
-    quantity: line.quantity,
-    ...Struct.pick(line, lineDetails),
-    unitPrice: line.unitPrice,
-    totalPrice: totals.lines[index]?.totalPrice ?? 0,
-    discountAmount: totals.lines[index]?.discountAmount ?? 0,
-    taxAmount: totals.lines[index]?.taxAmount ?? 0,
-    refundedQuantity: line.refundedQuantity ?? 0,
-    fulfillmentStatus: line.fulfillmentStatus ?? handedOver
-  }))
+  const isOver = record.status === "fulfilled" || record.status === "refunded"
+  const unsentOfLine: Pick<OrderLine, "entityType" | "fulfillmentStatus" | "refundedQuantity" | "sku"> = {
+    sku: null,
+    entityType: "product",
+    refundedQuantity: 0,
+    fulfillmentStatus: isOver ? "fulfilled" : "unfulfilled"
+  }
+  return {
+    ...Struct.pick(record, ["orderNumber", "status", "placedAt", "currency"]),
+    ...Struct.pick(totals, ["subtotal", "discountTotal", "shippingTotal", "taxTotal", "taxIncluded", "grandTotal"]),
+    ...filled(unsent, record),
+    lineItems: Array.zipWith(record.lineItems, totals.lines, (line, sums) => ({
+      ...Struct.pick(line, ["title", "quantity", "unitPrice", ...lineDetails]),
+      ...Struct.pick(sums, ["totalPrice", "discountAmount", "taxAmount"]),
+      ...filled(unsentOfLine, line)
+    }))
+  }
 }
 
-const contentOf = (record: OrderRecord, totals: Totals): OrderContent => ({
-  orderNumber: record.orderNumber,
-  status: record.status,
-  placedAt: record.placedAt,
-  email: record.email ?? null,
-  currency: record.currency,
-  subtotal: totals.subtotal,
-  discountTotal: totals.discountTotal,
-  shippingTotal: totals.shippingTotal,
-  taxTotal: totals.taxTotal,
-  taxIncluded: totals.taxIncluded,
-  grandTotal: totals.grandTotal,
-  amountCaptured: record.amountCaptured ?? null,
-  refundedTotal: record.refundedTotal ?? 0,
-  fulfilledAt: record.fulfilledAt ?? null,
-  cancelledAt: record.cancelledAt ?? null,
-  shippingAddress: record.shippingAddress ?? null,
-  metadata: record.metadata ?? {},
-  lineItems: linesOf(record, totals)
-})
+export type OrderContent = ReturnType<typeof contentOf>
 
 /** The full content of a record, or everything in it that does not add up. */
 export const orderContent = (record: OrderRecord, now: Date): Result.Result<OrderContent, ReadonlyArray<Issue>> => {
@@ -137,13 +127,20 @@ export const orderContent = (record: OrderRecord, now: Date): Result.Result<Orde
 /** Without the fields that name a line's product: they are resolved in the current catalog and not part of the order. */
 const lineContent = ({ options: _, slug: __, ...line }: Readonly<Record<string, unknown>>) => line
 
-/** Whether a record in a file equals the stored order, `stored` in the form of an export. */
-export const sameOrder = (content: OrderContent, stored: StoredRecord): boolean => {
-  const { lineItems, ...storedOwn } = stored
+const Values = Schema.Record(Schema.String, Schema.Unknown)
+
+/** An order in the form of an export (`orderRecordJson`). */
+export const StoredRecord = Schema.StructWithRest(
+  Schema.Struct({ email: Schema.NullOr(Schema.String), lineItems: Schema.Array(Values) }),
+  [Values]
+)
+
+/** Whether a record in a file equals the stored order. */
+export const sameOrder = (content: OrderContent, { lineItems, ...stored }: typeof StoredRecord.Type): boolean => {
   const { lineItems: lines, ...own } = content
   const texts = Object.entries(own).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   return Equal.equals(
     [{ ...Object.fromEntries(texts), email: own.email?.toLowerCase() }, lines],
-    [{ ...storedOwn, email: stored.email?.toLowerCase() }, lineItems.map(lineContent)]
+    [{ ...stored, email: stored.email?.toLowerCase() }, lineItems.map(lineContent)]
   )
 }

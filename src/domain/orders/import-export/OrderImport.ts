@@ -1,44 +1,62 @@
-import { DateTime, Effect, Result } from "effect"
+import { Array, DateTime, Effect, Result, Schema, Struct } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
-import type { RowTable } from "../../batching/RowBatch.ts"
+import { RowTable } from "../../batching/RowBatch.ts"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { orderOwners } from "../../customers/CustomerImport.ts"
-import { newId } from "../../ids/Id.ts"
+import { newId, Uuid } from "../../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../../import-export/Upsert.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundShares.ts"
-import { type Order, type OrderLine, orderLines as orderLineTable } from "../Order.ts"
+import { Amount, Time } from "../../pricing/Bounds.ts"
+import { Table } from "../../records/Table.ts"
+import { Order, OrderLine, orderNumber } from "../Order.ts"
 import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
-import { orderReads } from "./OrderImportRepo.ts"
+import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
-import { numberProblem, ownNumberOf } from "./OwnNumber.ts"
 
-const orders: RowTable = {
-  name: "orders",
-  columns: "id, order_number, customer_id, status, currency, subtotal, tax_total, tax_included, shipping_total, " +
-    "discount_total, grand_total, amount_captured, refunded_total, refunded_shipping, email, shipping_address, " +
-    "metadata, placed_at, updated_at, fulfilled_at, cancelled_at, imported_at",
-  key: "id"
-}
+/** The columns of imported orders: their payment is not one of this store. */
+export const importedOrders = new Table(
+  "orders",
+  Schema.Struct({
+    ...Struct.omit(Order.fields, [
+      "idempotencyKey",
+      "importedAt",
+      "isDraft",
+      "lineItems",
+      "paymentIntentId",
+      "paymentMethodId"
+    ]),
+    importedAt: Schema.NullOr(Time),
+    email: Schema.NullOr(Schema.String),
+    refundedShipping: Amount
+  })
+)
 
-const orderLines: RowTable = {
-  name: "order_lines",
-  columns: `${orderLineTable.names}, position, refunded_value`,
-  key: "id"
-}
+export const importedLines = new Table(
+  "order_lines",
+  Schema.Struct({ ...OrderLine.fields, position: Schema.Int, refundedValue: Amount })
+)
 
-const orderHistory: RowTable = {
-  name: "order_status_history",
-  columns: "id, order_id, from_status, to_status, reason, changed_by",
-  key: "id",
-  updates: []
-}
+const orderHistory = new RowTable(
+  "order_status_history",
+  Schema.Struct({
+    id: Uuid,
+    orderId: Uuid,
+    fromStatus: Order.fields.status,
+    toStatus: Order.fields.status,
+    reason: Schema.String,
+    changedBy: Schema.NullOr(Schema.String)
+  }),
+  { key: "id", updates: "" }
+)
 
-const orderCounters: RowTable = {
-  name: "order_counters",
-  columns: "year, last_number, imported_to",
-  key: "organization_id, year",
-  updates: ["imported_to = greatest(t.imported_to, excluded.imported_to)"]
-}
+const orderCounters = new RowTable(
+  "order_counters",
+  Schema.Struct({ year: Schema.Int, lastNumber: Schema.Int, importedTo: Schema.Int }),
+  {
+    key: "organization_id, year",
+    updates: "imported_to = greatest(t.imported_to, excluded.imported_to)"
+  }
+)
 
 /**
  * Imports orders of another system as records (docs/import-export.md): captures no money, uses no stock or promotion,
@@ -76,11 +94,9 @@ export const orderImport = Effect.gen(function*() {
     const customerId = state.owners.get(record.email?.toLowerCase() ?? "") ?? null
     const order = newOrder(content.success, customerId, state.found[index] ?? [], state)
     const { refundedShipping, refundedValues } = refundedElsewhere(order)
-    draft.put(orders, { ...order, email: record.email, refundedShipping })
-    draft.put(
-      orderLines,
-      ...order.lineItems.map((line, at) => ({ ...line, position: at + 1, refundedValue: refundedValues[at] }))
-    )
+    draft.put(importedOrders, { ...order, importedAt: state.now, email: record.email ?? null, refundedShipping })
+    const lines = Array.zipWith(order.lineItems, refundedValues, (line, refundedValue) => ({ ...line, refundedValue }))
+    draft.put(importedLines, ...lines.map((line, at) => ({ ...line, position: at + 1 })))
     const { id: orderId, status } = order
     const entry = { fromStatus: status, toStatus: status, reason: "imported", changedBy: state.userId }
     draft.put(orderHistory, { id: newId(), orderId, ...entry })
@@ -136,4 +152,43 @@ const refundedElsewhere = (order: Order) => {
   )
   const ofLines = refundedValues.reduce((sum, value) => sum + value, 0)
   return { refundedValues, refundedShipping: Math.min(shares.shipping, Math.max(0, order.refundedTotal - ofLines)) }
+}
+
+/** The n-th order of a year in this store's numbering. */
+interface OwnNumber {
+  readonly year: number
+  readonly sequence: number
+}
+
+/** Far more than a store sells in a year; a number beyond it would take those of all later orders with it. */
+const largestSequence = 999_999_999
+
+const form = /^ORD-(\d{4})-(\d{6,19})$/
+
+/** Older years get no counter: it would never hand out a number, and look-ups by digits query every counter. */
+const oldestYears = 100
+
+/**
+ * The parts of a number in this store's format, for a year near `now`; undefined for a format only other systems use.
+ */
+const ownNumberOf = (text: string, now: number): OwnNumber | undefined => {
+  const [, year = "", digits = ""] = form.exec(text) ?? []
+  const own = { year: Number(year), sequence: Number(digits) }
+  const isOwn = year !== "" && own.sequence > 0 && own.year > now - oldestYears &&
+    (own.sequence > largestSequence || orderNumber(own.year, own.sequence) === text)
+  return isOwn ? own : undefined
+}
+
+/** Why a number cannot be brought by an import; undefined when it can. */
+const numberProblem = (
+  own: OwnNumber | undefined,
+  counters: ReadonlyMap<number, NumberCounter>,
+  now: number
+): string | undefined => {
+  if (own === undefined) return undefined
+  if (own.year > now) return "is one of a year that has not come yet"
+  if (own.sequence > largestSequence) return `is beyond ${largestSequence} orders in a year`
+  const { given, skipped } = counters.get(own.year) ?? { given: 0, skipped: [] }
+  const isFree = own.sequence > given || skipped.some(([first, last]) => own.sequence >= first && own.sequence <= last)
+  return isFree ? undefined : "is one that this store has given out itself, or is about to"
 }

@@ -1,8 +1,10 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { sellableFields } from "../../catalog/Sellables.ts"
 import { Email } from "../../customers/Customer.ts"
+import { isoTime } from "../../events/ChangeLogRepo.ts"
 import { CurrencyCode } from "../../money/Currency.ts"
 import { Amount, maybe, Moment, Units } from "../../pricing/Bounds.ts"
+import { orderedJsonOf } from "../../records/Columns.ts"
 import { FreeText, keyText, StorableObject } from "../../text/Storable.ts"
 import { isOrderNumber, LineFulfillment } from "../Order.ts"
 import { OrderStatus } from "../OrderStatus.ts"
@@ -25,9 +27,7 @@ const unread = maybe(FreeText)
  * keeps its text and amounts. Absent totals are computed from the quantity and the order's totals.
  */
 export const LineRecord = Schema.Struct({
-  sku: sellableFields.sku,
-  slug: sellableFields.slug,
-  options: sellableFields.options,
+  ...Struct.pick(sellableFields, ["sku", "slug", "options"]),
   title: FreeText,
   entityType: maybe(keyText(255)),
   quantity: Units,
@@ -69,3 +69,28 @@ export const OrderRecord = Schema.Struct({
   customerId: unread
 }).annotate({ identifier: "OrderRecord" })
 export type OrderRecord = typeof OrderRecord.Type
+
+/** The lines of the order `o`. Their product is null if it was deleted, and options are those of a variant without SKU. */
+const linesOf = (o: string) =>
+  `(select coalesce(json_agg(${
+    orderedJsonOf(Struct.omit(LineRecord.fields, ["entityId", "variantId"]), "l", {
+      slug: `(select e.slug from catalog_entities_read e
+        where e.id = l.entity_id and e.organization_id = l.organization_id)`,
+      options: `(select jsonb_object_agg(t.name, w.value) from variants_read v
+        join variant_option_values_read x on x.variant_id = v.id and x.organization_id = v.organization_id
+        join option_values_read w on w.id = x.option_value_id join option_types_read t on t.id = w.option_type_id
+        where v.id = l.variant_id and v.organization_id = l.organization_id and v.sku is null)`
+    })
+  } order by l.position), '[]')
+  from order_lines l where l.order_id = ${o}.id and l.organization_id = ${o}.organization_id)`
+
+/** An order in the form of files, without ids: an SQL expression over a row of `orders`. */
+export const orderRecordJson = (o: string): string =>
+  orderedJsonOf(Struct.omit(OrderRecord.fields, ["customerId", "id"]), o, {
+    placedAt: isoTime(`${o}.placed_at`),
+    email: `coalesce(${o}.email, (select c.email from customers_read c
+      where c.id = ${o}.customer_id and c.organization_id = ${o}.organization_id))`,
+    fulfilledAt: isoTime(`${o}.fulfilled_at`),
+    cancelledAt: isoTime(`${o}.cancelled_at`),
+    lineItems: linesOf(o)
+  })
