@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import type { AfterCall, BeforeCall, Hook, HookCall } from "../../src/domain/hooks/Hook.ts"
 import { hookOperations } from "../../src/domain/hooks/HookMap.ts"
-import { imported, jsonl } from "../import-export/ImportCalls.ts"
+import { imported, jsonl } from "../import-export/ImportFixtures.ts"
 import { addTo, aGuestCart, aProduct, checkOut, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asCustomer, at, type Call, testAppLayer } from "../support/TestApp.ts"
 

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { aMedium } from "../media/MediaCalls.ts"
+import { aMedium } from "../media/MediaFixtures.ts"
 import { aCartWith, aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { api, asAdmin, withApp } from "../support/TestApp.ts"
-import { aStore, expectRoundTrip, jsonl, type Store, upload, withReasons } from "./ImportCalls.ts"
+import { aStore, expectRoundTrip, jsonl, type Store, upload, withReasons } from "./ImportFixtures.ts"
 
 const shirt = {
   slug: "shirt",

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { api, withApp } from "../support/TestApp.ts"
-import { aStore, expectRoundTrip, jsonl, type Store, withReasons } from "./ImportCalls.ts"
+import { aStore, expectRoundTrip, jsonl, type Store, withReasons } from "./ImportFixtures.ts"
 
 /** One of every kind, for lamps and for bulbs. */
 const fields = [

@@ -4,14 +4,14 @@ import { mkdtempSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { aPicture } from "../media/Pictures.ts"
+import { aPicture } from "../media/MediaFixtures.ts"
 import { onDatabase } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
 import { pictureHost } from "../support/PictureHost.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { s3Emulator, s3Keys } from "../support/S3Emulator.ts"
 import { restart, type ServiceOptions, startService, talkingTo } from "../support/Service.ts"
-import { kept, shopifyFile, shownBy } from "./ForeignPictureCalls.ts"
+import { kept, shopifyFile, shownBy } from "./ImportFixtures.ts"
 
 const ownFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "stoa-pictures-"))),

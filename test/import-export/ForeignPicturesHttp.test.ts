@@ -1,15 +1,12 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
-import { fetched } from "../media/MediaCalls.ts"
-import { aPage, aPicture } from "../media/Pictures.ts"
-import { arriving, withShelf } from "../media/Shelf.ts"
+import { aPage, aPicture, arriving, fetched, withShelf } from "../media/MediaFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { pictureHost } from "../support/PictureHost.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
-import { atRest, failures, jobs, kept, shopifyFile, shownBy } from "./ForeignPictureCalls.ts"
-import { counts, imported, upload } from "./ImportCalls.ts"
+import { atRest, counts, failures, imported, jobs, kept, shopifyFile, shownBy, upload } from "./ImportFixtures.ts"
 
 const as = asAdmin
 const shopify = { query: "format=shopify" }

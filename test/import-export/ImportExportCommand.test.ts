@@ -8,8 +8,7 @@ import { barOf, progressOn } from "../../src/layers/import-export/ImportExportCo
 import { onDatabase } from "../support/Audit.ts"
 import { stoa } from "../support/Command.ts"
 import { freshDatabase } from "../support/Postgres.ts"
-import { jsonl } from "./ImportCalls.ts"
-import { anOldOrder } from "./ImportedOrders.ts"
+import { anOldOrder, jsonl } from "./ImportFixtures.ts"
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-import-"))),

@@ -4,7 +4,7 @@ import { beforeHook, HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin, asCustomer, asStaff, TestApp, testAppLayer } from "../support/TestApp.ts"
-import { counts, ended, exported, imported, jsonl, reasons, upload } from "./ImportCalls.ts"
+import { counts, ended, exported, imported, jsonl, reasons, upload } from "./ImportFixtures.ts"
 
 const small = testAppLayer({
   importExport: { maxFileBytes: 2_000_000, batchRows: 3 },

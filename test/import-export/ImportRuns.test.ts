@@ -6,7 +6,7 @@ import { Tasks } from "../../src/domain/jobs/Task.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
-import { counts, jsonl, upload } from "./ImportCalls.ts"
+import { counts, jsonl, upload } from "./ImportFixtures.ts"
 
 const resting = testAppLayer({ importExport: { batchRows: 2 }, jobs: { autorun: { enabled: false } } })
 

@@ -1,11 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { aMedium } from "../media/MediaCalls.ts"
-import { withShelf } from "../media/Shelf.ts"
+import { aMedium, withShelf } from "../media/MediaFixtures.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
-import { counts, exported, imported, jsonl, reasons } from "./ImportCalls.ts"
+import { counts, exported, imported, jsonl, reasons } from "./ImportFixtures.ts"
 
 const as = asAdmin
 const lines = { query: "format=jsonl" }

@@ -4,8 +4,17 @@ import { randomUUID } from "node:crypto"
 import { onDatabase, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, addTo, aProduct, checkOut } from "../support/Purchase.ts"
 import { api, asAdmin, asStaff, withApp } from "../support/TestApp.ts"
-import { aStore, counts, exported, imported, reasons, upload, withReasons } from "./ImportCalls.ts"
-import { anOldOrder, importedOrders } from "./ImportedOrders.ts"
+import {
+  anOldOrder,
+  aStore,
+  counts,
+  exported,
+  imported,
+  importedOrders,
+  reasons,
+  upload,
+  withReasons
+} from "./ImportFixtures.ts"
 
 const as = asAdmin
 const line = { title: "Mug", quantity: 2, unitPrice: 1000 }

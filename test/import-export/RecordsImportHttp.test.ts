@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { api, withApp } from "../support/TestApp.ts"
-import { aStore, jsonl, withReasons } from "./ImportCalls.ts"
+import { aStore, jsonl, withReasons } from "./ImportFixtures.ts"
 
 /** A store with a shirt of two variants, one of which has no SKU. */
 const aShirtStore = Effect.tap(aStore, ({ send }) =>

@@ -4,8 +4,7 @@ import { randomUUID } from "node:crypto"
 import { refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, asStaff, at, inOrganization } from "../support/TestApp.ts"
-import { aMedium, attach, upload } from "./MediaCalls.ts"
-import { withShelf } from "./Shelf.ts"
+import { aMedium, attach, upload, withShelf } from "./MediaFixtures.ts"
 
 const attaching = (body: object, as = asAdmin) => api("POST", "/api/media/attach", { as, body })
 

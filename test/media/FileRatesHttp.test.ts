@@ -2,8 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
-import { fetched, upload } from "./MediaCalls.ts"
-import { withShelf } from "./Shelf.ts"
+import { fetched, upload, withShelf } from "./MediaFixtures.ts"
 
 const strict = { rateLimits: rateLimitValues({ ...defaultRates, api: 20, media: 30 }, 1) }
 

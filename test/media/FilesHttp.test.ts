@@ -7,9 +7,18 @@ import { developmentKeyring } from "../../src/domain/webhooks/SecretEncryption.t
 import { mediaKeys } from "../../src/layers/media/MediaAdapters.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { api, asAdmin, asAnonymous, asStaff, inOrganization } from "../support/TestApp.ts"
-import { addressOf, aMedium, attach, fetched, upload } from "./MediaCalls.ts"
-import { aDrawing, aPdf, aPicture, aSidewaysPhoto } from "./Pictures.ts"
-import { withShelf } from "./Shelf.ts"
+import {
+  addressOf,
+  aDrawing,
+  aMedium,
+  aPdf,
+  aPicture,
+  aSidewaysPhoto,
+  attach,
+  fetched,
+  upload,
+  withShelf
+} from "./MediaFixtures.ts"
 
 const withMedia = withShelf({ media: { allowSvg: true, imageWidths: [16, 32, 64] } })
 

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freshDatabase } from "../support/Postgres.ts"
 import { startService, talkingTo } from "../support/Service.ts"
-import { sendRaw } from "./BrokenUploads.ts"
-import { fetchedSize, upload } from "./MediaCalls.ts"
+import { fetchedSize, sendRaw, upload } from "./MediaFixtures.ts"
 
 const mebibyte = 1_048_576
 const size = 192 * mebibyte

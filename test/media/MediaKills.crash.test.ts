@@ -10,9 +10,7 @@ import { type S3Emulator, s3Emulator, s3Keys } from "../support/S3Emulator.ts"
 import { restart, type ServiceOptions, startService, talkingTo } from "../support/Service.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { sendRaw } from "./BrokenUploads.ts"
-import { aMedium } from "./MediaCalls.ts"
-import { mediaTurn, rows } from "./Shelf.ts"
+import { aMedium, mediaTurn, rows, sendRaw } from "./MediaFixtures.ts"
 
 const ownFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "stoa-kills-"))),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { declaredType, dispositionOf, knownContentTypes, savedName } from "../../src/domain/media/MediaAsset.ts"
 import { detectContentType } from "../../src/layers/media/LocalStorage.ts"
-import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./Pictures.ts"
+import { aDrawing, aPage, aPdf, aPicture, aVideo, type Format } from "./MediaFixtures.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const typeOf = (head: Uint8Array) => Effect.promise(() => detectContentType(head))

@@ -4,9 +4,18 @@ import type { MediaOptions, S3Options } from "../../src/layers/config/MediaConfi
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type S3Emulator, s3Emulator, s3Keys } from "../support/S3Emulator.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
-import { addressOf, fetched, upload } from "./MediaCalls.ts"
-import { aDrawing, aPicture } from "./Pictures.ts"
-import { arriving, mediaTurn, rows, shelfLayer, stored } from "./Shelf.ts"
+import {
+  addressOf,
+  aDrawing,
+  aPicture,
+  arriving,
+  fetched,
+  mediaTurn,
+  rows,
+  shelfLayer,
+  stored,
+  upload
+} from "./MediaFixtures.ts"
 
 class Bucket extends Context.Service<Bucket, S3Emulator>()("stoa/test/media/Bucket") {}
 

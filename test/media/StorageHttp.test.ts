@@ -7,10 +7,21 @@ import { clearAbandoned } from "../../src/layers/media/LocalStorage.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { api, asAdmin, at } from "../support/TestApp.ts"
 import { waitFor } from "../support/waitFor.ts"
-import { sendNonsense, sendRaw } from "./BrokenUploads.ts"
-import { fetched, upload } from "./MediaCalls.ts"
-import { aMovingPicture, aPdf, aPicture } from "./Pictures.ts"
-import { arriving, mediaTurn, rows, Shelf, stored, withShelf } from "./Shelf.ts"
+import {
+  aMovingPicture,
+  aPdf,
+  aPicture,
+  arriving,
+  fetched,
+  mediaTurn,
+  rows,
+  sendNonsense,
+  sendRaw,
+  Shelf,
+  stored,
+  upload,
+  withShelf
+} from "./MediaFixtures.ts"
 
 const limit = 300_000
 const withLimits = withShelf({

@@ -1,9 +1,20 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { asAdmin, asAnonymous, asStaff } from "../support/TestApp.ts"
-import { addressOf, fetched, sendForm, upload } from "./MediaCalls.ts"
-import { aDrawing, aPage, aPdf, aPicture, aSidewaysPhoto, aVideo, type Format } from "./Pictures.ts"
-import { withShelf } from "./Shelf.ts"
+import {
+  addressOf,
+  aDrawing,
+  aPage,
+  aPdf,
+  aPicture,
+  aSidewaysPhoto,
+  aVideo,
+  fetched,
+  type Format,
+  sendForm,
+  upload,
+  withShelf
+} from "./MediaFixtures.ts"
 
 withShelf()("POST /api/media/upload", (it) => {
   it.effect("an uploaded picture becomes an asset, and its bytes come back unchanged", () =>

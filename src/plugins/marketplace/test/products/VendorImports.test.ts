@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { counts, imported, jsonl, reasons } from "../../../../../test/import-export/ImportCalls.ts"
+import { counts, imported, jsonl, reasons } from "../../../../../test/import-export/ImportFixtures.ts"
 import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
 import { admin, anApprovedVendor, aVendor, withMarketplace } from "../VendorShop.ts"
 
