@@ -4,12 +4,12 @@ import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
+import { createOrderStatement } from "../../src/domain/checkout/CheckoutStatements.ts"
 import {
   CreateOrderRepo,
   createOrderRepoLayer,
   undoCreateOrderRepoLayer
 } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatements.ts"
 import { OrderEditRepo, orderEditRepoLayer, orderUpdated } from "../../src/domain/checkout/OrderEditRepo.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"

@@ -7,7 +7,14 @@ import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { decoding } from "../records/Rows.ts"
-import { basket, catalogOf, type Claim, type ClaimedCart, claimStatement, sellableSnapshot } from "./ClaimStatements.ts"
+import {
+  basket,
+  catalogOf,
+  type Claim,
+  type ClaimedCart,
+  claimStatement,
+  sellableSnapshot
+} from "./CheckoutStatements.ts"
 import { ClaimedLine } from "./PricedCart.ts"
 
 /** Catalog data of a requested line. */

@@ -24,7 +24,7 @@ import {
   settleStatement,
   toSettled,
   usageReturned
-} from "./CreateOrderStatements.ts"
+} from "./CheckoutStatements.ts"
 
 /** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
 export type CreateOrderResult = "created" | "exists" | "reservation-expired"

@@ -10,9 +10,9 @@ import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { columnOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
-import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
+import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./CheckoutStatements.ts"
+import { usage, usageReturned } from "./CheckoutStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
-import { usage, usageReturned } from "./CreateOrderStatements.ts"
 import { ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
 /** Sets everything that an edit may change; shipments and refunds write the other columns meanwhile. */
