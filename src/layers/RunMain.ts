@@ -1,5 +1,5 @@
 import { Effect, Layer, Runtime } from "effect"
-import { Draining, type Farewell } from "../http/server/Draining.ts"
+import { Draining, type Farewell } from "../http/server/RequestId.ts"
 import { say } from "./EndOfProcess.ts"
 
 /** A stopping process ends within 15 s: a little less, for slow machines. */

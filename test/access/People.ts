@@ -1,7 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import { createHash, randomBytes, randomUUID } from "node:crypto"
-import { tokenDigest } from "../../src/domain/access/SessionToken.ts"
-import { signToken } from "../../src/domain/access/SignedToken.ts"
+import { signToken, tokenDigest } from "../../src/domain/access/SentCredential.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "../support/TestApp.ts"

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { anonymousActor, requireAnyOf, systemActor } from "../../src/domain/access/Actor.ts"
-import { grants, grantsAny } from "../../src/domain/access/Permission.ts"
-import { defaultRoles } from "../../src/domain/access/Role.ts"
+import { defaultRoles, grants, grantsAny } from "../../src/domain/access/Permission.ts"
 
 describe("permissions", () => {
   it("permissions grant exact requirements, those of a wildcard, and scoped ones to the unscoped permission, never the reverse", () => {
@@ -32,7 +31,7 @@ describe("permissions", () => {
       assert.strictEqual((yield* Effect.flip(requireAnyOf(visitor, ["orders:read"])))._tag, "Unauthorized")
       const actor = { ...systemActor("org"), permissions: [] }
       const error = yield* Effect.flip(requireAnyOf(actor, ["orders:update"]))
-      assert.strictEqual(error._tag, "Forbidden")
+      assert.strictEqual(error._tag, "Forbidden/PermissionRequired")
       assert.strictEqual(error.error.message, "Permission 'orders:update' is required.")
     }))
 })

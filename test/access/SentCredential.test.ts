@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InvalidatedCache } from "../../src/domain/access/InvalidatedCache.ts"
-import { cookieNamed, sentCredentials } from "../../src/domain/access/SentCredential.ts"
-import { signToken, verifiedToken } from "../../src/domain/access/SignedToken.ts"
+import { InvalidatedCache } from "../../src/domain/access/CacheInvalidation.ts"
+import { cookieNamed, sentCredentials, signToken, verifiedToken } from "../../src/domain/access/SentCredential.ts"
 
 const name = "uc.session_token"
 const tags = (headers: Record<string, string>) => sentCredentials(headers, name).map(({ _tag }) => _tag)

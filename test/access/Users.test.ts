@@ -44,7 +44,7 @@ withApp("users for plugins", (it) => {
         const refused = yield* Effect.flip(
           inStore("org_default", (users) => users.actFor(person.userId, "v", Effect.void))
         )
-        assert.strictEqual(refused._tag, "NotFound")
+        assert.strictEqual(refused._tag, "NotFound/Person")
         assert.strictEqual(yield* vendorOf(person), null)
       }
       assert.isUndefined(yield* inStore("org_other", (users) => users.known({ userId: "no uuid" })))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
+import { AuthRepo } from "../../src/domain/auth/AuthRepo.ts"
 import { authModels } from "../../src/layers/auth/AuthModels.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { wantedTables } from "./AdapterTables.ts"
@@ -45,7 +45,7 @@ const ours: ReadonlySet<string> = new Set([
   "users.vendor_role"
 ])
 
-layer(Layer.provideMerge(authRepoLayer, TestDatabase))("the tables of authentication", (it) => {
+layer(Layer.provideMerge(AuthRepo.layer, TestDatabase))("the tables of authentication", (it) => {
   it.effect("the tables of authentication have every column that this version of better-auth writes, in the right type", () =>
     Effect.gen(function*() {
       const there = new Map((yield* columns).map((column) => [`${column.table}.${column.name}`, column]))

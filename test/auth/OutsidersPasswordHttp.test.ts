@@ -1,7 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { nonceOf } from "../../src/http/auth/SignUpNonce.ts"
+import { nonceOf } from "../../src/http/auth/AddressVerification.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { makeBrowser } from "../support/Browser.ts"
 import { type Answer, api, at, TestApp, testAppLayer } from "../support/TestApp.ts"

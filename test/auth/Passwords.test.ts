@@ -2,11 +2,11 @@ import { assert, layer } from "@effect/vitest"
 import { hashPassword } from "better-auth/crypto"
 import { Effect, Fiber, Layer } from "effect"
 import { monitorEventLoopDelay } from "node:perf_hooks"
-import { authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
+import { AuthRepo } from "../../src/domain/auth/AuthRepo.ts"
 import { Passwords } from "../../src/layers/auth/Passwords.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const passwords = Passwords.layer.pipe(Layer.provide(authRepoLayer), Layer.provide(TestDatabase))
+const passwords = Passwords.layer.pipe(Layer.provide(AuthRepo.layer), Layer.provide(TestDatabase))
 
 layer(passwords, { excludeTestServices: true })("passwords", (it) => {
   it.effect("passwords are hashed with argon2id and a random salt", () =>

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { defaultRoles } from "../../src/domain/access/Role.ts"
+import { defaultRoles } from "../../src/domain/access/Permission.ts"
 import { type CatalogDefaults, CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import type { Hook } from "../../src/domain/hooks/Hook.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"

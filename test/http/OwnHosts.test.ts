@@ -1,7 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
-import { hostTest } from "../../src/http/server/OwnHosts.ts"
+import { hostTest } from "../../src/http/server/Origins.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
 
 /** Status and body of a request under a host of the client's choice; 101 where a socket was opened. */

@@ -2,12 +2,17 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import type { RateLimit, RateLimits, Standing } from "../../src/domain/ratelimits/RateLimits.ts"
-import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
+import {
+  defaultRates,
+  type RateLimit,
+  type RateLimits,
+  rateLimitValues,
+  type Standing
+} from "../../src/domain/ratelimits/RateLimits.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { makeRateLimits } from "../../src/layers/ratelimits/RateLimiter.ts"
-import { RateLimitRepo, rateLimitRepoLayer } from "../../src/layers/ratelimits/RateLimitRepo.ts"
+import { RateLimitRepo } from "../../src/layers/ratelimits/RateLimitRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const perMinute = (subject: string, limit: number): RateLimit => ({
@@ -60,7 +65,7 @@ const scriptedStore = () => {
   return { store, process: (capacity = 1_000) => Effect.provideService(makeRateLimits(capacity), RateLimitRepo, repo) }
 }
 
-layer(rateLimitRepoLayer.pipe(Layer.provideMerge(TestDatabase)))("processes of one deployment", (it) => {
+layer(RateLimitRepo.layer.pipe(Layer.provideMerge(TestDatabase)))("processes of one deployment", (it) => {
   for (const [limit, requests] of [[5, 60], [10, 60], [100, 400], [6_000, 8_000]] as const) {
     it.effect(`admit ${limit} of ${requests} concurrent requests together, and at most 20 % more`, () =>
       Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { RpcClient } from "effect/rpc"
-import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimitSettings.ts"
+import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimits.ts"
 import { aKey, signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"

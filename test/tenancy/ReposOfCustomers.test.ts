@@ -1,10 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiKeyRepo, apiKeyRepoLayer } from "../../src/domain/access/ApiKeyRepo.ts"
+import { ApiKeyRepo } from "../../src/domain/access/ApiKeyRepo.ts"
 import { Audit } from "../../src/domain/audit/Audit.ts"
 import { auditLayer } from "../../src/domain/audit/AuditRepo.ts"
-import { AuthRepo, authRepoLayer } from "../../src/domain/auth/AuthRepo.ts"
+import { AuthRepo } from "../../src/domain/auth/AuthRepo.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { addressOf, maxAddresses } from "../../src/domain/customers/Customer.ts"
 import { CustomerGroupRepo } from "../../src/domain/customers/CustomerGroupRepo.ts"
@@ -35,9 +35,9 @@ import { rowsOf } from "./Footprint.ts"
 
 const Repos = Layer.mergeAll(
   AddressRepo.layer,
-  apiKeyRepoLayer,
+  ApiKeyRepo.layer,
   auditLayer,
-  authRepoLayer,
+  AuthRepo.layer,
   CartRepo.layer,
   CustomerGroupRepo.layer,
   OrderRepo.layer,

@@ -1,5 +1,6 @@
 import { Context, Effect } from "effect"
 import { type Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
+import { forbidden } from "../errors/ErrorKinds.ts"
 import { type Actor, isSignedIn, refusalOf, requireAnyOf } from "./Actor.ts"
 
 /** The access requirement of a route. */
@@ -20,6 +21,11 @@ export type AccessRule =
  * request. An endpoint without a rule refuses all callers, and a test names it.
  */
 export class Access extends Context.Service<Access, AccessRule>()("stoa/domain/access/Access") {}
+
+/** An endpoint or a call without a rule. */
+export class NoAccessRule
+  extends forbidden("NoAccessRule", (of: "route" | "call") => `This ${of} has no access rule.`)
+{}
 
 /** Open to everyone; the handler decides. */
 export const open: AccessRule = { _tag: "Open" }

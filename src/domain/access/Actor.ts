@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
-import { Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
+import { type Forbidden, Unauthorized } from "../errors/ApiErrors.ts"
+import { forbidden } from "../errors/ErrorKinds.ts"
 import { grants, grantsAny } from "./Permission.ts"
 
 /**
@@ -59,9 +60,13 @@ export const isSignedIn = (actor: Actor): actor is Actor & { readonly userId: st
 /** Whether the actor holds this permission. */
 export const holds = (actor: Actor, permission: string): boolean => grants(actor.permissions, permission)
 
+export class PermissionRequired
+  extends forbidden("PermissionRequired", (permission: string) => `Permission '${permission}' is required.`)
+{}
+
 /** The error of a refused actor: 401 for a visitor without credentials, 403 for an authenticated actor. */
 export const refusalOf = (actor: Actor, permission: string): Unauthorized | Forbidden =>
-  isAnonymous(actor) ? Unauthorized.of() : Forbidden.of(`Permission '${permission}' is required.`)
+  isAnonymous(actor) ? Unauthorized.of() : new PermissionRequired(permission)
 
 /**
  * Fails with 401 for a visitor without credentials and 403 for an authenticated actor when none of the permissions is

@@ -1,9 +1,7 @@
 import type { Actor } from "./Actor.ts"
 import type { KeyFacts, SessionFacts } from "./CredentialRepo.ts"
-import { narrowed } from "./KeyPermissions.ts"
-import { type KeyScopes, scopeNamed } from "./KeyScope.ts"
-import type { Permission } from "./Permission.ts"
-import type { Roles } from "./Role.ts"
+import { type KeyScopes, narrowed, scopeNamed } from "./KeyScope.ts"
+import type { Permission, Roles } from "./Permission.ts"
 
 /** The roles of the deployment. */
 export interface AccessPolicy {

@@ -50,13 +50,10 @@ export type NewApiKey = typeof NewApiKey.Type
 /** Prefix of all keys, so that people and secret scanners recognize one in a log or a commit. */
 export const keyPrefix = "stoa_"
 
-/** How many characters of a key stay readable (contract §4: `start`, prefix included). */
-const shown = 10
-
 /** Creates a key of 256 random bits after its prefix, and its stored form. Show the key once and store it nowhere. */
 export const newKeyText = (prefix = keyPrefix) => {
   const key = `${prefix}${randomBytes(32).toString("base64url")}`
-  // Keep a few random letters after a long prefix, so that its holder can tell keys apart.
-  const start = key.slice(0, Math.max(shown, prefix.length + 4))
+  // Ten characters, prefix included (contract §4). After a long prefix a few letters more tell keys apart.
+  const start = key.slice(0, Math.max(10, prefix.length + 4))
   return { key, stored: { prefix, start, hash: hash("sha256", key, "base64url") } }
 }

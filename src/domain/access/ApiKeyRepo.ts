@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema, SchemaGetter } from "effect"
 import { SqlClient } from "effect/sql"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
@@ -7,22 +7,21 @@ import type { PageRequest } from "../paging/Paging.ts"
 import { Table } from "../records/Table.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
 import { ApiKey } from "./ApiKey.ts"
-import { permissionsOf, storedPermissions } from "./KeyPermissions.ts"
-import { noScope } from "./KeyScope.ts"
+import { noScope, StoredPermissions, storedPermissions } from "./KeyScope.ts"
 
-/** The stored parts of a key's text. */
-export interface StoredText {
-  readonly prefix: string
-  readonly start: string
-  readonly hash: string
-}
+const Metadata = Schema.Record(Schema.String, Schema.Unknown)
+const decodeMetadata = Schema.decodeUnknownOption(Schema.fromJsonString(Metadata))
 
 export const keys = new Table(
   "api_keys",
   Schema.Struct({
     ...ApiKey.fields,
-    permissions: Schema.NullOr(Schema.String),
-    metadata: Schema.NullOr(Schema.String)
+    permissions: Schema.NullOr(StoredPermissions),
+    // JSON, which better-auth wrote too; malformed JSON counts as none.
+    metadata: Schema.NullOr(Schema.String).pipe(Schema.decodeTo(Schema.NullOr(Metadata), {
+      decode: SchemaGetter.transform((text) => Option.getOrNull(decodeMetadata(text))),
+      encode: SchemaGetter.transform((metadata) => metadata && JSON.stringify(metadata))
+    }))
   }),
   {
     computed: {
@@ -33,76 +32,61 @@ export const keys = new Table(
   }
 )
 
-type Row = typeof keys.schema.Type
-
-const decodeMetadata = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown))
-)
-
-const toApiKey = (row: Row): ApiKey => ({
-  ...row,
-  permissions: row.permissions === null ? null : permissionsOf(row.permissions),
-  metadata: Option.getOrNull(decodeMetadata(row.metadata))
-})
-
 /** Keys of an organization. Each statement records its change in the change log, without the key's hash. */
 export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/access/ApiKeyRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
-    const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, text: StoredText) {
+    const insert = Effect.fn("ApiKeyRepo.insert")(function*(key: ApiKey, hash: string) {
       const actor = yield* CurrentActor
-      const permissions = key.permissions === null ? null : storedPermissions(key.permissions)
-      const metadata = key.metadata === null ? null : JSON.stringify(key.metadata)
       const change = { type: "apiKeys.create", entityType: "api_key", entityId: key.id, payload: key } as const
-      yield* sql`with made as (
-          insert into api_keys (id, name, start, prefix, key, reference_id, organization_id, role, config_id, permissions,
-            metadata, enabled, expires_at, created_at, updated_at)
-          values (${key.id}::uuid, ${key.name}, ${text.start}, ${text.prefix}, ${text.hash}, ${actor.organizationId},
-            ${actor.organizationId}, ${key.role}, ${
-        key.scope ?? noScope
-      }, ${permissions}, ${metadata}, true, ${key.expiresAt}::timestamptz, ${key.createdAt}::timestamptz,
-            ${key.createdAt}::timestamptz))${idempotencyRecord(sql, actor)}
+      const { createdAt, expiresAt, id, metadata, name, permissions, prefix, role, scope, start } = key
+      const row = {
+        id,
+        name,
+        start,
+        prefix,
+        role,
+        key: hash,
+        enabled: true,
+        expires_at: expiresAt,
+        reference_id: actor.organizationId,
+        organization_id: actor.organizationId,
+        config_id: scope ?? noScope,
+        permissions: permissions && storedPermissions(permissions),
+        metadata: metadata && JSON.stringify(metadata),
+        created_at: createdAt,
+        updated_at: createdAt
+      }
+      yield* sql`with made as (insert into api_keys ${sql.insert(row)})${idempotencyRecord(sql, actor)}
         ${changeLogInsert(sql, actor, [change])}`
     }, Effect.orDie)
 
     /** Newest first. */
     const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
-      ownPage(sql, keys, "created_at desc, id desc", page).pipe(
-        Effect.map(({ items, ...rest }) => ({ ...rest, items: items.map(toApiKey) })),
-        Effect.orDie
-      )
+      Effect.orDie(ownPage(sql, keys, "created_at desc, id desc", page))
     )
 
     const find = Effect.fn("ApiKeyRepo.find")(function*(id: string) {
-      const [row] = yield* keys.rows(sql)`select ${sql.literal(keys.columns())} from api_keys
+      const [found] = yield* keys.rows(sql)`select ${sql.literal(keys.columns())} from api_keys
         where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
-      return row && toApiKey(row)
+      return found
     }, Effect.orDie)
 
     /** Deletes a key, which is invalid from then on. False when the organization has no such key. */
     const remove = Effect.fn("ApiKeyRepo.remove")(function*(id: string) {
       const actor = yield* CurrentActor
-      const record = sql`jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)`
+      const record = "jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)"
+      const change = { type: "apiKeys.delete", entityType: "api_key", entityId: "r.id" } as const
       const rows = yield* sql`with removed as (
           delete from api_keys where organization_id = ${actor.organizationId} and id = ${id}::uuid returning *),
-        recorded as (${
-        changeLogRows(sql, actor, {
-          type: "apiKeys.delete",
-          entityType: "api_key",
-          entityId: "r.id",
-          payload: record,
-          before: record,
-          from: "removed r"
-        })
-      })
+        recorded as (${changeLogRows(sql, actor, { ...change, payload: record, before: record, from: "removed r" })})
         select 1 from removed`
       return rows.length > 0
     }, Effect.orDie)
 
     return { insert, list, find, remove }
   })
-}) {}
-
-/** `ApiKeyRepo` over the database of the process. */
-export const apiKeyRepoLayer = Layer.effect(ApiKeyRepo, ApiKeyRepo.make)
+}) {
+  static readonly layer = Layer.effect(ApiKeyRepo, ApiKeyRepo.make)
+}

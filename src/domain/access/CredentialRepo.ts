@@ -1,49 +1,52 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
-import { permissionsOf } from "./KeyPermissions.ts"
-import { noScope } from "./KeyScope.ts"
-import { tokenDigest } from "./SessionToken.ts"
+import { decoding } from "../records/Rows.ts"
+import { noScope, StoredPermissions } from "./KeyScope.ts"
+import { tokenDigest } from "./SentCredential.ts"
 
-/** A live session with its user and the user's memberships, role by organization. */
-export interface SessionFacts {
-  readonly id: string
-  readonly userId: string
-  readonly email: string
-  readonly name: string
-  readonly vendorId: string | null
-  readonly vendorRole: string | null
-  readonly twoFactor: boolean
-  readonly activeOrganizationId: string | null
-  readonly memberships: Readonly<Record<string, string>>
-  readonly createdAt: Date
-  readonly expiresAt: Date
-}
+/** Role by organization. */
+const Memberships = Schema.Record(Schema.String, Schema.String)
+
+/** A live session with its user and the user's memberships. */
+const SessionFacts = Schema.Struct({
+  id: Schema.String,
+  userId: Schema.String,
+  email: Schema.String,
+  name: Schema.String,
+  vendorId: Schema.NullOr(Schema.String),
+  vendorRole: Schema.NullOr(Schema.String),
+  twoFactor: Schema.Boolean,
+  activeOrganizationId: Schema.NullOr(Schema.String),
+  memberships: Memberships,
+  createdAt: Schema.Date,
+  expiresAt: Schema.Date
+})
+export type SessionFacts = typeof SessionFacts.Type
 
 /** A valid key: enabled, not expired, and its owner exists. */
-export interface KeyFacts {
-  readonly id: string
-  readonly name: string | null
+const KeyFacts = Schema.Struct({
+  id: Schema.String,
+  name: Schema.NullOr(Schema.String),
   /** The user that owns it; null for a key of an organization. */
-  readonly userId: string | null
-  /** The owner's memberships, role by organization; empty without an owner. */
-  readonly memberships: Readonly<Record<string, string>>
+  userId: Schema.NullOr(Schema.String),
+  /** Of the owner; empty without one. */
+  memberships: Memberships,
   /** The owner has a second factor, and the session that created the key had passed it. */
-  readonly twoFactor: boolean
-  readonly organizationId: string | null
-  readonly role: string | null
+  twoFactor: Schema.Boolean,
+  organizationId: Schema.NullOr(Schema.String),
+  role: Schema.NullOr(Schema.String),
   /** Name of its scope; null without one. */
-  readonly scope: string | null
-  /**
-   * Permissions stored with the key: with a role or a scope they narrow it, else they are all it has. Null for none.
-   */
-  readonly permissions: ReadonlyArray<string> | null
-  readonly expiresAt: Date | null
+  scope: Schema.NullOr(Schema.String),
+  /** Stored with the key: with a role or a scope they narrow it, else they are all it has. Null for none. */
+  permissions: Schema.NullOr(StoredPermissions),
+  expiresAt: Schema.NullOr(Schema.Date),
   /** The key has a limited number of uses, so each use is checked in the database. */
-  readonly metered: boolean
+  metered: Schema.Boolean,
   /** The key's request limit and its window in milliseconds; null without one. */
-  readonly rateLimit: { readonly limit: number; readonly windowMs: number } | null
-}
+  rateLimit: Schema.NullOr(Schema.Struct({ limit: Schema.Number, windowMs: Schema.Number }))
+})
+export type KeyFacts = typeof KeyFacts.Type
 
 /** Uses of a key that are not written yet. */
 export interface KeyUse {
@@ -55,50 +58,37 @@ export interface KeyUse {
 /** A reference in the form of a user's id is a user; any other is an organization. */
 const uuid = "'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'"
 
-interface KeyRow extends Omit<KeyFacts, "permissions" | "rateLimit"> {
-  readonly permissions: string | null
-  readonly limit: number | null
-  readonly windowMs: number | null
+const looking = (sql: SqlClient.SqlClient) => {
+  const [sessions, keys] = [decoding(sql, SessionFacts), decoding(sql, KeyFacts)]
+  return {
+    session: Effect.fnUntraced(function*(token: string) {
+      const [found] = yield* sessions`select s.id, s.user_id as "userId", u.email, u.name, u.vendor_id as "vendorId",
+          u.vendor_role as "vendorRole", coalesce(u.two_factor_enabled, false) as "twoFactor",
+          s.active_organization_id as "activeOrganizationId", s.created_at as "createdAt", s.expires_at as "expiresAt",
+          coalesce((select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id), '{}')
+            as memberships
+        from sessions s join users u on u.id = s.user_id
+        where s.token = ${tokenDigest(token)} and s.expires_at > now()`
+      return found
+    }, Effect.orDie),
+    /** By the SHA-256 of the full key, base64url without padding. */
+    key: Effect.fnUntraced(function*(hash: string) {
+      const [found] = yield* keys`select k.id, k.name, u.id as "userId", k.organization_id as "organizationId", k.role,
+          nullif(k.config_id, ${noScope}) as scope,
+          k.second_factor and coalesce(u.two_factor_enabled, false) as "twoFactor",
+          k.permissions, k.expires_at as "expiresAt", k.remaining is not null as metered,
+          case when k.rate_limit_enabled and k.rate_limit_max is not null and k.rate_limit_time_window is not null
+            then jsonb_build_object('limit', k.rate_limit_max, 'windowMs', k.rate_limit_time_window) end as "rateLimit",
+          coalesce((select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = u.id), '{}')
+            as memberships
+        from api_keys k
+        left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
+        where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())
+          and (u.id is not null or exists (select 1 from organizations o where o.id = k.reference_id))`
+      return found
+    }, Effect.orDie)
+  }
 }
-
-const looking = (sql: SqlClient.SqlClient) => ({
-  session: Effect.fnUntraced(function*(token: string) {
-    const [row] = yield* sql<
-      SessionFacts
-    >`select s.id, s.user_id as "userId", u.email, u.name, u.vendor_id as "vendorId",
-        u.vendor_role as "vendorRole", coalesce(u.two_factor_enabled, false) as "twoFactor",
-        s.active_organization_id as "activeOrganizationId", s.created_at as "createdAt", s.expires_at as "expiresAt",
-        coalesce((select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = s.user_id), '{}')
-          as memberships
-      from sessions s join users u on u.id = s.user_id
-      where s.token = ${tokenDigest(token)} and s.expires_at > now()`
-    return row
-  }, Effect.orDie),
-  /** By the SHA-256 of the full key, base64url without padding. */
-  key: Effect.fnUntraced(function*(hash: string) {
-    const [row] = yield* sql<
-      KeyRow
-    >`select k.id, k.name, u.id as "userId", k.organization_id as "organizationId", k.role,
-        nullif(k.config_id, ${noScope}) as scope,
-        k.second_factor and coalesce(u.two_factor_enabled, false) as "twoFactor",
-        k.permissions, k.expires_at as "expiresAt", k.remaining is not null as metered,
-        case when k.rate_limit_enabled then k.rate_limit_max end as "limit",
-        case when k.rate_limit_enabled then k.rate_limit_time_window::float8 end as "windowMs",
-        coalesce((select jsonb_object_agg(m.organization_id, m.role) from members m where m.user_id = u.id), '{}')
-          as memberships
-      from api_keys k
-      left join users u on u.id = case when k.reference_id ~ ${sql.literal(uuid)} then k.reference_id::uuid end
-      where k.key = ${hash} and k.enabled is not false and (k.expires_at is null or k.expires_at > now())
-        and (u.id is not null or exists (select 1 from organizations_read o where o.id = k.reference_id))`
-    if (row === undefined) return undefined
-    const { limit, permissions, windowMs, ...key } = row
-    return {
-      ...key,
-      permissions: permissions === null ? null : permissionsOf(permissions),
-      rateLimit: limit === null || windowMs === null ? null : { limit, windowMs }
-    }
-  }, Effect.orDie)
-})
 
 /** The queries of credential verification on the tables of `domain/auth`. */
 export class CredentialRepo extends Context.Service<CredentialRepo>()("stoa/domain/access/CredentialRepo", {
@@ -132,7 +122,6 @@ export class CredentialRepo extends Context.Service<CredentialRepo>()("stoa/doma
 
     return { ...looking(yield* lookupSql), renew, takeUse, recordUses }
   })
-}) {}
-
-/** `CredentialRepo` over the database of the process. */
-export const credentialRepoLayer = Layer.effect(CredentialRepo, CredentialRepo.make)
+}) {
+  static readonly layer = Layer.effect(CredentialRepo, CredentialRepo.make)
+}

@@ -1,11 +1,8 @@
 import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { hash } from "node:crypto"
-import { CacheInvalidation } from "./CacheInvalidation.ts"
+import { CacheInvalidation, type Dependency } from "./CacheInvalidation.ts"
 import { CredentialRepo, type KeyFacts, type KeyUse, type SessionFacts } from "./CredentialRepo.ts"
-import type { Dependency } from "./InvalidatedCache.ts"
-import type { SentCredential } from "./SentCredential.ts"
-import { tokenDigest, tokenForm } from "./SessionToken.ts"
-import { verifiedToken } from "./SignedToken.ts"
+import { type SentCredential, tokenDigest, tokenForm, verifiedToken } from "./SentCredential.ts"
 
 /** Delay before uses are written. */
 const pause = "2 seconds"

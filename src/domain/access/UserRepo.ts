@@ -1,14 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import { decoding } from "../records/Rows.ts"
 import { CurrentActor } from "./Actor.ts"
 
 /** A user that belongs to an organization. */
-export interface KnownUser {
-  readonly id: string
-  readonly email: string
-  readonly name: string
-}
+const KnownUser = Schema.Struct({ id: Schema.String, email: Schema.String, name: Schema.String })
 
 /** Looks a user up by one of the two. */
 export interface SoughtUser {
@@ -35,6 +32,8 @@ const record = (row: string): string =>
 /** All SQL of users for other parts of the service; `CredentialRepo` has their credentials. */
 export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/access/UserRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const users = decoding(sql, KnownUser)
+
     /** Undefined for a user who does not exist or does not belong to the organization. */
     const known = Effect.fn("UserRepo.known")(function*({ email, userId }: SoughtUser) {
       const { organizationId } = yield* CurrentActor
@@ -42,7 +41,7 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/access/Us
       const who = userId === undefined
         ? sql`u.email = lower(${email ?? ""}) and u.email_verified`
         : sql`u.id = ${userId}::uuid`
-      const [row] = yield* sql<KnownUser>`select u.id, u.email, u.name from users u
+      const [row] = yield* users`select u.id, u.email, u.name from users u
         where ${who} and ${isKnown(sql, organizationId)}`
       return row
     }, Effect.orDie)
@@ -82,7 +81,6 @@ export class UserRepo extends Context.Service<UserRepo>()("stoa/domain/access/Us
         })).pipe(Effect.catchIf(SqlError.isSqlError, Effect.die))
     }
   })
-}) {}
-
-/** `UserRepo` over the database of the process. */
-export const userRepoLayer = Layer.effect(UserRepo, UserRepo.make)
+}) {
+  static readonly layer = Layer.effect(UserRepo, UserRepo.make)
+}

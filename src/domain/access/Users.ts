@@ -1,8 +1,11 @@
 import { Context, Effect, Layer } from "effect"
-import { Conflict, NotFound } from "../errors/ApiErrors.ts"
+import { conflict, notFound } from "../errors/ErrorKinds.ts"
 import { isUuid } from "../ids/Id.ts"
 import { CacheInvalidation } from "./CacheInvalidation.ts"
-import { type SoughtUser, UserRepo } from "./UserRepo.ts"
+import { type ActingChange, type SoughtUser, UserRepo } from "./UserRepo.ts"
+
+export class PersonNotFound extends notFound("Person", "The store knows no such person.") {}
+export class ActsForVendor extends conflict("ActsForVendor", "This person acts for a vendor already.") {}
 
 /**
  * Users for plugins (contract, plugins §1.9). An organization reaches only its members and users with a profile there.
@@ -12,12 +15,17 @@ export class Users extends Context.Service<Users>()("stoa/domain/access/Users", 
   make: Effect.gen(function*() {
     const repo = yield* UserRepo
     const caches = yield* CacheInvalidation
-    // After the commit: an earlier read would cache the old state. The trigger notifies other processes.
-    const forget = (userId: string) => caches.forget(`u${userId.toLowerCase()}`)
 
     /** By id, or by a verified address. Undefined for a user who does not belong to the organization. */
     const known = (sought: SoughtUser) =>
       sought.userId !== undefined && !isUuid(sought.userId) ? Effect.succeed(undefined) : repo.known(sought)
+
+    const acting = <A, E, R>(userId: string, change: ActingChange, work: Effect.Effect<A, E, R>) =>
+      // After the commit: an earlier read would cache the old state. The trigger notifies other processes.
+      Effect.tap(
+        repo.actFor(userId, change, work),
+        ({ done }) => done ? caches.forget(`u${userId.toLowerCase()}`) : Effect.void
+      )
 
     /**
      * Makes a user act for a vendor (`actor.vendorId`, `actor.vendorRole`) and runs the work in the same transaction.
@@ -26,11 +34,9 @@ export class Users extends Context.Service<Users>()("stoa/domain/access/Users", 
      */
     const actFor = Effect.fn("Users.actFor")(
       function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>, role: string | null = null) {
-        if ((yield* known({ userId })) === undefined) return yield* unknown
-        const changed = yield* repo.actFor(userId, { from: null, to: vendorId, role }, work)
-        if (!changed.done) return yield* Conflict.of("This person acts for a vendor already.")
-        yield* forget(userId)
-        return changed.result
+        if ((yield* known({ userId })) === undefined) return yield* new PersonNotFound()
+        const changed = yield* acting(userId, { from: null, to: vendorId, role }, work)
+        return changed.done ? changed.result : yield* new ActsForVendor()
       }
     )
 
@@ -41,11 +47,9 @@ export class Users extends Context.Service<Users>()("stoa/domain/access/Users", 
         { role, vendorId }: { readonly vendorId: string; readonly role: string },
         work: Effect.Effect<A, E, R>
       ) {
-        if (!isUuid(userId)) return yield* unknown
-        const changed = yield* repo.actFor(userId, { from: vendorId, to: vendorId, role }, work)
-        if (!changed.done) return yield* unknown
-        yield* forget(userId)
-        return changed.result
+        if (!isUuid(userId)) return yield* new PersonNotFound()
+        const changed = yield* acting(userId, { from: vendorId, to: vendorId, role }, work)
+        return changed.done ? changed.result : yield* new PersonNotFound()
       }
     )
 
@@ -56,10 +60,8 @@ export class Users extends Context.Service<Users>()("stoa/domain/access/Users", 
     const endActing = Effect.fn("Users.endActing")(
       function*<A, E, R>(userId: string, vendorId: string, work: Effect.Effect<A, E, R>) {
         if (!isUuid(userId)) return yield* work
-        const changed = yield* repo.actFor(userId, { from: vendorId, to: null, role: null }, work)
-        if (!changed.done) return yield* work
-        yield* forget(userId)
-        return changed.result
+        const changed = yield* acting(userId, { from: vendorId, to: null, role: null }, work)
+        return changed.done ? changed.result : yield* work
       }
     )
 
@@ -68,5 +70,3 @@ export class Users extends Context.Service<Users>()("stoa/domain/access/Users", 
 }) {
   static readonly layer = Layer.effect(Users, Users.make)
 }
-
-const unknown = NotFound.of("The store knows no such person.")

@@ -1,7 +1,67 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
+import { Uuid } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
-import type { AuditEntry, AuditFilter } from "./AuditEntry.ts"
+import { Time } from "../pricing/Bounds.ts"
+
+const Json = Schema.Record(Schema.String, Schema.Unknown)
+
+/**
+ * A change of one record (contract, platform §10): the event, the record before and after it, the actor, the request
+ * and its origin. `position` is its place in the organization's chain, null until the relay assigns it. Secrets are
+ * removed, and lists of more than ten are replaced by their length.
+ */
+export const AuditEntry = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  entityType: Schema.String,
+  entityId: Schema.String,
+  event: Schema.String,
+  payload: Json,
+  before: Schema.NullOr(Json),
+  actorId: Schema.NullOr(Schema.String),
+  actorType: Schema.Literals(["user", "api_key"]),
+  requestId: Schema.NullOr(Schema.String),
+  ip: Schema.NullOr(Schema.String),
+  userAgent: Schema.NullOr(Schema.String),
+  source: Schema.Literals(["rest", "local", "job"]),
+  position: Schema.NullOr(Schema.Int),
+  createdAt: Time
+}).annotate({ identifier: "AuditEntry" })
+export type AuditEntry = typeof AuditEntry.Type
+
+/** Filters of entries; an absent field matches all. Times are inclusive. */
+export interface AuditFilter {
+  readonly entityType?: string | undefined
+  readonly entityId?: string | undefined
+  readonly event?: string | undefined
+  readonly actorId?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+/** Short event names of older clients, and the events they match (contract §0.6). */
+const aliases: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["created", ["catalog.create", "orders.create", "customers.create", "pricing.create", "promotions.create"]],
+  ["updated", ["catalog.update", "customers.update", "pricing.update", "promotions.update"]],
+  ["status_changed", ["orders.statusChange"]],
+  ["adjusted", ["inventory.afterAdjust"]]
+])
+
+/** The event names that an `event` filter matches. */
+export const eventsNamed = (event: string): ReadonlyArray<string> => aliases.get(event) ?? [event]
+
+/** Maximum length of a list in an entry. */
+const maxListLength = 10
+
+const shorten = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length > maxListLength ? `[${value.length} items]` : value.map(shorten)
+  return typeof value === "object" && value !== null ? shortened(value) : value
+}
+
+/** A record in the audit trail: lists of more than ten are replaced by their length. */
+export const shortened = (record: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, shorten(value)]))
 
 /** The audit trail (spec §4 Audit, contract, platform §10). */
 export class Audit extends Context.Service<Audit, {

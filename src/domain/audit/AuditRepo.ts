@@ -1,70 +1,60 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { columnsOf } from "../records/Columns.ts"
-import { Audit } from "./Audit.ts"
-import { AuditEntry, type AuditFilter, eventsNamed, shortened } from "./AuditEntry.ts"
+import { decoding } from "../records/Rows.ts"
+import { Audit, AuditEntry, type AuditFilter, eventsNamed, shortened } from "./Audit.ts"
 
-const columns = columnsOf(AuditEntry.fields, "e", { event: "e.type", position: "e.position::float8" })
+const columns = columnsOf(AuditEntry.fields, "e", { event: "e.type" })
 
-const toEntry = (row: AuditEntry): AuditEntry => ({
-  ...row,
-  payload: shortened(row.payload),
-  before: row.before && shortened(row.before)
-})
-
-const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditFilter) =>
-  sql.and([
+const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditFilter) => {
+  const { actorId, entityId, entityType, event, from, to } = filter
+  return sql.and([
     sql`organization_id = ${organization}`,
-    ...(filter.entityType === undefined ? [] : [sql`entity_type = ${filter.entityType}`]),
-    ...(filter.entityId === undefined ? [] : [sql`entity_id = ${filter.entityId}`]),
-    ...(filter.event === undefined ? [] : [sql`type = any(${[...eventsNamed(filter.event)]}::text[])`]),
-    ...(filter.actorId === undefined ? [] : [sql`actor_id = ${filter.actorId}`]),
-    ...(filter.from === undefined ? [] : [sql`created_at >= ${filter.from}::timestamptz`]),
-    ...(filter.to === undefined ? [] : [sql`created_at <= ${filter.to}::timestamptz`])
+    ...(entityType === undefined ? [] : [sql`entity_type = ${entityType}`]),
+    ...(entityId === undefined ? [] : [sql`entity_id = ${entityId}`]),
+    ...(event === undefined ? [] : [sql`type = any(${[...eventsNamed(event)]}::text[])`]),
+    ...(actorId === undefined ? [] : [sql`actor_id = ${actorId}`]),
+    ...(from === undefined ? [] : [sql`created_at >= ${from}::timestamptz`]),
+    ...(to === undefined ? [] : [sql`created_at <= ${to}::timestamptz`])
   ])
-
-const isUnfiltered = (filter: AuditFilter): boolean => Object.values(filter).every((value) => value === undefined)
+}
 
 /** Reads the change log as the audit trail. */
 export const auditLayer = Layer.effect(
   Audit,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    /** The head stores the length of a chain; filtered queries count by an index. */
-    const count = (organization: string, filter: AuditFilter) =>
-      isUnfiltered(filter)
-        ? sql<{ readonly total: bigint }>`select
-            coalesce((select position - purged_position from outbox_cursors_read where organization_id = ${organization}), 0)
-            + (select count(*) from outbox_events_read where position is null and organization_id = ${organization})
-            as total`
-        : sql<{ readonly total: bigint }>`select
-            (select count(*) from outbox_events_read where position is not null and ${
-          matching(sql, organization, filter)
-        })
-            + (select count(*) from outbox_events_read where position is null and ${
-          matching(sql, organization, filter)
-        })
-            as total`
-
-    // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
-    const select = (organization: string, filter: AuditFilter, page: PageRequest) => {
-      const enough = page.limit + offsetOf(page)
-      return sql<AuditEntry>`select ${sql.literal(columns)} from (
-          (select * from outbox_events_read where position is not null and ${matching(sql, organization, filter)}
-            order by created_at desc, entry_number desc limit ${enough})
-          union all
-          (select * from outbox_events_read where position is null and ${matching(sql, organization, filter)}
-            order by created_at desc, entry_number desc limit ${enough})) e
-        order by created_at desc, entry_number desc limit ${page.limit} offset ${offsetOf(page)}`
-    }
+    const [entries, totals] = [decoding(sql, AuditEntry), decoding(sql, Schema.Struct({ total: Schema.Number }))]
 
     const list = Effect.fn("Audit.list")(function*(filter: AuditFilter, page: PageRequest) {
       const organization = yield* currentOrganization
-      const [rows, counts] = yield* Effect.all([select(organization, filter, page), count(organization, filter)], {
-        concurrency: "unbounded"
-      })
-      return { ...page, items: rows.map(toEntry), total: Number(counts[0]?.total ?? 0n) }
+      const mine = matching(sql, organization, filter)
+      const isUnfiltered = Object.values(filter).every((value) => value === undefined)
+      // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
+      const half = (isRelayed: boolean) =>
+        sql`outbox_events where position is ${sql.literal(isRelayed ? "not null" : "null")} and ${mine}`
+      // The cursor stores the length of a chain; filtered queries count by an index.
+      const relayed = isUnfiltered
+        ? sql`coalesce((select position - purged_position from outbox_cursors_read where organization_id = ${organization}), 0)`
+        : sql`(select count(*) from ${half(true)})`
+      const newest = (isRelayed: boolean) =>
+        sql`(select * from ${half(isRelayed)}
+          order by created_at desc, entry_number desc limit ${page.limit + offsetOf(page)})`
+      const [items, [counted]] = yield* Effect.all([
+        entries`select ${sql.literal(columns)} from (${newest(true)} union all ${newest(false)}) e
+          order by created_at desc, entry_number desc limit ${page.limit} offset ${offsetOf(page)}`,
+        totals`select ${relayed} + (select count(*) from ${half(false)}) as total`
+      ], { concurrency: "unbounded" })
+      return {
+        ...page,
+        items: items.map((entry) => ({
+          ...entry,
+          payload: shortened(entry.payload),
+          before: entry.before && shortened(entry.before)
+        })),
+        total: counted?.total ?? 0
+      }
     }, Effect.orDie)
 
     return Audit.of({ list })

@@ -187,13 +187,13 @@ export const recordedChange = (sql: SqlClient.SqlClient, actor: Actor, table: st
 }
 
 /** Inserts a row of columns with its change log entry, and returns the stored row. */
-export const insertRecorded = <Row extends object>(
+export const insertRecorded = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   table: string,
   row: Readonly<Record<string, unknown>>
 ) =>
-  sql<Row>`with r as (insert into ${sql(table)} ${sql.insert(row)} returning *)${
+  sql`with r as (insert into ${sql(table)} ${sql.insert(row)} returning *)${
     recordedChange(sql, actor, table, "created")
   }
     select * from r`

@@ -1,7 +1,9 @@
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Data, Effect, Layer, Schema } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { CurrentActor } from "../access/Actor.ts"
-import { recordedChange } from "./AuthChangeLogRepo.ts"
+import { decoding } from "../records/Rows.ts"
+import { insertRecorded, recordedChange } from "./AuthChangeLogRepo.ts"
 
 /** Rows of a store still reference it. */
 const isInUse = (error: unknown): boolean => JSON.stringify(error)?.includes("\"23503\"") === true
@@ -56,7 +58,7 @@ export class AuthRepo extends Context.Service<AuthRepo>()("stoa/domain/auth/Auth
     }, Effect.orDie),
     /** The user's role there; undefined without a membership. */
     roleOf: Effect.fn("AuthRepo.roleOf")(function*(userId: string, organizationId: string) {
-      const rows = yield* sql<{ readonly role: string }>`select role from members
+      const rows = yield* decoding(sql, Schema.Struct({ role: Schema.String }))`select role from members
           where organization_id = ${organizationId} and user_id = ${userId}::uuid`
       return rows[0]?.role
     }, Effect.orDie),
@@ -73,7 +75,129 @@ export class AuthRepo extends Context.Service<AuthRepo>()("stoa/domain/auth/Auth
       return yield* Effect.catch(removed, (error) => isInUse(error) ? Effect.succeed(false) : Effect.fail(error))
     }, Effect.orDie)
   }))
-}) {}
+}) {
+  static readonly layer = Layer.effect(AuthRepo, AuthRepo.make)
+}
 
-/** `AuthRepo` over the database of the process. */
-export const authRepoLayer = Layer.effect(AuthRepo, AuthRepo.make)
+/** A user whose address may be verified. */
+const Unproven = Schema.Struct({
+  email: Schema.String,
+  name: Schema.String,
+  verified: Schema.Boolean,
+  /** Digest of the nonce of the browser that signed up; null without a browser, or once it is used. */
+  signUpBrowser: Schema.NullOr(Schema.String)
+})
+
+/** All SQL of address verification. */
+export class EmailVerificationRepo
+  extends Context.Service<EmailVerificationRepo>()("stoa/domain/auth/EmailVerificationRepo", {
+    make: Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const { endKeys, endSessions } = yield* AuthRepo
+
+      const startAfresh = Effect.fnUntraced(function*(userId: string, password: string) {
+        const actor = yield* CurrentActor
+        for (const table of ["user_accounts", "two_factors"]) {
+          yield* sql`with r as (delete from ${sql(table)} where user_id = ${userId}::uuid returning *)${
+            recordedChange(sql, actor, table, "deleted")
+          } select 1`
+        }
+        yield* endKeys(userId)
+        // A pending link to a provider names its user in the stored value.
+        yield* sql`delete from verifications where strpos(value, ${userId}) > 0`
+        const account = { account_id: userId, provider_id: "credential", user_id: userId, password }
+        yield* insertRecorded(sql, actor, "user_accounts", account)
+      })
+
+      return {
+        find: Effect.fn("EmailVerificationRepo.find")(function*(userId: string) {
+          const rows = yield* decoding(sql, Unproven)`select email, name, email_verified as verified,
+          sign_up_browser as "signUpBrowser" from users where id = ${userId}::uuid`
+          return rows[0]
+        }, Effect.orDie),
+        /**
+         * Marks an address as verified and ends all sessions, once; false where it was verified. With the hash of a new
+         * password it also removes every other way to act as the user: passwords, linked accounts, second factors, keys
+         * and pending verifications.
+         */
+        verify: Effect.fn("EmailVerificationRepo.verify")(
+          function*(userId: string, email: string, newPassword: string | undefined) {
+            const actor = yield* CurrentActor
+            const afresh = newPassword !== undefined
+            const verified = yield* sql`with w as materialized (select * from users where id = ${userId}::uuid
+              and email = ${email} and not email_verified for update),
+            r as (update users set email_verified = true, sign_up_browser = null, updated_at = now(),
+              two_factor_enabled = users.two_factor_enabled and not ${afresh}
+              from w where users.id = w.id returning users.*)${
+              recordedChange(sql, actor, "users", "updated")
+            } select 1 from r`
+            if (verified.length === 0) return false
+            yield* endSessions(userId)
+            if (afresh) yield* startAfresh(userId, newPassword)
+            return true
+          },
+          (work) => sql.withTransaction(work),
+          Effect.orDie
+        )
+      }
+    })
+  })
+{
+  static readonly layer = Layer.effect(EmailVerificationRepo, EmailVerificationRepo.make)
+}
+
+/** The length of a password hash. */
+const hash = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}`
+
+/** Rolls back the changes. */
+class Undone extends Data.TaggedError("Undone") {}
+
+/**
+ * Statements like those of better-auth, for a user who does not exist (`layers/auth/Decoys.ts`). They join the caller's
+ * transaction, which must roll them back.
+ */
+export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo>()("stoa/domain/auth/AuthDecoyRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const made = (table: string, row: Readonly<Record<string, unknown>>) =>
+      Effect.flatMap(CurrentActor, (actor) => insertRecorded(sql, actor, table, row))
+    /** Writes a user and their password. */
+    const newAccount = Effect.suspend(() => {
+      const id = randomUUID()
+      return Effect.andThen(
+        made("users", { id, name: "Decoy", email: `${id}@decoy.invalid` }),
+        made("user_accounts", { account_id: id, provider_id: "credential", user_id: id, password: hash })
+      )
+    })
+    return {
+      /** Looks up the accounts of a user. */
+      account: Effect.suspend(() =>
+        Effect.asVoid(sql`select * from user_accounts where user_id = ${randomUUID()}::uuid limit 100`)
+      ),
+      newAccount: Effect.asVoid(newAccount),
+      /** Looks up a link's token. */
+      token: Effect.suspend(() =>
+        Effect.asVoid(sql`select * from verifications where identifier = ${randomUUID()} limit 1`)
+      ),
+      /** Writes a link's token. */
+      newToken: Effect.suspend(() =>
+        Effect.asVoid(
+          made("verifications", {
+            identifier: randomUUID(),
+            value: randomUUID(),
+            expires_at: new Date(4_102_444_800_000)
+          })
+        )
+      ),
+      /**
+       * Runs changes and rolls them back to a savepoint. The surrounding transaction commits, so that the database
+       * waits for its disk as for a real change.
+       */
+      undone: (work: Effect.Effect<unknown, SqlError.SqlError, CurrentActor>) => {
+        const inner = sql.withTransaction(Effect.andThen(work, Effect.fail(new Undone())))
+        return sql.withTransaction(Effect.catchTag(inner, "Undone", () => Effect.void))
+      }
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(AuthDecoyRepo, AuthDecoyRepo.make)
+}

@@ -1,6 +1,6 @@
 import { Context, Layer } from "effect"
 import { type KeyScopes, mergedScopes } from "../access/KeyScope.ts"
-import { defaultRoles, type Roles } from "../access/Role.ts"
+import { defaultRoles, type Roles } from "../access/Permission.ts"
 
 /** Rules of the store that the domain needs, as the deployment configured them (`commerce.config.ts`). */
 export interface Settings {

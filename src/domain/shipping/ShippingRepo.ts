@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
+import { type OrganizationCache, organizationCache } from "../access/CacheInvalidation.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { recordService } from "../records/RecordService.ts"

@@ -1,6 +1,6 @@
 import { statements } from "../modules/StatementsRepo.ts"
 
-/** Every process drops its cache of the organization's rules (`layers/access/AccessNotifications.ts`). */
+/** Every process drops its cache of the organization's rules (`layers/access/RequestActors.ts`). */
 const tells = (table: string) =>
   `create trigger ${table}_changed after insert or update or delete on ${table} for each row
     execute function tell_shipping()`

@@ -1,18 +1,36 @@
-import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { CacheInvalidation } from "../access/CacheInvalidation.ts"
-import { mayGrant } from "../access/Granting.ts"
+import { mayGrant, requireGrantable, type Roles, TooPowerful } from "../access/Permission.ts"
 import { Users } from "../access/Users.ts"
-import { Forbidden, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
 import { isUuid, newId } from "../ids/Id.ts"
 import { wholeList } from "../paging/Paging.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import type { Invitation } from "./StaffMember.ts"
-import { StaffRepo } from "./StaffRepo.ts"
-import { changeable, grantable } from "./StaffRules.ts"
+import { type MemberState, StaffRepo } from "./StaffRepo.ts"
 
-/** How long an invitation is open (contract, platform §6). */
-const invitationLife = Duration.days(7)
+export class MemberNotFound extends notFound("Member", "Member not found.") {}
+export class UnknownPerson extends notFound("UnknownPerson", "The organization knows no such person. Invite them.") {}
+export class AlreadyMember extends invalid("AlreadyMember", "userId", "is a member already", "already_member") {}
+export class LastOwner
+  extends invalid("LastOwner", "role", "The last owner stays: name another owner first.", "last_owner")
+{}
+export class InviterWithoutUser
+  extends forbidden("InviterWithoutUser", "Only a signed-in user can invite: an invitation says whose it is.")
+{}
+
+/**
+ * Fails unless the actor can change this member's role or remove them (null). 403 for a member above the actor; 422 for
+ * the last owner, because every organization needs one (contract, platform §6).
+ */
+const requireChangeable = Effect.fnUntraced(
+  function*(actor: Actor, roles: Roles, { owners, role }: MemberState, to: string | null) {
+    if (!mayGrant(actor, roles, role)) return yield* new TooPowerful("role", role, "take it away")
+    if (role === "owner" && to !== "owner" && owners <= 1) return yield* new LastOwner()
+    if (to !== null) yield* requireGrantable(actor, roles, to)
+  }
+)
 
 /** Who works for an organization, and as what (contract, platform §6, staff routes). */
 export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
@@ -31,33 +49,33 @@ export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
      * so others must be invited. 422 for a member or an unknown role, 403 for a role above the actor's.
      */
     const add = Effect.fn("Staff.add")(function*(userId: string, role: string) {
-      yield* Effect.fromResult(grantable(yield* CurrentActor, roles, role))
+      yield* requireGrantable(yield* CurrentActor, roles, role)
       const person = yield* users.known({ userId })
       const added = person === undefined ? { _tag: "NoUser" } as const : yield* repo.add(newId(), userId, role)
-      if (added._tag === "NoUser") return yield* NotFound.of("The organization knows no such person. Invite them.")
-      if (added._tag === "Member") return yield* ValidationFailed.of("userId", "is a member already", "already_member")
+      if (added._tag === "NoUser") return yield* new UnknownPerson()
+      if (added._tag === "Member") return yield* new AlreadyMember()
       yield* caches.forget(`u${userId}`)
       return added.member
     })
 
     const change = Effect.fnUntraced(function*(id: string, to: string | null) {
       const actor = yield* CurrentActor
-      const member = yield* repo.change(id, (state) => changeable(actor, roles, state, to), losesRank)
-      if (member === undefined) return yield* NotFound.of("Member not found.")
+      const member = yield* repo.change(id, to, (state) => requireChangeable(actor, roles, state, to), losesRank)
+      if (member === undefined) return yield* new MemberNotFound()
       // The trigger notifies the other processes; this process updates immediately.
       yield* caches.forget(`u${member.userId}`)
       return member
     })
 
     /**
-     * Sends no mail. 422 for an unknown role; 403 for a role above the actor's, and for actors who are not signed-in
-     * users.
+     * Sends no mail. The invitation is open for seven days (contract, platform §6). 422 for an unknown role; 403 for a
+     * role above the actor's, and for actors who are not signed-in users.
      */
     const invite = Effect.fn("Staff.invite")(function*(email: string, role: string) {
       const actor = yield* CurrentActor
-      yield* Effect.fromResult(grantable(actor, roles, role))
+      yield* requireGrantable(actor, roles, role)
       if (actor.type !== "user" || actor.userId === null || !isUuid(actor.userId)) {
-        return yield* Forbidden.of("Only a signed-in user can invite: an invitation says whose it is.")
+        return yield* new InviterWithoutUser()
       }
       const now = yield* DateTime.now
       const invitation: Invitation = {
@@ -66,7 +84,7 @@ export class Staff extends Context.Service<Staff>()("stoa/domain/staff/Staff", {
         email: email.toLowerCase(),
         role,
         status: "pending",
-        expiresAt: DateTime.toDateUtc(DateTime.addDuration(now, invitationLife)),
+        expiresAt: DateTime.toDateUtc(DateTime.add(now, { days: 7 })),
         createdAt: DateTime.toDateUtc(now),
         inviterId: actor.userId
       }

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { type OrganizationCache, organizationCache } from "../access/OrganizationCache.ts"
+import { type OrganizationCache, organizationCache } from "../access/CacheInvalidation.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { OrderStatus } from "../orders/OrderStatus.ts"

@@ -1,9 +1,10 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { ApiKey, ApiKeyWithKey, NewApiKey } from "../../domain/access/ApiKey.ts"
-import { Permissions } from "../../domain/access/PermissionCatalogue.ts"
+import { Permissions } from "../../domain/access/Permission.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -19,21 +20,24 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
   })
     .annotate(Access, mayManage)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Create an API key of the organization",
-      description:
+    .annotateMerge(
+      summary(
+        "Create an API key of the organization",
         "With either a role or a scope of the deployment. The answer shows the key; no other answer does. 403 when it " +
-        "has more permissions than the caller, and where keys are disabled."
-    })),
+          "has more permissions than the caller, and where keys are disabled."
+      )
+    ),
   HttpApiEndpoint.get("listKeys", "/api/admin/api-keys", { query: pageQuery, success: Page(ApiKey) })
     .annotate(Access, mayManage)
-    .annotateMerge(OpenApi.annotations({ summary: "List the API keys of the organization, newest first" })),
+    .annotateMerge(summary("List the API keys of the organization, newest first")),
   HttpApiEndpoint.delete("revokeKey", "/api/admin/api-keys/:id", { params: { id: Uuid }, success: Deleted })
     .annotate(Access, mayManage)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Revoke an API key",
-      description: "At once and in every process. 403 when its role has more permissions than the caller."
-    }))
+    .annotateMerge(
+      summary(
+        "Revoke an API key",
+        "At once and in every process. 403 when its role has more permissions than the caller."
+      )
+    )
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
@@ -42,6 +46,6 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
 export const PermissionsGroup = HttpApiGroup.make("permissions").add(
   HttpApiEndpoint.get("list", "/api/admin/permissions", { success: Data(Permissions) })
     .annotate(Access, anyOf("staff:manage", "admin"))
-    .annotateMerge(OpenApi.annotations({ summary: "List all permissions by module and plugin" }))
+    .annotateMerge(summary("List all permissions by module and plugin"))
 )
   .middleware(Errors).middleware(AccessControl)

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
-import { PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
+import { PermissionCatalogue } from "../../domain/access/Permission.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
 import { deleted } from "../envelope/Envelope.ts"
 import { OrganizationKeysGroup, PermissionsGroup } from "./AccessApi.ts"

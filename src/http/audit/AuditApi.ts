@@ -1,9 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { AuditEntry } from "../../domain/audit/AuditEntry.ts"
+import { AuditEntry } from "../../domain/audit/Audit.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -49,14 +50,14 @@ export const AuditGroup = HttpApiGroup.make("audit").add(
     success: Page(AuditEntry)
   })
     .annotate(Access, anyOf("audit:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "List changes, newest first" })),
+    .annotateMerge(summary("List changes, newest first")),
   HttpApiEndpoint.get("history", "/api/audit/:entityType/:entityId", {
     params: { entityType: FreeText, entityId: FreeText },
     query: period,
     success: Page(AuditEntry)
   })
     .annotate(Access, anyOf("audit:read"))
-    .annotateMerge(OpenApi.annotations({ summary: "The history of one record, newest first" }))
+    .annotateMerge(summary("The history of one record, newest first"))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(AccessControl)

@@ -1,12 +1,21 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
 import { PersonName, PictureUrl, Reference, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
-import { AuthCaller } from "./AuthCaller.ts"
-import { authFailures as error } from "./AuthFailures.ts"
-import { AuthUser, Done, Redirect, SignedUp, VerifyEmail } from "./AuthRecords.ts"
+import {
+  AuthCaller,
+  authFailures as error,
+  AuthUser,
+  Done,
+  get,
+  post,
+  Redirect,
+  SignedUp,
+  VerifyEmail
+} from "./AuthRecords.ts"
 
 const provider = { provider: Schema.String }
 /** An e-mail address; better-auth checks its form. */
@@ -76,118 +85,105 @@ const pageErrors = [...error, Page.pipe(HttpApiSchema.status(400)), Page.pipe(Ht
 
 /** The user's record, passwords, verified addresses and social sign-in (contract, platform §3). */
 export const AccountsGroup = HttpApiGroup.make("authAccounts").add(
-  HttpApiEndpoint.post("updateUser", "/api/auth/update-user", { payload: UserChange, success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Change the user's name or picture" })),
-  HttpApiEndpoint.post("changePassword", "/api/auth/change-password", {
-    payload: PasswordChange,
-    success: SignedUp,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Change the password",
-      description:
-        "With `revokeOtherSessions` every session ends, this one is replaced, and `token` is that of the new one."
-    })),
-  HttpApiEndpoint.post("changeEmail", "/api/auth/change-email", {
-    payload: Schema.Struct({ newEmail: Email, callbackURL: optionalText }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Change the e-mail address; not offered (400)" })),
-  HttpApiEndpoint.post("deleteUser", "/api/auth/delete-user", {
-    payload: Schema.Struct({ password: optionalText, token: optionalText, callbackURL: optionalText }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Delete the account; not offered (404)" })),
-  HttpApiEndpoint.post("requestPasswordReset", "/api/auth/request-password-reset", {
-    payload: Schema.Struct({ email: Email, redirectTo: optionalText }),
-    success: Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
-    error
-  })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Send a mail with a link that sets a new password",
-      description: "The answer is the same for addresses without an account."
-    })),
+  post("updateUser", "/api/auth/update-user", UserChange, Done, "Change the user's name or picture"),
+  post(
+    "changePassword",
+    "/api/auth/change-password",
+    PasswordChange,
+    SignedUp,
+    "Change the password",
+    "With `revokeOtherSessions` every session ends, this one is replaced, and `token` is that of the new one."
+  ),
+  post(
+    "changeEmail",
+    "/api/auth/change-email",
+    Schema.Struct({ newEmail: Email, callbackURL: optionalText }),
+    Done,
+    "Change the e-mail address; not offered (400)"
+  ),
+  post(
+    "deleteUser",
+    "/api/auth/delete-user",
+    Schema.Struct({ password: optionalText, token: optionalText, callbackURL: optionalText }),
+    Done,
+    "Delete the account; not offered (404)"
+  ),
+  post(
+    "requestPasswordReset",
+    "/api/auth/request-password-reset",
+    Schema.Struct({ email: Email, redirectTo: optionalText }),
+    Schema.Struct({ status: Schema.Boolean, message: Schema.String }),
+    "Send a mail with a link that sets a new password",
+    "The answer is the same for addresses without an account."
+  ),
   HttpApiEndpoint.get("resetPasswordLink", "/api/auth/reset-password/:token", {
     params: { token: Schema.String },
     query: { callbackURL: optionalText },
     success: Moved,
     error
-  })
-    .annotateMerge(
-      OpenApi.annotations({ summary: "The link of the mail: redirects to the page that asks for a password" })
-    ),
-  HttpApiEndpoint.post("resetPassword", "/api/auth/reset-password", {
-    payload: Schema.Struct({ newPassword: password, token: optionalText }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Set a new password with the token of a mail",
-      description: "The token is valid for an hour and once. All sessions of the user end."
-    })),
-  HttpApiEndpoint.post("sendVerificationEmail", "/api/auth/send-verification-email", {
-    payload: Schema.Struct({ email: Email, callbackURL: optionalText }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Send the mail with the link that verifies an address again" })),
+  }).annotateMerge(summary("The link of the mail: redirects to the page that asks for a password")),
+  post(
+    "resetPassword",
+    "/api/auth/reset-password",
+    Schema.Struct({ newPassword: password, token: optionalText }),
+    Done,
+    "Set a new password with the token of a mail",
+    "The token is valid for an hour and once. All sessions of the user end."
+  ),
+  post(
+    "sendVerificationEmail",
+    "/api/auth/send-verification-email",
+    Schema.Struct({ email: Email, callbackURL: optionalText }),
+    Done,
+    "Send the mail with the link that verifies an address again"
+  ),
   HttpApiEndpoint.get("openVerification", "/api/auth/verify-email", {
     query: { token: optionalText, callbackURL: optionalText, organizationId: optionalText },
     success: Page,
     error: pageErrors
-  })
-    .annotateMerge(OpenApi.annotations({
-      summary: "The link of the mail: a page with a button that verifies the address",
-      description: "Opening it changes nothing. A page of the shop can replace it (`auth.verificationPage`)."
-    })),
+  }).annotateMerge(summary(
+    "The link of the mail: a page with a button that verifies the address",
+    "Opening it changes nothing. A page of the shop can replace it (`auth.verificationPage`)."
+  )),
   HttpApiEndpoint.post("verifyEmail", "/api/auth/verify-email", {
     payload: VerifyEmail,
     success: [Done, Page],
     error: pageErrors
-  })
-    .annotate(NeverRepeated, true)
-    .annotate(TakesForm, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Verify an address with the token of a mail",
-      description: "Ends all sessions of the user. Unless the browser that signed up sends it, with its cookie, " +
-        "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and replaces everything that gave access before: " +
-        "passwords, linked accounts, second factors and keys. A form is answered with a page."
-    })),
-  HttpApiEndpoint.post("signInSocial", "/api/auth/sign-in/social", {
-    payload: SocialSignIn,
-    success: SocialSignedIn,
-    error
-  })
-    .annotate(NeverRepeated, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Begin a sign-in with an account of a provider" })),
+  }).annotate(NeverRepeated, true).annotate(TakesForm, true).annotateMerge(summary(
+    "Verify an address with the token of a mail",
+    "Ends all sessions of the user. Unless the browser that signed up sends it, with its cookie, " +
+      "`newPassword` is required (400 `NEW_PASSWORD_REQUIRED`) and replaces everything that gave access before: " +
+      "passwords, linked accounts, second factors and keys. A form is answered with a page."
+  )),
+  post(
+    "signInSocial",
+    "/api/auth/sign-in/social",
+    SocialSignIn,
+    SocialSignedIn,
+    "Begin a sign-in with an account of a provider"
+  ).annotate(NeverRepeated, true),
   HttpApiEndpoint.get("callback", "/api/auth/callback/:provider", { params: provider, success: Moved, error })
-    .annotateMerge(OpenApi.annotations({ summary: "The address to which a provider sends the browser back" })),
+    .annotateMerge(summary("The address to which a provider sends the browser back")),
   HttpApiEndpoint.post("callbackForm", "/api/auth/callback/:provider", {
     params: provider,
     payload: ProviderForm,
     success: Moved,
     error
-  })
-    .annotate(NeverRepeated, true)
-    .annotate(TakesForm, true)
-    .annotateMerge(OpenApi.annotations({ summary: "The same for providers that send a form" })),
-  HttpApiEndpoint.get("error", "/api/auth/error", { success: Page, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Shows what failed where no page of the shop was named" })),
-  HttpApiEndpoint.get("listAccounts", "/api/auth/list-accounts", { success: Schema.Array(LinkedAccount), error })
-    .annotateMerge(OpenApi.annotations({ summary: "List the user's sign-in methods" })),
-  HttpApiEndpoint.post("linkSocial", "/api/auth/link-social", { payload: SocialSignIn, success: Redirect, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Add an account of a provider as sign-in method" })),
-  HttpApiEndpoint.post("unlinkAccount", "/api/auth/unlink-account", {
-    payload: Schema.Struct({
+  }).annotate(NeverRepeated, true).annotate(TakesForm, true)
+    .annotateMerge(summary("The same for providers that send a form")),
+  get("error", "/api/auth/error", Page, "Shows what failed where no page of the shop was named"),
+  get("listAccounts", "/api/auth/list-accounts", Schema.Array(LinkedAccount), "List the user's sign-in methods"),
+  post("linkSocial", "/api/auth/link-social", SocialSignIn, Redirect, "Add an account of a provider as sign-in method"),
+  post(
+    "unlinkAccount",
+    "/api/auth/unlink-account",
+    Schema.Struct({
       accountId: ShortText.annotate({ description: "The `id` that list-accounts shows." }),
       providerId: Schema.optional(ShortText)
     }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Remove a sign-in method; the last one stays" }))
+    Done,
+    "Remove a sign-in method; the last one stays"
+  )
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)

@@ -1,5 +1,72 @@
 import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
+import { Issue, NotFound, PayloadTooLarge, TooManyRequests, Unavailable } from "../../domain/errors/ApiErrors.ts"
 import { Reference } from "../../domain/text/Storable.ts"
+import { summary } from "../endpoint/Resource.ts"
+
+/**
+ * Provides the user of a session under `/api/auth`, for the change log and for idempotency keys. It refuses no request:
+ * better-auth decides where a session is required, and a request with an expired one may be a sign-in. Errors of inner
+ * middleware get the form of these routes (contract, platform §1.1).
+ */
+export class AuthCaller extends HttpApiMiddleware.Service<AuthCaller, { provides: CurrentActor }>()(
+  "stoa/http/AuthCaller"
+) {}
+
+/**
+ * An error of `/api/auth`: the envelope of the service, with `code` and `message` beside it for clients of better-auth
+ * (contract, platform §1.1). better-auth may add fields.
+ */
+const failure = (status: number) =>
+  Schema.StructWithRest(
+    Schema.Struct({
+      code: Schema.String,
+      message: Schema.String,
+      error: Schema.Struct({
+        code: Schema.String,
+        message: Schema.String,
+        details: Schema.optional(Schema.Struct({ issues: Schema.Array(Issue) }))
+      })
+    }),
+    [Schema.Record(Schema.String, Schema.Unknown)]
+  ).annotate({ httpApiStatus: status })
+
+/** Errors of every route of `/api/auth`; those of the HTTP server have the envelope alone. */
+export const authFailures = [
+  ...[400, 401, 403, 404, 409, 415, 422, 429].map(failure),
+  NotFound,
+  PayloadTooLarge,
+  TooManyRequests,
+  Unavailable
+]
+
+type Path = `/api/auth/${string}`
+
+/** POST of a body. */
+export const post = <const Name extends string, const P extends Path, Payload extends Schema.Top, S extends Schema.Top>(
+  name: Name,
+  path: P,
+  payload: Payload,
+  success: S,
+  ...texts: Parameters<typeof summary>
+) => HttpApiEndpoint.post(name, path, { payload, success, error: authFailures }).annotateMerge(summary(...texts))
+
+/** POST without a body. */
+export const act = <const Name extends string, const P extends Path, S extends Schema.Top>(
+  name: Name,
+  path: P,
+  success: S,
+  ...texts: Parameters<typeof summary>
+) => HttpApiEndpoint.post(name, path, { success, error: authFailures }).annotateMerge(summary(...texts))
+
+/** GET without parameters. */
+export const get = <const Name extends string, const P extends Path, S extends Schema.Top>(
+  name: Name,
+  path: P,
+  success: S,
+  ...texts: Parameters<typeof summary>
+) => HttpApiEndpoint.get(name, path, { success, error: authFailures }).annotateMerge(summary(...texts))
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 

@@ -1,15 +1,28 @@
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Credential } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
-import { type OriginTest, TrustedOrigins } from "../server/Cors.ts"
-import { isCrossSite } from "../server/CrossSite.ts"
 import { envelope } from "../server/Failure.ts"
+import { isCrossSite, type OriginTest, TrustedOrigins } from "../server/Origins.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
+import { nonceHeader, noncesIn, withoutNonce } from "./AddressVerification.ts"
 import { type DeclaredBody, declaredBody } from "./AuthBody.ts"
-import { AuthGateway, MailLimit } from "./AuthGateway.ts"
-import { nonceHeader, noncesIn, withoutNonce } from "./SignUpNonce.ts"
+
+/**
+ * Whether a mail of a kind may be sent to an address; false when the recipient got too many. Response and work of the
+ * request are the same.
+ */
+export const MailLimit = Context.Reference<(kind: string, to: string) => Effect.Effect<boolean>>(
+  "stoa/http/auth/MailLimit",
+  { defaultValue: () => () => Effect.succeed(true) }
+)
+
+/** Answers the requests of `/api/auth` (contract, platform §3); implemented in `layers/auth`. */
+export class AuthGateway extends Context.Service<AuthGateway, {
+  readonly answer: (request: Request) => Effect.Effect<Response, never, CurrentActor>
+}>()("stoa/http/auth/AuthGateway") {}
 
 /** Fields and parameters with an address for the browser, and better-auth's codes for refusing them. */
 const refusals = {

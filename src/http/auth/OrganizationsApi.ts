@@ -1,11 +1,22 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { PersonName, Reference, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
+import { AnyJson, PersonName, Reference, ShopperObject, ShortText } from "../../domain/text/Storable.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { AuthCaller } from "./AuthCaller.ts"
-import { authFailures as error } from "./AuthFailures.ts"
-import { AuthInvitation, AuthMember, AuthOrganization, Done } from "./AuthRecords.ts"
+import {
+  act,
+  AuthApiKey,
+  AuthCaller,
+  authFailures as error,
+  AuthInvitation,
+  AuthMember,
+  AuthOrganization,
+  Done,
+  get,
+  post,
+  Succeeded
+} from "./AuthRecords.ts"
 
 const optionalText = Schema.optional(ShortText)
 const logo = Schema.optional(Reference)
@@ -20,108 +31,196 @@ const Chosen = Schema.NullOr(Schema.Struct({
   members: Schema.optional(Schema.Array(AuthMember)),
   invitations: Schema.optional(Schema.Array(AuthInvitation))
 }))
-const elsewhere = OpenApi.annotations({ summary: "Not offered here (403): members are managed at /api/admin/staff" })
-const refused = (name: string) => `/api/auth/organization/${name}` as const
+const elsewhere = "Not offered here (403): members are managed at /api/admin/staff"
 
 /** Organizations of the signed-in user (contract, platform §6); `/api/admin/staff` manages members. */
 export const OrganizationsGroup = HttpApiGroup.make("authOrganizations").add(
-  HttpApiEndpoint.post("create", "/api/auth/organization/create", {
-    payload: Schema.Struct({ name: PersonName, slug: ShortText, logo, metadata }),
-    success: WithMembers,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({
-      summary: "Create an organization and become its owner",
-      description: "Only where the deployment allows it (`auth.allowOrganizationCreation`)."
-    })),
-  HttpApiEndpoint.get("list", "/api/auth/organization/list", { success: Schema.Array(AuthOrganization), error })
-    .annotateMerge(OpenApi.annotations({ summary: "List the organizations of the user" })),
+  post(
+    "create",
+    "/api/auth/organization/create",
+    Schema.Struct({ name: PersonName, slug: ShortText, logo, metadata }),
+    WithMembers,
+    "Create an organization and become its owner",
+    "Only where the deployment allows it (`auth.allowOrganizationCreation`)."
+  ),
+  get("list", "/api/auth/organization/list", Schema.Array(AuthOrganization), "List the organizations of the user"),
   HttpApiEndpoint.get("getFull", "/api/auth/organization/get-full-organization", {
     query: ofOrganization,
     success: Full,
     error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Read an organization with its members and invitations" })),
-  HttpApiEndpoint.post("setActive", "/api/auth/organization/set-active", {
-    payload: Schema.Struct({
+  }).annotateMerge(summary("Read an organization with its members and invitations")),
+  post(
+    "setActive",
+    "/api/auth/organization/set-active",
+    Schema.Struct({
       organizationId: Schema.optional(Schema.NullOr(ShortText)),
       organizationSlug: optionalText
     }),
-    success: Chosen,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Choose the active organization of the session" })),
-  HttpApiEndpoint.post("checkSlug", "/api/auth/organization/check-slug", {
-    payload: Schema.Struct({ slug: ShortText }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Whether a slug is free" })),
-  HttpApiEndpoint.post("update", "/api/auth/organization/update", {
-    payload: Schema.Struct({
+    Chosen,
+    "Choose the active organization of the session"
+  ),
+  post(
+    "checkSlug",
+    "/api/auth/organization/check-slug",
+    Schema.Struct({ slug: ShortText }),
+    Done,
+    "Whether a slug is free"
+  ),
+  post(
+    "update",
+    "/api/auth/organization/update",
+    Schema.Struct({
       organizationId: optionalText,
       data: Schema.Struct({ name: Schema.optional(PersonName), slug: optionalText, logo, metadata })
     }),
-    success: AuthOrganization,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Change an organization" })),
-  HttpApiEndpoint.post("delete", "/api/auth/organization/delete", {
-    payload: Schema.Struct({ organizationId: ShortText }),
-    success: AuthOrganization,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Delete an organization without any records" })),
-  HttpApiEndpoint.post("acceptInvitation", "/api/auth/organization/accept-invitation", {
-    payload: Invited,
-    success: Schema.Struct({ invitation: AuthInvitation, member: AuthMember }),
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Accept an invitation" })),
-  HttpApiEndpoint.post("rejectInvitation", "/api/auth/organization/reject-invitation", {
-    payload: Invited,
-    success: Schema.Struct({ invitation: AuthInvitation, member: Schema.Null }),
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Reject an invitation" })),
-  HttpApiEndpoint.post("cancelInvitation", "/api/auth/organization/cancel-invitation", {
-    payload: Invited,
-    success: AuthInvitation,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Cancel an invitation" })),
+    AuthOrganization,
+    "Change an organization"
+  ),
+  post(
+    "delete",
+    "/api/auth/organization/delete",
+    Schema.Struct({ organizationId: ShortText }),
+    AuthOrganization,
+    "Delete an organization without any records"
+  ),
+  post(
+    "acceptInvitation",
+    "/api/auth/organization/accept-invitation",
+    Invited,
+    Schema.Struct({ invitation: AuthInvitation, member: AuthMember }),
+    "Accept an invitation"
+  ),
+  post(
+    "rejectInvitation",
+    "/api/auth/organization/reject-invitation",
+    Invited,
+    Schema.Struct({ invitation: AuthInvitation, member: Schema.Null }),
+    "Reject an invitation"
+  ),
+  post(
+    "cancelInvitation",
+    "/api/auth/organization/cancel-invitation",
+    Invited,
+    AuthInvitation,
+    "Cancel an invitation"
+  ),
   HttpApiEndpoint.get("listInvitations", "/api/auth/organization/list-invitations", {
     query: ofOrganization,
     success: Schema.Array(AuthInvitation),
     error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "List the invitations of an organization" })),
+  }).annotateMerge(summary("List the invitations of an organization")),
   HttpApiEndpoint.get("listMembers", "/api/auth/organization/list-members", {
     query: ofOrganization,
     success: Schema.Struct({ members: Schema.Array(AuthMember), total: Schema.Int }),
     error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "List the members of an organization" })),
-  HttpApiEndpoint.get("getActiveMember", "/api/auth/organization/get-active-member", { success: AuthMember, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Read the user's membership of the active organization" })),
-  HttpApiEndpoint.post("hasPermission", "/api/auth/organization/has-permission", {
-    payload: Schema.Struct({
+  }).annotateMerge(summary("List the members of an organization")),
+  get(
+    "getActiveMember",
+    "/api/auth/organization/get-active-member",
+    AuthMember,
+    "Read the user's membership of the active organization"
+  ),
+  post(
+    "hasPermission",
+    "/api/auth/organization/has-permission",
+    Schema.Struct({
       permissions: Schema.Record(Schema.String, Schema.Array(ShortText).check(Schema.isMaxLength(50)))
         .check(Schema.isMaxProperties(100)),
       organizationId: optionalText
     }),
-    success: Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
+    Schema.Struct({ success: Schema.Boolean, error: Schema.NullOr(Schema.String) }),
+    "Whether the user has permissions in the active organization"
+  ),
+  act("inviteMember", "/api/auth/organization/invite-member", Done, elsewhere),
+  act("updateMemberRole", "/api/auth/organization/update-member-role", Done, elsewhere),
+  act("removeMember", "/api/auth/organization/remove-member", Done, elsewhere),
+  act("leave", "/api/auth/organization/leave", Done, elsewhere),
+  act("createRole", "/api/auth/organization/create-role", Done, elsewhere),
+  act("updateRole", "/api/auth/organization/update-role", Done, elsewhere),
+  act("deleteRole", "/api/auth/organization/delete-role", Done, elsewhere)
+)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)
+
+/** Sort fields; better-auth fails with an unknown one. */
+const sortBy = Schema.optional(
+  Schema.Literals(["name", "createdAt", "updatedAt", "expiresAt", "lastRequest", "enabled"])
+)
+const sortDirection = Schema.optional(Schema.Literals(["asc", "desc"]))
+
+const WithKey = Schema.Struct({ ...AuthApiKey.fields, key: Schema.String }).annotate({
+  identifier: "AuthApiKeyWithKey"
+})
+
+const unchosen = Schema.optional(
+  AnyJson.annotate({ description: "Cannot be chosen by the user: 400 `SERVER_ONLY_PROPERTY`." })
+)
+
+/** Fields that better-auth refuses by name: without them it would create another key than requested. */
+const serverOnly = {
+  permissions: unchosen,
+  remaining: unchosen,
+  refillAmount: unchosen,
+  refillInterval: unchosen,
+  rateLimitEnabled: unchosen,
+  rateLimitMax: unchosen,
+  rateLimitTimeWindow: unchosen,
+  userId: unchosen
+}
+
+/** API keys of the signed-in user, with the permission `api-keys:manage` (contract, platform §4). */
+export const ApiKeysGroup = HttpApiGroup.make("authApiKeys").add(
+  post(
+    "create",
+    "/api/auth/api-key/create",
+    Schema.Struct({
+      name: optionalText,
+      prefix: optionalText,
+      expiresIn: Schema.optional(Schema.NullOr(Schema.Int)),
+      configId: optionalText,
+      metadata,
+      ...serverOnly
+    }),
+    WithKey,
+    "Create an API key",
+    "The answer shows the key; no other answer does. `expiresIn` is in seconds, from a day to a year. " +
+      "`configId` names a scope of the deployment; metadata only where it allows them."
+  ),
+  HttpApiEndpoint.get("list", "/api/auth/api-key/list", {
+    query: { limit: optionalText, offset: optionalText, sortBy, sortDirection },
+    success: Schema.Struct({
+      apiKeys: Schema.Array(AuthApiKey),
+      total: Schema.Int,
+      limit: Schema.optional(Schema.Int),
+      offset: Schema.optional(Schema.Int)
+    }),
     error
-  })
-    .annotateMerge(OpenApi.annotations({ summary: "Whether the user has permissions in the active organization" })),
-  HttpApiEndpoint.post("inviteMember", refused("invite-member"), { success: Done, error }).annotateMerge(elsewhere),
-  HttpApiEndpoint.post("updateMemberRole", refused("update-member-role"), { success: Done, error })
-    .annotateMerge(elsewhere),
-  HttpApiEndpoint.post("removeMember", refused("remove-member"), { success: Done, error }).annotateMerge(elsewhere),
-  HttpApiEndpoint.post("leave", refused("leave"), { success: Done, error }).annotateMerge(elsewhere),
-  HttpApiEndpoint.post("createRole", refused("create-role"), { success: Done, error }).annotateMerge(elsewhere),
-  HttpApiEndpoint.post("updateRole", refused("update-role"), { success: Done, error }).annotateMerge(elsewhere),
-  HttpApiEndpoint.post("deleteRole", refused("delete-role"), { success: Done, error }).annotateMerge(elsewhere)
+  }).annotateMerge(summary("List the user's API keys")),
+  HttpApiEndpoint.get("get", "/api/auth/api-key/get", {
+    query: { id: optionalText, configId: optionalText },
+    success: AuthApiKey,
+    error
+  }).annotateMerge(summary("Read an API key of the user")),
+  post(
+    "update",
+    "/api/auth/api-key/update",
+    Schema.Struct({
+      keyId: ShortText,
+      configId: optionalText,
+      name: optionalText,
+      enabled: Schema.optional(Schema.Boolean),
+      ...serverOnly
+    }),
+    AuthApiKey,
+    "Rename, enable or disable an API key"
+  ),
+  post(
+    "delete",
+    "/api/auth/api-key/delete",
+    Schema.Struct({ keyId: ShortText, configId: optionalText }),
+    Succeeded,
+    "Delete an API key, which is invalid from then on"
+  )
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)

@@ -1,12 +1,11 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
 import { PersonName, PictureUrl, Reference, ShortText } from "../../domain/text/Storable.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
 import { TakesForm } from "./AuthBody.ts"
-import { AuthCaller } from "./AuthCaller.ts"
-import { authFailures as error } from "./AuthFailures.ts"
-import { AuthSession, AuthUser, Done, SignedUp, Succeeded } from "./AuthRecords.ts"
+import { act, AuthCaller, AuthSession, AuthUser, Done, get, post, SignedUp, Succeeded } from "./AuthRecords.ts"
 
 const SignUp = Schema.Struct({
   name: PersonName,
@@ -37,44 +36,106 @@ const CurrentSession = Schema.NullOr(Schema.Struct({ session: AuthSession, user:
 
 /** Sign-up, sign-in, sign-out and sessions (spec §4 Authentication endpoints, contract, platform §3). */
 export const SessionsGroup = HttpApiGroup.make("auth").add(
-  HttpApiEndpoint.post("signUpEmail", "/api/auth/sign-up/email", { payload: SignUp, success: SignedUp, error })
-    .annotate(TakesForm, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Sign up with e-mail and password",
-      description: "Where addresses have to be verified, the token is null and a link is mailed."
-    })),
-  HttpApiEndpoint.post("signInEmail", "/api/auth/sign-in/email", { payload: SignIn, success: SignedIn, error })
-    .annotate(NeverRepeated, true)
-    .annotate(TakesForm, true)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Sign in with e-mail and password",
-      description: "The token is a bearer token; browsers get the session cookie. With a second factor there is no " +
-        "session yet: `twoFactorRedirect` is true and a code is required."
-    })),
-  HttpApiEndpoint.post("signOut", "/api/auth/sign-out", { success: Succeeded, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Sign out, which ends the session everywhere" })),
-  HttpApiEndpoint.get("getSession", "/api/auth/get-session", { success: CurrentSession, error })
-    .annotateMerge(OpenApi.annotations({ summary: "Read the current session; null without one" })),
-  HttpApiEndpoint.get("listSessions", "/api/auth/list-sessions", { success: Schema.Array(AuthSession), error })
-    .annotateMerge(OpenApi.annotations({
-      summary: "List the user's sessions",
-      description: "`token` is the id of the session, which can end it but does not authenticate."
-    })),
-  HttpApiEndpoint.post("revokeSession", "/api/auth/revoke-session", {
-    payload: Schema.Struct({ token: Reference }),
-    success: Done,
-    error
-  })
-    .annotateMerge(OpenApi.annotations({
-      summary: "End a session of the user",
-      description: "By its token, or by its id from the list of sessions."
-    })),
-  HttpApiEndpoint.post("revokeSessions", "/api/auth/revoke-sessions", { success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "End all sessions of the user" })),
-  HttpApiEndpoint.post("revokeOtherSessions", "/api/auth/revoke-other-sessions", { success: Done, error })
-    .annotateMerge(OpenApi.annotations({ summary: "End all sessions of the user but this one" })),
+  post(
+    "signUpEmail",
+    "/api/auth/sign-up/email",
+    SignUp,
+    SignedUp,
+    "Sign up with e-mail and password",
+    "Where addresses have to be verified, the token is null and a link is mailed."
+  ).annotate(TakesForm, true),
+  post(
+    "signInEmail",
+    "/api/auth/sign-in/email",
+    SignIn,
+    SignedIn,
+    "Sign in with e-mail and password",
+    "The token is a bearer token; browsers get the session cookie. With a second factor there is no " +
+      "session yet: `twoFactorRedirect` is true and a code is required."
+  ).annotate(NeverRepeated, true).annotate(TakesForm, true),
+  act("signOut", "/api/auth/sign-out", Succeeded, "Sign out, which ends the session everywhere"),
+  get("getSession", "/api/auth/get-session", CurrentSession, "Read the current session; null without one"),
+  get(
+    "listSessions",
+    "/api/auth/list-sessions",
+    Schema.Array(AuthSession),
+    "List the user's sessions",
+    "`token` is the id of the session, which can end it but does not authenticate."
+  ),
+  post(
+    "revokeSession",
+    "/api/auth/revoke-session",
+    Schema.Struct({ token: Reference }),
+    Done,
+    "End a session of the user",
+    "By its token, or by its id from the list of sessions."
+  ),
+  act("revokeSessions", "/api/auth/revoke-sessions", Done, "End all sessions of the user"),
+  act("revokeOtherSessions", "/api/auth/revoke-other-sessions", Done, "End all sessions of the user but this one"),
   HttpApiEndpoint.get("ok", "/api/auth/ok", { success: Schema.Struct({ ok: Schema.Boolean }) })
-    .annotateMerge(OpenApi.annotations({ summary: "Whether authentication is served" }))
+    .annotateMerge(summary("Whether authentication is served"))
+)
+  .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
+  .middleware(Idempotency).middleware(AuthCaller)
+
+const password = Schema.Struct({ password: Reference })
+const codes = Schema.Array(Schema.String)
+const Code = Schema.Struct({ code: ShortText, trustDevice: Schema.optional(Schema.Boolean) })
+const Verified = Schema.Struct({ token: Schema.NullOr(Schema.String), user: AuthUser })
+
+/** One-time codes of an authenticator app, and backup codes (contract, platform §3). */
+export const TwoFactorGroup = HttpApiGroup.make("authTwoFactor").add(
+  post(
+    "enable",
+    "/api/auth/two-factor/enable",
+    Schema.Struct({ password: Reference, issuer: Schema.optional(ShortText) }),
+    Schema.Struct({ method: Schema.String, totpURI: Schema.String, backupCodes: codes }),
+    "Set up a second factor",
+    "It is required from the first verified code on."
+  ),
+  post("disable", "/api/auth/two-factor/disable", password, Done, "Disable the second factor"),
+  post(
+    "getTotpUri",
+    "/api/auth/two-factor/get-totp-uri",
+    password,
+    Schema.Struct({ totpURI: Schema.String }),
+    "Read the address for an authenticator app again"
+  ),
+  post(
+    "verifyTotp",
+    "/api/auth/two-factor/verify-totp",
+    Code,
+    Verified,
+    "Verify a code of the authenticator app",
+    "Completes a sign-in or a set-up. Ten wrong codes lock the factor for 15 minutes (429)."
+  ).annotate(NeverRepeated, true),
+  post(
+    "sendOtp",
+    "/api/auth/two-factor/send-otp",
+    Schema.Struct({ trustDevice: Schema.optional(Schema.Boolean) }),
+    Done,
+    "Send a code; not offered (400)"
+  ),
+  post("verifyOtp", "/api/auth/two-factor/verify-otp", Code, Verified, "Verify a sent code; not offered (400)")
+    .annotate(NeverRepeated, true),
+  post(
+    "verifyBackupCode",
+    "/api/auth/two-factor/verify-backup-code",
+    Schema.Struct({
+      code: ShortText,
+      disableSession: Schema.optional(Schema.Boolean),
+      trustDevice: Schema.optional(Schema.Boolean)
+    }),
+    Verified,
+    "Use a backup code instead of the app"
+  ).annotate(NeverRepeated, true),
+  post(
+    "generateBackupCodes",
+    "/api/auth/two-factor/generate-backup-codes",
+    password,
+    Schema.Struct({ status: Schema.Boolean, backupCodes: codes }),
+    "Create ten new backup codes, which replace the old ones"
+  )
 )
   .annotateEndpoints(Access, open).annotateEndpoints(Storeless, true)
   .middleware(Idempotency).middleware(AuthCaller)

@@ -4,7 +4,7 @@ import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import type { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Captures } from "../../workflows/checkout/Captures.ts"
 import { type CheckoutResult, Checkouts } from "../../workflows/checkout/Checkouts.ts"
-import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotencyKey.ts"
+import { fingerprint, keyScope, sentKey, type Shown } from "../middleware/IdempotentExecution.ts"
 import { CapturesGroup, CheckoutGroup } from "./CheckoutApi.ts"
 
 /** The idempotency key of the header, else of the body (contract §3.1). */

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { summary } from "../endpoint/Resource.ts"
+import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { Errors } from "../middleware/Errors.ts"
-import { RouteRate } from "../server/RouteRate.ts"
 
 /** The service can work (spec §4, GET /health). */
 export const Healthy = Schema.Struct({ status: Schema.Literal("ok"), version: Schema.String })
@@ -51,19 +51,21 @@ export class Unready extends Schema.Error<Unready>("Unready")({
 export const HealthGroup = HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/health/live", { success: Healthy })
     .annotate(Access, open)
-    .annotateMerge(OpenApi.annotations({ summary: "Liveness of this process, also without its database" })),
+    .annotateMerge(summary("Liveness of this process, also without its database")),
   HttpApiEndpoint.get("rootReady", "/health/ready", { success: Ready, error: Unready })
     .annotate(Access, open)
-    .annotateMerge(OpenApi.annotations({ summary: "The same as /api/ready" })),
+    .annotateMerge(summary("The same as /api/ready")),
   HttpApiEndpoint.get("health", "/api/health", { success: Healthy, error: Unhealthy })
     .annotate(Access, open)
-    .annotateMerge(OpenApi.annotations({ summary: "Health of the service and its database" })),
+    .annotateMerge(summary("Health of the service and its database")),
   HttpApiEndpoint.get("ready", "/api/ready", { success: Ready, error: Unready })
     .annotate(Access, open)
-    .annotateMerge(OpenApi.annotations({
-      summary: "Readiness of the deployment",
-      description: "Looks at the database, the runners, the owners of the shards and the age of waiting messages."
-    }))
+    .annotateMerge(
+      summary(
+        "Readiness of the deployment",
+        "Looks at the database, the runners, the owners of the shards and the age of waiting messages."
+      )
+    )
 )
 
 const PrometheusText = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))
@@ -74,11 +76,11 @@ export const MetricsGroup = HttpApiGroup.make("metrics").add(
     .annotate(Access, anyOf("metrics:read"))
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(OpenApi.annotations({ summary: "The same as /api/metrics" })),
+    .annotateMerge(summary("The same as /api/metrics")),
   HttpApiEndpoint.get("metrics", "/api/metrics", { success: PrometheusText })
     .annotate(Access, anyOf("metrics:read"))
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(OpenApi.annotations({ summary: "Metrics of this process, in the text format of Prometheus" }))
+    .annotateMerge(summary("Metrics of this process, in the text format of Prometheus"))
 )
   .middleware(Errors).middleware(AccessControl)

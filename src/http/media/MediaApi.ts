@@ -17,10 +17,9 @@ import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from 
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
-import { RouteRate } from "../server/RouteRate.ts"
 
 const id = { id: Uuid }
 

@@ -1,3 +1,4 @@
+import { Context } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import {
@@ -18,3 +19,9 @@ export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { pr
   "stoa/http/AccessControl",
   { error: [Unauthorized, Forbidden, OriginRejected, TwoFactorRequired, TooManyRequests, OrgResolutionFailed] }
 ) {}
+
+/** What a route counts against beside the limit of all requests; `none` for a route that the edge alone limits. */
+export type OwnRate = "checkout" | "promotionTrial" | "none"
+
+/** Annotation of an endpoint with an additional rate limit. */
+export class RouteRate extends Context.Service<RouteRate, OwnRate>()("stoa/http/middleware/RouteRate") {}

@@ -1,16 +1,14 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Access, admit, Storeless } from "../../domain/access/AccessRule.ts"
+import { Access, admit, NoAccessRule, Storeless } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
-import { Forbidden, OriginRejected } from "../../domain/errors/ApiErrors.ts"
+import { OriginRejected } from "../../domain/errors/ApiErrors.ts"
 import { Actors, type Caller } from "../access/Actors.ts"
 import { withoutMapping } from "../server/ClientAddress.ts"
-import { TrustedOrigins } from "../server/Cors.ts"
-import { isCrossSite } from "../server/CrossSite.ts"
+import { isCrossSite, TrustedOrigins } from "../server/Origins.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
-import { RouteRate } from "../server/RouteRate.ts"
-import { AccessControl } from "./Access.ts"
+import { AccessControl, RouteRate } from "./Access.ts"
 
 /** Longest part of a client's program name that the change log keeps. */
 const maxUserAgent = 256
@@ -63,7 +61,7 @@ export const accessLayer = Layer.effect(
         const actor = actorOf(caller, request)
         facts.organizationId = actor.organizationId
         const rule = Context.getOrUndefined(endpoint.annotations, Access)
-        if (rule === undefined) return yield* Forbidden.of("This route has no access rule.")
+        if (rule === undefined) return yield* new NoAccessRule("route")
         yield* admit(actor, rule)
         return yield* Effect.provideService(handler, CurrentActor, actor)
       })

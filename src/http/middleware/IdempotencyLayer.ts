@@ -2,8 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { StillRunning } from "../../domain/errors/ApiErrors.ts"
 import { BodyDigest, BodyKey, Idempotency, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
-import { fingerprint, keyInBody, sentKey } from "./IdempotencyKey.ts"
-import { IdempotentExecution, type Kept } from "./IdempotentExecution.ts"
+import { fingerprint, IdempotentExecution, type Kept, keyInBody, sentKey } from "./IdempotentExecution.ts"
 
 /** An answer as it is stored for a retry with its key; cookies in the form of `Set-Cookie`. */
 const StoredAnswer = Schema.fromJsonString(

@@ -1,12 +1,54 @@
-import { Cause, Context, Effect, Fiber, Layer, Option, Redacted } from "effect"
-import { createHmac } from "node:crypto"
+import { Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import type { Headers } from "effect/http"
+import { createHash, createHmac } from "node:crypto"
 import { Storeless } from "../../domain/access/AccessRule.ts"
-import { CurrentActor } from "../../domain/access/Actor.ts"
-import { Conflict, StillRunning, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import { type Conflict, StillRunning, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
+import { IdempotencyKey, idempotencyKeyForm } from "../../domain/idempotency/IdempotencyKey.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { IdempotentChange } from "./Idempotency.ts"
-import { keyScope, type Shown } from "./IdempotencyKey.ts"
+
+/** What identifies the sender of a request, over HTTP and over `/rpc` alike. */
+export interface Shown {
+  readonly headers: Headers.Headers
+  readonly remoteAddress: Option.Option<string>
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** Identity of a caller, with its kind in front: a cart secret cannot be chosen to read like a user's id. */
+const callerOf = (actor: Actor, { remoteAddress }: Shown): string => {
+  if (actor.type === "api_key") return `key:${actor.keyId ?? actor.userId ?? actor.name}`
+  if (actor.userId !== null) return `user:${actor.userId}`
+  if (actor.cartSecret !== null) return `secret:${actor.cartSecret}`
+  return `address:${Option.getOrElse(remoteAddress, () => "")}`
+}
+
+/**
+ * Whose key it is: two callers may choose the same text without seeing each other's answers (contract §3.2, 0a).
+ * Visitors without any credentials are distinguished by their address, which the edge resolves behind a proxy.
+ */
+export const keyScope = (actor: Actor, shown: Shown): string => sha256(callerOf(actor, shown))
+
+/** What makes two requests the same: method, address and body. */
+export const fingerprint = (method: string, url: string, body: string): string => sha256(`${method} ${url}\n${body}`)
+
+const IdempotentBody = Schema.fromJsonString(Schema.Struct({ idempotencyKey: IdempotencyKey }))
+const readKey = Schema.decodeUnknownOption(IdempotentBody)
+
+/** The key that a body names; what is no key is left to the schema of the body. */
+export const keyInBody = (body: string): string | undefined =>
+  Option.getOrUndefined(Option.map(readKey(body), ({ idempotencyKey }) => idempotencyKey))
+
+/** The key a request carries, undefined without one; 422 when it is not 8 to 255 visible ASCII characters. */
+export const sentKey = ({ headers }: Pick<Shown, "headers">) => {
+  const key = headers["idempotency-key"]
+  return key === undefined || idempotencyKeyForm.test(key)
+    ? Effect.succeed(key)
+    : Effect.fail(new MalformedKey())
+}
 
 /** The same in every process. Keys that were used before it was changed are 422. */
 export class FingerprintSecret
@@ -41,13 +83,16 @@ const isRefusal = (cause: Cause.Cause<unknown>): boolean => {
     !(typeof error === "object" && error !== null && "_tag" in error && error._tag === "Unavailable")
 }
 
-const inDoubt = (carriedOut: boolean) =>
-  Conflict.of(
-    carriedOut
-      ? "The request with this Idempotency-Key was carried out, but its answer is lost. Read what it changed."
-      : "The request with this Idempotency-Key was interrupted and may have been carried out. Look at what it was to " +
-        "change before you send it again under a new key."
-  )
+export class MalformedKey
+  extends invalid("MalformedKey", "Idempotency-Key", "must be 8 to 255 visible ASCII characters")
+{}
+export class KeyReused extends invalid("KeyReused", "Idempotency-Key", "was used with another request", "key_reused") {}
+export class InDoubt extends conflict("InDoubt", (carriedOut: boolean) =>
+  carriedOut
+    ? "The request with this Idempotency-Key was carried out, but its answer is lost. Read what it changed."
+    : "The request with this Idempotency-Key was interrupted and may have been carried out. Look at what it was to " +
+      "change before you send it again under a new key.")
+{}
 
 /**
  * Work that is done once for a key, over HTTP and over `/rpc` alike (ARCHITECTURE invariant 4): the same request again
@@ -109,10 +154,10 @@ const makeIdempotentExecution = Effect.gen(function*() {
       const owner = storeless ? { ...actor, organizationId: defaultOrganizationId } : actor
       const claim = yield* Effect.provideService(keys.claim(scope, key, hashed(print), repeatable), CurrentActor, owner)
       if (claim._tag === "OtherRequest") {
-        return yield* ValidationFailed.of("Idempotency-Key", "was used with another request", "key_reused")
+        return yield* new KeyReused()
       }
       if (claim._tag === "Running") return yield* StillRunning.of()
-      if (claim._tag === "InDoubt") return yield* inDoubt(claim.carriedOut)
+      if (claim._tag === "InDoubt") return yield* new InDoubt(claim.carriedOut)
       if (claim._tag === "Done") return again(claim.status, claim.body)
       const { executionId } = claim
       const own = Effect.provideService(work, CurrentActor, repeatable ? { ...actor, executionId } : actor)

@@ -7,10 +7,9 @@ import {
   WebhookVerificationFailed
 } from "../../domain/payments/PaymentErrors.ts"
 import { Data } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { RouteRate } from "../server/RouteRate.ts"
 
 /** `duplicate`: the event came before and was not worked on again. */
 const Received = Schema.Struct({

@@ -12,10 +12,9 @@ import {
   PromotionTrial
 } from "../../domain/promotions/Promotion.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { RouteRate } from "../server/RouteRate.ts"
 
 const promotion = { id: Uuid }
 

@@ -1,29 +1,29 @@
 import { Cause, Context, Effect, Exit, Layer, Option, Schema, type Types } from "effect"
 import { Headers } from "effect/http"
 import { type Rpc, type RpcMiddleware, RpcSchema } from "effect/rpc"
-import { Access, admit } from "../../domain/access/AccessRule.ts"
+import { Access, admit, NoAccessRule } from "../../domain/access/AccessRule.ts"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import {
-  Forbidden,
-  TooManyRequests,
-  Unauthorized,
-  Unavailable,
-  ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
+import { TooManyRequests, Unauthorized, Unavailable, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { forbidden, invalid } from "../../domain/errors/ErrorKinds.ts"
 import { isWorthRepeating } from "../../domain/errors/Transience.ts"
 import { Actors, type Caller } from "../access/Actors.ts"
+import { RouteRate } from "../middleware/Access.ts"
 import { actorOf } from "../middleware/AccessLayer.ts"
 import { OwnIdempotency } from "../middleware/Idempotency.ts"
-import { fingerprint, sentKey } from "../middleware/IdempotencyKey.ts"
-import { IdempotentExecution } from "../middleware/IdempotentExecution.ts"
-import { isUnstorable, unstorableText } from "../server/Failure.ts"
+import { fingerprint, IdempotentExecution, sentKey } from "../middleware/IdempotentExecution.ts"
+import { isUnstorable, UnstorableText } from "../server/Failure.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { type RequestFacts, RequestId, requestIdOf } from "../server/RequestId.ts"
 import { countCall } from "../server/RequestMetrics.ts"
-import { RouteRate } from "../server/RouteRate.ts"
 import { type Refusal, RpcAccess } from "./RpcContract.ts"
 import { type Connection, PagePace, RpcConnection } from "./RpcSockets.ts"
 import { routeOf } from "./StoaRpcs.ts"
+
+export class OtherOrganization extends forbidden(
+  "OtherOrganization",
+  "This key acts in another organization than the one in x-organization-id."
+) {}
+export class SocketRequired extends invalid("SocketRequired", "", "a stream needs a WebSocket") {}
 
 /** Streams that one socket may have at once. */
 const maxStreams = 64
@@ -57,7 +57,7 @@ const withoutDetail = <E>(cause: Cause.Cause<E>, requestId: string) => {
   if (isWorthRepeating(defect)) {
     return Effect.andThen(Effect.logWarning("call refused: the database did not answer", cause), Unavailable.of())
   }
-  if (isUnstorable(defect)) return Effect.fail(unstorableText)
+  if (isUnstorable(defect)) return Effect.fail(new UnstorableText())
   return Effect.andThen(
     Effect.logError("call failed", cause),
     Effect.die({ code: "INTERNAL_ERROR", message: "An unexpected error occurred.", requestId })
@@ -134,15 +134,15 @@ export const rpcAccessLayer = Layer.effect(
       const caller = yield* counted(call)
       const organization = headers["x-organization-id"]
       if (organization !== undefined && organization !== caller.organizationId) {
-        return yield* Forbidden.of("This key acts in another organization than the one in x-organization-id.")
+        return yield* new OtherOrganization()
       }
       const rule = Context.getOrUndefined(route, Access)
-      if (rule === undefined) return yield* Forbidden.of("This call has no access rule.")
+      if (rule === undefined) return yield* new NoAccessRule("call")
       yield* admit(caller, rule)
       if (payload instanceof ValidationFailed) return yield* payload
       const actor = { ...actorOf(caller, { headers, remoteAddress: connection.remoteAddress }), requestId }
       if (!call.isStream) return yield* Effect.provideService(once(call, handler), CurrentActor, actor)
-      if (connection.kind === "http") return yield* ValidationFailed.of("", "a stream needs a WebSocket")
+      if (connection.kind === "http") return yield* new SocketRequired()
       if (connection.streams > maxStreams) return yield* TooManyRequests.of()
       // Ends the stream once its reader may not read it any more: its key was revoked, or its role lost the permission.
       const watched = Effect.flatMap(identified(headers), (reader) => admit(reader, rule)).pipe(

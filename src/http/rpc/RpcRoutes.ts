@@ -1,11 +1,98 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option, Schema, SchemaGetter, type SchemaIssue, SchemaParser } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { issuesOf } from "../../domain/text/Issues.ts"
+import { valueCheckOf } from "../middleware/BodyCheck.ts"
 import { envelope } from "../server/Failure.ts"
 import { CurrentRequest } from "../server/RequestId.ts"
-import { holdsMessages, lines, whole } from "./RpcMessages.ts"
 import { type HttpEffect, newConnection, RpcConnection, RpcSockets } from "./RpcSockets.ts"
 import { StoaRpcs } from "./StoaRpcs.ts"
+
+/** Largest message in bytes, as of every request's body (spec §8). */
+export const maxMessageBytes = 1_048_576
+
+const text = (maximum: number) => Schema.String.check(Schema.isMaxLength(maximum))
+const absent = Schema.optional(Schema.Undefined)
+const Id = Schema.Union([Schema.Number, text(64)])
+
+const CallHeaders = Schema.Array(Schema.Tuple([Schema.String, Schema.String])).check(
+  Schema.isMaxLength(50),
+  Schema.makeFilter((headers) => headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0) <= 16_384)
+)
+
+const call = {
+  _tag: Schema.Literal("Request"),
+  id: Id,
+  tag: Schema.String,
+  headers: CallHeaders,
+  // A caller that waits for no answer would not learn of a refusal.
+  isNotification: absent,
+  discard: absent
+}
+
+const Message = Schema.Union([
+  Schema.Struct({ ...call, traceId: text(64), spanId: text(32), sampled: Schema.Boolean }),
+  Schema.Struct({ ...call, traceId: absent, spanId: absent }),
+  Schema.Struct({ _tag: Schema.Literals(["Ack", "Interrupt"]), requestId: Id }),
+  Schema.Struct({ _tag: Schema.Literals(["Ping", "Eof"]) })
+])
+
+const isMessages = Schema.is(Schema.Array(Message))
+
+const readBatch = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Union([Message, Schema.Array(Message).check(Schema.isMaxLength(100))]))
+)
+
+/** Whether the body of a request is one message or up to 100 of them. */
+export const holdsMessages = (body: string): boolean => Option.isSome(readBatch(body))
+
+/**
+ * A codec that decodes a payload that its schema refuses as the `ValidationFailed` for the middleware to answer: Effect
+ * answers it with a defect, before it is known who sent it.
+ */
+const unfailing = <S extends Schema.Top>(
+  schema: S
+): Schema.Codec<S["Type"], unknown, S["DecodingServices"], S["EncodingServices"]> => {
+  const codec = RpcSerialization.json.codecFor(schema)
+  const decode = SchemaParser.decodeUnknownEffect(codec)
+  const check = valueCheckOf(codec)
+  const refused = (issue: SchemaIssue.Issue) => Effect.succeed(ValidationFailed.issues(issuesOf({ issue })))
+  return Schema.Unknown.pipe(Schema.decodeTo(Schema.declare<S["Type"]>((_value): _value is S["Type"] => true), {
+    decode: SchemaGetter.transformEffect((sent, options) => {
+      const issue = check(sent, true)
+      if (issue !== undefined) return Effect.succeed(issue)
+      // An absent payload is `null` in JSON.
+      return Effect.catchEager(decode(sent ?? null, options), refused)
+    }),
+    encode: SchemaGetter.transformEffect(SchemaParser.encodeUnknownEffect(codec))
+  }))
+}
+
+const payloads = new Set<Schema.Top>([...StoaRpcs.requests.values()].map(({ payloadSchema }) => payloadSchema))
+
+/** A serialization that refuses what is no message, and says of payloads what is wrong with them. */
+const checked = (serialization: RpcSerialization.RpcSerialization["Service"]) =>
+  RpcSerialization.RpcSerialization.of({
+    ...serialization,
+    codecFor: (schema) => payloads.has(schema) ? unfailing(schema) : serialization.codecFor(schema),
+    makeUnsafe: () => {
+      const { decode, encode } = serialization.makeUnsafe()
+      const decodeMessages = (data: string | Uint8Array) => {
+        const messages = decode(data)
+        // Effect answers what a decoder throws with a defect on the same connection.
+        if (!isMessages(messages)) throw new Error("This is no message of the protocol.")
+        return messages
+      }
+      return { encode, decode: decodeMessages }
+    }
+  })
+
+/** For sockets: one message a line. */
+export const lines = checked(RpcSerialization.makeNdjson({ maxBufferSize: maxMessageBytes }))
+
+/** For HTTP: one message, or an array of them. */
+export const whole = checked(RpcSerialization.json)
 
 /** Methods of `/rpc`, for the edge's 405. */
 export const rpcEndpoints = [{ method: "GET", path: "/rpc" }, { method: "POST", path: "/rpc" }]

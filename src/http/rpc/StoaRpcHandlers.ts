@@ -6,7 +6,7 @@ import { Catalog } from "../../domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../domain/catalog/CatalogReads.ts"
 import { type EntitySort, includesOf, sortOf } from "../../domain/catalog/EntityView.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { Events, EventTailer } from "../../domain/events/Events.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Inventory } from "../../domain/inventory/Inventory.ts"
@@ -16,7 +16,7 @@ import { type PageOf, pageOf, type PageRequest, pageSize } from "../../domain/pa
 import { Checkouts } from "../../workflows/checkout/Checkouts.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { answerOf, checkoutKey } from "../checkout/CheckoutHttp.ts"
-import { fingerprint } from "../middleware/IdempotencyKey.ts"
+import { fingerprint } from "../middleware/IdempotentExecution.ts"
 import { PagePace, RpcConnection } from "./RpcSockets.ts"
 import { StoaRpcs } from "./StoaRpcs.ts"
 
@@ -52,6 +52,8 @@ const given = <Options extends object>(options: Options): { [Key in keyof Option
 export class EnqueueableTasks extends Context.Service<EnqueueableTasks, { readonly has: (slug: string) => boolean }>()(
   "stoa/http/rpc/EnqueueableTasks"
 ) {}
+
+export class UnknownTask extends invalid("UnknownTask", "task", "is no task of this deployment's own", "not_found") {}
 
 /** Handlers of every call of `StoaRpcs`. */
 export const rpcHandlers = StoaRpcs.toLayer({
@@ -116,7 +118,7 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "jobs.enqueue": Effect.fnUntraced(function*({ input, task, ...options }) {
     const jobs = yield* Jobs
     if (!(yield* EnqueueableTasks).has(task)) {
-      return yield* ValidationFailed.of("task", "is no task of this deployment's own", "not_found")
+      return yield* new UnknownTask()
     }
     const organizationId = yield* currentOrganization
     return { id: yield* jobs.enqueue(task, input, { ...given(options), organizationId }) }

@@ -1,13 +1,97 @@
 import { ByteSize, Context, Effect, Tracer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { answerHeaders, type AnswerOptions } from "./AnswerHeaders.ts"
-import { withClientAddress } from "./ClientAddress.ts"
-import { preflightHeaders } from "./Cors.ts"
+import type { Standing } from "../../domain/ratelimits/RateLimits.ts"
+import { cameInPlain, type ProxyTest, withClientAddress } from "./ClientAddress.ts"
 import { answerFailure, envelope } from "./Failure.ts"
-import type { HostTest } from "./OwnHosts.ts"
-import type { RateLimiting } from "./RateLimiting.ts"
-import { CurrentRequest, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
-import { requestMetrics, routeTemplate } from "./RequestMetrics.ts"
+import { corsHeaders, type HostTest, type OriginTest, preflightHeaders } from "./Origins.ts"
+import { type RateLimiting, secondsToWait, showsCredentials, standingHeaders } from "./RateLimiting.ts"
+import { CurrentRequest, type Farewell, type RequestFacts, RequestId, requestIdOf } from "./RequestId.ts"
+import { countRequest, routeTemplate } from "./RequestMetrics.ts"
+
+interface Route {
+  readonly method: string
+  readonly path: string
+}
+
+/** The methods of each path, to distinguish a wrong method from an unknown path (405 with `Allow`). */
+export const routeTable = (routes: ReadonlyArray<Route>) => {
+  const patterns = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>()
+  for (const { method, path } of routes) {
+    const shape = path.replace(/:[^/]+/g, "[^/]+")
+    const known = patterns.get(shape) ?? { pattern: new RegExp(`^${shape}/?$`), methods: new Set<string>() }
+    known.methods.add(method)
+    patterns.set(shape, known)
+  }
+  const all = [...patterns.values()]
+  return (path: string): ReadonlyArray<string> => {
+    const methods = new Set(all.filter(({ pattern }) => pattern.test(path)).flatMap((entry) => [...entry.methods]))
+    if (methods.has("GET")) methods.add("HEAD")
+    return [...methods].sort()
+  }
+}
+
+/** What the headers of answers depend on in this deployment. */
+export interface AnswerOptions {
+  readonly production: boolean
+  readonly allowedOrigin: OriginTest
+  /** The proxies whose `X-Forwarded-…` is trusted; undefined: none. */
+  readonly isProxy: ProxyTest | undefined
+  /** Whether this process is stopping: then no connection may be used again. */
+  readonly farewell: Farewell
+}
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "strict-origin-when-cross-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=()",
+  // Whether a page may read an answer depends on where it comes from, so caches keep answers apart.
+  vary: "Origin"
+} as const
+
+const strictTransport = { "strict-transport-security": "max-age=31536000; includeSubDomains" } as const
+
+/** A page of ours runs what it brings along and talks to this host alone. */
+const pagePolicy =
+  "default-src 'self' 'unsafe-inline' data: blob:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+
+const isPage = ({ body }: Response): boolean =>
+  body._tag !== "Empty" && body.contentType?.startsWith("text/html") === true
+
+/** The answer to a request with credentials or a cart secret must not be shared. */
+const isPrivate = (request: Request, { headers }: Response): boolean =>
+  headers["cache-control"] === undefined &&
+  (showsCredentials(request) || request.headers["x-cart-secret"] !== undefined)
+
+/**
+ * Gives every answer the headers that all have: request id, security, CORS, rate limits (contract, platform §1.3), and
+ * `Retry-After` where the request may be repeated.
+ */
+export const answerHeaders = ({ allowedOrigin, farewell, isProxy, production }: AnswerOptions) => {
+  const overTls = production ? { ...securityHeaders, ...strictTransport } : securityHeaders
+
+  return (request: Request, response: Response, standing: Standing, requestId: string): Response => {
+    const headers: Record<string, string> = {
+      ...(cameInPlain(request, isProxy) ? securityHeaders : overTls),
+      ...standingHeaders(standing),
+      ...corsHeaders(request.headers["origin"], allowedOrigin),
+      "x-request-id": requestId
+    }
+    if (!standing.admitted) headers["retry-after"] = secondsToWait(standing)
+    if (response.status === 503 && response.headers["retry-after"] === undefined) headers["retry-after"] = "1"
+    if (farewell.begun) headers["connection"] = "close"
+    // A page that names a policy has a stricter one.
+    if (isPage(response)) headers["content-security-policy"] = response.headers["content-security-policy"] ?? pagePolicy
+    if (isPrivate(request, response)) headers["cache-control"] = "no-store"
+    const { vary } = response.headers
+    if (vary !== undefined) headers["vary"] = `${securityHeaders.vary}, ${vary}`
+    // All headers are copied, which is what this costs: once.
+    return HttpServerResponse.setHeaders(response, headers)
+  }
+}
 
 /** What the edge has to know of the deployment and of its router. */
 export interface EdgeOptions extends AnswerOptions {
@@ -18,8 +102,6 @@ export interface EdgeOptions extends AnswerOptions {
   /** Body limits in bytes of single routes (`POST /path`), which enforce them while they read. */
   readonly bodyLimits?: ReadonlyMap<string, number>
 }
-
-type Request = HttpServerRequest.HttpServerRequest
 
 /** Limit of a request's body on every route (spec §8). */
 const maxBodyBytes = 1_048_576
@@ -56,7 +138,6 @@ export const edge = <E, R>(
   options: EdgeOptions
 ) => {
   const bodyLimit = ByteSize.bytes(maxBodyBytes)
-  const count = requestMetrics()
   const withHeaders = answerHeaders(options)
   const { limiting } = options
   const refused = envelope(429)
@@ -100,7 +181,7 @@ export const edge = <E, R>(
           Effect.withFiberSucceed((fiber) => {
             const response = standing.admitted ? own : refused
             const route = Context.getOrUndefined(fiber.context, HttpRouter.RouteContext)?.route
-            count(route, response.status, (performance.now() - began) / 1_000)
+            countRequest(route, response.status, (performance.now() - began) / 1_000)
             if (route !== undefined) nameSpan(fiber.context, route.path)
             return [response, standing] as const
           })

@@ -1,6 +1,10 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
-import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
+import { randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { isWorthRepeating } from "../../domain/errors/Transience.ts"
 
 const codes: Readonly<Record<number, readonly [code: string, message: string]>> = {
@@ -49,11 +53,9 @@ export const isUnstorable = (defect: unknown): boolean =>
   typeof defect === "object" && defect !== null && "_tag" in defect && defect._tag === "SqlError" &&
   unstorable.test(JSON.stringify(defect))
 
-/** The error for text that cannot be stored. */
-export const unstorableText = ValidationFailed.of(
-  "",
-  "The request holds text that cannot be stored: NUL or broken Unicode."
-)
+export class UnstorableText
+  extends invalid("UnstorableText", "", "The request holds text that cannot be stored: NUL or broken Unicode.")
+{}
 
 /** Turns what escaped the routes into an answer; defects are logged with the request id and never shown. */
 export const answerFailure = (cause: Cause.Cause<unknown>) =>
@@ -64,9 +66,63 @@ export const answerFailure = (cause: Cause.Cause<unknown>) =>
       return envelope(503, { "retry-after": "1" })
     }
     if (isUnstorable(Cause.squash(cause))) {
-      return HttpServerResponse.jsonUnsafe({ error: unstorableText.error }, { status: 422 })
+      return HttpServerResponse.jsonUnsafe({ error: new UnstorableText().error }, { status: 422 })
     }
     if (response.status >= 500 && response.status !== 503) yield* Effect.logError("request failed", cause)
     // What is left of a body that was too large stays unread, so the connection cannot serve another request.
     return envelope(response.status, response.status === 413 ? { connection: "close" } : {})
   })
+
+const statusOf = (code: string | undefined): number =>
+  code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : code === "HPE_HEADER_OVERFLOW" ? 431 : 400
+
+const reasons: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  431: "Request Header Fields Too Large"
+}
+
+/** Whether an answer has begun on this connection: nothing may be written into the middle of it. */
+const isBeingAnswered = (socket: Duplex): boolean => {
+  const answer: unknown = Reflect.get(socket, "_httpMessage")
+  return typeof answer === "object" && answer !== null && Reflect.get(answer, "headersSent") === true
+}
+
+/**
+ * Answers what the server could not read as a request, in the envelope: broken HTTP, headers that are too large or that
+ * do not come. No route, no middleware and no edge see it; the connection ends.
+ */
+export const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: Duplex): void => {
+  if (socket.writable && error.code !== "ECONNRESET" && !isBeingAnswered(socket)) {
+    const status = statusOf(error.code)
+    const body = errorText(status)
+    socket.write([
+      `HTTP/1.1 ${status} ${reasons[status] ?? ""}`,
+      "Connection: close",
+      "Content-Type: application/json",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "X-Content-Type-Options: nosniff",
+      `X-Request-Id: ${randomUUID()}`,
+      "",
+      body
+    ].join("\r\n"))
+  }
+  socket.destroy()
+}
+
+/** Requests that a connection may have unanswered. Browsers and proxies have one; clients that send on have a few. */
+const maxWaiting = 32
+
+/**
+ * Listens to the requests of a server and ends a connection with more of them than it may have unanswered: their answers
+ * would be made all at once, however large, and all other clients would wait.
+ */
+export const limitWaiting = () => {
+  const waiting = new WeakMap<Socket, number>()
+  return ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const count = (waiting.get(socket) ?? 0) + 1
+    waiting.set(socket, count)
+    response.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1))
+    if (count > maxWaiting) socket.destroy()
+  }
+}

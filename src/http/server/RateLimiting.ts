@@ -4,51 +4,23 @@ import ipaddr from "ipaddr.js"
 import { createHash } from "node:crypto"
 import { TooManyRequests } from "../../domain/errors/ApiErrors.ts"
 import { filesPath } from "../../domain/media/MediaAsset.ts"
-import { type RateLimit, RateLimits, type Standing, tighter } from "../../domain/ratelimits/RateLimits.ts"
-import { limitOf, type Rate, RateLimitSettings } from "../../domain/ratelimits/RateLimitSettings.ts"
+import {
+  limitOf,
+  type RateLimit,
+  RateLimits,
+  RateLimitSettings,
+  type Standing,
+  tighter
+} from "../../domain/ratelimits/RateLimits.ts"
 import type { Caller } from "../access/Actors.ts"
+import type { OwnRate } from "../middleware/Access.ts"
 import { withoutMapping } from "./ClientAddress.ts"
 import type { RequestFacts } from "./RequestId.ts"
-import type { OwnRate } from "./RouteRate.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
 /** Where a request or a call comes from. */
 export type AddressedRequest = Pick<Request, "remoteAddress">
-
-/**
- * Limits of requests over HTTP (contract, platform §1.5). A request without credentials is counted by its address
- * before anything else; one with credentials after authentication: by key or user, or by address if they are invalid.
- * A request that was not counted on its way is counted by its address when it is answered.
- */
-export class RateLimiting extends Context.Service<RateLimiting, {
-  /** At the edge, before the request is worked on. False: refuse it. */
-  readonly arrive: (request: Request, facts: RequestFacts) => Effect.Effect<boolean>
-  /** Counts a request by its authenticated caller. */
-  readonly identify: (
-    request: AddressedRequest,
-    facts: RequestFacts,
-    caller: Caller,
-    own: OwnRate | undefined
-  ) => Effect.Effect<void, TooManyRequests>
-  /** A password of the account with this e-mail address is tried. False: refuse the request. */
-  readonly signIn: (facts: RequestFacts, email: string) => Effect.Effect<boolean>
-  /** A request wants to send a mail of a kind to this address. False: do not send it, and do not reveal that. */
-  readonly mail: (kind: string, email: string) => Effect.Effect<boolean>
-  /** Counts a request without valid credentials by its address. */
-  readonly outsider: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<void, TooManyRequests>
-  /**
-   * Whether unverified credentials may be looked up for this address: not after too many invalid ones. False: refuse the
-   * request.
-   */
-  readonly mayGuess: (request: AddressedRequest, facts: RequestFacts) => Effect.Effect<boolean>
-  /** Counts invalid credentials. */
-  readonly guessed: (request: AddressedRequest) => Effect.Effect<void>
-  /** The request was answered with this status. Returns the state of the limit, which can refuse it even now. */
-  readonly leave: (request: Request, facts: RequestFacts, status: number) => Effect.Effect<Standing>
-}>()("stoa/http/server/RateLimiting") {
-  static readonly layer = Layer.effect(RateLimiting, Effect.suspend(() => makeRateLimiting))
-}
 
 /** The path as its handler may read it, so that no other way of writing it escapes its limit. */
 const plainPath = (url: string): string => {
@@ -97,87 +69,96 @@ export const emailSubject = (email: string): string =>
 
 const orRefuse = Effect.flatMap((admitted: boolean) => admitted ? Effect.void : Effect.fail(TooManyRequests.of()))
 
-const makeRateLimiting = Effect.gen(function*() {
-  const rates = yield* RateLimitSettings
-  const limits = yield* RateLimits
+/**
+ * Limits of requests over HTTP (contract, platform §1.5). A request without credentials is counted by its address
+ * before anything else; one with credentials after authentication: by key or user, or by address if they are invalid.
+ * A request that was not counted on its way is counted by its address when it is answered. False: refuse the request.
+ */
+export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/server/RateLimiting", {
+  make: Effect.gen(function*() {
+    const rates = yield* RateLimitSettings
+    const limits = yield* RateLimits
 
-  const admit = (facts: RequestFacts, first: RateLimit, ...others: ReadonlyArray<RateLimit>) =>
-    Effect.map(limits.admit(first, ...others), (standing) => {
-      facts.standing = tighter(facts.standing, standing)
-      return standing.admitted
-    })
-
-  const apiByAddress = (request: AddressedRequest) => limitOf("api", addressSubject(request), rates.api)
-
-  const signIn = (facts: RequestFacts, email: string) =>
-    admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail))
-
-  const mail = (kind: string, email: string) =>
-    Effect.map(
-      limits.admit(limitOf("mailPerRecipient", `${kind}:${emailSubject(email)}`, rates.mailPerRecipient)),
-      ({ admitted }) => admitted
-    )
-
-  const arriveAtAuth = (request: Request, facts: RequestFacts, path: string) => {
-    const [bucket, rate]: [string, Rate] = path === "/api/auth/get-session"
-      ? ["session", rates.session]
-      : ["auth", rates.auth]
-    return admit(facts, apiByAddress(request), limitOf(bucket, addressSubject(request), rate))
-  }
-
-  const arrive = (request: Request, facts: RequestFacts) => {
-    const path = plainPath(request.url)
-    if (path.startsWith("/api/auth/")) return arriveAtAuth(request, facts, path)
-    // Counted by address for every caller: pages load a dozen pictures at once.
-    if (path.startsWith(filesPath)) return admit(facts, limitOf("media", addressSubject(request), rates.media))
-    return exempt.has(path) || path === providerEvents || showsCredentials(request)
-      ? Effect.succeed(true)
-      : admit(facts, apiByAddress(request))
-  }
-
-  /** A key with a separate limit has no other one. */
-  const limitsOf = (subject: string, caller: Caller, own: OwnRate | undefined, counted: boolean) => {
-    const isKey = caller.credential === "key"
-    if (isKey && caller.rateLimit !== undefined) {
-      return [limitOf("key", subject, { ...caller.rateLimit, enforced: rates.apiOfKey.enforced })]
-    }
-    const found = counted ? [] : [limitOf("api", subject, isKey ? rates.apiOfKey : rates.api)]
-    if (own === "checkout") found.push(limitOf(own, subject, isKey ? rates.checkoutOfKey : rates.checkout))
-    if (own === "promotionTrial") found.push(limitOf(own, subject, isKey ? rates.apiOfKey : rates.promotionTrial))
-    return found
-  }
-
-  const identify = (request: AddressedRequest, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
-    if (own === "none") return Effect.void
-    const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
-    return first === undefined ? Effect.void : orRefuse(admit(facts, first, ...others))
-  }
-
-  const leave = (request: Request, facts: RequestFacts, status: number) => {
-    if (facts.standing !== undefined) return Effect.succeed(facts.standing)
-    const path = plainPath(request.url)
-    const free = exempt.has(path) || request.method === "OPTIONS" || (path === providerEvents && status < 400)
-    return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
-  }
-
-  /** Separate from visitors: many of them may share an address with a valid caller. */
-  const guesses = (request: AddressedRequest) => limitOf("guesses", addressSubject(request), rates.api)
-
-  const mayGuess = (request: AddressedRequest, facts: RequestFacts) =>
-    Effect.suspend(() =>
-      Effect.map(limits.standing(guesses(request)), (standing) => {
-        if (standing.remaining > 0) return true
-        facts.standing = { ...standing, admitted: false }
-        return false
+    const admit = (facts: RequestFacts, first: RateLimit, ...others: ReadonlyArray<RateLimit>) =>
+      Effect.map(limits.admit(first, ...others), (standing) => {
+        facts.standing = tighter(facts.standing, standing)
+        return standing.admitted
       })
-    )
 
-  const guessed = (request: AddressedRequest) => Effect.asVoid(limits.admit(guesses(request)))
+    const apiByAddress = (request: AddressedRequest) => limitOf("api", addressSubject(request), rates.api)
 
-  const outsider = (request: AddressedRequest, facts: RequestFacts) => orRefuse(admit(facts, apiByAddress(request)))
+    /** Separate from visitors: many of them may share an address with a valid caller. */
+    const guesses = (request: AddressedRequest) => limitOf("guesses", addressSubject(request), rates.api)
 
-  return RateLimiting.of({ arrive, identify, mail, signIn, outsider, mayGuess, guessed, leave })
-})
+    /** A key with a separate limit has no other one. */
+    const limitsOf = (subject: string, caller: Caller, own: OwnRate | undefined, counted: boolean) => {
+      const isKey = caller.credential === "key"
+      if (isKey && caller.rateLimit !== undefined) {
+        return [limitOf("key", subject, { ...caller.rateLimit, enforced: rates.apiOfKey.enforced })]
+      }
+      const found = counted ? [] : [limitOf("api", subject, isKey ? rates.apiOfKey : rates.api)]
+      if (own === "checkout") found.push(limitOf(own, subject, isKey ? rates.checkoutOfKey : rates.checkout))
+      if (own === "promotionTrial") found.push(limitOf(own, subject, isKey ? rates.apiOfKey : rates.promotionTrial))
+      return found
+    }
+
+    return {
+      /** At the edge, before the request is worked on. */
+      arrive: (request: Request, facts: RequestFacts) => {
+        const path = plainPath(request.url)
+        const subject = addressSubject(request)
+        if (path === "/api/auth/get-session") {
+          return admit(facts, apiByAddress(request), limitOf("session", subject, rates.session))
+        }
+        if (path.startsWith("/api/auth/")) {
+          return admit(facts, apiByAddress(request), limitOf("auth", subject, rates.auth))
+        }
+        // Counted by address for every caller: pages load a dozen pictures at once.
+        if (path.startsWith(filesPath)) return admit(facts, limitOf("media", subject, rates.media))
+        return exempt.has(path) || path === providerEvents || showsCredentials(request)
+          ? Effect.succeed(true)
+          : admit(facts, apiByAddress(request))
+      },
+      /** Counts a request by its authenticated caller. */
+      identify: (request: AddressedRequest, facts: RequestFacts, caller: Caller, own: OwnRate | undefined) => {
+        if (own === "none") return Effect.void
+        const [first, ...others] = limitsOf(subjectOf(request, caller), caller, own, facts.standing !== undefined)
+        return first === undefined ? Effect.void : orRefuse(admit(facts, first, ...others))
+      },
+      /** A password of the account with this e-mail address is tried. */
+      signIn: (facts: RequestFacts, email: string) =>
+        admit(facts, limitOf("signInPerEmail", emailSubject(email), rates.signInPerEmail)),
+      /** A request wants to send a mail of a kind to this address. False: do not send it, and do not reveal that. */
+      mail: (kind: string, email: string) =>
+        Effect.map(
+          limits.admit(limitOf("mailPerRecipient", `${kind}:${emailSubject(email)}`, rates.mailPerRecipient)),
+          ({ admitted }) => admitted
+        ),
+      /** Counts a request without valid credentials by its address. */
+      outsider: (request: AddressedRequest, facts: RequestFacts) => orRefuse(admit(facts, apiByAddress(request))),
+      /** Whether unverified credentials may be looked up for this address: not after too many invalid ones. */
+      mayGuess: (request: AddressedRequest, facts: RequestFacts) =>
+        Effect.suspend(() =>
+          Effect.map(limits.standing(guesses(request)), (standing) => {
+            if (standing.remaining > 0) return true
+            facts.standing = { ...standing, admitted: false }
+            return false
+          })
+        ),
+      /** Counts invalid credentials. */
+      guessed: (request: AddressedRequest) => Effect.asVoid(limits.admit(guesses(request))),
+      /** The request was answered with this status. Returns the state of the limit, which can refuse it even now. */
+      leave: (request: Request, facts: RequestFacts, status: number) => {
+        if (facts.standing !== undefined) return Effect.succeed(facts.standing)
+        const path = plainPath(request.url)
+        const free = exempt.has(path) || request.method === "OPTIONS" || (path === providerEvents && status < 400)
+        return free ? limits.standing(apiByAddress(request)) : limits.admit(apiByAddress(request))
+      }
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(RateLimiting, RateLimiting.make)
+}
 
 /** The state of the caller's rate limit, on every answer (spec §8). */
 export const standingHeaders = ({ limit, remaining, resetsAt }: Standing): Record<string, string> => ({

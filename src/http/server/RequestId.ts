@@ -21,3 +21,16 @@ const acceptable = /^[A-Za-z0-9._-]{1,128}$/
 /** A client's own id is echoed when it cannot break a log line or a header; anything else is replaced (contract §0.1). */
 export const requestIdOf = (sent: string | undefined): string =>
   sent !== undefined && acceptable.test(sent) ? sent : crypto.randomUUID()
+
+/** The shutdown state of a process. */
+export interface Farewell {
+  /** The process received a stop signal: readiness fails at once, and connections are closed after their response. */
+  begun: boolean
+  /** What shutdown waits for, for the log if it is aborted. */
+  waitsFor: string
+}
+
+/** The shutdown of this process. */
+export const Draining = Context.Reference<Farewell>("stoa/http/server/Draining", {
+  defaultValue: () => ({ begun: false, waitsFor: "" })
+})

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -10,6 +10,7 @@ import {
   StaffRole,
   StaffRoleChange
 } from "../../domain/staff/StaffMember.ts"
+import { summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -22,50 +23,43 @@ const rank = "403 when the caller has fewer permissions than the role, or ranks 
 export const StaffGroup = HttpApiGroup.make("staff").add(
   HttpApiEndpoint.get("listMembers", "/api/admin/staff", { query: pageQuery, success: Page(StaffMember) })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({ summary: "List the members of the organization" })),
+    .annotateMerge(summary("List the members of the organization")),
   HttpApiEndpoint.post("addMember", "/api/admin/staff", {
     payload: NewStaffMember,
     success: Data(StaffMember).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({
-      summary: "Make a customer of the organization a member",
-      description: `404 for a person who is no customer of the organization: invite them. ${rank}`
-    })),
+    .annotateMerge(
+      summary(
+        "Make a customer of the organization a member",
+        `404 for a person who is no customer of the organization: invite them. ${rank}`
+      )
+    ),
   HttpApiEndpoint.get("listRoles", "/api/admin/staff/roles", { success: Page(StaffRole) })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({ summary: "List the roles and their permissions" })),
+    .annotateMerge(summary("List the roles and their permissions")),
   HttpApiEndpoint.get("listInvitations", "/api/admin/staff/invitations", {
     query: pageQuery,
     success: Page(Invitation)
   })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({ summary: "List open invitations, newest first" })),
+    .annotateMerge(summary("List open invitations, newest first")),
   HttpApiEndpoint.post("invite", "/api/admin/staff/invitations", {
     payload: NewInvitation,
     success: Data(Invitation).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({
-      summary: "Invite a person to become a member",
-      description: `Open for seven days; no mail is sent. ${rank}`
-    })),
+    .annotateMerge(summary("Invite a person to become a member", `Open for seven days; no mail is sent. ${rank}`)),
   HttpApiEndpoint.patch("changeRole", "/api/admin/staff/:id", {
     params: member,
     payload: StaffRoleChange,
     success: Data(StaffMember)
   })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({
-      summary: "Give a member another role",
-      description: `422 for the last owner. ${rank}`
-    })),
+    .annotateMerge(summary("Give a member another role", `422 for the last owner. ${rank}`)),
   HttpApiEndpoint.delete("removeMember", "/api/admin/staff/:id", { params: member, success: Deleted })
     .annotate(Access, anyOf("staff:manage"))
-    .annotateMerge(OpenApi.annotations({
-      summary: "End a membership",
-      description: `422 for the last owner. ${rank}`
-    }))
+    .annotateMerge(summary("End a membership", `422 for the last owner. ${rank}`))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

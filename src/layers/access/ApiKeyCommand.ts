@@ -1,7 +1,7 @@
 import { Data, Effect, Layer, Option } from "effect"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import type { ApiKey } from "../../domain/access/ApiKey.ts"
-import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
+import { ApiKeyRepo } from "../../domain/access/ApiKeyRepo.ts"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
@@ -106,7 +106,7 @@ const asLine = <A, R>(
 
 const services = (settings: AppSettings) =>
   ApiKeys.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, OrganizationRepo.layer, CacheInvalidation.layer)),
+    Layer.provideMerge(Layer.mergeAll(ApiKeyRepo.layer, OrganizationRepo.layer, CacheInvalidation.layer)),
     Layer.provideMerge(databaseApp(settings))
   )
 

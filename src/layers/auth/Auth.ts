@@ -2,23 +2,19 @@ import { Cause, Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
-import { sentCredentials } from "../../domain/access/SentCredential.ts"
-import { tokenDigest } from "../../domain/access/SessionToken.ts"
-import { authDecoyRepoLayer } from "../../domain/auth/AuthDecoyRepo.ts"
-import { authRepoLayer } from "../../domain/auth/AuthRepo.ts"
+import { sentCredentials, tokenDigest } from "../../domain/access/SentCredential.ts"
+import { AuthDecoyRepo, AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { AuthGateway } from "../../http/auth/AuthGateway.ts"
+import { AuthGateway } from "../../http/auth/AuthRequest.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { authGuards, authPathOf, type SignedIn } from "./AuthGuards.ts"
 import { type AuthScope, makeAuthScope } from "./AuthScope.ts"
 import { makeBetterAuth } from "./BetterAuth.ts"
 import { makeDecoys, tellsByTime } from "./Decoys.ts"
-import { refusedChoice } from "./PasswordRules.ts"
-import { Passwords } from "./Passwords.ts"
+import { Passwords, refusedChoice } from "./Passwords.ts"
 import { RequestOrganization, RequestStore } from "./RequestStore.ts"
-import { rememberingBrowser } from "./SignUpBrowser.ts"
-import { addressVerificationLayer } from "./Verification.ts"
+import { addressVerificationLayer, rememberingBrowser } from "./Verification.ts"
 
 /** Milliseconds: answers whose time could reveal whether an address has an account are sent at multiples of it. */
 const grid = 100
@@ -158,9 +154,9 @@ const gateway = Layer.effect(
 export const authGatewayLayer = Layer.merge(gateway, addressVerificationLayer).pipe(
   Layer.provide(
     Layer.mergeAll(
-      Layer.provideMerge(Passwords.layer, authRepoLayer),
+      Layer.provideMerge(Passwords.layer, AuthRepo.layer),
       RequestStore.layer,
-      authDecoyRepoLayer
+      AuthDecoyRepo.layer
     )
   )
 )

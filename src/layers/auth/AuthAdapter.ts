@@ -5,11 +5,10 @@ import { Effect } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { insertRecorded, recordedChange } from "../../domain/auth/AuthChangeLogRepo.ts"
-import { columnOf, type Condition, conditionOf } from "./AuthConditions.ts"
+import { columnOf, type Condition, conditionOf, sessionTokens } from "./AuthConditions.ts"
 import { SessionFactor } from "./AuthGuards.ts"
 import type { AuthScope } from "./AuthScope.ts"
-import { sessionTokens } from "./SessionTokens.ts"
-import { SignUpBrowser } from "./SignUpBrowser.ts"
+import { SignUpBrowser } from "./Verification.ts"
 
 type Row = Record<string, unknown>
 type Sql = SqlClient.SqlClient
@@ -141,7 +140,7 @@ const operationsOf = (scope: AuthScope, tools: Tools): CustomAdapter => {
       query<T>(model, (sql, actor) => {
         const insert = Effect.flatMap(
           ownColumns(model, actor),
-          (own) => insertRecorded<Row>(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
+          (own) => insertRecorded(sql, actor, model, { ...columnsOf(written(model, data)), ...own })
         )
         // Behind a savepoint: the transaction continues after a taken address.
         return isUser(tools.options, model) ? sql.withTransaction(insert) : insert

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { AuthDecoyRepo } from "../../domain/auth/AuthDecoyRepo.ts"
+import { AuthDecoyRepo } from "../../domain/auth/AuthRepo.ts"
 import type { Mail, Mails } from "../../domain/mail/Mail.ts"
-import { MailLimit } from "../../http/auth/AuthGateway.ts"
+import { MailLimit } from "../../http/auth/AuthRequest.ts"
 import type { Tally } from "./AuthScope.ts"
 
 /** A response that is about to be sent. */

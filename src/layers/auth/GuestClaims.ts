@@ -1,9 +1,26 @@
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { type Actor, anonymousActor, CurrentActor } from "../../domain/access/Actor.ts"
-import { GuestOrderClaims, type VerifiedUser } from "../../domain/auth/GuestOrderClaims.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import { RequestId } from "../../http/server/RequestId.ts"
 import { AppConfig } from "../config/AppConfig.ts"
+
+/** A user with a verified address. */
+export interface VerifiedUser {
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  /** The organization whose orders are searched. */
+  readonly organizationId: string
+}
+
+/**
+ * Assigns guest orders to the user who verified their e-mail address (contract, platform §7). Runs after each
+ * verification and each sign-in with a verified address, so it must be cheap and idempotent. It never fails: the
+ * verification or sign-in succeeds in any case.
+ */
+export class GuestOrderClaims extends Context.Service<GuestOrderClaims, {
+  readonly claim: (user: VerifiedUser) => Effect.Effect<void>
+}>()("stoa/layers/auth/GuestOrderClaims") {}
 
 /**
  * Assigns guest orders to the user who verified the address, in the organization of the request. Requires the services of

@@ -1,9 +1,58 @@
 import { APIError } from "better-auth/api"
 import { hashPassword as scryptHash, verifyPassword as scryptVerify } from "better-auth/crypto"
-import { Context, Effect, Layer, Metric, Semaphore } from "effect"
+import { Context, Effect, Layer, Metric, Schema, Semaphore } from "effect"
 import * as crypto from "node:crypto"
 import { availableParallelism } from "node:os"
 import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
+
+/** Why a new password is refused. */
+export interface RefusedPassword {
+  readonly code: string
+  readonly message: string
+}
+
+let read: Promise<ReadonlySet<string>> | undefined
+
+/** The 18,000 most common passwords of sufficient length, in lower case; loaded on first use. */
+const commonPasswords = Effect.promise(() =>
+  read ??= import("@zxcvbn-ts/language-common").then(({ dictionary }) =>
+    new Set(dictionary["passwords-common"].filter(({ length }) => length >= 8))
+  )
+)
+
+const tooCommon: RefusedPassword = {
+  code: "PASSWORD_TOO_COMMON",
+  message: "Password too common"
+}
+
+/** Undefined for an accepted password: 8 to 128 characters, and not a common one. */
+export const refusedPassword = Effect.fnUntraced(function*(password: string) {
+  const refused: RefusedPassword | undefined = password.length < 8
+    ? { code: "PASSWORD_TOO_SHORT", message: "Password too short" }
+    : password.length > 128
+    ? { code: "PASSWORD_TOO_LONG", message: "Password too long" }
+    : (yield* commonPasswords).has(password.toLowerCase())
+    ? tooCommon
+    : undefined
+  return refused
+})
+
+const Chosen = Schema.fromJsonString(
+  Schema.Struct({ password: Schema.optional(Schema.String), newPassword: Schema.optional(Schema.String) })
+)
+const decode = Schema.decodeEffect(Chosen)
+
+/** Routes that set a new password. */
+const chooses = /^\/(sign-up\/email|change-password|reset-password)$/
+
+/** The refusal of a common password, before better-auth gets the request; better-auth itself checks the length. */
+export const refusedChoice = Effect.fnUntraced(function*(path: string, request: Request) {
+  if (request.method !== "POST" || !chooses.test(path)) return undefined
+  const text = yield* Effect.promise(() => request.clone().text())
+  const { newPassword, password } = yield* Effect.orElseSucceed(decode(text), (): typeof Chosen.Type => ({}))
+  const refused = yield* refusedPassword(newPassword ?? password ?? "")
+  return refused?.code === tooCommon.code ? Response.json(refused, { status: 400 }) : undefined
+})
 
 /** Cost of a hash: 19 MiB, two passes, one lane. A weaker hash is renewed at the next use of its password. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const

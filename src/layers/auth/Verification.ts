@@ -1,17 +1,49 @@
 import { APIError } from "better-auth/api"
-import { Clock, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
-import { authRepoLayer } from "../../domain/auth/AuthRepo.ts"
-import { EmailVerificationRepo, emailVerificationRepoLayer } from "../../domain/auth/EmailVerificationRepo.ts"
-import { GuestOrderClaims } from "../../domain/auth/GuestOrderClaims.ts"
-import { AddressVerification, type Busy, type OpenedLink } from "../../http/auth/AddressVerification.ts"
+import { AuthRepo, EmailVerificationRepo } from "../../domain/auth/AuthRepo.ts"
+import {
+  AddressVerification,
+  type Busy,
+  nonceCookie,
+  nonceHeader,
+  nonceOf,
+  type OpenedLink
+} from "../../http/auth/AddressVerification.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { AuthSecret } from "./AuthSecret.ts"
-import { refusedPassword } from "./PasswordRules.ts"
-import { Passwords } from "./Passwords.ts"
+import { GuestOrderClaims } from "./GuestClaims.ts"
+import { Passwords, refusedPassword } from "./Passwords.ts"
 import { RequestStore } from "./RequestStore.ts"
-import { digestOf } from "./SignUpBrowser.ts"
+
+/** Digest of the nonce of the browser that is signing up; undefined outside a sign-up. */
+export const SignUpBrowser = Context.Reference<string | undefined>("stoa/layers/auth/SignUpBrowser", {
+  defaultValue: () => undefined
+})
+
+/** The stored form of a nonce. */
+export const digestOf = (nonce: string): string => hash("sha256", nonce, "hex")
+
+/**
+ * Runs a sign-up and sets a nonce in the browser, which identifies it when the address is verified. Taken addresses get one
+ * too, so that it reveals no account.
+ */
+export const rememberingBrowser = <A extends { readonly response: Response }, E, R>(
+  request: Request,
+  secure: boolean,
+  signUp: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  // Keep an existing nonce: a form that is sent twice belongs to the account of the first time.
+  const nonce = nonceOf(request.headers.get(nonceHeader) ?? undefined, secure) ?? randomBytes(32).toString("base64url")
+  return Effect.map(Effect.provideService(signUp, SignUpBrowser, digestOf(nonce)), (answered) => {
+    const { response } = answered
+    if (response.status >= 400) return answered
+    const headers = new Headers(response.headers)
+    headers.append("set-cookie", nonceCookie(nonce, secure))
+    return { ...answered, response: new Response(response.body, { status: response.status, headers }) }
+  })
+}
 
 /** The user and address that a link verifies. better-auth signs it; links that change an address are not offered. */
 const Claims = Schema.fromJsonString(
@@ -95,4 +127,4 @@ export const addressVerificationLayer = Layer.effect(
       })
     })
   })
-).pipe(Layer.provide(Layer.provide(emailVerificationRepoLayer, authRepoLayer)))
+).pipe(Layer.provide(Layer.provide(EmailVerificationRepo.layer, AuthRepo.layer)))

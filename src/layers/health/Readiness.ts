@@ -1,7 +1,7 @@
 import { Clock, Context, Data, Effect, Layer, Option } from "effect"
 import { type Check, Unhealthy, Unready } from "../../http/health/HealthApi.ts"
 import { Health } from "../../http/health/HealthHttp.ts"
-import { Draining } from "../../http/server/Draining.ts"
+import { Draining } from "../../http/server/RequestId.ts"
 import { checksOf, HealthContributors } from "./HealthContributors.ts"
 import { HealthRepo } from "./HealthRepo.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Layer, Struct } from "effect"
-import { catalogueOf, PermissionCatalogue } from "../../domain/access/PermissionCatalogue.ts"
+import { catalogueOf, PermissionCatalogue } from "../../domain/access/Permission.ts"
 import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModel.ts"
 import { together } from "../../domain/modules/Module.ts"
 import { AppConfig } from "../config/AppConfig.ts"

@@ -1,7 +1,7 @@
 import { Layer } from "effect"
-import { apiKeyRepoLayer } from "../../domain/access/ApiKeyRepo.ts"
+import { ApiKeyRepo } from "../../domain/access/ApiKeyRepo.ts"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
-import { userRepoLayer } from "../../domain/access/UserRepo.ts"
+import { UserRepo } from "../../domain/access/UserRepo.ts"
 import { Users } from "../../domain/access/Users.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { Staff } from "../../domain/staff/Staff.ts"
@@ -19,7 +19,7 @@ export const access = defineModule({
   permissions: [{ scope: "staff:manage", description: "Manage the staff and the API keys of the organization" }],
   services: Layer.mergeAll(ApiKeys.layer, Staff.layer).pipe(
     Layer.provideMerge(Users.layer),
-    Layer.provideMerge(Layer.mergeAll(apiKeyRepoLayer, StaffRepo.layer, userRepoLayer))
+    Layer.provideMerge(Layer.mergeAll(ApiKeyRepo.layer, StaffRepo.layer, UserRepo.layer))
   ),
   routes: Layer.mergeAll(organizationKeysHttp, permissionsHttp, staffHttp)
 })

@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { authRepoLayer } from "../../domain/auth/AuthRepo.ts"
+import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
@@ -18,7 +18,7 @@ export const auth = defineModule({
   requires: [tenancy],
   permissions: [{ scope: "api-keys:manage", description: "Make and revoke API keys" }],
   migrations,
-  services: Layer.mergeAll(AuthSecret.layer, authRepoLayer),
+  services: Layer.mergeAll(AuthSecret.layer, AuthRepo.layer),
   routes: authHttp.pipe(
     Layer.provide(Layer.provide(gateway, guestClaimsLayer))
   )

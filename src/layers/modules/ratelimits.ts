@@ -1,12 +1,12 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { rateLimiterLayer } from "../ratelimits/RateLimiter.ts"
-import { migrations, rateLimitRepoLayer } from "../ratelimits/RateLimitRepo.ts"
+import { migrations, RateLimitRepo } from "../ratelimits/RateLimitRepo.ts"
 
 /** Request limits, shared by all processes (spec §8), for the HTTP server and the access middleware. */
 export const ratelimits = defineModule({
   id: "ratelimits",
   migrations,
-  services: Layer.provideMerge(rateLimiterLayer, rateLimitRepoLayer),
+  services: Layer.provideMerge(rateLimiterLayer, RateLimitRepo.layer),
   routes: Layer.empty
 })

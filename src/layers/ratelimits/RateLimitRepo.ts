@@ -1,6 +1,7 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { statements } from "../../domain/modules/StatementsRepo.ts"
+import { decoding } from "../../domain/records/Rows.ts"
 
 /** Requests to add to a counter: a key and the end of its window in Unix milliseconds. */
 export interface Increment {
@@ -22,19 +23,17 @@ export const migrations = {
   )
 }
 
-interface CounterRow {
-  readonly key: string
-  readonly ends: number
-  readonly requests: number
-}
+const Counter = Schema.Struct({ key: Schema.String, ends: Schema.Number, requests: Schema.Number })
 
 /** The counters that all processes share. */
 export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers/ratelimits/RateLimitRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const counters = decoding(sql, Counter)
+
     /** Adds to all counters in one statement; gives each counter's sum after its increment, in their order. */
     const add = Effect.fn("RateLimitRepo.add")(function*(increments: ReadonlyArray<Increment>) {
       // Ordered by key: two processes that update the same counters cannot deadlock.
-      const rows = yield* sql<CounterRow>`insert into rate_limit_counters as c (key, ends_at, requests)
+      const rows = yield* counters`insert into rate_limit_counters as c (key, ends_at, requests)
         select i.key, to_timestamp(i.ends / 1000), sum(i.count) from
           jsonb_to_recordset(${JSON.stringify(increments)}::jsonb) as i (key text, ends double precision, count bigint)
         group by i.key, i.ends order by i.key, i.ends
@@ -58,7 +57,6 @@ export class RateLimitRepo extends Context.Service<RateLimitRepo>()("stoa/layers
 
     return { add, purge }
   })
-}) {}
-
-/** `RateLimitRepo` over the database of the process. */
-export const rateLimitRepoLayer = Layer.effect(RateLimitRepo, RateLimitRepo.make)
+}) {
+  static readonly layer = Layer.effect(RateLimitRepo, RateLimitRepo.make)
+}

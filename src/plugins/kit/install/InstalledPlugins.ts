@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
-import { PermissionCatalogue } from "../../../domain/access/PermissionCatalogue.ts"
+import { PermissionCatalogue } from "../../../domain/access/Permission.ts"
 import { Hooks } from "../../../domain/hooks/Hooks.ts"
 import { Tasks } from "../../../domain/jobs/Task.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"

@@ -1,0 +1,101 @@
+import { Context } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { Credential } from "../access/Actors.ts"
+
+/** Whether a request may name this host (`Host`), as what it believes to be talking to. */
+export type HostTest = (host: string | undefined) => boolean
+
+const nameOf = (host: string): string | undefined => {
+  const url = `http://${host}`
+  return /^[\w.:[\]-]+$/.test(host) && URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") : undefined
+}
+
+/** Names of this machine, and addresses: rebinding needs a name that its owner can lead elsewhere. */
+const ofMachine = /^(([^.]+\.)*localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])$/
+
+/**
+ * Outside of production addresses, the names of this machine, and the host of the deployment's public address: any other
+ * name was made to lead here by its owner, whose page would be of the same origin then (DNS rebinding). A request that
+ * names none is no browser's. In production the proxy in front knows the names.
+ */
+export const hostTest = (publicUrl: string | undefined, production: boolean): HostTest => {
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl).hostname
+  return (host) => {
+    if (production || host === undefined) return true
+    const name = nameOf(host)
+    return name !== undefined && (ofMachine.test(name) || name === own)
+  }
+}
+
+const allowedHeaders =
+  "Content-Type, Authorization, x-api-key, x-request-id, x-store-id, x-cart-secret, idempotency-key"
+const exposedHeaders =
+  "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, set-auth-token"
+
+/** Decides whether a browser page of this origin may read the answers. */
+export type OriginTest = (origin: string) => boolean
+
+/** Origins whose pages may read answers and act for their visitors (`auth.trustedOrigins`). */
+export class TrustedOrigins extends Context.Service<TrustedOrigins, {
+  readonly isTrusted: OriginTest
+  readonly production: boolean
+  /** Where clients reach the deployment (`STOA_PUBLIC_URL`), where that is said. */
+  readonly publicUrl?: string | undefined
+}>()("stoa/http/server/TrustedOrigins") {}
+
+/** Listed origins; outside production any page served from this machine too (contract, platform §1.4). */
+export const originTest = (trusted: ReadonlyArray<string>, production: boolean): OriginTest => (origin) =>
+  trusted.includes(origin) || (!production && /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin))
+
+/** Headers for an allowed cross-origin request; none for anything else (contract, platform §1.3). */
+export const corsHeaders = (origin: string | undefined, allowed: OriginTest): Record<string, string> =>
+  origin !== undefined && allowed(origin)
+    ? {
+      "access-control-allow-origin": origin,
+      "access-control-allow-credentials": "true",
+      "access-control-expose-headers": exposedHeaders
+    }
+    : {}
+
+/** Headers of the answer to a preflight request (204). */
+export const preflightHeaders = {
+  "access-control-allow-methods": "GET, POST, PATCH, PUT, DELETE, OPTIONS",
+  "access-control-allow-headers": allowedHeaders,
+  "access-control-max-age": "86400"
+} as const
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
+
+/** A page of the host that it talks to. In production over TLS only: plain HTTP can be forged on its way. */
+const isOwn = (origin: string, host: string | undefined, production: boolean): boolean => {
+  if (host === undefined || !URL.canParse(origin)) return false
+  const { host: from, protocol } = new URL(origin)
+  const own = `${protocol}//${host}`
+  return (protocol === "https:" || (protocol === "http:" && !production)) && URL.canParse(own) &&
+    new URL(own).host === from
+}
+
+const originOf = (referer: string): string => URL.canParse(referer) ? new URL(referer).origin : ""
+
+/**
+ * Whether a change may be the work of another site's page in its visitor's browser (spec §5, contract, platform §1.4).
+ * Such a page cannot make a browser send an API key or a bearer token, so a request that one of them authenticated is
+ * safe; the mere presence of the header is not enough. All else must come from a trusted origin or the same one, with
+ * any content type: a request with a session's cookie has to show it; else an absent `Origin` means no browser.
+ */
+export const isCrossSite = (
+  request: Request,
+  credential: Credential,
+  trusted: OriginTest,
+  production: boolean
+): boolean => {
+  if (safeMethods.has(request.method) || (credential !== "none" && credential !== "cookie")) return false
+  const { host, origin, referer, "sec-fetch-site": site } = request.headers
+  if (site === "same-origin") return false
+  const isTrusted = (from: string) => trusted(from) || isOwn(from, host, production)
+  if (origin !== undefined) return !isTrusted(origin)
+  if (credential === "none") return false
+  return referer === undefined || !isTrusted(originOf(referer))
+}
