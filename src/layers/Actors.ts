@@ -2,16 +2,16 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import type { Headers } from "effect/http"
 import { hash, timingSafeEqual } from "node:crypto"
 import { anonymousActor } from "../domain/access/Actor.ts"
+import { scopeNamed } from "../domain/access/ApiKey.ts"
+import type { KeyFacts, SessionFacts } from "../domain/access/CredentialRepo.ts"
 import {
   type AccessPolicy,
   actorOfKey,
   actorOfSession,
+  Credentials,
   membershipIn,
   organizationOfSession
-} from "../domain/access/ActorOf.ts"
-import type { KeyFacts, SessionFacts } from "../domain/access/CredentialRepo.ts"
-import { Credentials } from "../domain/access/Credentials.ts"
-import { scopeNamed } from "../domain/access/KeyScope.ts"
+} from "../domain/access/Credentials.ts"
 import { type SentCredential, sentCredentials } from "../domain/access/SentCredential.ts"
 import { TooManyRequests, TwoFactorRequired, Unauthorized } from "../domain/errors/ApiErrors.ts"
 import { Actors, type Asked, type Caller } from "../http/access/Actors.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Metric } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { countRequest } from "../../src/http/server/RequestMetrics.ts"
+import { countRequest } from "../../src/http/server/Edge.ts"
 
 const path = "/api/counted/:id"
 const route = () => HttpRouter.route("GET", path, Effect.succeed(HttpServerResponse.empty()))

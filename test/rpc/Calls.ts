@@ -4,8 +4,7 @@ import { RpcClient, RpcMiddleware, RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
 import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
 import type { Actor } from "../../src/domain/access/Actor.ts"
-import { RpcAccess } from "../../src/http/rpc/RpcContract.ts"
-import { StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
+import { RpcAccess, StoaRpcs } from "../../src/http/rpc/StoaRpcs.ts"
 import { api, TestApp } from "../support/TestApp.ts"
 
 /** Address of the sockets of the running service. */

@@ -1,7 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
-import { followEvents } from "../../src/client/rpc/EventFeed.ts"
-import { StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
+import { followEvents, StoaRpc } from "../../src/client/rpc/StoaRpc.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { freshDatabase } from "../support/Postgres.ts"

@@ -6,8 +6,7 @@ import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { Table } from "../records/Table.ts"
 import { CurrentActor, currentOrganization } from "./Actor.ts"
-import { ApiKey } from "./ApiKey.ts"
-import { noScope, StoredPermissions, storedPermissions } from "./KeyScope.ts"
+import { ApiKey, noScope, StoredPermissions, storedPermissions } from "./ApiKey.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 const decodeMetadata = Schema.decodeUnknownOption(Schema.fromJsonString(Metadata))

@@ -3,10 +3,17 @@ import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
 import { newId } from "../ids/Id.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type Actor, CurrentActor } from "./Actor.ts"
-import { type ApiKey, keyPrefix, type NewApiKey, newKeyText } from "./ApiKey.ts"
+import {
+  type ApiKey,
+  keyPrefix,
+  type KeyScope,
+  type KeyScopes,
+  type NewApiKey,
+  newKeyText,
+  scopeNamed
+} from "./ApiKey.ts"
 import { ApiKeyRepo } from "./ApiKeyRepo.ts"
 import { CacheInvalidation } from "./CacheInvalidation.ts"
-import { type KeyScope, type KeyScopes, scopeNamed } from "./KeyScope.ts"
 import { grants, mayGive, mayGrant, requireGrantable, TooPowerful } from "./Permission.ts"
 
 export class ApiKeyNotFound extends notFound("ApiKey", "API key not found.") {}

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { decoding } from "../records/Rows.ts"
-import { noScope, StoredPermissions } from "./KeyScope.ts"
+import { noScope, StoredPermissions } from "./ApiKey.ts"
 import { tokenDigest } from "./SentCredential.ts"
 
 /** Role by organization. */

@@ -153,7 +153,7 @@ const hash = `$argon2id$v=19$m=19456,t=2,p=1$${"A".repeat(22)}$${"A".repeat(43)}
 class Undone extends Data.TaggedError("Undone") {}
 
 /**
- * Statements like those of better-auth, for a user who does not exist (`layers/auth/Decoys.ts`). They join the caller's
+ * Statements like those of better-auth, for a user who does not exist (`layers/auth/Auth.ts`). They join the caller's
  * transaction, which must roll them back.
  */
 export class AuthDecoyRepo extends Context.Service<AuthDecoyRepo>()("stoa/domain/auth/AuthDecoyRepo", {

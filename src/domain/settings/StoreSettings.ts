@@ -1,5 +1,5 @@
 import { Context, Layer } from "effect"
-import { type KeyScopes, mergedScopes } from "../access/KeyScope.ts"
+import { type KeyScopes, mergedScopes } from "../access/ApiKey.ts"
 import { defaultRoles, type Roles } from "../access/Permission.ts"
 
 /** Rules of the store that the domain needs, as the deployment configured them (`commerce.config.ts`). */

@@ -5,10 +5,9 @@ import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/
 import { Quantity } from "../../domain/carts/Line.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
-import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const cart = { id: Uuid }
 const item = { id: Uuid, itemId: Uuid }

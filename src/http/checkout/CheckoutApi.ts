@@ -6,10 +6,9 @@ import { Uuid } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentErrors.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
-import { AccessControl, RouteRate } from "../middleware/Access.ts"
+import { AccessControl, OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
-import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 /**
  * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails; then no order, authorization or reservation

@@ -6,10 +6,28 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import { Access, type AccessRule } from "../../domain/access/AccessRule.ts"
 import { Api } from "../Api.ts"
+import { OpensWithCartSecret } from "../middleware/Access.ts"
 import { Idempotency, NeverRepeated } from "../middleware/Idempotency.ts"
-import { cartSecretParameter, idempotencyKeyParameter, OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 import type { JsonObject } from "../openapi/Json.ts"
 import { type Operation, type Options, toOpenApi30 } from "../openapi/OpenApi30.ts"
+
+/** The header of `OpensWithCartSecret`, as a parameter of the document. */
+const cartSecretParameter: JsonObject = {
+  name: "x-cart-secret",
+  in: "header",
+  required: false,
+  description: "The secret that the answer to the cart's creation showed. A guest needs it; others need credentials.",
+  schema: { type: "string" }
+}
+
+/** The header that makes a repeat of an unsafe request safe (ARCHITECTURE invariant 4). */
+const idempotencyKeyParameter: JsonObject = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "The same key with the same request gives the same answer, and the work is done once.",
+  schema: { type: "string", minLength: 8, maxLength: 255, pattern: "^[\\x21-\\x7e]{8,255}$" }
+}
 
 /**
  * The three credentials a caller may send (spec §5): an API key in `x-api-key`, a session token as bearer, or the

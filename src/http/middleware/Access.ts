@@ -25,3 +25,8 @@ export type OwnRate = "checkout" | "promotionTrial" | "none"
 
 /** Annotation of an endpoint with an additional rate limit. */
 export class RouteRate extends Context.Service<RouteRate, OwnRate>()("stoa/http/middleware/RouteRate") {}
+
+/** Annotation of an endpoint that a guest opens with the secret of the cart (contract §2). */
+export class OpensWithCartSecret
+  extends Context.Service<OpensWithCartSecret, true>()("stoa/http/middleware/OpensWithCartSecret")
+{}

@@ -1,5 +1,5 @@
 import { Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
-import type { Headers } from "effect/http"
+import { Cookies, type Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash, createHmac } from "node:crypto"
 import { Storeless } from "../../domain/access/AccessRule.ts"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
@@ -8,7 +8,7 @@ import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
 import { IdempotencyKey, idempotencyKeyForm } from "../../domain/idempotency/IdempotencyKey.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
-import { IdempotentChange } from "./Idempotency.ts"
+import { BodyDigest, BodyKey, Idempotency, IdempotentChange, NeverRepeated, OwnIdempotency } from "./Idempotency.ts"
 
 /** What identifies the sender of a request, over HTTP and over `/rpc` alike. */
 export interface Shown {
@@ -168,3 +168,74 @@ const makeIdempotentExecution = Effect.gen(function*() {
     })
   })
 })
+
+/** An answer as it is stored for a retry with its key; cookies in the form of `Set-Cookie`. */
+const StoredAnswer = Schema.fromJsonString(
+  Schema.Struct({
+    body: Schema.String,
+    headers: Schema.Record(Schema.String, Schema.String),
+    cookies: Schema.Array(Schema.String)
+  })
+)
+const encode = Schema.encodeSync(StoredAnswer)
+const decode = Schema.decodeSync(StoredAnswer)
+
+/** The text of an answer that a retry gets: body, cookies and the route's headers. The edge adds the others. */
+const stored = ({ body, cookies, headers }: HttpServerResponse.HttpServerResponse): string =>
+  encode({
+    body: body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : "",
+    headers: { ...headers },
+    cookies: Cookies.toSetCookieHeaders(cookies)
+  })
+
+/** The answer of such a text. */
+const givenAgain = (status: number, text: string): HttpServerResponse.HttpServerResponse => {
+  const { body, cookies, headers } = decode(text)
+  const { "content-length": _length, "content-type": contentType = "application/json", ...others } = headers
+  return HttpServerResponse.text(body, { status, contentType, headers: others }).pipe(
+    HttpServerResponse.mergeCookies(Cookies.fromSetCookie(cookies))
+  )
+}
+
+/** A client may ask again for a running request after a second (ARCHITECTURE invariant 4). */
+const withRetryAfter = (error: unknown) =>
+  error instanceof StillRunning
+    ? HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", "1"))
+    )
+    : Effect.void
+
+const hasNoKey = (annotations: Context.Context<never>): boolean =>
+  Context.getOrUndefined(annotations, OwnIdempotency) === true ||
+  Context.getOrUndefined(annotations, NeverRepeated) === true
+
+const keep = (response: HttpServerResponse.HttpServerResponse): Kept => {
+  if (response.status < 300) return { _tag: "Store", status: response.status, body: stored(response) }
+  return response.status < 500 ? { _tag: "Release" } : { _tag: "Doubt" }
+}
+
+/** `Idempotency` over the keys in the database. */
+export const idempotencyLayer = Layer.effect(
+  Idempotency,
+  Effect.map(IdempotentExecution, ({ once }) =>
+    Idempotency.of((handler, { endpoint }) =>
+      Effect.gen(function*() {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        if (request.method === "GET" || hasNoKey(endpoint.annotations)) return yield* handler
+        const inHeader = yield* sentKey(request)
+        const inBody = Context.getOrUndefined(endpoint.annotations, BodyKey) === true
+        if (inHeader === undefined && !inBody) return yield* handler
+        // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
+        // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
+        const digest = yield* Effect.serviceOption(BodyDigest)
+        const body = Option.isSome(digest) ? digest.value : yield* Effect.catch(request.text, Effect.die)
+        const key = inHeader ?? keyInBody(body)
+        if (key === undefined) return yield* handler
+        const print = fingerprint(request.method, request.url, body)
+        return yield* once(
+          { key, shown: request, print, annotations: endpoint.annotations, keep, again: givenAgain },
+          handler
+        )
+      }).pipe(Effect.tapError(withRetryAfter))
+    ))
+)

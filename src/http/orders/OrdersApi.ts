@@ -9,10 +9,9 @@ import { pageQuery } from "../../domain/paging/Paging.ts"
 import { keyText, Remark, ShortText } from "../../domain/text/Storable.ts"
 import { changes, createsOf, listsOf, paramsOf, removes, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { BodyKey, Idempotency, IdempotentChange, NeverRepeated } from "../middleware/Idempotency.ts"
-import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const StatusChange = Schema.Struct({
   status: ShortText.annotate({ description: "The status to move to; the table of transitions decides." }),

@@ -11,13 +11,12 @@ import { RouteRate } from "../middleware/Access.ts"
 import { actorOf } from "../middleware/AccessLayer.ts"
 import { OwnIdempotency } from "../middleware/Idempotency.ts"
 import { fingerprint, IdempotentExecution, sentKey } from "../middleware/IdempotentExecution.ts"
+import { countCall } from "../server/Edge.ts"
 import { isUnstorable, UnstorableText } from "../server/Failure.ts"
 import { RateLimiting } from "../server/RateLimiting.ts"
 import { type RequestFacts, RequestId, requestIdOf } from "../server/RequestId.ts"
-import { countCall } from "../server/RequestMetrics.ts"
-import { type Refusal, RpcAccess } from "./RpcContract.ts"
 import { type Connection, PagePace, RpcConnection } from "./RpcSockets.ts"
-import { routeOf } from "./StoaRpcs.ts"
+import { type Refusal, routeOf, RpcAccess } from "./StoaRpcs.ts"
 
 export class OtherOrganization extends forbidden(
   "OtherOrganization",

@@ -1,6 +1,7 @@
-import { Context, Schema } from "effect"
-import { Rpc, RpcGroup } from "effect/rpc"
+import { Context, Schema, SchemaGetter } from "effect"
+import { Rpc, RpcGroup, RpcMiddleware } from "effect/rpc"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
 import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { Quantity } from "../../domain/carts/Line.ts"
 import {
@@ -14,6 +15,7 @@ import {
 import { EntityView } from "../../domain/catalog/EntityView.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Customer.ts"
+import * as Errors from "../../domain/errors/ApiErrors.ts"
 import { eventTypes, StoreEvent } from "../../domain/events/Event.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
@@ -32,15 +34,58 @@ import { EventsGroup } from "../events/EventsApi.ts"
 import { InventoryGroup } from "../inventory/InventoryApi.ts"
 import { JobsGroup } from "../jobs/JobsApi.ts"
 import { OrdersGroup } from "../orders/OrdersApi.ts"
-import {
-  checkoutFailed,
-  failure,
-  invalidTransition,
-  pageFields,
-  pageOfRecords,
-  refusal,
-  RpcAccess
-} from "./RpcContract.ts"
+
+/** Encodes an error with its tag: `Conflict` and `StillRunning` have the same body, and a call has no status. */
+const tagged = <Refusal extends { readonly _tag: string }, Encoded>(
+  tag: Refusal["_tag"],
+  schema: Schema.Codec<Refusal, Encoded>
+) =>
+  Schema.Struct({ _tag: Schema.Literal(tag), refusal: schema }).pipe(
+    Schema.decodeTo(Schema.toType(schema), {
+      decode: SchemaGetter.transform(({ refusal }) => refusal),
+      encode: SchemaGetter.transform((refusal) => ({ _tag: tag, refusal }))
+    })
+  )
+
+/** What any call may fail with, as over HTTP (`ApiErrors.ts`). */
+export const refusal = Schema.Union([
+  tagged("Unauthorized", Errors.Unauthorized),
+  tagged("Forbidden", Errors.Forbidden),
+  tagged("ValidationFailed", Errors.ValidationFailed),
+  tagged("Conflict", Errors.Conflict),
+  tagged("StillRunning", Errors.StillRunning),
+  tagged("Unavailable", Errors.Unavailable),
+  tagged("TooManyRequests", Errors.TooManyRequests),
+  tagged("TwoFactorRequired", Errors.TwoFactorRequired),
+  tagged("OrgResolutionFailed", Errors.OrgResolutionFailed)
+])
+export type Refusal = typeof refusal.Type
+
+/** What a call that names a record may fail with. Another organization's record is `NotFound`. */
+export const failure = Schema.Union([refusal, tagged("NotFound", Errors.NotFound)])
+
+export const checkoutFailed = tagged("CheckoutFailed", Errors.CheckoutFailed)
+export const invalidTransition = tagged("InvalidTransition", Errors.InvalidTransition)
+
+/**
+ * The middleware of every call (docs/clients.md): API key, permission, rate limits, idempotency. A client without a key
+ * does not compile.
+ */
+export class RpcAccess
+  extends RpcMiddleware.Service<RpcAccess, { provides: CurrentActor }>()("stoa/http/rpc/RpcAccess", {
+    error: refusal,
+    requiredForClient: true
+  })
+{}
+
+const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** The page of a list: from 1, with at most 100 records. Default the first 20. */
+export const pageFields = { page: Schema.optional(whole(1_000_000)), limit: Schema.optional(whole(100)) }
+
+/** A page of records, and how many there are in all. */
+export const pageOfRecords = <Record extends Schema.Top>(record: Record) =>
+  Schema.Struct({ items: Schema.Array(record), page: Schema.Int, limit: Schema.Int, total: Schema.Int })
 
 /** A call about one record. */
 const call = <const Tag extends string, Payload extends Schema.Top | Schema.Struct.Fields, Success extends Schema.Top>(

@@ -14,7 +14,7 @@ import {
 } from "../../domain/ratelimits/RateLimits.ts"
 import type { Caller } from "../access/Actors.ts"
 import type { OwnRate } from "../middleware/Access.ts"
-import { withoutMapping } from "./ClientAddress.ts"
+import { withoutMapping } from "./Origins.ts"
 import type { RequestFacts } from "./RequestId.ts"
 
 type Request = HttpServerRequest.HttpServerRequest

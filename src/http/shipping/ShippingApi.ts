@@ -9,10 +9,9 @@ import { NewShippingRate, ShippingRate, ShippingRateChange } from "../../domain/
 import { NewShippingZone, ShippingZone, ShippingZoneChange } from "../../domain/shipping/ShippingZone.ts"
 import { changes, creates, lists, reads, removes, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
+import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
-import { OpensWithCartSecret } from "../openapi/HeaderParameters.ts"
 
 const zones = "/api/shipping/zones"
 const rates = "/api/shipping/rates"

@@ -1,7 +1,7 @@
 import { APIError } from "better-auth/api"
 import { Context, Effect, Option, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
-import { type KeyScopes, noScope, scopeNamed } from "../../domain/access/KeyScope.ts"
+import { type KeyScopes, noScope, scopeNamed } from "../../domain/access/ApiKey.ts"
 import { grants, isRole, mayGive, mayGrant } from "../../domain/access/Permission.ts"
 import { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { TwoFactorRequired } from "../../domain/errors/ApiErrors.ts"

@@ -8,7 +8,7 @@ import { organization } from "better-auth/plugins/organization"
 import { twoFactor } from "better-auth/plugins/two-factor"
 import { type Effect, Option, Schema } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { type KeyScope, type KeyScopes, noScope } from "../../domain/access/KeyScope.ts"
+import { type KeyScope, type KeyScopes, noScope } from "../../domain/access/ApiKey.ts"
 import type { AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import type { AuthScope } from "./AuthScope.ts"
 
@@ -26,7 +26,7 @@ export interface ModelOptions {
 /** Seconds that an invitation can be accepted: seven days (contract, platform §6). */
 const invitationSeconds = 604_800
 
-/** Permissions and limits of a key are read from its scope at the time of use (`domain/access/ActorOf.ts`). */
+/** Permissions and limits of a key are read from its scope at the time of use (`domain/access/Credentials.ts`). */
 const keysOf = (configId: string, scope?: KeyScope) => ({
   configId,
   enableMetadata: scope?.metadata ?? false,

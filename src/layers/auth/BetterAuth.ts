@@ -7,6 +7,7 @@ import { AuthDecoyRepo, AuthRepo } from "../../domain/auth/AuthRepo.ts"
 import { type Mail, Mails } from "../../domain/mail/Mail.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { clientAddressHeader, MailLimit } from "../../http/auth/AuthRequest.ts"
+import { linkIn, RequestOrganization } from "../access/StoreResolution.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { type AuthSettings, cookiePrefix, sessionUpdateAge } from "../config/AuthConfig.ts"
 import { redactText } from "../telemetry/Redaction.ts"
@@ -15,9 +16,8 @@ import { hiddenTokens } from "./AuthConditions.ts"
 import { authModels, type ModelOptions, oneTimeCodes } from "./AuthModels.ts"
 import type { AuthScope } from "./AuthScope.ts"
 import { AuthSecret } from "./AuthSecret.ts"
-import { GuestOrderClaims, type VerifiedUser } from "./GuestClaims.ts"
 import { Passwords } from "./Passwords.ts"
-import { linkIn, RequestOrganization } from "./RequestStore.ts"
+import { GuestOrderClaims, type VerifiedUser } from "./Verification.ts"
 
 /** The URL of this process, for links where the deployment configures no public URL. */
 const ownUrl = Effect.gen(function*() {

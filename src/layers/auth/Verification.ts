@@ -1,8 +1,10 @@
 import { APIError } from "better-auth/api"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto"
+import { type Actor, anonymousActor, CurrentActor } from "../../domain/access/Actor.ts"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { AuthRepo, EmailVerificationRepo } from "../../domain/auth/AuthRepo.ts"
+import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import {
   AddressVerification,
   type Busy,
@@ -11,11 +13,11 @@ import {
   nonceOf,
   type OpenedLink
 } from "../../http/auth/AddressVerification.ts"
+import { RequestId } from "../../http/server/RequestId.ts"
+import { RequestStore } from "../access/StoreResolution.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { AuthSecret } from "./AuthSecret.ts"
-import { GuestOrderClaims } from "./GuestClaims.ts"
 import { Passwords, refusedPassword } from "./Passwords.ts"
-import { RequestStore } from "./RequestStore.ts"
 
 /** Digest of the nonce of the browser that is signing up; undefined outside a sign-up. */
 export const SignUpBrowser = Context.Reference<string | undefined>("stoa/layers/auth/SignUpBrowser", {
@@ -128,3 +130,58 @@ export const addressVerificationLayer = Layer.effect(
     })
   })
 ).pipe(Layer.provide(Layer.provide(EmailVerificationRepo.layer, AuthRepo.layer)))
+
+/** A user with a verified address. */
+export interface VerifiedUser {
+  readonly userId: string
+  readonly email: string
+  readonly name: string
+  /** The organization whose orders are searched. */
+  readonly organizationId: string
+}
+
+/**
+ * Assigns guest orders to the user who verified their e-mail address (contract, platform §7). Runs after each
+ * verification and each sign-in with a verified address, so it must be cheap and idempotent. It never fails: the
+ * verification or sign-in succeeds in any case.
+ */
+export class GuestOrderClaims extends Context.Service<GuestOrderClaims, {
+  readonly claim: (user: VerifiedUser) => Effect.Effect<void>
+}>()("stoa/layers/auth/GuestOrderClaims") {}
+
+/**
+ * Assigns guest orders to the user who verified the address, in the organization of the request. Requires the services of
+ * all modules, since orders come after authentication.
+ */
+export const guestClaimsLayer = Layer.effect(
+  GuestOrderClaims,
+  Effect.gen(function*() {
+    const { access } = yield* AppConfig
+    const { claimGuestOrders } = yield* CustomerOrders
+
+    const actorOf = ({ email, name, organizationId, userId }: VerifiedUser, requestId: string): Actor => ({
+      ...anonymousActor(organizationId, access.customerPermissions),
+      userId,
+      email,
+      name,
+      requestId: requestId === "" ? null : requestId,
+      source: "rest"
+    })
+
+    return GuestOrderClaims.of({
+      claim: Effect.fn("GuestOrderClaims.claim")(
+        function*(user: VerifiedUser) {
+          const actor = actorOf(user, yield* RequestId)
+          const claimed = yield* Effect.provideService(claimGuestOrders, CurrentActor, actor)
+          if (claimed > 0) yield* Effect.logInfo(`guest orders were assigned to a user: ${claimed}`)
+        },
+        (claim, { userId }) =>
+          Effect.catchCause(
+            claim,
+            (cause) =>
+              Effect.logError("guest orders were not assigned to the user with their address", { userId }, cause)
+          )
+      )
+    })
+  })
+)

@@ -1,6 +1,5 @@
 import { Option } from "effect"
-import { keyPrefix } from "../../domain/access/ApiKey.ts"
-import { type KeyScopeOption, type KeyScopes, mergedScopes, noScope } from "../../domain/access/KeyScope.ts"
+import { keyPrefix, type KeyScopeOption, type KeyScopes, mergedScopes, noScope } from "../../domain/access/ApiKey.ts"
 import { defaultRoles, isPermission, type Permission } from "../../domain/access/Permission.ts"
 import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
 import * as is from "./Rules.ts"

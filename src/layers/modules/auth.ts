@@ -4,7 +4,7 @@ import { migrations } from "../../domain/auth/migrations.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { authHttp } from "../../http/auth/AuthHttp.ts"
 import { AuthSecret } from "../auth/AuthSecret.ts"
-import { guestClaimsLayer } from "../auth/GuestClaims.ts"
+import { guestClaimsLayer } from "../auth/Verification.ts"
 import { tenancy } from "./tenancy.ts"
 
 /** Loaded where it is served only: better-auth has as many files as all of Stoa, and commands and runners need none of them. */

@@ -5,7 +5,6 @@ import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
-import { Organizations } from "../../domain/tenancy/Organizations.ts"
 import { healthHttp, metricsHttp } from "../../http/health/HealthHttp.ts"
 import { healthRepoLayer } from "../health/HealthRepo.ts"
 import { healthLayer, Readiness } from "../health/Readiness.ts"
@@ -17,9 +16,7 @@ const health = Layer.mergeAll(healthLayer(version), telemetryLayer).pipe(
   Layer.provide(Layer.merge(healthRepoLayer, JobRecordRepo.layer))
 )
 
-const organizations = Organizations.layer.pipe(
-  Layer.provideMerge(Layer.merge(OrganizationRepo.layer, CacheInvalidation.layer))
-)
+const organizations = Layer.provideMerge(OrganizationRepo.layer, CacheInvalidation.layer)
 
 /** Organizations, idempotency keys, health and readiness. */
 export const tenancy = defineModule({
