@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { aProductInSizes, buyAs, onDatabase, openElsewhere, refused } from "../checkout/CheckoutFixtures.ts"
 import { aProduct, checkOut, putInto } from "../support/Purchase.ts"
-import { api, asAdmin, asAnonymous, asCustomer, at, inOrganization, withSharedApp } from "../support/TestApp.ts"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization, withSharedApp } from "../support/TestApp.ts"
 import { ids } from "./CustomerFixtures.ts"
 
 const get = (as: typeof asAdmin, path: string) => api("GET", `/api/me/orders${path}`, { as })
