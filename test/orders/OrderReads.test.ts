@@ -33,7 +33,8 @@ const many = inBulk(Effect.gen(function*() {
     from generate_series(1, 100000) n`
   yield* sql`insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title, quantity,
       unit_price, total_price)
-    select gen_random_uuid(), organization_id, id, 0, gen_random_uuid(), 'product', 'Thing', 1, 100, 100 from orders`
+    select gen_random_uuid(), organization_id, id, 0, gen_random_uuid(), 'product', 'Thing', 1, 100, 100 from orders
+      where order_number like 'ORD-2025-%'`
   yield* sql`insert into order_status_history (id, organization_id, order_id, from_status, to_status, changed_at)
     select gen_random_uuid(), organization_id, id, 'pending', 'confirmed', placed_at from orders where placed_at < '2025-01-15'`
   yield* sql`insert into payment_events (organization_id, provider, event_id, type, order_id, received_at)
