@@ -80,8 +80,8 @@ describe("price modifiers", () => {
         const modifiers = yield* PriceModifiers
         const { id } = yield* modifiers.create(body(tenOff))
         yield* modifiers.remove(id)
-        assert.strictEqual((yield* Effect.flip(modifiers.remove(id)))._tag, "NotFound")
-        assert.strictEqual((yield* Effect.flip(modifiers.change(id, part({}))))._tag, "NotFound")
+        assert.strictEqual((yield* Effect.flip(modifiers.remove(id)))._tag, "NotFound/PriceModifier")
+        assert.strictEqual((yield* Effect.flip(modifiers.change(id, part({}))))._tag, "NotFound/PriceModifier")
         const events = yield* eventsOf(id)
         assert.deepStrictEqual([events[1]?.type, events[1]?.payload["deleted"]], ["pricing.update", true])
       }).pipe(asStaff))

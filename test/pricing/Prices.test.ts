@@ -120,7 +120,7 @@ describe("prices", () => {
         const before = yield* count
         const sent = body({ entityId: one.entityId, variantId: other.variantId, currency: "USD", amount: 1 })
         const error = yield* Effect.flip(prices.set(sent))
-        assert.strictEqual(error._tag, "ValidationFailed")
+        assert.strictEqual(error._tag, "ValidationFailed/UnknownVariant")
         assert.strictEqual((yield* prices.list({ entityId: one.entityId }, firstPage)).prices.total, 0)
         assert.deepStrictEqual(yield* count, before)
       }).pipe(asStaff))

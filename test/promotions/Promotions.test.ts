@@ -69,11 +69,11 @@ describe("promotions", () => {
         )
         assert.strictEqual(outcomes.filter(Result.isSuccess).length, 1)
         for (const outcome of outcomes) {
-          if (Result.isFailure(outcome)) assert.strictEqual(outcome.failure._tag, "Conflict")
+          if (Result.isFailure(outcome)) assert.strictEqual(outcome.failure._tag, "Conflict/CodeTaken")
         }
         const other = yield* promotions.create(body(tenOff()))
         const error = yield* Effect.flip(promotions.change(other.id, part({ code: taken.code.toLowerCase() })))
-        assert.strictEqual(error._tag, "Conflict")
+        assert.strictEqual(error._tag, "Conflict/CodeTaken")
         yield* seedOrganization
         const elsewhere = yield* asOutsider(promotions.create(body(taken)))
         assert.strictEqual(elsewhere.code, taken.code.toUpperCase())
