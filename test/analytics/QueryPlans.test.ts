@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { rulesFor } from "../../src/domain/analytics/Analytics.ts"
+import { rulesFor } from "../../src/domain/analytics/AnalyticsModel.ts"
 import type { AnalyticsQuery } from "../../src/domain/analytics/AnalyticsQuery.ts"
 import { AnalyticsRepo, AnalyticsSettings, defaultAnalytics } from "../../src/domain/analytics/AnalyticsRepo.ts"
 import { planOf } from "../../src/domain/analytics/QueryPlan.ts"

@@ -144,7 +144,7 @@ const product = orderedJsonOf(ProductRecord.fields, "p", {
 const amongTypes = (sql: SqlClient.SqlClient, { rank, ranks }: CatalogOrder) => {
   if (rank === undefined) {
     return sql`and exists (select 1 from entity_field_values_read f
-      where f.entity_id = catalog_entities.id and f.reference_id is not null)`
+      where f.entity_id = catalog_entities_read.id and f.reference_id is not null)`
   }
   const types = Object.keys(ranks).filter((type) => rank === 0 || ranks[type] === rank)
   if (rank > 0) return sql`and type = any(${types}::text[])`

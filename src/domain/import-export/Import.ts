@@ -104,3 +104,39 @@ export interface FileRow {
   readonly record: unknown
   readonly problem: string | null
 }
+
+type Alternatives = readonly [string, ...ReadonlyArray<string>]
+type Needed = ReadonlyArray<Alternatives>
+
+const catalogReaders: Needed = [["catalog:read:unpublished", "catalog:create", "catalog:update"]]
+
+/** The same permissions as those of the routes of these records: one of each list. */
+export const needed: { readonly [K in Kind]: { readonly write: Needed; readonly read: Needed } } = {
+  catalog: { write: [["catalog:create"], ["catalog:update"]], read: catalogReaders },
+  categories: { write: [["catalog:update"]], read: catalogReaders },
+  brands: { write: [["catalog:update"]], read: catalogReaders },
+  prices: {
+    write: [["pricing:create", "pricing:manage"]],
+    read: [["pricing:read", "pricing:update", "pricing:manage"]]
+  },
+  stock: { write: [["inventory:adjust"]], read: [["inventory:read"]] },
+  customers: { write: [["customers:read"], ["customers:create"], ["customers:update"]], read: [["customers:read"]] },
+  // Shoppers can also create orders, but only staff can set prices and totals.
+  orders: { write: [["orders:create"], ["orders:manage"]], read: [["orders:read"]] }
+}
+
+/** All permissions that allow an import of any kind. */
+export const importing: Alternatives = [
+  "catalog:create",
+  "catalog:update",
+  "pricing:create",
+  "pricing:manage",
+  "inventory:adjust",
+  "customers:create",
+  "orders:manage"
+]
+
+const [firstReader = "", ...readers] = new Set(Object.values(needed).flatMap(({ read }) => read.flat()))
+
+/** All permissions that allow an export of any kind. */
+export const exporting: Alternatives = [firstReader, ...readers]

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, judgedBy } from "../../domain/access/AccessRule.ts"
-import { readsAll, scopeOf } from "../../domain/analytics/Analytics.ts"
+import { readsAll, scopeOf } from "../../domain/analytics/AnalyticsModel.ts"
 import { AnalyticsMeta, AnalyticsQuery, AnalyticsResult } from "../../domain/analytics/AnalyticsQuery.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"

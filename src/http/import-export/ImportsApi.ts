@@ -2,8 +2,16 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import { ExportFormat, Import, ImportFormat, ImportState, Kind, RefusedRow } from "../../domain/import-export/Import.ts"
-import { exporting, importing } from "../../domain/import-export/Imports.ts"
+import {
+  ExportFormat,
+  exporting,
+  Import,
+  ImportFormat,
+  importing,
+  ImportState,
+  Kind,
+  RefusedRow
+} from "../../domain/import-export/Import.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Text } from "../../domain/text/Storable.ts"
