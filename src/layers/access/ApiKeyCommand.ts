@@ -106,7 +106,8 @@ const asLine = <A, R>(
 
 const services = (settings: AppSettings) =>
   ApiKeys.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(ApiKeyRepo.layer, OrganizationRepo.layer, CacheInvalidation.layer)),
+    Layer.provideMerge(Layer.merge(ApiKeyRepo.layer, OrganizationRepo.layer)),
+    Layer.provideMerge(CacheInvalidation.layer),
     Layer.provideMerge(databaseApp(settings))
   )
 
