@@ -1,13 +1,16 @@
 import { Effect, Result } from "effect"
 import type { CurrentActor } from "../domain/access/Actor.ts"
-import type { PinnedHold, Reservation, ReservationOutcome, StockSnapshot } from "../domain/inventory/Reservation.ts"
 import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
   allocateInTurn,
+  type PinnedHold,
+  type Reservation,
+  type ReservationOutcome,
   type StockAllocation,
   type StockLevels,
-  type StockShort
+  type StockShort,
+  type StockSnapshot
 } from "../domain/inventory/StockRules.ts"
 
 /** The most recently used stock snapshots, at most `capacity`. */

@@ -32,8 +32,7 @@ import {
   OrderRecordsGroup,
   OrdersGroup
 } from "./orders/OrdersApi.ts"
-import { PaymentsGroup } from "./payments/PaymentsApi.ts"
-import { CompensationsGroup, RefundsGroup } from "./payments/RefundsApi.ts"
+import { CompensationsGroup, PaymentsGroup, RefundsGroup } from "./payments/PaymentsApi.ts"
 import { PricingGroup } from "./pricing/PricingApi.ts"
 import { PromotionsGroup } from "./promotions/PromotionsApi.ts"
 import { SearchGroup } from "./search/SearchApi.ts"

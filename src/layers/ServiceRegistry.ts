@@ -24,8 +24,7 @@ import { Promotions } from "../domain/promotions/Promotions.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
-import { RefundRequests } from "../workflows/payments/RefundRequests.ts"
-import { RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
+import { RefundRequests, RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 
 /** Two services under one name. */

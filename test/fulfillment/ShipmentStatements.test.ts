@@ -6,7 +6,8 @@ import { handoverLayer, ShipmentRepo } from "../../src/domain/fulfillment/Shipme
 import { Shipments } from "../../src/domain/fulfillment/Shipments.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
-import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
+import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
+import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { Orders } from "../../src/domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -18,7 +19,7 @@ const shipments = Shipments.layer.pipe(
   Layer.provide(Orders.layer),
   Layer.provide(Layer.mergeAll(OrderRepo.layer, OrderStatusRepo.layer, ShipmentRepo.layer, Hooks.layerNone)),
   Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
-  Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, OrderHoldRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 

@@ -120,7 +120,7 @@ it.layer(App)("adjusting stock", (it) => {
         const before = yield* countOf("outbox_events")
         assert.strictEqual(
           (yield* Effect.flip(adjust({ entityId, warehouseId, type: "damage", quantity: 3 })))._tag,
-          "ValidationFailed"
+          "ValidationFailed/BelowReserved"
         )
         assert.strictEqual(yield* countOf("outbox_events"), before)
         assert.deepStrictEqual(yield* unitsOf(entityId), { [warehouseId]: { onHand: 5, reserved: 3 } })
@@ -131,12 +131,12 @@ it.layer(App)("adjusting stock", (it) => {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
         const sold = { entityId, warehouseId, type: "sale", quantity: 3 } as const
         assert.deepInclude(yield* adjust({ ...sold, allowNegative: true }), { after: -3, allowNegative: true })
-        assert.strictEqual((yield* Effect.flip(adjust(sold)))._tag, "ValidationFailed")
+        assert.strictEqual((yield* Effect.flip(adjust(sold)))._tag, "ValidationFailed/BelowReserved")
         // Upwards it needs no permission, and the level clears the flag once nothing is missing.
         const restock = { entityId, warehouseId, type: "restock", quantity: 2 } as const
         assert.deepInclude(yield* adjust(restock), { after: -1, allowNegative: true })
         assert.deepInclude(yield* adjust(restock), { after: 1, allowNegative: false })
-        assert.strictEqual((yield* Effect.flip(adjust(sold)))._tag, "ValidationFailed")
+        assert.strictEqual((yield* Effect.flip(adjust(sold)))._tag, "ValidationFailed/BelowReserved")
       }))
 
     it.effect("allows a level below what is reserved for one adjustment only", () =>
@@ -149,7 +149,7 @@ it.layer(App)("adjusting stock", (it) => {
         assert.deepInclude(level, { quantityReserved: 3, available: -1, allowNegative: true })
         assert.strictEqual(
           (yield* Effect.flip(adjust({ entityId, warehouseId, type: "damage", quantity: 1 })))._tag,
-          "ValidationFailed"
+          "ValidationFailed/BelowReserved"
         )
         yield* (yield* Inventory).release(hold)
         const [found] = (yield* (yield* StockRepo).levels({ entityId }, { page: 1, limit: 1 })).items

@@ -1,13 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { type Adjustment, adjustStock, type StockState } from "../../src/domain/inventory/StockAdjustment.ts"
+import { maxUnits } from "../../src/domain/inventory/StockLevel.ts"
 import {
-  type Adjustment,
-  adjustStock,
   afterAllocations,
   allocateInTurn,
   allocateStock,
-  maxUnits,
-  type StockState,
   type WarehouseStock
 } from "../../src/domain/inventory/StockRules.ts"
 

@@ -5,7 +5,8 @@ import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { handoverLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
-import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
+import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
+import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
 import { OrderStatusRepo, type OrderTransition } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { buildOrder, type BuiltOrder, manager, stockOf } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -25,7 +26,7 @@ const refundsOf = (order: BuiltOrder) =>
 describe("a transition of an order", () => {
   it.layer(OrderStatusRepo.layer.pipe(
     Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
-    Layer.provide(Layer.mergeAll(HoldRepo.layer, undoCreateOrderRepoLayer)),
+    Layer.provide(Layer.mergeAll(HoldRepo.layer, OrderHoldRepo.layer, undoCreateOrderRepoLayer)),
     Layer.provideMerge(TestDatabase)
   ))((it) => {
     it.effect("to cancelled gives stock back, records the refund of the capture and emits the change", () =>

@@ -3,7 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -31,7 +31,7 @@ const refund = (orderId: string, amount: number, status = "pending", id = newId(
 
 const inStore = Effect.provideService(CurrentActor, manager())
 
-it.layer(refundRepoLayer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })(
+it.layer(RefundRepo.layer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestServices: true })(
   "the table of orders",
   (it) => {
     const constrained = <A, R>(write: Effect.Effect<A, SqlError.SqlError, R>, what: string) =>

@@ -10,7 +10,7 @@ import { newId } from "../../src/domain/ids/Id.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { Orders } from "../../src/domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
-import { CaptureRepo, captureRepoLayer, type DueCapture } from "../../src/domain/payments/CaptureRepo.ts"
+import { CaptureRepo, type DueCapture } from "../../src/domain/payments/CaptureRepo.ts"
 import { PaymentAdapters } from "../../src/domain/payments/PaymentAdapter.ts"
 import { testProvider } from "../../src/layers/payments/TestProvider.ts"
 import { CaptureOrder, captureOrderLayer, Captures } from "../../src/workflows/checkout/Captures.ts"
@@ -72,7 +72,7 @@ describe("captures that were claimed", () => {
       assert.deepStrictEqual(found, { begun: [orders[0], orders[2]], looked: 3 })
     }))
 
-  it.layer(Layer.provideMerge(captureRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+  it.layer(Layer.provideMerge(CaptureRepo.layer, TestDatabase), { excludeTestServices: true })((it) => {
     it.effect("takes a claimed capture after a minute, the oldest first, and again after ten", () =>
       Effect.gen(function*() {
         const fresh = yield* buildOrder({ captured: null })
@@ -114,7 +114,7 @@ describe("captures that were claimed", () => {
         // The run of the first claim comes to its end a second time.
         yield* inStore(release(order.id, 0))
         assert.deepStrictEqual(yield* inStore(claim(order.id, 200)), { amount: 200, refusals: 1 })
-        assert.strictEqual((yield* Effect.flip(inStore(claim(order.id, 300))))._tag, "Conflict")
+        assert.strictEqual((yield* Effect.flip(inStore(claim(order.id, 300))))._tag, "Conflict/OtherCaptureRunning")
         yield* sql`update orders set amount_captured = 200 where id = ${order.id}::uuid`
         yield* inStore(release(order.id, 1))
         const [row] = yield* sql`select capture_amount, capture_refusals from orders where id = ${order.id}::uuid`
@@ -137,9 +137,19 @@ describe("captures that were claimed", () => {
         yield* sql`update orders set payment_provider = null where id = ${refusals["without a provider"].id}::uuid`
         yield* sql`update orders set payment_intent_id = null where id = ${refusals["without a payment"].id}::uuid`
         yield* sql`update orders set payment_due_at = now() where id = ${refusals.waiting.id}::uuid`
-        for (const [what, { id }] of Object.entries(refusals)) {
-          assert.strictEqual((yield* Effect.flip(inStore(claim(id, undefined))))._tag, "Conflict", what)
-        }
+        const refused = yield* Effect.forEach(
+          Object.values(refusals),
+          ({ id }) => Effect.map(Effect.flip(inStore(claim(id, undefined))), ({ _tag }) => _tag)
+        )
+        assert.deepStrictEqual(refused, [
+          "Conflict/NothingAuthorized",
+          "Conflict/AlreadyCaptured",
+          "Conflict/CaptureAfterEnd",
+          "Conflict/CaptureAfterEnd",
+          "Conflict/NothingAuthorized",
+          "Conflict/NothingAuthorized",
+          "Conflict/PaymentUnconfirmed"
+        ])
       }))
 
     it.effect("confirms an order whose capture succeeded before its process died, without asking the provider again", () =>
@@ -147,7 +157,7 @@ describe("captures that were claimed", () => {
         const { id } = yield* buildOrder()
         const done: Array<string> = []
         const around = Layer.mergeAll(
-          captureRepoLayer,
+          CaptureRepo.layer,
           OrderRepo.layer,
           PaymentAdapters.layerOf([testProvider({ webhookSecret: "test" })], new Map()),
           Layer.mock(CreateOrderRepo, {}),

@@ -3,28 +3,26 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
-import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
-import {
-  CompensationFailureRepo,
-  compensationFailureRepoLayer
-} from "../../src/domain/payments/CompensationFailureRepo.ts"
+import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
+import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
+import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
+import { CompensationFailureRepo } from "../../src/domain/payments/CompensationFailureRepo.ts"
 import { calculateRefund } from "../../src/domain/payments/RefundCalculation.ts"
-import { RefundCalculationRepo, refundCalculationRepoLayer } from "../../src/domain/payments/RefundCalculationRepo.ts"
-import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
-import { RefundRetryRepo, refundRetryRepoLayer } from "../../src/domain/payments/RefundRetryRepo.ts"
+import { RefundCalculationRepo } from "../../src/domain/payments/RefundCalculationRepo.ts"
+import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundReversalRepo } from "../../src/domain/payments/RefundReversalRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const Repos = Layer.mergeAll(
-  compensationFailureRepoLayer,
-  refundCalculationRepoLayer,
-  refundRecordRepoLayer,
-  refundRetryRepoLayer
+  CompensationFailureRepo.layer,
+  RefundCalculationRepo.layer,
+  RefundRepo.layer,
+  RefundReversalRepo.layer
 ).pipe(
-  Layer.provideMerge(RefundedStock.layer),
-  Layer.provide(RefundedStockRepo.layer),
+  Layer.provideMerge(OrderStock.layer),
+  Layer.provide(Layer.merge(HoldRepo.layer, OrderHoldRepo.layer)),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -42,8 +40,8 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
       const { items, total } = yield* inStore(failures.list("open", page))
       assert.strictEqual(total, 1)
       assert.deepInclude(items[0], { id: checkoutId, kind: "void_failed", amount: 900, actions: ["resolve"] })
-      const refused = yield* Effect.flip(inStore(Effect.flatMap(RefundRetryRepo, ({ retry }) => retry(checkoutId))))
-      assert.strictEqual(refused._tag, "Conflict")
+      const refused = yield* Effect.flip(inStore(Effect.flatMap(RefundReversalRepo, ({ retry }) => retry(checkoutId))))
+      assert.strictEqual(refused._tag, "Conflict/StepNotRestartable")
       const elsewhere = Effect.provideService(CurrentActor, manager("org_else"))
       assert.strictEqual((yield* elsewhere(failures.list(undefined, page))).total, 0)
       assert.isFalse(yield* elsewhere(failures.resolve(checkoutId, null)))
@@ -80,8 +78,8 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
           'fulfillment', -1, 'order', gen_random_uuid()::text from generate_series(1, 20000)`
       for (const table of ["compensation_failures", "refunds", "stock_movements"]) yield* sql`analyze ${sql(table)}`
       const failures = yield* CompensationFailureRepo
-      const records = yield* RefundRecordRepo
-      const stock = yield* RefundedStock
+      const records = yield* RefundRepo
+      const stock = yield* OrderStock
       const open = yield* plansOf(inStore(failures.list("open", page)))
       open.forEach((plan) => assert.include(plan, "compensation_failures_open"))
       const listed = yield* plansOf(inStore(records.ofOrder(order.id, page)))

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { PaymentEventRepo, paymentEventRepoLayer } from "../../src/domain/payments/PaymentEventRepo.ts"
+import { PaymentEventRepo } from "../../src/domain/payments/PaymentEventRepo.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
@@ -13,7 +13,7 @@ const event = (eventId: string) => ({ provider: "test", eventId, type: "payment_
 const asManager = Effect.provideService(CurrentActor, manager())
 
 describe("PaymentEventRepo", () => {
-  it.layer(paymentEventRepoLayer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
+  it.layer(PaymentEventRepo.layer.pipe(Layer.provideMerge(TestDatabase)))((it) => {
     it.effect("rolls the event back with everything its work wrote when the work fails", () =>
       Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { buildOrder, type BuiltOrder, manager, type OrderSpec } from "../support/OrderBuilder.ts"
@@ -60,7 +60,7 @@ const moneyOf = (order: BuiltOrder) =>
   })
 
 describe("refunds", () => {
-  it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+  it.layer(Layer.provideMerge(RefundRepo.layer, TestDatabase), { excludeTestServices: true })((it) => {
     it.effect("takes new refunds although many can never be settled", () =>
       Effect.gen(function*() {
         const order = yield* buildOrder()
@@ -108,7 +108,7 @@ describe("refunds", () => {
 })
 
 describe("a payment that was taken after its order was cancelled", () => {
-  it.layer(Layer.provideMerge(refundRepoLayer, TestDatabase), { excludeTestServices: true })((it) => {
+  it.layer(Layer.provideMerge(RefundRepo.layer, TestDatabase), { excludeTestServices: true })((it) => {
     const wholly = { captured: 1_000, refunded: 1_000, waiting: 0 }
 
     it.effect("refunds a late capture by a new void when the first one has ended, well or not", () =>

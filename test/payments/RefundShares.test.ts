@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
-import { calculateRefund } from "../../src/domain/payments/RefundCalculation.ts"
-import { type RefundableLine, type RefundableOrder } from "../../src/domain/payments/RefundShares.ts"
+import {
+  calculateRefund,
+  type RefundableLine,
+  type RefundableOrder
+} from "../../src/domain/payments/RefundCalculation.ts"
 
 const line = (id: string, also: Partial<RefundableLine> = {}): RefundableLine => ({
   id,

@@ -8,9 +8,8 @@ import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { undoCreateOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { handoverLayer } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
-import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
-import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
-import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
+import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
+import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import {
   type PaymentAdapter,
@@ -18,12 +17,11 @@ import {
   PaymentDeclined,
   PaymentUnknown
 } from "../../src/domain/payments/PaymentAdapter.ts"
-import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
-import { refundReversalRepoLayer } from "../../src/domain/payments/RefundReversalRepo.ts"
+import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundReversalRepo } from "../../src/domain/payments/RefundReversalRepo.ts"
 import { testProvider } from "../../src/layers/payments/TestProvider.ts"
-import { FullRefunds } from "../../src/workflows/payments/FullRefunds.ts"
 import { RefundSettlement } from "../../src/workflows/payments/RefundSettlement.ts"
-import { SettleRefund, settleRefundLayer } from "../../src/workflows/payments/SettleRefund.ts"
+import { FullRefunds, SettleRefund, settleRefundLayer } from "../../src/workflows/payments/SettleRefund.ts"
 import { eventually } from "../support/Eventually.ts"
 import { buildOrder, manager, type OrderSpec } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -85,9 +83,9 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 /** The order's own status afterwards is tested over HTTP. */
 const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
 
-const repos = Layer.mergeAll(OrderStatusRepo.layer, refundRepoLayer, refundReversalRepoLayer, noConclusion).pipe(
-  Layer.provide(Layer.mergeAll(OrderStock.layer, RefundedStock.layer, handoverLayer)),
-  Layer.provide(Layer.mergeAll(HoldRepo.layer, RefundedStockRepo.layer, undoCreateOrderRepoLayer)),
+const repos = Layer.mergeAll(OrderStatusRepo.layer, RefundRepo.layer, RefundReversalRepo.layer, noConclusion).pipe(
+  Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
+  Layer.provide(Layer.mergeAll(HoldRepo.layer, OrderHoldRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)
 )
 

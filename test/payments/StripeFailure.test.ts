@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import Stripe from "stripe"
-import { type FailureKind, failureOf } from "../../src/layers/payments/StripeFailure.ts"
+import { type FailureKind, failureOf } from "../../src/layers/payments/StripeClient.ts"
 
 const { StripeCardError, StripeError, StripeIdempotencyError, StripeInvalidRequestError } = Stripe.errors
 

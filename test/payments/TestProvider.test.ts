@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { PaymentAdapters } from "../../src/domain/payments/PaymentAdapter.ts"
-import { WebhookUnconfigured } from "../../src/domain/payments/PaymentErrors.ts"
+import { PaymentAdapters, WebhookUnconfigured } from "../../src/domain/payments/PaymentAdapter.ts"
 import { paymentProviders } from "../../src/layers/payments/PaymentProviders.ts"
 import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvider.ts"
 

@@ -1,8 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
 import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
-import { type CalculatedRefund, calculateRefund } from "../../src/domain/payments/RefundCalculation.ts"
-import type { RefundableOrder } from "../../src/domain/payments/RefundShares.ts"
+import {
+  type CalculatedRefund,
+  calculateRefund,
+  type RefundableOrder
+} from "../../src/domain/payments/RefundCalculation.ts"
 import type { Bill } from "./Bill.ts"
 import type { Chance } from "./Chance.ts"
 import type { Wish } from "./Shop.ts"

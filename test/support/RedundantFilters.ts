@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
     "src/domain/import-export/ImportRepo.ts#9",
     "src/domain/import-export/ImportRepo.ts#10",
     "src/domain/fulfillment/ShipmentRepo.ts#3",
-    "src/domain/payments/RefundRetryRepo.ts#1",
+    "src/domain/payments/RefundReversalRepo.ts#3",
     "src/domain/records/RecordRepo.ts#2",
     "src/domain/staff/StaffRepo.ts#4"
   ],
@@ -44,7 +44,7 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the next statement has it": [
     "src/domain/import-export/ImportRepo.ts#8",
     "src/domain/payments/RefundRepo.ts#1",
-    "src/domain/payments/RefundReversalRepo.ts#2"
+    "src/domain/payments/RefundReversalRepo.ts#4"
   ],
   "the transaction has read the rows, with the filter, behind the lock of their entity": [
     "src/domain/batching/RowBatchRepo.ts#2"
@@ -60,9 +60,9 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "the entries of the change log that it leads to have it": ["src/domain/customers/PersonalDataRepo.ts#8"],
   "the other two of the join say it": [
-    "src/domain/inventory/OpenAllocationsRepo.ts#0",
-    "src/domain/inventory/OpenAllocationsRepo.ts#1",
-    "src/domain/inventory/OpenAllocationsRepo.ts#2"
+    "src/domain/inventory/StockStatements.ts#8",
+    "src/domain/inventory/StockStatements.ts#9",
+    "src/domain/inventory/StockStatements.ts#10"
   ],
   "it names its job": ["src/layers/jobs/JobQueueRepo.ts#1"]
 }

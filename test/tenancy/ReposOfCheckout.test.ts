@@ -15,7 +15,7 @@ import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts
 import { keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { EditedStock } from "../../src/domain/inventory/EditedStock.ts"
+import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { aPendingOrder } from "../checkout/NewOrder.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -28,7 +28,7 @@ const Repos = Layer.mergeAll(
   basketRepoLayer,
   createOrderRepoLayer,
   idempotencyRepoLayer,
-  Layer.provide(orderEditRepoLayer, Layer.mock(EditedStock, {})),
+  Layer.provide(orderEditRepoLayer, Layer.mock(OrderStock, {})),
   undoCreateOrderRepoLayer
 ).pipe(Layer.provideMerge(TestDatabase))
 

@@ -6,14 +6,12 @@ import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { handoverLayer, lockOrder, ShipmentRepo } from "../../src/domain/fulfillment/ShipmentRepo.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
-import { OrderStock } from "../../src/domain/inventory/OrderStock.ts"
-import { RefundedStock } from "../../src/domain/inventory/RefundedStock.ts"
+import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { Handover } from "../../src/domain/orders/OrderStatus.ts"
-import { CaptureRepo, captureRepoLayer } from "../../src/domain/payments/CaptureRepo.ts"
-import { RefundCalculationRepo, refundCalculationRepoLayer } from "../../src/domain/payments/RefundCalculationRepo.ts"
-import { RefundRecordRepo, refundRecordRepoLayer } from "../../src/domain/payments/RefundRecordRepo.ts"
-import { RefundRepo, refundRepoLayer } from "../../src/domain/payments/RefundRepo.ts"
-import { RefundReversalRepo, refundReversalRepoLayer } from "../../src/domain/payments/RefundReversalRepo.ts"
+import { CaptureRepo } from "../../src/domain/payments/CaptureRepo.ts"
+import { RefundCalculationRepo } from "../../src/domain/payments/RefundCalculationRepo.ts"
+import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
+import { RefundReversalRepo } from "../../src/domain/payments/RefundReversalRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import {
@@ -29,18 +27,17 @@ import {
 } from "./AnotherTenant.ts"
 
 const Repos = Layer.mergeAll(
-  captureRepoLayer,
+  CaptureRepo.layer,
   createOrderRepoLayer,
   FulfillmentRepo.layer,
   handoverLayer,
-  refundCalculationRepoLayer,
-  refundRecordRepoLayer,
-  refundRepoLayer,
-  refundReversalRepoLayer,
+  RefundCalculationRepo.layer,
+  RefundRepo.layer,
+  RefundReversalRepo.layer,
   ShipmentRepo.layer
 ).pipe(
   // No request gets as far as the stock.
-  Layer.provide(Layer.merge(Layer.mock(OrderStock, {}), Layer.mock(RefundedStock, {}))),
+  Layer.provide(Layer.mock(OrderStock, {})),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -128,15 +125,15 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     1
   ],
   ["a refund", ({ refund }) => RefundRepo.use((repo) => isFound(repo.find(refund))), false, true],
-  ["a refund record", ({ refund }) => RefundRecordRepo.use((repo) => isFound(repo.find(refund))), false, true],
-  ["refunds", ({ paid }) => RefundRecordRepo.use((repo) => isFound(repo.ofOrder(paid.id, page))), false, true],
-  ["a refundable order", ({ paid }) => RefundRecordRepo.use((repo) => isFound(repo.refundable(paid.id))), false, true],
+  ["a refund record", ({ refund }) => RefundRepo.use((repo) => isFound(repo.record(refund))), false, true],
+  ["refunds", ({ paid }) => RefundRepo.use((repo) => isFound(repo.ofOrder(paid.id, page))), false, true],
+  ["a refundable order", ({ paid }) => RefundRepo.use((repo) => isFound(repo.refundable(paid.id))), false, true],
   ["a payment", ({ paid }) => CreateOrderRepo.use((repo) => repo.settle(paid.id, "pi_other", 1)), undefined],
   ["a late payment", ({ cancelled }) => RefundRepo.use((repo) => repo.returnLate(cancelled.id, 1_000)), null],
   [
     "a new refund",
     ({ paid }) => RefundCalculationRepo.use((repo) => repo.write(paid.id, "r", forbiddenRule)),
-    "NotFound"
+    "NotFound/RefundedOrder"
   ],
   [
     "a refund elsewhere",
@@ -149,14 +146,27 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
     ({ refund }) => RefundReversalRepo.use((repo) => repo.fail(refund, { message: "no", refused: true })),
     false
   ],
-  ["an undone refund", ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)), "NotFound"],
+  [
+    "an undone refund",
+    ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)),
+    "NotFound/Refund"
+  ],
   ["a sent refund", ({ refund }) => RefundRepo.use((repo) => repo.send(refund)), false, true],
-  ["a capture", ({ open }) => CaptureRepo.use((repo) => Effect.asVoid(repo.claim(open.id, 5))), "NotFound", undefined]
+  [
+    "a capture",
+    ({ open }) => CaptureRepo.use((repo) => Effect.asVoid(repo.claim(open.id, 5))),
+    "NotFound/CapturedOrder",
+    undefined
+  ]
 ]
 
 /** Once the refund is sent and the capture claimed. */
 const later: typeof questions = [
-  ["an undone refund", ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)), "NotFound"],
+  [
+    "an undone refund",
+    ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)),
+    "NotFound/Refund"
+  ],
   ["a released capture", ({ open }) => CaptureRepo.use((repo) => repo.release(open.id, 0)), undefined]
 ]
 
@@ -185,9 +195,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of goods and money"
       const change = ShipmentRepo.use((repo) => Effect.flip(repo.change(order.id, shipment, forbidden)))
       assert.strictEqual((yield* asOwner(change))._tag, "NotFound/Fulfillment")
       yield* insert("refunds", { id: newId(), order_id: order.id, amount: 5, reason: "r", status: "pending" })
-      const refunds = RefundRecordRepo.use((repo) =>
-        Effect.map(repo.ofOrder(order.id, page), (all) => all?.items.length)
-      )
+      const refunds = RefundRepo.use((repo) => Effect.map(repo.ofOrder(order.id, page), (all) => all?.items.length))
       yield* leavesOut(refunds, 1, ["refunds", "order_id", order.id, 0])
     }))
 

@@ -6,10 +6,8 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
-import { RefundedStockRepo } from "../../src/domain/inventory/RefundedStockRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
-import { StockAuditRepo } from "../../src/domain/inventory/StockAuditRepo.ts"
-import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
+import { StockAuditRepo, StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { insert, openAnother, whileLocked } from "./AnotherTenant.ts"
@@ -19,7 +17,6 @@ const Repos = Layer.mergeAll(
   HoldRepo.layer,
   ManualHoldRepo.layer,
   OrderHoldRepo.layer,
-  RefundedStockRepo.layer,
   ReservationRepo.layer,
   StockAuditRepo.layer,
   StockRepo.layer
@@ -140,9 +137,9 @@ const sent = (units?: number): Change => (shared) =>
   HoldRepo.use((repo) => unitsOf(repo.fulfilSold(shared.order, units === undefined ? undefined : some(shared, units))))
 const unsent: Change = (shared) => HoldRepo.use((repo) => repo.returnToHold(shared.order, some(shared, 2)))
 const refunded = (units: number): Change => (shared) =>
-  RefundedStockRepo.use((repo) => unitsOf(repo.release(shared.order, some(shared, units))))
+  OrderHoldRepo.use((repo) => unitsOf(repo.releaseUnits(shared.order, some(shared, units))))
 const unrefunded: Change = (shared) =>
-  RefundedStockRepo.use((repo) => unitsOf(repo.holdAgain(shared.order, some(shared, 1))))
+  OrderHoldRepo.use((repo) => unitsOf(repo.holdAgain(shared.order, some(shared, 1))))
 const tooMany: Change = (shared) => Effect.andThen(Effect.flip(edited(shared, 5)), edited(shared, 2))
 const manuallyReleased = (units: number): Change => (shared) =>
   ManualHoldRepo.use((repo) => repo.release(manual(shared, units)))
@@ -257,7 +254,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
         yield* insert("stock_movements", { organization_id, id: randomUUID(), quantity, reference_id: order, ...sent })
       }
       const before = yield* rowsOf("org_another")
-      const back = RefundedStockRepo.use((repo) => unitsOf(repo.restoreHold(order, some(shared, 9))))
+      const back = OrderHoldRepo.use((repo) => unitsOf(repo.restoreHold(order, some(shared, 9))))
       assert.deepStrictEqual(yield* back, [3])
       const [onHand, _, version] = yield* leftOf(shared)
       assert.deepStrictEqual([onHand, version], [13, 1])

@@ -4,8 +4,8 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { AuditedType } from "../events/Event.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { EditedStock } from "../inventory/EditedStock.ts"
-import type { HoldChange } from "../inventory/HoldChange.ts"
+import { OrderStock } from "../inventory/Inventory.ts"
+import type { HoldChange } from "../inventory/StockRules.ts"
 import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { columnOf } from "../records/Columns.ts"
@@ -80,7 +80,7 @@ export interface OrderEdit extends Pick<EditedOrder, "revision" | "used"> {
 export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain/checkout/OrderEditRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const stock = yield* EditedStock
+    const stock = yield* OrderStock
     const projections = yield* orderProjections
 
     /** In one statement. Undefined when the organization has no such order. */

@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from
 import { isSameSellable, Line, mergedLine } from "../carts/Line.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
-import type { HoldChange, UnitsShort } from "../inventory/HoldChange.ts"
+import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
 import type { Order, OrderLine, StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
 import { EntityNotFound } from "../pricing/Price.ts"

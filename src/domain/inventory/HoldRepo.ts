@@ -1,42 +1,17 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { lockingHolds, unitsBySellable } from "./LockedHoldsRepo.ts"
-import { deductedFromHolds, movedVersions, openUnits } from "./OpenAllocationsRepo.ts"
-import { releaseStock } from "./ReleaseStockRepo.ts"
-import { returnToHoldStatement } from "./ReturnToHoldRepo.ts"
-import type { StockAllocation, StockDemand } from "./StockRules.ts"
-
-/**
- * Deducts shipped units in one statement: what these holders hold of each sellable, `shipped` units of it or
- * everything, from the reserved warehouses in their order. On hand is decremented in SQL, so that concurrent shipments
- * add up. A holder with nothing left is fulfilled. The caller has locked the holds.
- */
-export const fulfilStatement = <Row extends object>(
-  sql: SqlClient.SqlClient,
-  organization: string,
-  orderId: string,
-  holders: ReadonlyArray<string>,
-  shipped: ReadonlyMap<string, number> | undefined
-) =>
-  sql<Row>`with ${openUnits(sql, organization, holders, shipped)},
-    ${movedVersions(sql, organization)},
-    gone as (
-      update stock_levels s set on_hand = s.on_hand - l.quantity, reserved = s.reserved - l.quantity,
-        updated_at = now()
-      from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
-        group by sellable_id, warehouse_id) l
-      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
-        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
-    ${deductedFromHolds(sql, organization, holders, "fulfilled")},
-    noted as (
-      insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-        reference_type, reference_id)
-      select gen_random_uuid(), ${organization}, s.entity_id, s.variant_id, l.warehouse_id, 'fulfillment',
-        -l.quantity, 'order', ${orderId}
-      from lines l join stock_levels s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
-      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked)))
-    select sellable_id, warehouse_id, quantity from lines`
+import { decoding } from "../records/Rows.ts"
+import { StockAllocation, type StockDemand, unitsBySellable } from "./StockRules.ts"
+import {
+  allocatedUnits,
+  deductedFromHolds,
+  lockingHolds,
+  movedVersions,
+  notedLines,
+  openUnits,
+  releaseStock
+} from "./StockStatements.ts"
 
 /** Maximum number of holds one run expires: the versions of all their sellables are locked until it commits. */
 const batchSize = 500
@@ -46,29 +21,17 @@ const purgeSize = 1000
 /** A release concurrent with a committing reservation sees it only at the second try. */
 const releaseTries = 5
 
-interface ReleaseRow {
-  readonly released: boolean
-  readonly settled: boolean
-}
-
 /** Holders by organization: what is done to them is done per organization, so that indexes find their lines. */
-interface HoldersRow {
-  readonly organization_id: string
-  readonly holders: ReadonlyArray<string>
-}
+const Holders = Schema.Struct({ organization: Schema.String, holders: Schema.Array(Schema.String) })
 
-interface LineRow {
-  readonly sellable_id: string
-  readonly warehouse_id: string
-  readonly quantity: number
-}
+const Released = Schema.Struct({ released: Schema.Boolean, settled: Schema.Boolean })
 
 /**
  * Ends holds and returns or deducts their stock. Every method moves the versions of the sellables, so stock entities
  * notice, and takes locks in the order of all stock writers: holds, versions by key, levels.
  */
 export class HoldRepo extends Context.Service<HoldRepo>()("stoa/domain/inventory/HoldRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql) }))
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeReleases(sql), ...makeSold(sql), ...makeReturns(sql) }))
 }) {
   static readonly layer = Layer.effect(HoldRepo, HoldRepo.make)
 }
@@ -79,17 +42,21 @@ export class HoldRepo extends Context.Service<HoldRepo>()("stoa/domain/inventory
  */
 const eachAlone = Effect.fnUntraced(function*(
   what: string,
-  due: ReadonlyArray<HoldersRow>,
-  end: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<number, SqlError.SqlError>
+  due: ReadonlyArray<typeof Holders.Type>,
+  end: (
+    organization: string,
+    holders: ReadonlyArray<string>
+  ) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
 ) {
   const attempt = (organization: string, holders: ReadonlyArray<string>) =>
-    Effect.catch(
-      end(organization, holders),
-      (error) =>
+    end(organization, holders).pipe(
+      Effect.map((ended) => ended.length),
+      Effect.catch((error) =>
         Effect.as(Effect.logError(`cannot ${what} holds of ${organization}: ${holders.join(", ")}`, error), undefined)
+      )
     )
   let ended = 0
-  for (const { holders, organization_id: organization } of due) {
+  for (const { holders, organization } of due) {
     const together = yield* attempt(organization, holders)
     if (together !== undefined) ended += together
     else if (holders.length > 1) {
@@ -99,6 +66,13 @@ const eachAlone = Effect.fnUntraced(function*(
   return ended
 })
 
+/** CTEs that release the lines (`lines`) of the holds `mine`. */
+const releasedHolds = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
+  sql`lines as materialized (
+      select holder, sellable_id, warehouse_id, quantity from hold_lines
+      where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
+    ${releaseStock(sql, organization, reason)}`
+
 const makeReleases = (sql: SqlClient.SqlClient) => {
   /**
    * Ends the hold of a failed checkout and leaves a marker, so that a reservation still on its way is refused. Does
@@ -107,16 +81,13 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
   const release = Effect.fn("HoldRepo.release")(function*(holder: string) {
     const organization = yield* currentOrganization
     for (let tries = 0; tries < releaseTries; tries++) {
-      const rows = yield* sql<ReleaseRow>`with mine as materialized (
+      const [row] = yield* decoding(sql, Released)`with mine as materialized (
           select holder from holds
           where organization_id = ${organization} and holder = ${holder} and state = 'held' for update),
         mark as (
           insert into holds (organization_id, holder, state) select ${organization}, ${holder}, 'released'
           where not exists (select 1 from mine) on conflict (organization_id, holder) do nothing returning 1),
-        lines as materialized (
-          select holder, sellable_id, warehouse_id, quantity from hold_lines
-          where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
-        ${releaseStock(sql, organization, "released")},
+        ${releasedHolds(sql, organization, "released")},
         ended as (
           update holds set state = 'released', updated_at = now()
           where organization_id = ${organization} and holder = any(array(select holder from mine)))
@@ -125,36 +96,29 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
             or exists (select 1 from holds where organization_id = ${organization} and holder = ${holder}) as settled`
       // Not settled: the hold was committed after this statement's snapshot and before its insert. The next try sees
       // it.
-      if (rows[0]?.settled === true) return rows[0].released
+      if (row?.settled === true) return row.released
     }
     return yield* Effect.die(new Error(`The hold of ${holder} could not be released.`))
   }, Effect.orDie)
   const expireOf = (organization: string, holders: ReadonlyArray<string>) =>
-    sql<{ ended: number }>`with mine as materialized (
+    sql`with mine as materialized (
         select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
           and state = 'held' and expires_at <= now()
         order by holder for update skip locked),
-      lines as materialized (
-        select holder, sellable_id, warehouse_id, quantity from hold_lines
-        where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
-      ${releaseStock(sql, organization, "expired")},
+      ${releasedHolds(sql, organization, "expired")},
       ended as (
         update holds set state = 'expired', updated_at = now()
         where organization_id = ${organization} and holder = any(array(select holder from mine)))
-      select count(*)::int4 as ended from mine`
+      select 1 from mine`
   /**
    * Ends expired holds of all organizations, at most 500 per call; returns the count. Safe to run in any process at any
    * time.
    */
   const expireDue = Effect.gen(function*() {
-    const due = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
+    const due = yield* decoding(sql, Holders)`select organization_id as organization, array_agg(holder) as holders
       from (select organization_id, holder from holds where state = 'held' and expires_at <= now()
         order by expires_at limit ${batchSize}) due group by organization_id`
-    return yield* eachAlone(
-      "expire",
-      due,
-      (organization, holders) => Effect.map(expireOf(organization, holders), ([row]) => row?.ended ?? 0)
-    )
+    return yield* eachAlone("expire", due, expireOf)
   }).pipe(Effect.orDie, Effect.withSpan("HoldRepo.expireDue"))
   const deleteEnded = (organization: string, holders: ReadonlyArray<string>) =>
     sql`with old as materialized (
@@ -169,19 +133,16 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
    * at most 1,000 per call; returns the count. The order and the stock movements stay.
    */
   const purgeEnded = Effect.fn("HoldRepo.purgeEnded")(function*(olderThanDays: number) {
-    const ended = yield* sql<HoldersRow>`select organization_id, array_agg(holder) as holders
+    const ended = yield* decoding(sql, Holders)`select organization_id as organization, array_agg(holder) as holders
       from (select organization_id, holder from holds where state in ('released', 'expired', 'fulfilled')
         and updated_at < now() - make_interval(days => ${olderThanDays}) order by updated_at limit ${purgeSize}) old
       group by organization_id`
-    return yield* eachAlone(
-      "delete",
-      ended,
-      (organization, holders) => Effect.map(deleteEnded(organization, holders), (rows) => rows.length)
-    )
+    return yield* eachAlone("delete", ended, deleteEnded)
   }, Effect.orDie)
   return { release, expireDue, purgeEnded }
 }
 
+/** Holds of orders; all join the caller's transaction, so that an order and its stock change together or not at all. */
 const makeSold = (sql: SqlClient.SqlClient) => {
   const locking = lockingHolds(sql)
   /**
@@ -189,48 +150,94 @@ const makeSold = (sql: SqlClient.SqlClient) => {
    * units.
    */
   const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
-    const rows = yield* locking(orderId, (organization, holders) =>
-      sql<{ units: bigint }>`with mine as materialized (
+    const [row] = yield* locking(
+      orderId,
+      (organization, holders) =>
+        decoding(sql, Schema.Struct({ units: Schema.Int }))`with mine as materialized (
           select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
             and state in ('held', 'sold')),
-        lines as materialized (
-          select holder, sellable_id, warehouse_id, quantity from hold_lines
-          where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
-        ${releaseStock(sql, organization, "cancelled")},
+        ${releasedHolds(sql, organization, "cancelled")},
         emptied as (
           update hold_lines set quantity = 0
           where organization_id = ${organization} and holder = any(array(select holder from mine)) and quantity > 0),
         ended as (
           update holds set state = 'released', expires_at = null, updated_at = now()
           where organization_id = ${organization} and holder = any(array(select holder from mine)))
-        select coalesce(sum(quantity), 0)::int8 as units from lines`)
-    return Number(rows[0]?.units ?? 0n)
+        select coalesce(sum(quantity), 0)::int8 as units from lines`
+    )
+    return row?.units ?? 0
   }, Effect.orDie)
   /**
-   * Deducts shipped stock: on hand and reserved go down in the reserved warehouses. Without `lines` everything the
-   * order still holds; with them at most what it holds. Returns what was deducted.
+   * Deducts shipped stock in one statement: on hand and reserved go down in the reserved warehouses, in their order, by
+   * SQL arithmetic, so that concurrent shipments add up. Without `lines` everything the order still holds; with them at
+   * most what it holds. A holder with nothing left is fulfilled. Returns what was deducted and from where.
    */
   const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: string, lines?: ReadonlyArray<StockDemand>) {
     const shipped = lines === undefined ? undefined : unitsBySellable(lines)
-    const rows = yield* locking(
+    return yield* locking(
       orderId,
-      (organization, holders) => fulfilStatement<LineRow>(sql, organization, orderId, holders, shipped)
+      (organization, holders) =>
+        decoding(sql, StockAllocation)`with ${openUnits(sql, organization, holders, shipped)},
+    ${movedVersions(sql, organization)},
+    gone as (
+      update stock_levels s set on_hand = s.on_hand - l.quantity, reserved = s.reserved - l.quantity,
+        updated_at = now()
+      from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
+        group by sellable_id, warehouse_id) l
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
+    ${deductedFromHolds(sql, organization, holders, "fulfilled")},
+    ${
+          notedLines(sql, organization, {
+            type: "fulfillment",
+            quantity: "-l.quantity",
+            reference: sql`'order', ${orderId}`,
+            reason: null
+          })
+        }
+    select sellable_id as sellable, warehouse_id as "warehouseId", quantity from lines`
     )
-    return rows.map((row) => ({ sellable: row.sellable_id, warehouseId: row.warehouse_id, quantity: row.quantity }))
   }, Effect.orDie)
-  /** Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order. */
-  const returnToHold = Effect.fn("HoldRepo.returnToHold")(
+  return { releaseSold, fulfilSold }
+}
+
+const makeReturns = (sql: SqlClient.SqlClient) => ({
+  /**
+   * Undoes what `fulfilSold` gave: the units are on their shelf again and held for the order, because a shipment came
+   * back.
+   */
+  returnToHold: Effect.fn("HoldRepo.returnToHold")(
     function*(orderId: string, units: ReadonlyArray<StockAllocation>) {
       if (units.length === 0) return
       const organization = yield* currentOrganization
-      yield* sql.withTransaction(Effect.gen(function*() {
-        // Locks the hold, which may have ended or been purged since everything in it was handed over.
-        yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
-          on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
-        yield* returnToHoldStatement(sql, organization, orderId, units)
-      }))
+      // Locks the hold, which may have ended or been purged since everything in it was handed over.
+      yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
+        on conflict (organization_id, holder) do update set state = 'sold', expires_at = null, updated_at = now()`
+      yield* sql`with lines as materialized (
+      select sellable_id, warehouse_id, sum(quantity)::int4 as quantity
+      from ${allocatedUnits(sql, units)} group by sellable_id, warehouse_id),
+    ${movedVersions(sql, organization)},
+    back as (
+      update stock_levels s set on_hand = s.on_hand + l.quantity, reserved = s.reserved + l.quantity, updated_at = now()
+      from lines l
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
+    held as (
+      insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
+      select ${organization}, ${orderId}, sellable_id, warehouse_id, quantity from lines
+      on conflict (organization_id, holder, sellable_id, warehouse_id)
+        do update set quantity = h.quantity + excluded.quantity),
+    ${
+        notedLines(sql, organization, {
+          type: "return",
+          quantity: "l.quantity",
+          reference: sql`'order', ${orderId}`,
+          reason: "shipment cancelled"
+        })
+      }
+    select 1`
     },
+    sql.withTransaction,
     Effect.orDie
   )
-  return { releaseSold, fulfilSold, returnToHold }
-}
+})

@@ -1,17 +1,34 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { isUuid, newId } from "../ids/Id.ts"
+import { HoldRepo } from "./HoldRepo.ts"
 import { ManualHoldRepo } from "./ManualHoldRepo.ts"
-import type { ManualStock } from "./ManualStock.ts"
-import { countReservations } from "./ReservationMetrics.ts"
-import { ReservationRepo } from "./ReservationRepo.ts"
-import { adjustmentOf, type AdjustStock } from "./StockAdjustment.ts"
-import type { AdjustedLevel, StockLevel } from "./StockLevel.ts"
+import { OrderHoldRepo } from "./OrderHoldRepo.ts"
+import { countReservations, ReservationRepo } from "./ReservationRepo.ts"
+import {
+  type Adjustment,
+  adjustmentOf,
+  type AdjustStock,
+  adjustStock,
+  type ManualStock,
+  type ResultingStock
+} from "./StockAdjustment.ts"
+import type { StockLevel } from "./StockLevel.ts"
 import { type AdjustableStock, StockRepo, type StockTarget } from "./StockRepo.ts"
-import { type Adjustment, adjustStock, allocateStock, type ResultingStock, type WarehouseStock } from "./StockRules.ts"
+import { allocateStock, type WarehouseStock } from "./StockRules.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
+
+export class StockedEntityNotFound extends notFound("StockedEntity", "No such entity.") {}
+export class StockedVariantNotFound extends notFound("StockedVariant", "No such variant of this entity.") {}
+export class WarehouseNotFound extends notFound("Warehouse", "No such warehouse.") {}
+export class InsufficientStock extends invalid(
+  "InsufficientStock",
+  (_available: number, _requested: number) => "",
+  (available: number, requested: number) => `Insufficient stock. Available: ${available}, requested: ${requested}.`,
+  "insufficient_stock"
+) {}
 
 /** Adjustments decided on what was read before they wait for a lock: two writers seldom meet twice. */
 const optimisticTries = 2
@@ -56,6 +73,25 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
   static readonly layer = Layer.effect(Inventory, Inventory.make)
 }
 
+/**
+ * Stock that orders hold, for the modules that decide about it. Called inside the caller's transaction it joins it, so
+ * that an order and its stock change together or not at all.
+ */
+export class OrderStock extends Context.Service<OrderStock>()("stoa/domain/inventory/OrderStock", {
+  make: Effect.gen(function*() {
+    const holds = yield* HoldRepo
+    return {
+      ...yield* OrderHoldRepo,
+      /** Gives back everything the order still holds: from its checkout and reserved by hand. */
+      release: (orderId: string) => Effect.asVoid(holds.releaseSold(orderId)),
+      handOver: holds.fulfilSold,
+      returnToHold: holds.returnToHold
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(OrderStock, OrderStock.make)
+}
+
 const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouseId }: ManualStock) => ({
   // Normalize the order id to lower case: the end of the order must find this hold.
   orderId: isUuid(orderId) ? orderId.toLowerCase() : orderId,
@@ -70,15 +106,8 @@ const allocate = (body: ManualStock, levels: ReadonlyArray<WarehouseStock>) => {
   const { quantity, sellable } = toHold(body)
   return Result.mapError(
     allocateStock([{ sellable, quantity }], new Map([[sellable, levels]])),
-    ({ available, requested }) => {
-      const message = `Insufficient stock. Available: ${available}, requested: ${requested}.`
-      return ValidationFailed.of("", message, "insufficient_stock")
-    }
+    ({ available, requested }) => new InsufficientStock(available, requested)
   )
-}
-
-interface Adjusted extends Pick<AdjustedLevel, "before" | "after" | "delta" | "movementId"> {
-  readonly level: StockLevel
 }
 
 const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: ResultingStock): StockLevel => ({
@@ -97,9 +126,9 @@ const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: Result
 
 const decide = (from: AdjustableStock, body: AdjustStock, adjustment: Adjustment) =>
   Effect.gen(function*() {
-    if (!from.entityKnown) return yield* NotFound.of("No such entity.")
-    if (!from.variantKnown) return yield* NotFound.of("No such variant of this entity.")
-    if (from.warehouseId === null) return yield* NotFound.of("No such warehouse.")
+    if (!from.entityKnown) return yield* new StockedEntityNotFound()
+    if (!from.variantKnown) return yield* new StockedVariantNotFound()
+    if (from.warehouseId === null) return yield* new WarehouseNotFound()
     const { quantityOnHand: onHand, quantityReserved: reserved } = from.level
     const { allowNegative = false } = body
     const change = yield* Effect.fromResult(adjustStock({ onHand, reserved, allowNegative }, adjustment))
@@ -124,7 +153,7 @@ const makeAdjust = (
     const by = performedBy ?? (yield* CurrentActor).userId
     const movement = { id: newId(), type, delta, reason, referenceId, referenceType, performedBy: by }
     const written = yield* stock.adjust(from, level, movement)
-    return written ? { level, before, after, delta, movementId: movement.id } satisfies Adjusted : undefined
+    return written ? { level, before, after, delta, movementId: movement.id } : undefined
   })
   return Effect.fnUntraced(function*(body: AdjustStock) {
     const target = { entityId: body.entityId, variantId: body.variantId ?? null, warehouseId: body.warehouseId ?? null }

@@ -1,52 +1,174 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CurrentActor } from "../access/Actor.ts"
-import { allocateUnits } from "./AllocatedUnitsRepo.ts"
-import { type HoldChange, UnitsShort } from "./HoldChange.ts"
-import { returnUnits } from "./ReturnedUnitsRepo.ts"
-import { allocateStock, type WarehouseStock } from "./StockRules.ts"
+import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { decoding } from "../records/Rows.ts"
+import {
+  allocateStock,
+  type HoldChange,
+  StockAllocation,
+  type StockDemand,
+  unitsBySellable,
+  UnitsShort,
+  WarehouseStock
+} from "./StockRules.ts"
+import {
+  allocatedUnits,
+  allocateUnits,
+  deductedFromHolds,
+  lockingHolds,
+  movedVersions,
+  openUnits,
+  releaseStock,
+  requestedUnits,
+  returnUnits
+} from "./StockStatements.ts"
 
-/** Changes what an order that is placed holds. */
+/**
+ * Changes what an order that is placed holds: edits of its lines, and what becomes of the stock of refunded units
+ * (contract §4.3). Called in the transaction that changes the order, after locking its row, so that both are written
+ * together or not at all. Locks holds, versions by key, levels, like every stock writer, and moves every version it
+ * touches. A constant number of statements, however many units and lines; none if there is nothing to move.
+ */
 export class OrderHoldRepo extends Context.Service<OrderHoldRepo>()("stoa/domain/inventory/OrderHoldRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => {
-    const lock = (organization: string, { orderId, sellable }: HoldChange) =>
-      Effect.andThen(
-        sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
-            on conflict (organization_id, holder) do update set updated_at = now()`,
-        sql`select 1 from stock_items where organization_id = ${organization}
-            and sellable_id = ${sellable}::uuid for update`
-      )
-
-    const take = Effect.fnUntraced(function*(organization: string, change: HoldChange, performedBy: string | null) {
-      const { entityId, orderId, sellable, units } = change
-      // Read after the locks, so that the levels cannot change between read and write.
-      const levels = yield* sql<WarehouseStock>`select l.warehouse_id as "warehouseId", w.priority,
-            l.on_hand - l.reserved as available
-          from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
-          where l.organization_id = ${organization} and l.sellable_id = ${sellable}::uuid`
-      const allocated = allocateStock([{ sellable, quantity: units }], new Map([[sellable, levels]]))
-      const allocations = yield* Effect.mapError(Effect.fromResult(allocated), (short) => new UnitsShort(short))
-      const taking = { organization, holder: orderId, orderId, entityId, sellable, performedBy, allocations }
-      yield* sql`with ${allocateUnits(sql, taking)} select 1`
-    })
-
-    return {
-      /**
-       * Allocates units from the active warehouses by priority, or releases at most what the order holds. Call it in the
-       * transaction that changes the order, after locking its row. Locks the hold, then the version, then the levels, like
-       * every stock writer; at most four statements.
-       */
-      change: Effect.fn("OrderHoldRepo.change")(function*(change: HoldChange) {
-        const { organizationId: organization, userId } = yield* CurrentActor
-        if (change.units === 0) return
-        yield* lock(organization, change)
-        if (change.units > 0) return yield* take(organization, change, userId)
-        const { orderId: holder, sellable, units } = change
-        const returning = { organization, holder, sellable, warehouseId: null, quantity: -units }
-        yield* sql`with ${returnUnits(sql, { ...returning, reason: "order edited" })} select 1`
-      }, Effect.catchTag("SqlError", Effect.die))
-    }
-  })
+  make: Effect.map(
+    SqlClient.SqlClient,
+    (sql) => ({ change: makeChange(sql), ...makeRefunded(sql), ...makeRestock(sql) })
+  )
 }) {
   static readonly layer = Layer.effect(OrderHoldRepo, OrderHoldRepo.make)
 }
+
+const makeChange = (sql: SqlClient.SqlClient) => {
+  const take = Effect.fnUntraced(function*(organization: string, change: HoldChange, performedBy: string | null) {
+    const { entityId, orderId, sellable, units } = change
+    // Read after the locks, so that the levels cannot change between read and write.
+    const levels = yield* decoding(sql, WarehouseStock)`select l.warehouse_id as "warehouseId", w.priority,
+        l.on_hand - l.reserved as available
+      from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
+      where l.organization_id = ${organization} and l.sellable_id = ${sellable}::uuid`
+    const allocated = allocateStock([{ sellable, quantity: units }], new Map([[sellable, levels]]))
+    const allocations = yield* Effect.mapError(Effect.fromResult(allocated), (short) => new UnitsShort(short))
+    const taking = { organization, holder: orderId, orderId, entityId, sellable, performedBy, allocations }
+    yield* sql`with ${allocateUnits(sql, taking)} select 1`
+  })
+
+  /** Allocates units from the active warehouses by priority, or releases at most what the order holds. */
+  return Effect.fn("OrderHoldRepo.change")(function*(change: HoldChange) {
+    const { organizationId: organization, userId } = yield* CurrentActor
+    const { orderId, sellable, units } = change
+    if (units === 0) return
+    yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${orderId}, 'sold')
+      on conflict (organization_id, holder) do update set updated_at = now()`
+    yield* sql`select 1 from stock_items where organization_id = ${organization}
+      and sellable_id = ${sellable}::uuid for update`
+    if (units > 0) return yield* take(organization, change, userId)
+    const returning = { organization, holder: orderId, sellable, warehouseId: null, quantity: -units }
+    yield* sql`with ${returnUnits(sql, { ...returning, reason: "order edited" })} select 1`
+  }, Effect.catchTag("SqlError", Effect.die))
+}
+
+/** A movement of each level of `from`, which also has the units. */
+const noted = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  orderId: string,
+  type: "reservation" | "return",
+  reason: string,
+  from: string
+) =>
+  sql`noted as (
+          insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
+            reference_type, reference_id, reason)
+          select gen_random_uuid(), ${organization}, entity_id, variant_id, warehouse_id, ${type}, quantity, 'order',
+            ${orderId}, ${reason} from ${sql(from)})
+        select sellable_id as sellable, warehouse_id as "warehouseId", quantity from ${sql(from)}`
+
+const makeRefunded = (sql: SqlClient.SqlClient) => {
+  const locking = lockingHolds(sql)
+  const allocations = decoding(sql, StockAllocation)
+  /** Releases units that were never handed over, at most what the order holds; returns them by warehouse. */
+  const releaseUnits = Effect.fn("OrderHoldRepo.releaseUnits")(
+    function*(orderId: string, units: ReadonlyArray<StockDemand>) {
+      if (units.length === 0) return []
+      return yield* locking(
+        orderId,
+        (organization, holders) =>
+          allocations`with ${openUnits(sql, organization, holders, unitsBySellable(units))},
+          ${releaseStock(sql, organization, "refunded")},
+          ${deductedFromHolds(sql, organization, holders, "released")}
+          select sellable_id as sellable, warehouse_id as "warehouseId", sum(quantity)::int4 as quantity from lines
+          group by sellable_id, warehouse_id`
+      )
+    },
+    Effect.orDie
+  )
+
+  /** Allocates again what a failed refund had released, as far as it is available; returns what was allocated. */
+  const holdAgain = Effect.fn("OrderHoldRepo.holdAgain")(
+    function*(orderId: string, released: ReadonlyArray<StockAllocation>) {
+      if (released.length === 0) return []
+      return yield* locking(
+        orderId,
+        (organization) =>
+          allocations`with lines as materialized (select * from ${allocatedUnits(sql, released)}),
+        ${movedVersions(sql, organization)},
+        taken as (
+          update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now()
+          from lines l
+          where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
+            and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+            and s.reserved + l.quantity <= s.on_hand
+          returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity),
+        held as (
+          insert into holds (organization_id, holder, state)
+          select ${organization}, ${orderId}, 'sold' where exists (select 1 from taken)
+          on conflict (organization_id, holder) do update set state = 'sold', updated_at = now()),
+        kept as (
+          insert into hold_lines (organization_id, holder, sellable_id, warehouse_id, quantity)
+          select ${organization}, ${orderId}, sellable_id, warehouse_id, quantity from taken
+          on conflict (organization_id, holder, sellable_id, warehouse_id)
+            do update set quantity = hold_lines.quantity + excluded.quantity),
+        ${noted(sql, organization, orderId, "reservation", "refund came to nothing", "taken")}`
+      )
+    },
+    Effect.orDie
+  )
+
+  return { releaseUnits, holdAgain }
+}
+
+const makeRestock = (sql: SqlClient.SqlClient) => ({
+  /**
+   * Returns handed-over units to their warehouses as movements `return`: at most what left for this order and has not
+   * come back. Returns them by warehouse.
+   */
+  restoreHold: Effect.fn("OrderHoldRepo.restoreHold")(
+    function*(orderId: string, units: ReadonlyArray<StockDemand>) {
+      if (units.length === 0) return []
+      const organization = yield* currentOrganization
+      return yield* decoding(sql, StockAllocation)`with away as materialized (
+          select coalesce(variant_id, entity_id) as sellable_id, warehouse_id, -sum(quantity)::int4 as quantity
+          from stock_movements
+          where organization_id = ${organization} and reference_id = ${orderId} and reference_type = 'order'
+            and type in ('fulfillment', 'return')
+          group by 1, 2),
+        open as (
+          select a.*, sum(a.quantity) over (partition by a.sellable_id order by w.priority, w.id) - a.quantity as earlier
+          from away a join warehouses w on w.id = a.warehouse_id where a.quantity > 0),
+        lines as materialized (
+          select o.sellable_id, o.warehouse_id, least(o.quantity, a.quantity - o.earlier)::int4 as quantity
+          from open o join ${requestedUnits(sql, unitsBySellable(units))} on a.sellable_id = o.sellable_id
+          where a.quantity > o.earlier),
+        ${movedVersions(sql, organization)},
+        back as (
+          update stock_levels s set on_hand = s.on_hand + l.quantity, updated_at = now(),
+            allow_negative = s.reserved > s.on_hand + l.quantity
+          from lines l
+          where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
+            and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+          returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity),
+        ${noted(sql, organization, orderId, "return", "refunded", "back")}`
+    },
+    Effect.orDie
+  )
+})

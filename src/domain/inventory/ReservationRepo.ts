@@ -1,38 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
-import type { HoldState, PinnedHold, Reservation, StockSnapshot } from "./Reservation.ts"
-import { reserveStatement } from "./ReservationStatementRepo.ts"
-import type { WarehouseStock } from "./StockRules.ts"
-
-interface LevelRow {
-  readonly sellable_id: string
-  readonly version: bigint
-  readonly warehouse_id: string | null
-  readonly priority: number | null
-  readonly available: number | null
-}
-
-interface HoldRow {
-  readonly holder: string
-  readonly state: HoldState
-  readonly pricing: string | null
-}
+import type { PinnedHold, Reservation, StockSnapshot, WarehouseStock } from "./StockRules.ts"
+import { type HoldRow, holdsStatement, reserveStatement, stockStatement } from "./StockStatements.ts"
 
 const toHold = (row: HoldRow): PinnedHold => ({ ...row, pricing: row.pricing ?? "null" })
-
-const toSnapshots = (rows: ReadonlyArray<LevelRow>): ReadonlyMap<string, StockSnapshot> => {
-  const snapshots = new Map<string, StockSnapshot & { readonly levels: Array<WarehouseStock> }>()
-  for (const { available, priority, sellable_id: sellable, version, warehouse_id: warehouseId } of rows) {
-    const snapshot = snapshots.get(sellable) ?? { sellable, version: Number(version), levels: [] }
-    snapshots.set(sellable, snapshot)
-    if (warehouseId !== null) {
-      snapshot.levels.push({ warehouseId, priority: priority ?? 0, available: available ?? 0 })
-    }
-  }
-  return snapshots
-}
 
 /**
  * Database access of the stock entity: what it reads, and the single statement that writes a batch of checkouts. The
@@ -44,34 +17,23 @@ export class ReservationRepo extends Context.Service<ReservationRepo>()("stoa/do
   static readonly layer = Layer.effect(ReservationRepo, ReservationRepo.make)
 }
 
-interface OutcomeRow {
-  readonly stale: ReadonlyArray<string>
-  readonly fresh: ReadonlyArray<string>
-  readonly had: ReadonlyArray<HoldRow>
-}
-
-const nothing: OutcomeRow = { stale: [], fresh: [], had: [] }
-
 const make = (sql: SqlClient.SqlClient) => {
   /** Stock of sellables with their versions, read in one snapshot; a sellable without stock records has no entry. */
   const load = Effect.fn("ReservationRepo.load")(function*(sellables: ReadonlyArray<string>) {
-    const organization = yield* currentOrganization
-    return toSnapshots(
-      yield* sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
-        from stock_items i left join (
-          select s.sellable_id, s.warehouse_id, w.priority, s.on_hand - s.reserved as available
-          from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
-          where s.organization_id = ${organization} and s.sellable_id = any(${sellables}::uuid[])) l
-          on l.sellable_id = i.sellable_id
-        where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
-    )
+    const rows = yield* stockStatement(sql, yield* currentOrganization, sellables)
+    const snapshots = new Map<string, StockSnapshot & { readonly levels: Array<WarehouseStock> }>()
+    for (const { available, priority, sellable_id: sellable, version, warehouse_id: warehouseId } of rows) {
+      const snapshot = snapshots.get(sellable) ?? { sellable, version: Number(version), levels: [] }
+      snapshots.set(sellable, snapshot)
+      if (warehouseId !== null) {
+        snapshot.levels.push({ warehouseId, priority: priority ?? 0, available: available ?? 0 })
+      }
+    }
+    return snapshots
   }, Effect.orDie)
   /** The holds of these holders, in any state. */
   const holds = Effect.fn("ReservationRepo.holds")(function*(holders: ReadonlyArray<string>) {
-    const organization = yield* currentOrganization
-    const rows = yield* sql<HoldRow>`select holder, state, pricing::text as pricing from holds
-      where organization_id = ${organization} and holder = any(${holders}::text[])`
-    return rows.map(toHold)
+    return (yield* holdsStatement(sql, yield* currentOrganization, holders)).map(toHold)
   }, Effect.orDie)
   /**
    * Writes reservations decided on these versions, all or nothing: one outdated version refuses the batch and names the
@@ -81,8 +43,8 @@ const make = (sql: SqlClient.SqlClient) => {
     function*(fences: ReadonlyArray<StockSnapshot>, reservations: ReadonlyArray<Reservation>) {
       const organization = yield* currentOrganization
       const lines = reservations.flatMap(({ holder, lines }) => lines.map((line) => ({ ...line, holder, id: newId() })))
-      const rows = yield* reserveStatement<OutcomeRow>(sql, organization, fences, reservations, lines)
-      const { fresh, had, stale } = rows[0] ?? nothing
+      const [outcome] = yield* reserveStatement(sql, organization, fences, reservations, lines)
+      const { fresh, had, stale } = outcome ?? { fresh: [], had: [], stale: [] }
       return { stale, fresh: new Set(fresh), existing: had.map(toHold) }
     },
     Effect.orDie
@@ -105,3 +67,18 @@ const make = (sql: SqlClient.SqlClient) => {
     })).pipe(Effect.orDie, Effect.withSpan("ReservationRepo.alone"))
   return { load, holds, reserve, alone }
 }
+
+const reservations = Metric.counter("stoa_stock_reservations_total", {
+  description: "Reservations of stock, by outcome: granted, refused for want of stock, expired before they were sold",
+  incremental: true
+})
+
+const by = {
+  granted: Metric.withAttributes(reservations, { outcome: "granted" }),
+  refused: Metric.withAttributes(reservations, { outcome: "refused" }),
+  expired: Metric.withAttributes(reservations, { outcome: "expired" })
+}
+
+/** Counts reservations by outcome in this process. Called once per batch, because every checkout passes here. */
+export const countReservations = (outcome: keyof typeof by, count: number): Effect.Effect<void> =>
+  count === 0 ? Effect.void : Metric.update(by[outcome], count)

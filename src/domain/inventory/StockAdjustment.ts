@@ -1,11 +1,24 @@
 import { Result, Schema } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { invalid } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
-import { FreeText } from "../text/Storable.ts"
-import { levelSettings } from "./StockLevel.ts"
-import { type Adjustment, AdjustmentMode, AdjustmentType } from "./StockRules.ts"
+import { maybe } from "../pricing/Bounds.ts"
+import { FreeText, ShortText, Text } from "../text/Storable.ts"
+import { levelSettings, maxUnits } from "./StockLevel.ts"
 
-const ShortText = FreeText.check(Schema.isMaxLength(255))
+/** The types of adjustment a request may name (contract 6). */
+const AdjustmentType = Schema.Literals([
+  "restock",
+  "receipt",
+  "return",
+  "adjustment",
+  "sale",
+  "damage",
+  "shrinkage",
+  "set"
+])
+
+/** The other form of an adjustment: a mode with an amount from 0 up (contract 6). */
+const AdjustmentMode = Schema.Literals(["add", "remove", "set"])
 
 /**
  * Body of an adjustment, in one of three forms (spec 4, contract 6): `type` with `quantity`; `adjustment`, signed; or
@@ -13,39 +26,150 @@ const ShortText = FreeText.check(Schema.isMaxLength(255))
  */
 export const AdjustStock = Schema.Struct({
   entityId: Uuid,
-  variantId: Schema.optional(Schema.NullOr(Uuid)),
-  warehouseId: Schema.optional(Schema.NullOr(Uuid)),
+  variantId: maybe(Uuid),
+  warehouseId: maybe(Uuid),
   type: Schema.optional(AdjustmentType),
   quantity: Schema.optional(Schema.Int),
   adjustment: Schema.optional(Schema.Int),
   mode: Schema.optional(AdjustmentMode),
   amount: Schema.optional(Schema.Int),
-  reason: Schema.optional(Schema.NullOr(FreeText.check(Schema.isMaxLength(2000)))),
-  performedBy: Schema.optional(Schema.NullOr(ShortText)),
-  referenceType: Schema.optional(Schema.NullOr(ShortText)),
-  referenceId: Schema.optional(Schema.NullOr(ShortText)),
+  reason: maybe(FreeText.check(Schema.isMaxLength(2000))),
+  performedBy: maybe(ShortText),
+  referenceType: maybe(ShortText),
+  referenceId: maybe(ShortText),
   ...levelSettings
 }).annotate({ identifier: "InventoryAdjustment" })
-/** See the schema of the same name. */
 export type AdjustStock = typeof AdjustStock.Type
 
+/** Body of a reservation or a release by hand (contract 6). Without a warehouse: any, by priority. Units. */
+export const ManualStock = Schema.Struct({
+  entityId: Uuid,
+  variantId: maybe(Uuid),
+  warehouseId: maybe(Uuid),
+  quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
+  orderId: Text,
+  performedBy: maybe(Text)
+}).annotate({ identifier: "InventoryReservation" })
+export type ManualStock = typeof ManualStock.Type
+
+interface AdjustmentRule {
+  readonly effect: "add" | "remove" | "set"
+  readonly quantity: "positive" | "notNegative" | "notZero"
+  /** Whether an impossible removal takes what is available instead of being refused. */
+  readonly clamps?: boolean
+  readonly restocks?: boolean
+  /** The type of stock movement that records it. */
+  readonly movement: "receipt" | "sale" | "return" | "adjustment"
+}
+
+/** What each type of adjustment does to the quantity on hand (contract 6, table of types). */
+export const adjustmentTypes: { readonly [T in typeof AdjustmentType.Type]: AdjustmentRule } = {
+  restock: { effect: "add", quantity: "positive", movement: "receipt", restocks: true },
+  receipt: { effect: "add", quantity: "positive", movement: "receipt", restocks: true },
+  return: { effect: "add", quantity: "positive", movement: "return" },
+  adjustment: { effect: "add", quantity: "notZero", movement: "adjustment" },
+  sale: { effect: "remove", quantity: "positive", movement: "sale" },
+  damage: { effect: "remove", quantity: "positive", movement: "adjustment" },
+  shrinkage: { effect: "remove", quantity: "positive", movement: "adjustment" },
+  set: { effect: "set", quantity: "notNegative", movement: "adjustment" }
+}
+
+/** The effect of each adjustment mode. Only mode=remove accepts less than requested and takes what is available. */
+const adjustmentModes: { readonly [M in typeof AdjustmentMode.Type]: AdjustmentRule } = {
+  add: { effect: "add", quantity: "notNegative", movement: "adjustment" },
+  remove: { effect: "remove", quantity: "notNegative", movement: "adjustment", clamps: true },
+  set: { effect: "set", quantity: "notNegative", movement: "adjustment" }
+}
+
+/** A requested change: signed, by type, or by mode. Units. */
+export type Adjustment =
+  | { readonly adjustment: number }
+  | { readonly type: typeof AdjustmentType.Type; readonly quantity: number }
+  | { readonly mode: typeof AdjustmentMode.Type; readonly amount: number }
+
+export class AdjustmentAmbiguous
+  extends invalid("AdjustmentForm", "", "give one of type with quantity, adjustment, or mode with amount")
+{}
+export class AdjustmentIncomplete extends invalid("AdjustmentPart", (part: string) => part, "is missing", "required") {}
+export class QuantityRefused extends invalid(
+  "AdjustmentQuantity",
+  (path: string, _range: string) => path,
+  (_path: string, range: string) => `must be a whole number ${range}`
+) {}
+export class LevelExceeded extends invalid("LevelSize", (path: string) => path, "exceeds what a level can hold") {}
+export class BelowReserved extends invalid(
+  "BelowReserved",
+  (path: string, _left: number, _reserved: number) => path,
+  (_path: string, left: number, reserved: number) => `would leave ${left} on hand with ${reserved} reserved`,
+  "insufficient_stock"
+) {}
+
 /** Which of the forms a body has; none, or parts of two, is refused. */
-export const adjustmentOf = (body: AdjustStock): Result.Result<Adjustment, ValidationFailed> => {
-  const { adjustment, amount, mode, quantity, type } = body
+export const adjustmentOf = (
+  { adjustment, amount, mode, quantity, type }: AdjustStock
+): Result.Result<Adjustment, AdjustmentAmbiguous | AdjustmentIncomplete | QuantityRefused> => {
   const forms = [type ?? quantity, adjustment, mode ?? amount].filter((form) => form !== undefined)
-  if (forms.length > 1) {
-    return Result.fail(ValidationFailed.of("", "give one of type with quantity, adjustment, or mode with amount"))
-  }
+  if (forms.length > 1) return Result.fail(new AdjustmentAmbiguous())
   if (type !== undefined && quantity !== undefined) return Result.succeed({ type, quantity })
   if (mode !== undefined && amount !== undefined) return Result.succeed({ mode, amount })
-  if (adjustment === 0) return Result.fail(ValidationFailed.of("adjustment", "must be a whole number other than 0"))
+  if (adjustment === 0) return Result.fail(new QuantityRefused("adjustment", quantities.notZero.words))
   if (adjustment !== undefined) return Result.succeed({ adjustment })
-  const missing = type !== undefined
-    ? "quantity"
-    : mode !== undefined
-    ? "amount"
-    : amount !== undefined
-    ? "mode"
-    : "type"
-  return Result.fail(ValidationFailed.of(missing, "is missing", "required"))
+  const ofMode = mode !== undefined ? "amount" : amount !== undefined ? "mode" : "type"
+  return Result.fail(new AdjustmentIncomplete(type !== undefined ? "quantity" : ofMode))
+}
+
+/** A level before the change, in units. With allowNegative it can fall below what is reserved. */
+export interface StockState {
+  readonly onHand: number
+  readonly reserved: number
+  readonly allowNegative: boolean
+}
+
+/** The change that results. `delta` is what really happened; `restocks`: the time of the last restock is now. */
+export interface ResultingStock {
+  readonly before: number
+  readonly after: number
+  readonly delta: number
+  readonly restocks: boolean
+  readonly movement: AdjustmentRule["movement"]
+}
+
+const quantities = {
+  positive: { fits: (quantity: number) => quantity > 0, words: "above 0" },
+  notNegative: { fits: (quantity: number) => quantity >= 0, words: "from 0 up" },
+  notZero: { fits: (quantity: number) => quantity !== 0, words: "other than 0" }
+}
+
+const floorOf = ({ allowNegative, onHand, reserved }: StockState): number =>
+  Math.min(onHand, allowNegative ? 0 : Math.max(0, reserved))
+
+/** The rule of an adjustment, its units, and the request field that gives the quantity. */
+const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "adjustment" | "quantity" | "amount"] => {
+  if ("adjustment" in adjustment) return [adjustmentTypes.adjustment, adjustment.adjustment, "adjustment"]
+  return "type" in adjustment
+    ? [adjustmentTypes[adjustment.type], adjustment.quantity, "quantity"]
+    : [adjustmentModes[adjustment.mode], adjustment.amount, "amount"]
+}
+
+/**
+ * The level after an adjustment (contract 6). A result below zero, or below what is reserved, is refused with 422
+ * unless negative stock is allowed; mode=remove takes what is available instead and reports the actual change. An
+ * increase is never refused because of reservations.
+ */
+export const adjustStock = (
+  state: StockState,
+  adjustment: Adjustment
+): Result.Result<ResultingStock, QuantityRefused | LevelExceeded | BelowReserved> => {
+  const { allowNegative, onHand: before, reserved } = state
+  const [{ clamps, effect, movement, quantity: range, restocks = false }, quantity, path] = askedFor(adjustment)
+  const { fits, words } = quantities[range]
+  if (!Number.isSafeInteger(quantity) || !fits(quantity)) return Result.fail(new QuantityRefused(path, words))
+  const wanted = effect === "set" ? quantity : effect === "add" ? before + quantity : before - quantity
+  const after = clamps === true ? Math.max(wanted, floorOf(state)) : wanted
+  // Of the change too: between two levels on either side of zero it can be larger than both.
+  if (Math.max(Math.abs(after), Math.abs(after - before)) > maxUnits) return Result.fail(new LevelExceeded(path))
+  if (after < before && after < Math.max(0, reserved) && !allowNegative) {
+    return Result.fail(new BelowReserved(path, after, reserved))
+  }
+  return Result.succeed({ before, after, delta: after - before, restocks, movement })
 }

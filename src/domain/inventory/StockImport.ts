@@ -1,16 +1,16 @@
 import { Effect, Equal, Result, Schema, Struct } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { RowTable } from "../batching/RowBatch.ts"
-import { type Sellable, sellableFields, Sellables } from "../catalog/Sellables.ts"
+import { sellableFields, Sellables } from "../catalog/Sellables.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { newId, Uuid } from "../ids/Id.ts"
-import { type BatchContext, refused, upsertOf } from "../import-export/Upsert.ts"
+import { refused, upsertOf } from "../import-export/Upsert.ts"
 import { withSent } from "../records/RecordService.ts"
 import { Table } from "../records/Table.ts"
 import { Text } from "../text/Storable.ts"
-import { stockReads } from "./StockImportRepo.ts"
-import { levelSettings, StockLevel } from "./StockLevel.ts"
-import { adjustStock } from "./StockRules.ts"
+import { adjustStock } from "./StockAdjustment.ts"
+import { emptyLevel, levelSettings, maxUnits, StockLevel } from "./StockLevel.ts"
+import { StockRepo } from "./StockRepo.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
 
 /** Exported but ignored on import: reservations and purchases determine it. */
@@ -23,7 +23,7 @@ const unread = Schema.optional(Schema.NullOr(Schema.Int))
 export const StockRecord = Schema.Struct({
   ...sellableFields,
   warehouse: Schema.optional(Schema.NullOr(Text)),
-  onHand: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 })),
+  onHand: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxUnits })),
   reserved: unread,
   available: unread,
   ...Struct.pick(levelSettings, ["unitCost", "reorderThreshold", "reorderQuantity"])
@@ -68,7 +68,7 @@ export const movements = new Table(
 
 /** Imports stock on hand. Less than what is reserved is refused, as it is for an adjustment (contract 6). */
 export const stockImport = Effect.gen(function*() {
-  const read = yield* stockReads
+  const stock = yield* StockRepo
   const warehouses = yield* WarehouseRepo
   const hooks = yield* Hooks
   const sellables = yield* Sellables
@@ -77,7 +77,7 @@ export const stockImport = Effect.gen(function*() {
     const { userId } = yield* CurrentActor
     const targets = yield* sellables.find(records)
     yield* warehouses.ensureDefault
-    return { userId, targets, ...yield* read(targets.filter((target) => typeof target !== "string")) }
+    return { userId, targets, ...yield* stock.lockForImport(targets.filter((target) => typeof target !== "string")) }
   })
 
   return yield* upsertOf(load, (record, state, draft, index) => {
@@ -95,7 +95,11 @@ export const stockImport = Effect.gen(function*() {
     const key = `${sellableId} ${warehouseId}`
     const before = state.levels.get(key)
     const place = { ...target, warehouseId }
-    const changed = levelAfter(before ?? blank(place, state), record, state.now)
+    const changed = levelAfter(
+      before ?? emptyLevel({ id: newId(), organizationId: state.organizationId, ...place, updatedAt: state.now }),
+      record,
+      state.now
+    )
     if (Result.isFailure(changed)) {
       return Result.fail(changed.failure.error.details.issues.map((issue) => ({ ...issue, path: "onHand" })))
     }
@@ -114,26 +118,6 @@ export const stockImport = Effect.gen(function*() {
     draft.after(hooks.after("inventory.afterAdjust", after))
     return Result.succeed(before === undefined ? "new" : "stored")
   })
-})
-
-const blank = (
-  place: Sellable & Pick<StockLevel, "warehouseId">,
-  { now, organizationId }: BatchContext
-): StockLevel => ({
-  id: newId(),
-  organizationId,
-  ...place,
-  quantityOnHand: 0,
-  quantityReserved: 0,
-  quantityIncoming: 0,
-  available: 0,
-  unitCost: null,
-  reorderThreshold: null,
-  reorderQuantity: null,
-  allowNegative: false,
-  version: 0,
-  lastRestockedAt: null,
-  updatedAt: now
 })
 
 /** The level after the record; the same object if nothing changes. */

@@ -1,10 +1,13 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Amount, maybe, Time } from "../pricing/Bounds.ts"
+import { StorableObject, Text } from "../text/Storable.ts"
 
-/** Minor units: what one unit cost. */
-const Cost = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
-const Units = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
-const Time = Schema.Date.annotate({ format: "date-time" })
+/** Maximum units of a level: the column is a 32-bit integer. */
+export const maxUnits = 2_147_483_647
+
+const Units = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxUnits }))
+const Priority = Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 }))
 
 const fields = {
   id: Uuid,
@@ -29,8 +32,24 @@ const fields = {
 
 /** The stock of a variant (else an entity) in one warehouse, in units (spec 2, contract 6). */
 export const StockLevel = Schema.Struct(fields).annotate({ identifier: "InventoryLevel" })
-/** See the schema of the same name. */
 export type StockLevel = typeof StockLevel.Type
+
+/** A level that has no stock yet. */
+export const emptyLevel = (
+  place: Pick<StockLevel, "id" | "organizationId" | "entityId" | "variantId" | "warehouseId" | "updatedAt">
+): StockLevel => ({
+  ...place,
+  quantityOnHand: 0,
+  quantityReserved: 0,
+  quantityIncoming: 0,
+  available: 0,
+  unitCost: null,
+  reorderThreshold: null,
+  reorderQuantity: null,
+  allowNegative: false,
+  version: 0,
+  lastRestockedAt: null
+})
 
 /** The answer to an adjustment: the level after it, what was on hand before and after, and the recorded movement. */
 export const AdjustedLevel = Schema.Struct({
@@ -40,18 +59,41 @@ export const AdjustedLevel = Schema.Struct({
   delta: Schema.Int,
   movementId: Uuid
 }).annotate({ identifier: "AdjustedInventoryLevel" })
-/** See the schema of the same name. */
-export type AdjustedLevel = typeof AdjustedLevel.Type
 
 /**
  * Settings of an adjustment besides the quantity; absent keeps the stored value. `allowNegative` applies to this
  * adjustment only.
  */
 export const levelSettings = {
-  unitCost: Schema.optional(Schema.NullOr(Cost)),
-  reorderThreshold: Schema.optional(Schema.NullOr(Units)),
-  reorderQuantity: Schema.optional(Schema.NullOr(Units)),
+  unitCost: maybe(Amount),
+  reorderThreshold: maybe(Units),
+  reorderQuantity: maybe(Units),
   allowNegative: Schema.optional(Schema.Boolean.annotate({
     description: "This adjustment may end below zero or below what is reserved."
   }))
 }
+
+/** A stock location (contract 6). Allocation uses active warehouses only, lowest `priority` first. */
+export const Warehouse = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  name: Schema.String,
+  code: Schema.String,
+  address: Schema.NullOr(StorableObject),
+  isActive: Schema.Boolean,
+  priority: Schema.Int,
+  metadata: StorableObject
+}).annotate({ identifier: "Warehouse" })
+
+/** Body of a new warehouse; `code` is unique in the organization. */
+export const NewWarehouse = Schema.Struct({
+  name: Text,
+  code: Text,
+  address: maybe(StorableObject),
+  isActive: Schema.optional(Schema.Boolean),
+  priority: Schema.optional(Priority),
+  metadata: Schema.optional(StorableObject)
+}).annotate({ identifier: "NewWarehouse" })
+
+/** What the first stock call of an organization without a warehouse creates (contract 6). */
+export const defaultWarehouse: typeof NewWarehouse.Type = { name: "Default Warehouse", code: "DEFAULT" }

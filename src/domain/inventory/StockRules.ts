@@ -1,140 +1,5 @@
-import { Result, Schema } from "effect"
-import { ValidationFailed } from "../errors/ApiErrors.ts"
-
-/** The types of adjustment a request may name (contract 6). */
-export const AdjustmentType = Schema.Literals([
-  "restock",
-  "receipt",
-  "return",
-  "adjustment",
-  "sale",
-  "damage",
-  "shrinkage",
-  "set"
-])
-/** See the schema of the same name. */
-export type AdjustmentType = typeof AdjustmentType.Type
-
-/** The other form of an adjustment: a mode with an amount from 0 up (contract 6). */
-export const AdjustmentMode = Schema.Literals(["add", "remove", "set"])
-/** See the schema of the same name. */
-export type AdjustmentMode = typeof AdjustmentMode.Type
-
-/** The types of stock movement an adjustment is recorded under. */
-export type AdjustmentMovement = "receipt" | "sale" | "return" | "adjustment"
-
-interface AdjustmentRule {
-  readonly effect: "add" | "remove" | "set"
-  readonly quantity: "positive" | "notNegative" | "notZero"
-  /** Whether an impossible removal takes what is available instead of being refused. */
-  readonly clamps: boolean
-  readonly restocks: boolean
-  readonly movement: AdjustmentMovement
-}
-
-const rule = (
-  effect: AdjustmentRule["effect"],
-  quantity: AdjustmentRule["quantity"],
-  movement: AdjustmentMovement,
-  also: { readonly clamps?: boolean; readonly restocks?: boolean } = {}
-): AdjustmentRule => ({ effect, quantity, movement, clamps: also.clamps ?? false, restocks: also.restocks ?? false })
-
-/** What each type of adjustment does to the quantity on hand (contract 6, table of types). */
-export const adjustmentTypes: { readonly [T in AdjustmentType]: AdjustmentRule } = {
-  restock: rule("add", "positive", "receipt", { restocks: true }),
-  receipt: rule("add", "positive", "receipt", { restocks: true }),
-  return: rule("add", "positive", "return"),
-  adjustment: rule("add", "notZero", "adjustment"),
-  sale: rule("remove", "positive", "sale"),
-  damage: rule("remove", "positive", "adjustment"),
-  shrinkage: rule("remove", "positive", "adjustment"),
-  set: rule("set", "notNegative", "adjustment")
-}
-
-/** The effect of each adjustment mode. Only mode=remove accepts less than requested and takes what is available. */
-export const adjustmentModes: { readonly [M in AdjustmentMode]: AdjustmentRule } = {
-  add: rule("add", "notNegative", "adjustment"),
-  remove: rule("remove", "notNegative", "adjustment", { clamps: true }),
-  set: rule("set", "notNegative", "adjustment")
-}
-
-/** A requested change: signed, by type, or by mode. Units. */
-export type Adjustment =
-  | { readonly adjustment: number }
-  | { readonly type: AdjustmentType; readonly quantity: number }
-  | { readonly mode: AdjustmentMode; readonly amount: number }
-
-/** A level before the change, in units. With allowNegative it can fall below what is reserved. */
-export interface StockState {
-  readonly onHand: number
-  readonly reserved: number
-  readonly allowNegative: boolean
-}
-
-/** The change that results. `delta` is what really happened; `restocks`: the time of the last restock is now. */
-export interface ResultingStock {
-  readonly before: number
-  readonly after: number
-  readonly delta: number
-  readonly restocks: boolean
-  readonly movement: AdjustmentMovement
-}
-
-/** Maximum units of a level: the column is a 32-bit integer. */
-export const maxUnits = 2_147_483_647
-
-const quantityFits: { readonly [Q in AdjustmentRule["quantity"]]: (quantity: number) => boolean } = {
-  positive: (quantity) => quantity > 0,
-  notNegative: (quantity) => quantity >= 0,
-  notZero: (quantity) => quantity !== 0
-}
-
-const quantityWords: { readonly [Q in AdjustmentRule["quantity"]]: string } = {
-  positive: "above 0",
-  notNegative: "from 0 up",
-  notZero: "other than 0"
-}
-
-const floorOf = ({ allowNegative, onHand, reserved }: StockState): number =>
-  Math.min(onHand, allowNegative ? 0 : Math.max(0, reserved))
-
-const asked = ({ onHand }: StockState, effect: AdjustmentRule["effect"], quantity: number): number =>
-  effect === "set" ? quantity : effect === "add" ? onHand + quantity : onHand - quantity
-
-/** The rule of an adjustment, its units, and the request field that gives the quantity. */
-const askedFor = (adjustment: Adjustment): readonly [AdjustmentRule, number, "adjustment" | "quantity" | "amount"] => {
-  if ("adjustment" in adjustment) return [adjustmentTypes.adjustment, adjustment.adjustment, "adjustment"]
-  return "type" in adjustment
-    ? [adjustmentTypes[adjustment.type], adjustment.quantity, "quantity"]
-    : [adjustmentModes[adjustment.mode], adjustment.amount, "amount"]
-}
-
-/**
- * The level after an adjustment (contract 6). A result below zero, or below what is reserved, is refused with 422
- * unless negative stock is allowed; mode=remove takes what is available instead and reports the actual change. An
- * increase is never refused because of reservations.
- */
-export const adjustStock = (
-  state: StockState,
-  adjustment: Adjustment
-): Result.Result<ResultingStock, ValidationFailed> => {
-  const [rule, quantity, path] = askedFor(adjustment)
-  if (!Number.isSafeInteger(quantity) || !quantityFits[rule.quantity](quantity)) {
-    return Result.fail(ValidationFailed.of(path, `must be a whole number ${quantityWords[rule.quantity]}`))
-  }
-  const wanted = asked(state, rule.effect, quantity)
-  const after = rule.clamps ? Math.max(wanted, floorOf(state)) : wanted
-  // Of the change too: between two levels on either side of zero it can be larger than both.
-  if (Math.max(Math.abs(after), Math.abs(after - state.onHand)) > maxUnits) {
-    return Result.fail(ValidationFailed.of(path, "exceeds what a level can hold"))
-  }
-  if (after < state.onHand && after < Math.max(0, state.reserved) && !state.allowNegative) {
-    const reason = `would leave ${after} on hand with ${state.reserved} reserved`
-    return Result.fail(ValidationFailed.of(path, reason, "insufficient_stock"))
-  }
-  const { movement, restocks } = rule
-  return Result.succeed({ before: state.onHand, after, delta: after - state.onHand, restocks, movement })
-}
+import { Data, Result, Schema } from "effect"
+import { Uuid } from "../ids/Id.ts"
 
 /** Requested units of a sellable (variant, else entity). */
 export interface StockDemand {
@@ -143,11 +8,8 @@ export interface StockDemand {
 }
 
 /** What a warehouse has of a sellable: on hand minus reserved. */
-export interface WarehouseStock {
-  readonly warehouseId: string
-  readonly priority: number
-  readonly available: number
-}
+export const WarehouseStock = Schema.Struct({ warehouseId: Uuid, priority: Schema.Int, available: Schema.Int })
+export type WarehouseStock = typeof WarehouseStock.Type
 
 /** The stock of a sellable by warehouse, in any order; a Map is one. */
 export interface StockLevels {
@@ -155,11 +17,8 @@ export interface StockLevels {
 }
 
 /** Units allocated from one warehouse. */
-export interface StockAllocation {
-  readonly sellable: string
-  readonly warehouseId: string
-  readonly quantity: number
-}
+export const StockAllocation = Schema.Struct({ sellable: Uuid, warehouseId: Uuid, quantity: Schema.Int })
+export type StockAllocation = typeof StockAllocation.Type
 
 /** The sellable that falls short, over all warehouses and all lines that want it. */
 export interface StockShort {
@@ -168,11 +27,71 @@ export interface StockShort {
   readonly requested: number
 }
 
+/** What a placed order holds more (above 0) or less of a sellable (variant, else entity). Units. */
+export interface HoldChange {
+  readonly orderId: string
+  readonly entityId: string
+  readonly sellable: string
+  readonly units: number
+}
+
+/** Less stock is available than an order needs in addition. */
+export class UnitsShort extends Data.TaggedError("UnitsShort")<Omit<StockShort, "sellable">> {}
+
+/** Stock of a sellable (variant, else entity) by active warehouse. Every write increases `version`; null: never stocked. */
+export interface StockSnapshot {
+  readonly sellable: string
+  readonly version: number | null
+  readonly levels: ReadonlyArray<WarehouseStock>
+}
+
+/** Units of a sellable to reserve in one warehouse. */
+export interface ReservationLine {
+  readonly sellable: string
+  readonly entityId: string
+  readonly warehouseId: string
+  readonly quantity: number
+}
+
+/** An allocated reservation; `pricing` is JSON text stored with it. */
+export interface Reservation {
+  readonly holder: string
+  readonly ttlSeconds: number
+  readonly pricing: string
+  readonly lines: ReadonlyArray<ReservationLine>
+}
+
+/** State of a hold; only `held` and `sold` reserve units. */
+export type HoldState = "held" | "sold" | "released" | "expired" | "fulfilled"
+
+/** The hold of a holder and the pricing (JSON text) stored with it. */
+export interface PinnedHold {
+  readonly holder: string
+  readonly state: HoldState
+  readonly pricing: string
+}
+
+/**
+ * Result of a write. If a sellable is stale, nothing was written; otherwise each holder is new or already had a hold.
+ */
+export interface ReservationOutcome {
+  readonly stale: ReadonlyArray<string>
+  readonly fresh: ReadonlySet<string>
+  readonly existing: ReadonlyArray<PinnedHold>
+}
+
+/** The holder of a manual reservation for an order, which never expires. */
+export const manualHolder = (orderId: string): string => `manual:${orderId}`
+
 const demandBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string, number> => {
   const demand = new Map<string, number>()
   for (const { quantity, sellable } of lines) demand.set(sellable, (demand.get(sellable) ?? 0) + quantity)
   return demand
 }
+
+/** Units by sellable, however often one is named. */
+export const unitsBySellable = (lines: ReadonlyArray<StockDemand>): ReadonlyMap<string, number> =>
+  demandBySellable(lines.map((line) => ({ ...line, sellable: line.sellable.toLowerCase() })))
 
 const isQuantity = ({ quantity }: StockDemand): boolean => Number.isSafeInteger(quantity) && quantity > 0
 

@@ -1,40 +1,56 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
+import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { Uuid } from "../ids/Id.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import { decoding } from "../records/Rows.ts"
 
 /** A claimed capture: minor units, and how often the provider has refused one of this order. */
-export interface ClaimedCapture {
-  readonly amount: number
-  readonly refusals: number
-}
+const ClaimedCapture = Schema.Struct({ amount: Amount, refusals: Schema.Int })
+export type ClaimedCapture = typeof ClaimedCapture.Type
 
 /** A requested capture without a result. `ended`: a result has arrived since, so there is nothing to do. */
-export interface DueCapture extends ClaimedCapture {
-  readonly orderId: string
-  readonly organizationId: string
-  readonly ended: boolean
-}
+const DueCapture = Schema.Struct({
+  ...ClaimedCapture.fields,
+  orderId: Uuid,
+  organizationId: Schema.String,
+  ended: Schema.Boolean
+})
+export type DueCapture = typeof DueCapture.Type
 
-interface OrderRow {
-  readonly status: string
-  readonly grandTotal: number
-  readonly captured: boolean
-  readonly authorized: boolean
-  readonly waits: boolean
-}
+const OrderRow = Schema.Struct({
+  status: Schema.String,
+  grandTotal: Amount,
+  captured: Schema.Boolean,
+  authorized: Schema.Boolean,
+  waits: Schema.Boolean
+})
 
-const refusalOf = (row: OrderRow | undefined, amount: number | undefined) => {
-  if (row === undefined) return NotFound.of("Order not found.")
-  if (row.captured) return Conflict.of("The payment of this order was captured already.")
-  if (row.status === "cancelled" || row.status === "refunded") return Conflict.of(`The order is ${row.status}.`)
-  if (!row.authorized) return Conflict.of("The order has no payment that could be captured.")
-  if (row.waits) return Conflict.of("The shopper has yet to confirm the payment.")
-  if ((amount ?? 0) > row.grandTotal) {
-    return ValidationFailed.of("amount", `is more than the ${row.grandTotal} that were authorized`)
-  }
-  return Conflict.of("The order is being captured with another amount.")
+export class CapturedOrderNotFound extends notFound("CapturedOrder", "Order not found.") {}
+export class AlreadyCaptured extends conflict("AlreadyCaptured", "The payment of this order was captured already.") {}
+export class CaptureAfterEnd extends conflict("CaptureAfterEnd", (status: string) => `The order is ${status}.`) {}
+export class NothingAuthorized
+  extends conflict("NothingAuthorized", "The order has no payment that could be captured.")
+{}
+export class PaymentUnconfirmed extends conflict("PaymentUnconfirmed", "The shopper has yet to confirm the payment.") {}
+export class CaptureTooLarge extends invalid(
+  "CaptureTooLarge",
+  (_total: number) => "amount",
+  (total: number) => `is more than the ${total} that were authorized`
+) {}
+export class OtherCaptureRunning
+  extends conflict("OtherCaptureRunning", "The order is being captured with another amount.")
+{}
+
+const refusalOf = (row: typeof OrderRow.Type | undefined, amount: number | undefined) => {
+  if (row === undefined) return new CapturedOrderNotFound()
+  if (row.captured) return new AlreadyCaptured()
+  if (row.status === "cancelled" || row.status === "refunded") return new CaptureAfterEnd(row.status)
+  if (!row.authorized) return new NothingAuthorized()
+  if (row.waits) return new PaymentUnconfirmed()
+  return (amount ?? 0) > row.grandTotal ? new CaptureTooLarge(row.grandTotal) : new OtherCaptureRunning()
 }
 
 /** Captures by an operator of what a checkout has only authorized (contract §4.4). */
@@ -51,21 +67,21 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
       const actor = yield* CurrentActor
       const wanted = sql`coalesce(${amount ?? null}::bigint, o.grand_total)`
       const [claimed] = yield* Effect.orDie(
-        sql<ClaimedCapture>`with claimed as (
+        decoding(sql, ClaimedCapture)`with claimed as (
           update orders o set capture_amount = ${wanted}, capture_due_at = now() + interval '1 minute',
             updated_at = now()
           where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} and o.amount_captured is null
             and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
             and o.payment_provider is not null and o.payment_due_at is null and ${wanted} between 1 and o.grand_total
             and (o.capture_amount is null or o.capture_amount = ${wanted})
-          returning o.capture_amount::float8 as amount, o.capture_refusals as refusals)${
+          returning o.capture_amount as amount, o.capture_refusals as refusals)${
           idempotencyRecord(sql, actor, "claimed")
         }
           select * from claimed`
       )
       if (claimed !== undefined) return claimed
       const [row] = yield* Effect.orDie(
-        sql<OrderRow>`select status, grand_total::float8 as "grandTotal", amount_captured is not null as captured,
+        decoding(sql, OrderRow)`select status, grand_total as "grandTotal", amount_captured is not null as captured,
             payment_due_at is not null as waits, payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
           from orders where id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
       )
@@ -87,18 +103,17 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
      * others. Ended claims are not returned again.
      */
     const takeDue = Effect.fn("CaptureRepo.takeDue")(function*(limit: number) {
-      return yield* sql<DueCapture>`update orders
+      return yield* decoding(sql, DueCapture)`update orders
         set capture_due_at = case when amount_captured is null and status not in ('cancelled', 'refunded')
           then now() + interval '10 minutes' end
         where id = any(array(select id from orders where capture_due_at <= now() order by capture_due_at
           limit ${limit} for update skip locked))
-        returning id as "orderId", organization_id as "organizationId", capture_amount::float8 as amount,
+        returning id as "orderId", organization_id as "organizationId", capture_amount as amount,
           capture_refusals as refusals, capture_due_at is null as ended`
     }, Effect.orDie)
 
     return { claim, release, takeDue }
   })
-}) {}
-
-/** `CaptureRepo` over the database of the process. */
-export const captureRepoLayer = Layer.effect(CaptureRepo, CaptureRepo.make)
+}) {
+  static readonly layer = Layer.effect(CaptureRepo, CaptureRepo.make)
+}

@@ -4,7 +4,7 @@ import { Time } from "../pricing/Bounds.ts"
 import { FreeText } from "../text/Storable.ts"
 
 /** refund_failed: money that did not go back. void_failed: an authorization that may still be open. */
-export const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])
+const CompensationKind = Schema.Literals(["refund_failed", "void_failed"])
 
 /** open: not handled yet. retried: its step was started again. resolved: an operator settled it in another way. */
 export const CompensationStatus = Schema.Literals(["open", "retried", "resolved"])
@@ -30,18 +30,8 @@ export const CompensationFailure = Schema.Struct({
   resolvedAt: Schema.NullOr(Time),
   createdAt: Time
 }).annotate({ identifier: "CompensationFailure" })
-export type CompensationFailure = typeof CompensationFailure.Type
 
 /** An operator's note about a failure they have settled. */
 export const Resolution = Schema.Struct({
   note: Schema.optional(FreeText.check(Schema.isMaxLength(2_000)).annotate({ description: "How it was settled." }))
 }).annotate({ identifier: "Resolution" })
-
-/** What can be done about a failure in this state. */
-export const actionsOf = (
-  status: CompensationFailure["status"],
-  refundId: string | null
-): CompensationFailure["actions"] => {
-  if (status !== "open") return []
-  return refundId === null ? ["resolve"] : ["retry", "resolve"]
-}

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema, Struct } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
@@ -6,17 +6,13 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { Table } from "../records/Table.ts"
-import { actionsOf, CompensationFailure } from "./CompensationFailure.ts"
+import { CompensationFailure } from "./CompensationFailure.ts"
 
-export const failures = new Table(
-  "compensation_failures",
-  Schema.Struct(Struct.omit(CompensationFailure.fields, ["actions"]))
-)
+/** Only an open failure can be acted on, and only a refund can be restarted. */
+const actions =
+  `case when status <> 'open' then '{}' when refund_id is null then '{resolve}' else '{retry,resolve}' end::text[]`
 
-const toFailure = (row: Omit<CompensationFailure, "actions">): CompensationFailure => ({
-  ...row,
-  actions: actionsOf(row.status, row.refundId)
-})
+export const failures = new Table("compensation_failures", CompensationFailure, { computed: { actions } })
 
 /** A void that its provider never answered; amounts in minor units. */
 export interface FailedVoid {
@@ -49,15 +45,14 @@ export class CompensationFailureRepo
       const list = Effect.fn("CompensationFailureRepo.list")(function*(status: string | undefined, page: PageRequest) {
         // The planner uses the partial index only for a constant.
         const only = status === undefined ? [] : [status === "open" ? sql`status = 'open'` : sql`status = ${status}`]
-        const found = yield* ownPage(sql, failures, "created_at desc, id desc", page, only)
-        return { ...found, items: found.items.map(toFailure) }
+        return yield* ownPage(sql, failures, "created_at desc, id desc", page, only)
       }, Effect.orDie)
 
       const find = Effect.fn("CompensationFailureRepo.find")(function*(id: string) {
         const organization = yield* currentOrganization
         const [row] = yield* failures.rows(sql)`select ${sql.literal(failures.columns())} from compensation_failures
         where id = ${id}::uuid and organization_id = ${organization}`
-        return row === undefined ? undefined : toFailure(row)
+        return row
       }, Effect.orDie)
 
       /** Records that an operator settled the failure. False if it is not open or not the organization's. */
@@ -85,7 +80,6 @@ export class CompensationFailureRepo
       return { list, find, resolve, recordVoid }
     })
   })
-{}
-
-/** `CompensationFailureRepo` over the database of the process. */
-export const compensationFailureRepoLayer = Layer.effect(CompensationFailureRepo, CompensationFailureRepo.make)
+{
+  static readonly layer = Layer.effect(CompensationFailureRepo, CompensationFailureRepo.make)
+}

@@ -34,7 +34,7 @@ export class PaymentEventRepo extends Context.Service<PaymentEventRepo>()("stoa/
         return claimed.length === 0 ? undefined : yield* work
       }).pipe(
         sql.withTransaction,
-        Effect.catchTag("SqlError", (error) => Effect.die(error)),
+        Effect.catchTag("SqlError", Effect.die),
         Effect.withSpan("PaymentEventRepo.once")
       )
 
@@ -48,7 +48,6 @@ export class PaymentEventRepo extends Context.Service<PaymentEventRepo>()("stoa/
 
     return { once, purge }
   })
-}) {}
-
-/** `PaymentEventRepo` over the database of the process. */
-export const paymentEventRepoLayer = Layer.effect(PaymentEventRepo, PaymentEventRepo.make)
+}) {
+  static readonly layer = Layer.effect(PaymentEventRepo, PaymentEventRepo.make)
+}

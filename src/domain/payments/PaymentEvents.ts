@@ -1,28 +1,84 @@
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import { Fulfillments } from "../fulfillment/Fulfillments.ts"
 import { isUuid } from "../ids/Id.ts"
-import type { StoredOrder } from "../orders/Order.ts"
+import type { Order, StoredOrder } from "../orders/Order.ts"
 import { Orders, type StatusRequest } from "../orders/Orders.ts"
+import { transition } from "../orders/OrderStatus.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
-import { PaymentAdapters, type WebhookRejected } from "./PaymentAdapter.ts"
-import { refusalOf, WebhookUnconfigured } from "./PaymentErrors.ts"
-import { PaymentEventRepo, type ReceivedEvent } from "./PaymentEventRepo.ts"
 import {
-  capturedBy,
-  comesTooLate,
-  concerns,
-  isCapturableEvent,
-  isMoneyEvent,
-  isRefundEvent,
-  needsAPerson,
-  paysAnotherAmount,
-  requestOf,
-  type VerifiedEvent
-} from "./PaymentEventRules.ts"
+  type PaymentAdapter,
+  PaymentAdapters,
+  type PaymentEvent,
+  refusalOf,
+  type WebhookRejected,
+  WebhookUnconfigured
+} from "./PaymentAdapter.ts"
+import { PaymentEventRepo, type ReceivedEvent } from "./PaymentEventRepo.ts"
 import type { PendingRefund } from "./Refund.ts"
 import { RefundRepo } from "./RefundRepo.ts"
+
+/** A verified event and the provider that signed it. */
+interface VerifiedEvent {
+  readonly adapter: PaymentAdapter
+  readonly event: PaymentEvent
+}
+
+/** The event reports refunded money, no matter who requested the refund. */
+const isRefundEvent = ({ event }: VerifiedEvent): boolean => event.type === "charge.refunded"
+
+/** The shopper has confirmed a payment that waited for confirmation, so it can be captured now (contract §3.7). */
+const isCapturableEvent = ({ event }: VerifiedEvent): boolean =>
+  event.type === "payment_intent.amount_capturable_updated"
+
+/** The provider has the shopper's money, or has set it aside. */
+const isMoneyEvent = (verified: VerifiedEvent): boolean =>
+  verified.event.type === "payment_intent.succeeded" || isCapturableEvent(verified)
+
+/** A bank has taken money back or refused a refund. No rule covers what follows, so a person has to decide. */
+const needsAPerson = ({ event }: VerifiedEvent): boolean =>
+  event.type.startsWith("charge.dispute.") || event.type === "refund.failed"
+
+/** The status change of an event; undefined for events without one and unknown events (contract §11). */
+const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
+  const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
+  switch (event.type) {
+    case "payment_intent.succeeded":
+      return { status: "confirmed", source: "payment", reason }
+    case "payment_intent.payment_failed":
+      return { status: "cancelled", source: "payment", reason, unpaid: true }
+    case "payment_intent.canceled":
+      return { status: "cancelled", source: "payment", reason, unpaid: true, authorizationEnded: true }
+    case "charge.refunded":
+      return { status: "refunded", source: "payment", reason }
+    default:
+      return undefined
+  }
+}
+
+/**
+ * Whether the order is past the status change of its event. A late report of a failed attempt does not cancel a paid
+ * order: orders stay pending after a paid checkout, so the status alone is not enough.
+ */
+const comesTooLate = (request: StatusRequest, { amountCaptured, status }: Order): boolean =>
+  transition(status, request.status, request.source)._tag === "Failure" ||
+  request.unpaid === true && amountCaptured !== null
+
+/** Whether an event reports a payment of another amount than was captured or is due. Such an event confirms nothing. */
+const paysAnotherAmount = ({ event }: VerifiedEvent, { amountCaptured, grandTotal }: Order): boolean =>
+  event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (amountCaptured ?? grandTotal)
+
+/** The captured amount in minor units: from the event, else the recorded amount, else the amount due. */
+const capturedBy = ({ event }: VerifiedEvent, { order }: StoredOrder): number | undefined =>
+  event.type === "payment_intent.succeeded" ? event.amount ?? order.amountCaptured ?? order.grandTotal : undefined
+
+/** Is the event about this order's payment? A provider's event about another payment must not move it. */
+const concerns = ({ adapter, event }: VerifiedEvent, { order, paymentProvider }: StoredOrder): boolean =>
+  order.paymentIntentId === event.intentId &&
+  (paymentProvider === null || paymentProvider === adapter.providerId) &&
+  (event.currency === null || event.currency.toUpperCase() === order.currency.toUpperCase())
 
 type Headers = Readonly<Record<string, string | undefined>>
 
@@ -54,6 +110,10 @@ export interface PendingCapture {
   readonly orderId: string
   readonly organizationId: string
 }
+
+export class OrderBusy
+  extends conflict("OrderBusy", "The order is being changed by other requests. Send the event again.")
+{}
 
 const received: EventReceipt = { duplicate: false, refund: null, capture: null, absent: null }
 
@@ -191,7 +251,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
         if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
         return receipt
       }
-      return yield* Conflict.of("The order is being changed by other requests. Send the event again.")
+      return yield* new OrderBusy()
     })
 
     /**

@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
 import { FreeText } from "../text/Storable.ts"
@@ -7,7 +8,7 @@ import { FreeText } from "../text/Storable.ts"
  * pending: waiting for the provider. completed: the money is refunded. failed: the provider refused for good. undone:
  * withdrawn before it was sent to the provider.
  */
-export const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
+const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"])
 
 /** Units of a line in a refund; `restocked` of them were put back into stock. Amounts in minor units. */
 export const RefundLine = Schema.Struct({
@@ -90,28 +91,27 @@ export const RefundRequest = Schema.Struct({
 }).annotate({ identifier: "RefundRequest" })
 export type RefundRequest = typeof RefundRequest.Type
 
-/** A refund as its deciding transaction wrote it. */
-export interface Refund {
-  readonly id: string
-  readonly orderId: string
-  /** Minor units of the order's currency; 0 voids an authorization that was never captured. */
-  readonly amount: number
-  readonly reason: string
-  readonly status: "pending" | "completed" | "failed" | "undone"
+/** A refund as its deciding transaction wrote it; of 0 minor units it voids an authorization that was never captured. */
+export const Refund = Schema.Struct({
+  ...Struct.pick(RefundRecord.fields, ["id", "orderId", "amount", "reason", "status"]),
   /** How often its provider has refused it: a refusal ends a key, silence does not. */
-  readonly refusals: number
+  refusals: Schema.Int,
   /** The order's payment at its provider; null for an order that was paid otherwise. */
-  readonly intentId: string | null
-  readonly provider: string | null
-}
+  intentId: Schema.NullOr(Schema.String),
+  provider: Schema.NullOr(Schema.String)
+})
+export type Refund = typeof Refund.Type
 
-/** A refund that waits for its provider. */
-export interface PendingRefund {
-  readonly refundId: string
-  readonly organizationId: string
-  /** How often it was restarted after a failure; absent: never. */
-  readonly restarts?: number | undefined
-}
+/** A refund that waits for its provider; `restarts` says how often it was restarted after a failure, absent: never. */
+export const PendingRefund = Schema.Struct({
+  refundId: Uuid,
+  organizationId: Schema.String,
+  restarts: Schema.optional(Schema.Int)
+})
+export type PendingRefund = typeof PendingRefund.Type
 
 /** The provider's idempotency key: the same until the provider refuses, so a retry never refunds twice. */
 export const refundKey = ({ id, refusals }: Refund): string => refusals === 0 ? id : `${id}:${refusals}`
+
+export class RefundNotFound extends notFound("Refund", "Refund not found.") {}
+export class RefundedOrderNotFound extends notFound("RefundedOrder", "Order not found.") {}

@@ -1,8 +1,85 @@
-import { Result } from "effect"
-import { Conflict, ValidationFailed } from "../errors/ApiErrors.ts"
+import { Result, Schema } from "effect"
+import { payable } from "../checkout/Totals.ts"
+import { conflict, invalid } from "../errors/ErrorKinds.ts"
+import { Uuid } from "../ids/Id.ts"
 import { allocate } from "../money/Money.ts"
+import { Amount } from "../pricing/Bounds.ts"
 import type { RefundRequest } from "./Refund.ts"
-import { capOf, type CapturedShares, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
+
+/** The parts of an order line a refund is calculated from; amounts in minor units. */
+const RefundableLine = Schema.Struct({
+  id: Uuid,
+  sellable: Uuid,
+  quantity: Schema.Int,
+  refundedQuantity: Schema.Int,
+  /** What the refunded units were worth. */
+  refundedValue: Amount,
+  totalPrice: Amount,
+  discountAmount: Amount,
+  taxAmount: Amount,
+  /** Units that were neither handed over nor refunded. */
+  unsent: Schema.Int
+})
+export type RefundableLine = typeof RefundableLine.Type
+
+/** The parts of an order a refund is calculated from; amounts in minor units of its currency. */
+export const RefundableOrder = Schema.Struct({
+  currency: Schema.String,
+  captured: Amount,
+  /** Its payment is authorized and not captured: what a unit is worth is not decided yet. */
+  uncaptured: Schema.Boolean,
+  /** Given back already, and on its way back. */
+  refunded: Amount,
+  pending: Amount,
+  shippingTotal: Amount,
+  refundedShipping: Amount,
+  /** The prices of the lines contain the tax. */
+  taxIncluded: Schema.Boolean,
+  lines: Schema.Array(RefundableLine)
+})
+export type RefundableOrder = typeof RefundableOrder.Type
+
+/** What was captured for each line, and for the shipping. */
+export interface CapturedShares {
+  readonly lines: ReadonlyMap<string, number>
+  readonly shipping: number
+}
+
+const costOf = ({ discountAmount, taxAmount, totalPrice }: RefundableLine, taxIncluded: boolean): number =>
+  payable({ total: totalPrice, discount: discountAmount, tax: taxAmount, taxIncluded })
+
+/**
+ * Splits the captured amount over lines and shipping by their cost, by the largest remainder. If everything was
+ * captured, a share is the cost itself, `totalPrice - discountAmount + taxAmount` (without the tax if prices include
+ * it). The shares add up to the capture, or to the total cost if that is less (contract §4.3, §12.3).
+ */
+export const capturedShares = (order: RefundableOrder): CapturedShares => {
+  const costs = [...order.lines.map((line) => costOf(line, order.taxIncluded)), order.shippingTotal]
+  const whole = costs.reduce((sum, cost) => sum + cost, 0)
+  const shares = allocate(Math.min(order.captured, whole), costs)
+  return {
+    lines: new Map(order.lines.map((line, index) => [line.id, shares[index] ?? 0])),
+    shipping: shares[order.lines.length] ?? 0
+  }
+}
+
+/**
+ * The share of the first `units` of a line. Rounded half up on the running total, so that the last unit takes the rest.
+ */
+const upTo = (share: number, units: number, quantity: number): number =>
+  Number((2n * BigInt(share) * BigInt(units) + BigInt(quantity)) / (2n * BigInt(quantity)))
+
+/**
+ * The worth of the next `units` of a line: the share of all units refunded by then, minus the worth of the earlier
+ * ones. Units refunded one by one, in any order and also after failed refunds, add up exactly to the line's share.
+ * Minor units; never negative.
+ */
+export const nextValue = (line: RefundableLine, share: number, units: number): number =>
+  Math.max(0, upTo(share, line.refundedQuantity + units, line.quantity) - line.refundedValue)
+
+/** What can still be given back of an order: captured, and neither given back nor on its way. */
+export const capOf = ({ captured, pending, refunded }: RefundableOrder): number =>
+  Math.max(0, captured - refunded - pending)
 
 /** Units of a line that are given back: `value` is what they are worth, `amount` what is given for them, minor units. */
 export interface CalculatedLine {
@@ -24,16 +101,32 @@ export interface CalculatedRefund {
   readonly lines: ReadonlyArray<CalculatedLine>
 }
 
-type Refused = Conflict | ValidationFailed
+/** The units would count as refunded for nothing, and the capture would still charge their price. */
+export class RefundBeforeCapture extends conflict(
+  "RefundBeforeCapture",
+  "The payment of this order is not captured: nothing can be given back."
+) {}
+export class NothingToRefund
+  extends conflict("NothingToRefund", "Nothing is left of this order's payment that could be given back.")
+{}
+/** 422: a part of the request that is more than is left, or no part of the order. */
+export class RefundPartRefused extends invalid(
+  "RefundPart",
+  (path: string, _problem: string) => path,
+  (_path: string, problem: string) => problem
+) {}
 
-const refuse = (path: string, message: string) => Result.fail(ValidationFailed.of(path, message))
+/** Why a refund is not calculated. */
+export type RefundRefused = RefundBeforeCapture | NothingToRefund | RefundPartRefused
+
+const refuse = (path: string, problem: string) => Result.fail(new RefundPartRefused(path, problem))
 
 /** The requested units with their worth. A line can be named once, and only its remaining units can be refunded. */
 const calculateLines = (
   order: RefundableOrder,
   { lines = [], restock = false }: RefundRequest,
   shares: CapturedShares
-): Result.Result<ReadonlyArray<CalculatedLine>, Refused> =>
+): Result.Result<ReadonlyArray<CalculatedLine>, RefundRefused> =>
   Result.gen(function*() {
     const known = new Map(order.lines.map((line) => [line.id, line]))
     const decided: Array<CalculatedLine> = []
@@ -63,7 +156,7 @@ const calculateShipping = (
   order: RefundableOrder,
   { shipping = false }: RefundRequest,
   shares: CapturedShares
-): Result.Result<number, Refused> => {
+): Result.Result<number, RefundRefused> => {
   const left = Math.max(0, shares.shipping - order.refundedShipping)
   if (typeof shipping === "boolean") return Result.succeed(shipping ? left : 0)
   return shipping > left
@@ -91,17 +184,12 @@ const agreed = (worth: CalculatedRefund, amount: number): CalculatedRefund => {
 export const calculateRefund = (
   order: RefundableOrder,
   request: RefundRequest
-): Result.Result<CalculatedRefund, Refused> =>
+): Result.Result<CalculatedRefund, RefundRefused> =>
   Result.gen(function*() {
-    // The units would count as refunded for nothing, and the capture would still charge their price.
-    if (order.uncaptured) {
-      return yield* Result.fail(Conflict.of("The payment of this order is not captured: nothing can be given back."))
-    }
+    if (order.uncaptured) return yield* Result.fail(new RefundBeforeCapture())
     const cap = capOf(order)
     const ofParts = request.lines !== undefined || (request.shipping !== undefined && request.shipping !== false)
-    if (cap === 0 && request.lines === undefined) {
-      return yield* Result.fail(Conflict.of("Nothing is left of this order's payment that could be given back."))
-    }
+    if (cap === 0 && request.lines === undefined) return yield* Result.fail(new NothingToRefund())
     const shares = capturedShares(order)
     const lines = yield* calculateLines(order, request, shares)
     const shippingValue = yield* calculateShipping(order, request, shares)

@@ -1,16 +1,48 @@
 import { Context, Effect, Layer, type Result, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { type Conflict, NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
-import { RefundedStock } from "../inventory/RefundedStock.ts"
+import { OrderStock } from "../inventory/Inventory.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
-import { lockMoney, readRefundable } from "./RefundableRepo.ts"
-import type { CalculatedLine, CalculatedRefund } from "./RefundCalculation.ts"
-import type { RefundableOrder } from "./RefundShares.ts"
+import { decoding } from "../records/Rows.ts"
+import { RefundedOrderNotFound } from "./Refund.ts"
+import { type CalculatedLine, type CalculatedRefund, RefundableOrder, type RefundRefused } from "./RefundCalculation.ts"
+
+/**
+ * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
+ * marked fulfilled has no unsent units, even if fulfillments record fewer.
+ */
+export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  decoding(sql, RefundableOrder)`select o.currency, coalesce(o.amount_captured, 0) as captured,
+      o.refunded_total as refunded, o.shipping_total as "shippingTotal",
+      o.payment_intent_id is not null and o.amount_captured is null as uncaptured,
+      o.refunded_shipping as "refundedShipping", o.tax_included as "taxIncluded",
+      coalesce((select sum(r.amount) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::int8
+        as pending,
+      coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'sellable', coalesce(l.variant_id, l.entity_id),
+          'quantity', l.quantity, 'refundedQuantity', l.refunded_quantity, 'refundedValue', l.refunded_value,
+          'totalPrice', l.total_price, 'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
+          'unsent', case when l.fulfillment_status = 'fulfilled' then 0
+            else greatest(0, l.quantity - l.refunded_quantity - coalesce(sent.quantity, 0)) end) order by l.position)
+        from order_lines_read l left join (
+          select fl.order_line_id, sum(fl.quantity)::int4 as quantity
+          from fulfillments_read f join fulfillment_lines_read fl on fl.fulfillment_id = f.id
+          where f.order_id = ${orderId}::uuid and f.status <> 'cancelled' group by fl.order_line_id
+        ) sent on sent.order_line_id = l.id
+        where l.order_id = o.id), '[]') as lines
+    from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`.pipe(
+    Effect.map(([row]) => row)
+  )
+
+/**
+ * Locks an order's money until the transaction ends. A separate statement, so that the next one sees every refund
+ * decided or settled before it.
+ */
+export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+  sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
 
 interface RestockedLine extends CalculatedLine {
   readonly restocked: number
@@ -74,7 +106,7 @@ export class RefundCalculationRepo
   extends Context.Service<RefundCalculationRepo>()("stoa/domain/payments/RefundCalculationRepo", {
     make: Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const stock = yield* RefundedStock
+      const stock = yield* OrderStock
       const projections = yield* orderProjections
 
       /**
@@ -86,15 +118,15 @@ export class RefundCalculationRepo
         function*(
           orderId: string,
           reason: string,
-          decide: (order: RefundableOrder) => Result.Result<CalculatedRefund, Conflict | ValidationFailed>
+          decide: (order: RefundableOrder) => Result.Result<CalculatedRefund, RefundRefused>
         ) {
           const actor = yield* CurrentActor
           yield* lockMoney(sql, actor.organizationId, orderId)
           const order = yield* readRefundable(sql, actor.organizationId, orderId)
-          if (order === undefined) return yield* NotFound.of("Order not found.")
+          if (order === undefined) return yield* new RefundedOrderNotFound()
           const decided = yield* Effect.fromResult(decide(order))
           const unsent = decided.lines.filter((line) => line.unsent > 0)
-          const released = yield* stock.release(
+          const released = yield* stock.releaseUnits(
             orderId,
             unsent.map(({ sellable, unsent: quantity }) => ({ sellable, quantity }))
           )
@@ -110,13 +142,12 @@ export class RefundCalculationRepo
           return { refundId, settled: decided.amount === 0 }
         },
         sql.withTransaction,
-        Effect.catchTag("SqlError", (error) => Effect.die(error))
+        Effect.catchTag("SqlError", Effect.die)
       )
 
       return { write }
     })
   })
-{}
-
-/** `RefundCalculationRepo` over the database of the process. */
-export const refundCalculationRepoLayer = Layer.effect(RefundCalculationRepo, RefundCalculationRepo.make)
+{
+  static readonly layer = Layer.effect(RefundCalculationRepo, RefundCalculationRepo.make)
+}

@@ -1,12 +1,15 @@
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, Uuid } from "../ids/Id.ts"
 import { type OrderProjections, orderProjections, updateProjections } from "../orders/OrderProjections.ts"
-import type { PendingRefund, Refund } from "./Refund.ts"
-import { lockMoney } from "./RefundableRepo.ts"
+import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import { columnsOf } from "../records/Columns.ts"
+import { decoding } from "../records/Rows.ts"
+import { PendingRefund, Refund, RefundRecord } from "./Refund.ts"
+import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
 
 /**
  * The refund ledger. The transaction of the status change writes rows; this repository settles them. The order's
@@ -21,9 +24,7 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
     /** A refund with its payment. Undefined if the organization has no such refund. */
     const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
       const organization = yield* currentOrganization
-      const [row] = yield* sql<
-        Refund
-      >`select r.id, r.order_id as "orderId", r.amount::float8 as amount, r.reason, r.status,
+      const [row] = yield* decoding(sql, Refund)`select r.id, r.order_id as "orderId", r.amount, r.reason, r.status,
           r.refusals, o.payment_intent_id as "intentId", o.payment_provider as provider
         from refunds r join orders o on o.id = r.order_id
         where r.id = ${refundId}::uuid and r.organization_id = ${organization}`
@@ -76,20 +77,59 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
      * scheduled job that restarts refunds; the first attempt is due a minute after the decision.
      */
     const takeDue = Effect.fn("RefundRepo.takeDue")(function*(limit: number) {
-      return yield* sql<PendingRefund>`
-        update refunds set attempts = attempts + 1,
+      return yield* decoding(sql, PendingRefund)`update refunds set attempts = attempts + 1,
           next_attempt_at = now() + make_interval(secs => least(3600, 60 * power(2, least(attempts, 10))))
         where id = any(array(select id from refunds where status = 'pending' and next_attempt_at <= now()
           order by next_attempt_at limit ${limit} for update skip locked))
         returning id as "refundId", organization_id as "organizationId", restarts`
     }, Effect.orDie)
 
-    return { find, send, complete, takeDue, ...makeReported(sql, projections) }
+    return { find, send, complete, takeDue, ...makeReads(sql), ...makeReported(sql, projections) }
   })
-}) {}
+}) {
+  static readonly layer = Layer.effect(RefundRepo, RefundRepo.make)
+}
 
-/** `RefundRepo` over the database of the process. */
-export const refundRepoLayer = Layer.effect(RefundRepo, RefundRepo.make)
+/** The columns of a record, from `refunds r` joined with its order `o`. */
+const columns = columnsOf(RefundRecord.fields, "r", {
+  currency: "o.currency",
+  shipping: "r.shipping_amount",
+  lines: `coalesce((select jsonb_agg(jsonb_build_object('lineItemId', l.id, 'quantity', p.quantity,
+      'amount', p.amount, 'restocked', p.restocked) order by l.position)
+    from refund_lines p join order_lines_read l on l.id = p.order_line_id where p.refund_id = r.id), '[]')`
+})
+
+/** Reads of the ledger; each is one statement or two, however many refunds and lines there are. */
+const makeReads = (sql: SqlClient.SqlClient) => {
+  const records = (where: Statement.Fragment) =>
+    decoding(sql, RefundRecord)`select ${sql.literal(columns)}
+      from refunds r join orders_read o on o.id = r.order_id where ${where}`
+
+  /** A refund with its lines. Undefined when the organization has none such. */
+  const record = Effect.fn("RefundRepo.record")(function*(refundId: string) {
+    const organization = yield* currentOrganization
+    return (yield* records(sql`r.id = ${refundId}::uuid and r.organization_id = ${organization}`))[0]
+  }, Effect.orDie)
+
+  /** A page of an order's refunds, newest first; undefined if the organization has no such order. */
+  const ofOrder = Effect.fn("RefundRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
+    const organization = yield* currentOrganization
+    const [counted] = yield* decoding(sql, Schema.Struct({ total: Schema.Int }))`select
+        (select count(*) from refunds r where r.order_id = ${orderId}::uuid) as total
+      from orders_read o where o.id = ${orderId}::uuid and o.organization_id = ${organization}`
+    if (counted === undefined) return undefined
+    const items = yield* records(sql`r.order_id = ${orderId}::uuid and r.organization_id = ${organization}
+      order by r.created_at desc, r.id desc limit ${page.limit} offset ${offsetOf(page)}`)
+    return { ...page, items, total: counted.total }
+  }, Effect.orDie)
+
+  /** The refundable parts of an order. Undefined if the organization has no such order. */
+  const refundable = Effect.fn("RefundRepo.refundable")(function*(orderId: string) {
+    return yield* readRefundable(sql, yield* currentOrganization, orderId)
+  }, Effect.orDie)
+
+  return { record, ofOrder, refundable }
+}
 
 /** Change log entry for money captured after the order was cancelled. */
 const lateCapture = {
@@ -113,7 +153,7 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
   const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: string, captured: number) {
     const actor = yield* CurrentActor
     yield* lockMoney(sql, actor.organizationId, orderId)
-    const rows = yield* sql<{ readonly id: string }>`with paid as (
+    const rows = yield* decoding(sql, Schema.Struct({ id: Uuid }))`with paid as (
         update orders set amount_captured = ${captured}::bigint, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
           and amount_captured is null returning *),
@@ -139,7 +179,7 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
     function*(orderId: string, total: number | null, reference: string) {
       const actor = yield* CurrentActor
       yield* lockMoney(sql, actor.organizationId, orderId)
-      const rows = yield* sql<{ readonly amount: bigint }>`with due as (
+      const rows = yield* decoding(sql, Schema.Struct({ amount: Schema.Int }))`with due as (
           select o.id, least(coalesce(${total}::bigint, o.amount_captured, 0), coalesce(o.amount_captured, 0)) - o.refunded_total
               - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint
               as amount
@@ -153,7 +193,7 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
         update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
         from made where o.id = made.order_id returning made.amount`
       yield* updateProjections(projections, orderId)
-      return Number(rows[0]?.amount ?? 0)
+      return rows[0]?.amount ?? 0
     },
     Effect.orDie
   )

@@ -1,15 +1,19 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { Conflict, NotFound } from "../errors/ApiErrors.ts"
+import { conflict, notFound } from "../errors/ErrorKinds.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
-import { RefundedStock } from "../inventory/RefundedStock.ts"
-import type { StockAllocation } from "../inventory/StockRules.ts"
+import { newId, Uuid } from "../ids/Id.ts"
+import { OrderStock } from "../inventory/Inventory.ts"
+import { StockAllocation } from "../inventory/StockRules.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
-import type { OrderStatus } from "../orders/OrderStatus.ts"
-import { lockMoney } from "./RefundableRepo.ts"
+import { OrderStatus } from "../orders/OrderStatus.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import { decoding } from "../records/Rows.ts"
+import { RefundNotFound } from "./Refund.ts"
+import { capOf, type RefundableOrder } from "./RefundCalculation.ts"
+import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
 
 /**
  * Why a refund failed. `refused`: by the provider, who then has no record of it; otherwise the provider never answered.
@@ -19,11 +23,7 @@ export interface RefundFailure {
   readonly refused: boolean
 }
 
-interface EndedRow {
-  readonly order_id: string
-  readonly status: OrderStatus
-  readonly released_stock: ReadonlyArray<StockAllocation>
-}
+const Ended = Schema.Struct({ orderId: Uuid, status: OrderStatus, released: Schema.Array(StockAllocation) })
 
 /** CTEs that release what the refunds of the CTE `ended` accounted for. */
 const accountedNoMore = (sql: SqlClient.SqlClient) =>
@@ -36,7 +36,7 @@ const accountedNoMore = (sql: SqlClient.SqlClient) =>
       from ended where o.id = ended.order_id)`
 
 const asItWas = (sql: SqlClient.SqlClient) =>
-  sql`select ended.order_id, o.status, ended.released_stock from ended join orders o on o.id = ended.order_id`
+  sql`select ended.order_id as "orderId", o.status, ended.released_stock as released from ended join orders o on o.id = ended.order_id`
 
 const failStatement = (
   sql: SqlClient.SqlClient,
@@ -44,7 +44,7 @@ const failStatement = (
   refundId: string,
   { message, refused }: RefundFailure
 ) =>
-  sql<EndedRow>`with ended as (
+  decoding(sql, Ended)`with ended as (
       update refunds set status = 'failed', failure = ${message}, updated_at = now(),
         refusals = refusals + ${refused ? 1 : 0}, sent_at = case when ${refused} then null else sent_at end
       where id = ${refundId}::uuid and organization_id = ${actor.organizationId} and status = 'pending' returning *),
@@ -60,7 +60,7 @@ const failStatement = (
     ${asItWas(sql)}`
 
 const undoStatement = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, refundId: string) =>
-  sql<EndedRow>`with ended as (
+  decoding(sql, Ended)`with ended as (
       update refunds set status = 'undone', undone_at = now(), undone_by = ${actor.userId ?? actor.keyId ?? null}::text,
         updated_at = now()
       where id = ${refundId}::uuid and order_id = ${orderId}::uuid and organization_id = ${actor.organizationId}
@@ -70,29 +70,99 @@ const undoStatement = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, 
     entry as (${refundNoted(sql, actor, "refunds.undo", "ended")})${idempotencyRecord(sql, actor, "ended")}
     ${asItWas(sql)}`
 
-/** Why a refund cannot be undone. */
-const stays = (status: string | undefined): NotFound | Conflict => {
-  if (status === undefined) return NotFound.of("Refund not found.")
-  return Conflict.of(
-    status === "pending"
-      ? "The provider has been asked for this refund: it cannot be undone any more."
-      : `The refund is ${status}: only one that the provider has not heard of can be undone.`
-  )
+export class RefundSent
+  extends conflict("RefundSent", "The provider has been asked for this refund: it cannot be undone any more.")
+{}
+export class RefundEnded extends conflict(
+  "RefundEnded",
+  (status: string) => `The refund is ${status}: only one that the provider has not heard of can be undone.`
+) {}
+export class FailureNotFound extends notFound("CompensationFailure", "Compensation failure not found.") {}
+export class StepNotRestartable extends conflict(
+  "StepNotRestartable",
+  "This step cannot be started again here. See to it at the provider, then resolve it."
+) {}
+export class FailureClosed extends conflict("FailureClosed", "Somebody has seen to this failure already.") {}
+export class RefundedOtherwise
+  extends conflict("RefundedOtherwise", "Its units or its money have been given back otherwise. Resolve it.")
+{}
+export class RefundNotFailed extends conflict("RefundNotFailed", "The refund is not failed any more.") {}
+
+const FailedRefund = Schema.Struct({
+  status: Schema.String,
+  orderId: Schema.NullOr(Uuid),
+  refundId: Schema.NullOr(Uuid),
+  amount: Amount,
+  shipping: Amount,
+  lines: Schema.Array(Schema.Struct({ id: Uuid, quantity: Schema.Int, value: Amount }))
+})
+type FailedRefund = typeof FailedRefund.Type
+
+const readFailed = (sql: SqlClient.SqlClient, actor: Actor, failureId: string) =>
+  decoding(sql, FailedRefund)`select f.status, f.order_id as "orderId", f.refund_id as "refundId",
+      coalesce(r.amount, 0) as amount, coalesce(r.shipping_value, 0) as shipping,
+      coalesce((select jsonb_agg(jsonb_build_object('id', l.order_line_id, 'quantity', l.quantity, 'value', l.value))
+        from refund_lines l where l.refund_id = r.id), '[]') as lines
+    from compensation_failures f left join refunds r on r.id = f.refund_id
+    where f.id = ${failureId}::uuid and f.organization_id = ${actor.organizationId}`
+
+/** Whether what the refund accounts for is still there to be refunded. */
+const fits = (order: RefundableOrder, { amount, lines, shipping }: FailedRefund): boolean => {
+  const known = new Map(order.lines.map((line) => [line.id, line]))
+  return amount <= capOf(order) && shipping <= order.shippingTotal - order.refundedShipping &&
+    lines.every(({ id, quantity, value }) => {
+      const line = known.get(id)
+      return line !== undefined && quantity <= line.quantity - line.refundedQuantity &&
+        value <= line.totalPrice - line.discountAmount + line.taxAmount - line.refundedValue
+    })
 }
+
+/** Units that the refund releases from the order's hold again. */
+const unsentOf = (order: RefundableOrder, { lines }: FailedRefund) =>
+  order.lines.flatMap(({ id, sellable, unsent }) => {
+    const quantity = Math.min(unsent, lines.find((line) => line.id === id)?.quantity ?? 0)
+    return quantity === 0 ? [] : [{ sellable, quantity }]
+  })
+
+const beginAgain = (
+  sql: SqlClient.SqlClient,
+  actor: Actor,
+  failureId: string,
+  refundId: string,
+  released: ReadonlyArray<StockAllocation>
+) =>
+  decoding(sql, Schema.Struct({ restarts: Schema.Int }))`with closed as (
+      update compensation_failures set status = 'retried', resolved_at = now(),
+        resolved_by = ${actor.userId ?? actor.keyId ?? null}::text
+      where id = ${failureId}::uuid and organization_id = ${actor.organizationId} and status = 'open' returning 1),
+    begun as (
+      update refunds set status = 'pending', failure = null, restarts = restarts + 1, attempts = 0,
+        next_attempt_at = now() + interval '1 minute', released_stock = ${JSON.stringify(released)}::jsonb,
+        updated_at = now()
+      where id = ${refundId}::uuid and status = 'failed' and exists (select 1 from closed) returning *),
+    counted as (
+      update order_lines l set refunded_quantity = l.refunded_quantity + r.quantity,
+        refunded_value = l.refunded_value + r.value
+      from begun join refund_lines r on r.refund_id = begun.id where l.id = r.order_line_id),
+    shipping as (
+      update orders o set refunded_shipping = o.refunded_shipping + begun.shipping_value, updated_at = now()
+      from begun where o.id = begun.order_id),
+    entry as (${refundNoted(sql, actor, "refunds.retry", "begun")})${idempotencyRecord(sql, actor, "begun")}
+    select restarts from begun`
 
 /**
  * Ends refunds that failed or were undone: their units, worth and shipping can be refunded again, and released units
- * are allocated again while available. Units that returned to stock stay there.
+ * are allocated again while available. Units that returned to stock stay there. Failed refunds can be restarted.
  */
 export class RefundReversalRepo
   extends Context.Service<RefundReversalRepo>()("stoa/domain/payments/RefundReversalRepo", {
     make: Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
-      const stock = yield* RefundedStock
+      const stock = yield* OrderStock
       const projections = yield* orderProjections
 
-      const ended = Effect.fnUntraced(function*(rows: ReadonlyArray<EndedRow>) {
-        for (const { order_id: orderId, released_stock: released, status } of rows) {
+      const ended = Effect.fnUntraced(function*(rows: ReadonlyArray<typeof Ended.Type>) {
+        for (const { orderId, released, status } of rows) {
           if (!["cancelled", "refunded", "fulfilled"].includes(status)) yield* stock.holdAgain(orderId, released)
           yield* updateProjections(projections, orderId)
         }
@@ -104,9 +174,9 @@ export class RefundReversalRepo
         function*(refundId: string, failure: RefundFailure) {
           const actor = yield* CurrentActor
           // Lock the order's row before its refunds, the order of all writers of its money.
-          const [of] = yield* sql<{ readonly order_id: string }>`select order_id from refunds
+          const [of] = yield* decoding(sql, Schema.Struct({ orderId: Uuid }))`select order_id as "orderId" from refunds
           where id = ${refundId}::uuid and organization_id = ${actor.organizationId}`
-          if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.order_id)
+          if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.orderId)
           return yield* ended(yield* failStatement(sql, actor, refundId, failure))
         },
         sql.withTransaction,
@@ -119,20 +189,49 @@ export class RefundReversalRepo
           const actor = yield* CurrentActor
           yield* lockMoney(sql, actor.organizationId, orderId)
           if (yield* ended(yield* undoStatement(sql, actor, orderId, refundId))) return
-          const [found] = yield* sql<
-            { readonly status: string }
-          >`select status from refunds where id = ${refundId}::uuid
+          const [found] = yield* decoding(
+            sql,
+            Schema.Struct({ status: Schema.String })
+          )`select status from refunds where id = ${refundId}::uuid
           and order_id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
-          return yield* stays(found?.status)
+          if (found === undefined) return yield* new RefundNotFound()
+          return yield* found.status === "pending" ? new RefundSent() : new RefundEnded(found.status)
         },
         sql.withTransaction,
-        Effect.catchTag("SqlError", (error) => Effect.die(error))
+        Effect.catchTag("SqlError", Effect.die)
       )
 
-      return { fail, undo }
+      /**
+       * Makes the refund of an open failure pending again, with everything it accounts for, and closes the failure in the
+       * same transaction; the number of statements does not depend on the lines. 404 unknown; 409 if the failure is closed,
+       * has no refund, or its units or money have been refunded otherwise since.
+       */
+      const retry = Effect.fn("RefundReversalRepo.retry")(
+        function*(failureId: string) {
+          const actor = yield* CurrentActor
+          const [seen] = yield* readFailed(sql, actor, failureId)
+          if (seen === undefined) return yield* new FailureNotFound()
+          const { orderId, refundId } = seen
+          if (orderId === null || refundId === null) return yield* new StepNotRestartable()
+          yield* lockMoney(sql, actor.organizationId, orderId)
+          const [failed] = yield* readFailed(sql, actor, failureId)
+          const order = yield* readRefundable(sql, actor.organizationId, orderId)
+          if (failed === undefined || order === undefined || failed.status !== "open") {
+            return yield* new FailureClosed()
+          }
+          if (!fits(order, failed)) return yield* new RefundedOtherwise()
+          const released = yield* stock.releaseUnits(orderId, unsentOf(order, failed))
+          const [begun] = yield* beginAgain(sql, actor, failureId, refundId, released)
+          if (begun === undefined) return yield* new RefundNotFailed()
+          return { refundId, organizationId: actor.organizationId, restarts: begun.restarts }
+        },
+        sql.withTransaction,
+        Effect.catchTag("SqlError", Effect.die)
+      )
+
+      return { fail, undo, retry }
     })
   })
-{}
-
-/** `RefundReversalRepo` over the database of the process. */
-export const refundReversalRepoLayer = Layer.effect(RefundReversalRepo, RefundReversalRepo.make)
+{
+  static readonly layer = Layer.effect(RefundReversalRepo, RefundReversalRepo.make)
+}

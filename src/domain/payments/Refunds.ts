@@ -1,13 +1,14 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { NotFound } from "../errors/ApiErrors.ts"
+import { conflict } from "../errors/ErrorKinds.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import type { RefundCap, RefundRequest } from "./Refund.ts"
-import { calculateRefund } from "./RefundCalculation.ts"
+import { CompensationFailureRepo } from "./CompensationFailureRepo.ts"
+import { type RefundCap, RefundedOrderNotFound, RefundNotFound, type RefundRequest } from "./Refund.ts"
+import { calculateRefund, capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundCalculation.ts"
 import { RefundCalculationRepo } from "./RefundCalculationRepo.ts"
-import { RefundRecordRepo } from "./RefundRecordRepo.ts"
-import { RefundReversalRepo } from "./RefundReversalRepo.ts"
-import { capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundShares.ts"
+import { RefundRepo } from "./RefundRepo.ts"
+import { FailureNotFound, RefundReversalRepo } from "./RefundReversalRepo.ts"
 
 /** Reason of a refund requested without one. */
 const unexplained = "requested_by_store"
@@ -16,16 +17,14 @@ const unexplained = "requested_by_store"
 export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Refunds", {
   make: Effect.gen(function*() {
     const calculations = yield* RefundCalculationRepo
-    const records = yield* RefundRecordRepo
+    const refunds = yield* RefundRepo
     const reversals = yield* RefundReversalRepo
 
-    const found = <A>(record: A | undefined, name: string) =>
-      record === undefined ? Effect.fail(NotFound.of(`${name} not found.`)) : Effect.succeed(record)
     const permitted = Effect.flatMap(CurrentActor, (actor) => requireAnyOf(actor, ["orders:update"]))
 
     /** One refund; 404. */
     const get = Effect.fn("Refunds.get")(function*(refundId: string) {
-      return yield* found(yield* records.find(refundId), "Refund")
+      return (yield* refunds.record(refundId)) ?? (yield* new RefundNotFound())
     })
 
     return {
@@ -41,17 +40,17 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
       }),
       /** A page of an order's refunds, newest first; 404 for an unknown order. */
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
-        return yield* found(yield* records.ofOrder(orderId, page), "Order")
+        return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new RefundedOrderNotFound())
       }),
       /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
       cap: Effect.fn("Refunds.cap")(function*(orderId: string) {
-        return { orderId, ...leftOf(yield* found(yield* records.refundable(orderId), "Order")) }
+        return { orderId, ...leftOf((yield* refunds.refundable(orderId)) ?? (yield* new RefundedOrderNotFound())) }
       }),
       /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
       undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {
         yield* permitted
         yield* reversals.undo(orderId, refundId)
-        return yield* Effect.catchIf(get(refundId), Schema.is(NotFound), (error) => Effect.die(error))
+        return yield* Effect.catchIf(get(refundId), Schema.is(NotFound), Effect.die)
       })
     }
   })
@@ -75,4 +74,30 @@ const leftOf = (order: RefundableOrder): Omit<RefundCap, "orderId"> => {
       amount: nextValue(line, shares.lines.get(line.id) ?? 0, line.quantity - line.refundedQuantity)
     }))
   }
+}
+
+export class FailureNotOpen extends conflict(
+  "FailureNotOpen",
+  (status: string) => `The failure is ${status}: only an open one can be resolved.`
+) {}
+
+/** Steps about money that failed for good, for the operator (contract §3.8; `compensation:admin`). */
+export class CompensationFailures
+  extends Context.Service<CompensationFailures>()("stoa/domain/payments/CompensationFailures", {
+    make: Effect.gen(function*() {
+      const repo = yield* CompensationFailureRepo
+      const get = Effect.fn("CompensationFailures.get")(function*(id: string) {
+        return (yield* repo.find(id)) ?? (yield* new FailureNotFound())
+      })
+      /** Records that an operator settled the failure elsewhere; changes nothing else. 404; 409 if it is not open. */
+      const resolve = Effect.fn("CompensationFailures.resolve")(function*(id: string, note: string | null) {
+        const done = yield* repo.resolve(id, note)
+        const failure = yield* get(id)
+        return done ? failure : yield* new FailureNotOpen(failure.status)
+      })
+      return { list: repo.list, get, resolve }
+    })
+  })
+{
+  static readonly layer = Layer.effect(CompensationFailures, CompensationFailures.make)
 }

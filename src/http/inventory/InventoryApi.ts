@@ -1,12 +1,11 @@
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import { ManualStock } from "../../domain/inventory/ManualStock.ts"
-import { AdjustStock } from "../../domain/inventory/StockAdjustment.ts"
-import { AdjustedLevel, StockLevel } from "../../domain/inventory/StockLevel.ts"
-import { NewWarehouse, Warehouse } from "../../domain/inventory/Warehouse.ts"
+import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
+import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { lists, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -29,9 +28,8 @@ export const EntityIds = Schema.String.annotate({ description: "UUIDs separated 
 
 const available = Schema.Record(Schema.String, Schema.Int).annotate({ identifier: "AvailableStock" })
 
-const summary = (text: string, description: string) => OpenApi.annotations({ summary: text, description })
-
-const stock = HttpApiGroup.make("inventory").add(
+/** Stock and warehouses (spec 4, contract 6). */
+export const InventoryGroup = HttpApiGroup.make("inventory").add(
   HttpApiEndpoint.get("check", "/api/inventory/check", {
     query: { entityIds: Schema.optional(EntityIds) },
     success: Data(available)
@@ -68,20 +66,21 @@ const stock = HttpApiGroup.make("inventory").add(
   })
     .annotate(Access, anyOf("inventory:adjust"))
     .annotate(IdempotentChange, true)
-    .annotateMerge(summary("Release units of an order", "At most what was reserved by hand for the same order."))
-)
-
-/** Stock and warehouses (spec 4, contract 6). */
-export const InventoryGroup = stock.add(
+    .annotateMerge(summary("Release units of an order", "At most what was reserved by hand for the same order.")),
   HttpApiEndpoint.post("createWarehouse", "/api/inventory/warehouses", {
     payload: NewWarehouse,
     success: Data(Warehouse).pipe(HttpApiSchema.status(201))
   })
     .annotate(Access, anyOf("inventory:adjust"))
     .annotateMerge(summary("Create a warehouse", "Its code is unique in the organization.")),
-  HttpApiEndpoint.get("listWarehouses", "/api/inventory/warehouses", { query: pageQuery, success: Page(Warehouse) })
+  lists(
+    "listWarehouses",
+    "/api/inventory/warehouses",
+    Warehouse,
+    "List warehouses",
+    "By priority, the first to be taken from first."
+  )
     .annotate(Access, anyOf("inventory:read"))
-    .annotateMerge(summary("List warehouses", "By priority, the first to be taken from first."))
 )
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

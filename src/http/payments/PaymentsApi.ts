@@ -1,15 +1,20 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
+import { Uuid } from "../../domain/ids/Id.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { CompensationFailure, CompensationStatus, Resolution } from "../../domain/payments/CompensationFailure.ts"
 import {
   WebhookSecretMissing,
   WebhookSignatureMissing,
   WebhookVerificationFailed
-} from "../../domain/payments/PaymentErrors.ts"
-import { Data } from "../envelope/Envelope.ts"
+} from "../../domain/payments/PaymentAdapter.ts"
+import { AmountRefund, RefundCap, RefundRecord, RefundRequest } from "../../domain/payments/Refund.ts"
+import { summary } from "../endpoint/Resource.ts"
+import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** `duplicate`: the event came before and was not worked on again. */
 const Received = Schema.Struct({
@@ -26,10 +31,99 @@ export const PaymentsGroup = HttpApiGroup.make("payments").add(
     .annotate(Access, open)
     .annotate(Storeless, true)
     .annotate(RouteRate, "none")
-    .annotateMerge(OpenApi.annotations({
-      summary: "Receive an event of the payment provider",
-      description: "The body is the provider's, as it signed it. A repeated event is answered and not worked on again."
-    }))
+    .annotateMerge(
+      summary(
+        "Receive an event of the payment provider",
+        "The body is the provider's, as it signed it. A repeated event is answered and not worked on again."
+      )
+    )
 )
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+const created = Data(RefundRecord).annotate({ httpApiStatus: 201 })
+
+/** Refunds and returns of an order (contract §4.3, §4.4). */
+export const RefundsGroup = HttpApiGroup.make("refunds").add(
+  HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: Uuid }, success: Data(RefundCap) })
+    .annotate(Access, anyOf("orders:read"))
+    .annotateMerge(
+      summary("What can still be given back of an order", "In all, of the shipping and of each line, in minor units.")
+    ),
+  HttpApiEndpoint.post("refundAmount", "/api/orders/:id/refund", {
+    params: { id: Uuid },
+    payload: OptionalBody(AmountRefund),
+    success: created
+  })
+    .annotate(Access, anyOf("orders:update"))
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Give an amount back, or everything that is left",
+        "422 for more than is left, 409 when nothing is. The refund is pending where its provider takes long."
+      )
+    ),
+  HttpApiEndpoint.post("refund", "/api/orders/:id/refunds", {
+    params: { id: Uuid },
+    payload: RefundRequest,
+    success: created
+  })
+    .annotate(Access, anyOf("orders:update"))
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Refund units of lines, shipping or an amount",
+        "Units that were never handed over come first and are released; of the others those with `restock` " +
+          "go back into the warehouses they came from."
+      )
+    ),
+  HttpApiEndpoint.get("list", "/api/orders/:id/refunds", {
+    params: { id: Uuid },
+    query: pageQuery,
+    success: Page(RefundRecord)
+  })
+    .annotate(Access, anyOf("orders:read"))
+    .annotateMerge(summary("List the refunds of an order, the last one first")),
+  HttpApiEndpoint.post("undo", "/api/orders/:id/refunds/:rid/undo", {
+    params: { id: Uuid, rid: Uuid },
+    success: Data(RefundRecord)
+  })
+    .annotate(Access, anyOf("orders:update"))
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Undo a refund that its provider has not heard of",
+        "409 when the provider was asked or has refunded the money: it cannot be taken back from the shopper."
+      )
+    )
+)
+  .annotate(ParseOptions, allIssues)
+  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+
+const failure = { params: { id: Uuid }, success: Data(CompensationFailure) }
+
+/** Steps about money that failed for good, for the operator (contract §3.8). */
+export const CompensationsGroup = HttpApiGroup.make("compensations").add(
+  HttpApiEndpoint.get("list", "/api/admin/compensation-failures", {
+    query: { ...pageQuery, status: Schema.optional(CompensationStatus) },
+    success: Page(CompensationFailure)
+  })
+    .annotateMerge(summary("List money steps that failed for good, the last one first")),
+  HttpApiEndpoint.post("resolve", "/api/admin/compensation-failures/:id/resolve", {
+    ...failure,
+    payload: OptionalBody(Resolution)
+  })
+    .annotate(IdempotentChange, true)
+    .annotateMerge(summary("Record that a failure was settled elsewhere", "Moves no money. 409 when it is not open.")),
+  HttpApiEndpoint.post("retry", "/api/admin/compensation-failures/:id/retry", failure)
+    .annotate(IdempotentChange, true)
+    .annotateMerge(
+      summary(
+        "Ask the provider of a failed refund again",
+        "409 when it is not open, is no refund, or was given back otherwise meanwhile."
+      )
+    )
+)
+  .annotateEndpoints(Access, anyOf("compensation:admin"))
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

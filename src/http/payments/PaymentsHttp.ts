@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
+import { pageOf } from "../../domain/paging/Paging.ts"
+import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
+import { RefundRequests } from "../../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
-import { PaymentsGroup } from "./PaymentsApi.ts"
+import { CompensationsGroup, PaymentsGroup, RefundsGroup } from "./PaymentsApi.ts"
 
-/** Handlers of the routes that `PaymentsApi.ts` declares. */
 export const paymentsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(PaymentsGroup),
   "payments",
@@ -12,10 +14,40 @@ export const paymentsHttp = HttpApiBuilder.group(
     return handlers.handleAll({
       webhook: Effect.fnUntraced(function*({ request }) {
         // A body that cannot be read (too large, cut off) is a defect here, and the edge answers it.
-        const rawBody = yield* Effect.catch(request.text, (error) => Effect.die(error))
+        const rawBody = yield* Effect.catch(request.text, Effect.die)
         const { duplicate } = yield* changes.receive(request.headers, rawBody)
         return duplicate ? { received: true, duplicate: true } as const : { received: true } as const
       })
+    })
+  })
+)
+
+export const refundsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(RefundsGroup),
+  "refunds",
+  Effect.fnUntraced(function*(handlers) {
+    const refunds = yield* Refunds
+    const requests = yield* RefundRequests
+    return handlers.handleAll({
+      cap: ({ query }) => refunds.cap(query.orderId),
+      refundAmount: ({ params, payload }) => requests.refund(params.id, payload ?? {}),
+      refund: ({ params, payload }) => requests.refund(params.id, payload),
+      list: ({ params, query }) => refunds.ofOrder(params.id, pageOf(query)),
+      undo: ({ params }) => refunds.undo(params.id, params.rid)
+    })
+  })
+)
+
+export const compensationsHttp = HttpApiBuilder.group(
+  HttpApi.make("stoa").add(CompensationsGroup),
+  "compensations",
+  Effect.fnUntraced(function*(handlers) {
+    const failures = yield* CompensationFailures
+    const requests = yield* RefundRequests
+    return handlers.handleAll({
+      list: ({ query }) => failures.list(query.status, pageOf(query)),
+      resolve: ({ params, payload }) => failures.resolve(params.id, payload?.note ?? null),
+      retry: ({ params }) => requests.retry(params.id)
     })
   })
 )

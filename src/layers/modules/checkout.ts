@@ -4,7 +4,7 @@ import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { createOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
 import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { captureRepoLayer } from "../../domain/payments/CaptureRepo.ts"
+import { CaptureRepo } from "../../domain/payments/CaptureRepo.ts"
 import { capturesHttp, checkoutHttp } from "../../http/checkout/CheckoutHttp.ts"
 import { shippingQuotesHttp } from "../../http/shipping/ShippingHttp.ts"
 import { captureOrderLayer, Captures, lateCaptureLayer } from "../../workflows/checkout/Captures.ts"
@@ -32,7 +32,7 @@ export const checkout = defineModule({
         CheckoutPricing.layer,
         basketRepoLayer,
         createOrderRepoLayer,
-        Layer.provideMerge(Captures.layer, captureRepoLayer)
+        Layer.provideMerge(Captures.layer, CaptureRepo.layer)
       )
     )
   ),

@@ -7,6 +7,7 @@ import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { migrations } from "../../domain/import-export/migrations.ts"
+import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { exportsHttp, importsHttp } from "../../http/import-export/ImportsHttp.ts"
@@ -31,6 +32,7 @@ export const importExportRepos = Layer.mergeAll(
   ExportRepo.layer,
   ImportRepo.layer,
   RowBatchRepo.layer,
+  StockRepo.layer,
   WarehouseRepo.layer
 )
 

@@ -1,14 +1,10 @@
 import { Layer } from "effect"
 import { analyticsModels } from "../../domain/inventory/analytics.ts"
-import { EditedStock } from "../../domain/inventory/EditedStock.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
-import { Inventory } from "../../domain/inventory/Inventory.ts"
+import { Inventory, OrderStock } from "../../domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
 import { migrations } from "../../domain/inventory/migrations.ts"
 import { OrderHoldRepo } from "../../domain/inventory/OrderHoldRepo.ts"
-import { OrderStock } from "../../domain/inventory/OrderStock.ts"
-import { RefundedStock } from "../../domain/inventory/RefundedStock.ts"
-import { RefundedStockRepo } from "../../domain/inventory/RefundedStockRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
@@ -21,7 +17,6 @@ import { tenancy } from "./tenancy.ts"
 const repositories = Layer.mergeAll(
   HoldRepo.layer,
   ManualHoldRepo.layer,
-  RefundedStockRepo.layer,
   OrderHoldRepo.layer,
   ReservationRepo.layer,
   StockRepo.layer,
@@ -38,15 +33,7 @@ export const inventory = defineModule({
   ],
   migrations,
   analyticsModels,
-  services: Layer.mergeAll(
-    EditedStock.layer,
-    Inventory.layer,
-    RefundedStock.layer,
-    OrderStock.layer,
-    StockClient.layer
-  ).pipe(
-    Layer.provideMerge(repositories)
-  ),
+  services: Layer.mergeAll(Inventory.layer, OrderStock.layer, StockClient.layer).pipe(Layer.provideMerge(repositories)),
   actors: stockEntityActor(),
   routes: inventoryHttp
 })

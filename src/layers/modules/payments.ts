@@ -1,23 +1,17 @@
 import { Layer } from "effect"
 import { defineModule } from "../../domain/modules/Module.ts"
-import { compensationFailureRepoLayer } from "../../domain/payments/CompensationFailureRepo.ts"
-import { CompensationFailures } from "../../domain/payments/CompensationFailures.ts"
+import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
 import { migrations } from "../../domain/payments/migrations.ts"
-import { paymentEventRepoLayer } from "../../domain/payments/PaymentEventRepo.ts"
+import { PaymentEventRepo } from "../../domain/payments/PaymentEventRepo.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
-import { refundCalculationRepoLayer } from "../../domain/payments/RefundCalculationRepo.ts"
-import { refundRecordRepoLayer } from "../../domain/payments/RefundRecordRepo.ts"
-import { refundRepoLayer } from "../../domain/payments/RefundRepo.ts"
-import { refundRetryRepoLayer } from "../../domain/payments/RefundRetryRepo.ts"
-import { refundReversalRepoLayer } from "../../domain/payments/RefundReversalRepo.ts"
-import { Refunds } from "../../domain/payments/Refunds.ts"
-import { paymentsHttp } from "../../http/payments/PaymentsHttp.ts"
-import { compensationsHttp, refundsHttp } from "../../http/payments/RefundsHttp.ts"
-import { FullRefunds } from "../../workflows/payments/FullRefunds.ts"
+import { RefundCalculationRepo } from "../../domain/payments/RefundCalculationRepo.ts"
+import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
+import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
+import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
+import { compensationsHttp, paymentsHttp, refundsHttp } from "../../http/payments/PaymentsHttp.ts"
 import { OrphanedPayments } from "../../workflows/payments/OrphanedPayments.ts"
-import { RefundRequests } from "../../workflows/payments/RefundRequests.ts"
-import { RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
-import { settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
+import { RefundRequests, RefundSettlement } from "../../workflows/payments/RefundSettlement.ts"
+import { FullRefunds, settleRefundLayer } from "../../workflows/payments/SettleRefund.ts"
 import { StatusChanges } from "../../workflows/payments/StatusChanges.ts"
 import { UnpaidOrders } from "../../workflows/payments/UnpaidOrders.ts"
 import { fulfillment } from "./fulfillment.ts"
@@ -44,13 +38,11 @@ export const payments = defineModule({
     ),
     Layer.provideMerge(
       Layer.mergeAll(
-        refundRepoLayer,
-        refundCalculationRepoLayer,
-        refundRecordRepoLayer,
-        refundRetryRepoLayer,
-        refundReversalRepoLayer,
-        compensationFailureRepoLayer,
-        paymentEventRepoLayer
+        RefundRepo.layer,
+        RefundCalculationRepo.layer,
+        RefundReversalRepo.layer,
+        CompensationFailureRepo.layer,
+        PaymentEventRepo.layer
       )
     )
   ),

@@ -1,6 +1,10 @@
 import { Effect, Layer } from "effect"
-import { type PaymentAdapter, PaymentAdapters, PaymentDeclined } from "../../domain/payments/PaymentAdapter.ts"
-import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
+import {
+  type PaymentAdapter,
+  PaymentAdapters,
+  PaymentDeclined,
+  WebhookUnconfigured
+} from "../../domain/payments/PaymentAdapter.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import { testMethods, testProvider } from "./TestProvider.ts"
 

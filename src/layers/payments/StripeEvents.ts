@@ -1,7 +1,11 @@
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
-import { type PaymentAdapter, type PaymentEvent, WebhookRejected } from "../../domain/payments/PaymentAdapter.ts"
-import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
+import {
+  type PaymentAdapter,
+  type PaymentEvent,
+  WebhookRejected,
+  WebhookUnconfigured
+} from "../../domain/payments/PaymentAdapter.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import type { StripeClient } from "./StripeClient.ts"
 import { fromStripe } from "./StripeMoney.ts"

@@ -5,9 +5,9 @@ import {
   type PaymentAdapter,
   PaymentDeclined,
   type PaymentIntent,
-  WebhookRejected
+  WebhookRejected,
+  WebhookUnconfigured
 } from "../../domain/payments/PaymentAdapter.ts"
-import { WebhookUnconfigured } from "../../domain/payments/PaymentErrors.ts"
 
 /** Methods of the built-in provider, by the adapter they select; they exist outside production only (contract §3.1). */
 export const testMethods: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { Effect, Layer, Metric } from "effect"
-import { StockAuditRepo } from "../../domain/inventory/StockAuditRepo.ts"
+import { StockAuditRepo } from "../../domain/inventory/StockRepo.ts"
 import { HealthContributors } from "../health/HealthContributors.ts"
 import { HealthRepo, healthRepoLayer } from "../health/HealthRepo.ts"
 

@@ -2,14 +2,16 @@ import { Context, Effect, Layer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
-import { Conflict } from "../../domain/errors/ApiErrors.ts"
-import type { PinnedHold } from "../../domain/inventory/Reservation.ts"
+import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
+import type { PinnedHold } from "../../domain/inventory/StockRules.ts"
 import type { AbsentOrder } from "../../domain/payments/PaymentEvents.ts"
 import { VoidPayment } from "./VoidPayment.ts"
 
 /** A checkout holds its stock under the id of its future order; sold means the order has been created since. */
 const isUnderWay = ({ state }: PinnedHold): boolean => state === "held" || state === "sold"
+
+export class OrderInCreation extends conflict("OrderInCreation", "The order is being placed. Send the event again.") {}
 
 /** Events about orders that are not there: of checkouts that still run, and of those that were refused (contract §11). */
 export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/workflows/payments/OrphanedPayments", {
@@ -53,7 +55,7 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/
         systemActor(absent.organizationId)
       )
       if (hold === undefined) return
-      if (isUnderWay(hold)) return yield* Conflict.of("The order is being placed. Send the event again.")
+      if (isUnderWay(hold)) return yield* new OrderInCreation()
       if (absent.holdsMoney && hold.pricing !== "null") yield* voidPayment(absent, hold)
     })
 

@@ -1,7 +1,11 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { WorkflowEngine } from "effect/workflow"
-import type { PendingRefund } from "../../domain/payments/Refund.ts"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import { NotFound } from "../../domain/errors/ApiErrors.ts"
+import type { PendingRefund, RefundRequest } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
+import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
+import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
 import { SettleRefund } from "./SettleRefund.ts"
 
 /** How long a request waits for its refund before it answers without. */
@@ -23,10 +27,10 @@ export class RefundSettlement extends Context.Service<RefundSettlement>()("stoa/
         Effect.provideService(WorkflowEngine.WorkflowEngine, engine)
       )
 
-    /** The time limit ends only the waiting and its fiber; the execution continues. */
     /** Starts it, and waits at most five seconds for its end. True when it has ended, well or not. */
     const settle = Effect.fn("RefundSettlement.settle")(function*(refund: PendingRefund) {
       const run = Effect.provideService(SettleRefund.execute(refund), WorkflowEngine.WorkflowEngine, engine)
+      // The time limit ends only the waiting and its fiber; the execution continues.
       const ended = yield* Effect.timeoutOption(Effect.exit(run), timeout)
       return ended._tag === "Some"
     })
@@ -51,4 +55,35 @@ export class RefundSettlement extends Context.Service<RefundSettlement>()("stoa/
   })
 }) {
   static readonly layer = Layer.effect(RefundSettlement, RefundSettlement.make)
+}
+
+/** Requested refunds, including their money (contract §4.3, §4.4). */
+export class RefundRequests extends Context.Service<RefundRequests>()("stoa/workflows/payments/RefundRequests", {
+  make: Effect.gen(function*() {
+    const refunds = yield* Refunds
+    const reversals = yield* RefundReversalRepo
+    const failures = yield* CompensationFailures
+    const settlement = yield* RefundSettlement
+
+    /**
+     * Writes the refund and waits briefly for its provider, so that the response can show the result; otherwise it is
+     * pending and settles in the background. Errors as of `Refunds.request`.
+     */
+    const refund = Effect.fn("RefundRequests.refund")(function*(orderId: string, request: RefundRequest) {
+      const { organizationId } = yield* CurrentActor
+      const { refundId, settled } = yield* refunds.request(orderId, request)
+      if (!settled) yield* settlement.settle({ refundId, organizationId })
+      return yield* Effect.catchIf(refunds.get(refundId), Schema.is(NotFound), Effect.die)
+    })
+
+    /** Retries a failed refund at the provider, and returns the failure afterwards. 404, 409. */
+    const retry = Effect.fn("RefundRequests.retry")(function*(failureId: string) {
+      yield* settlement.settle(yield* reversals.retry(failureId))
+      return yield* failures.get(failureId)
+    })
+
+    return { refund, retry }
+  })
+}) {
+  static readonly layer = Layer.effect(RefundRequests, RefundRequests.make)
 }

@@ -1,18 +1,50 @@
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, Layer, Result, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { isRefundedInFull } from "../../domain/orders/Order.ts"
+import { Orders } from "../../domain/orders/Orders.ts"
+import { transition } from "../../domain/orders/OrderStatus.ts"
+import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { TaxVoids } from "../../domain/tax/TaxNotices.ts"
+
 import {
   type PaymentAdapter,
   PaymentAdapters,
   type PaymentDeclined,
   type PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
-import { type Refund, refundKey } from "../../domain/payments/Refund.ts"
+import { PendingRefund, type Refund, refundKey } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
-import { FullRefunds } from "./FullRefunds.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
+
+/** Handles orders that are fully refunded (contract §4.1, §4.3). */
+export class FullRefunds extends Context.Service<FullRefunds>()("stoa/workflows/payments/FullRefunds", {
+  make: Effect.gen(function*() {
+    const orders = yield* Orders
+    const statuses = yield* OrderStatusRepo
+    const taxes = yield* TaxVoids
+    /**
+     * Moves an order to `refunded` if the full capture has been refunded and the transition table allows it: from
+     * `partially_fulfilled` and `fulfilled`. In other statuses, and after a partial refund, the status stays; the tax of
+     * a full refund is voided in any case. Idempotent; a concurrent change or a hook's refusal also leaves the status.
+     */
+    const conclude = Effect.fn("FullRefunds.conclude")(function*(orderId: string) {
+      const stored = yield* orders.find(orderId)
+      if (stored === undefined) return
+      const { order } = stored
+      if (!isRefundedInFull(order)) return
+      if (Result.isFailure(transition(order.status, "refunded", "payment"))) return yield* taxes.refunded(stored)
+      const request = { status: "refunded", source: "payment", reason: "refunded_in_full" } as const
+      yield* orders.changeStatus(orderId, request, statuses.transition).pipe(
+        Effect.catch((error) => Effect.logWarning(`order ${orderId} is refunded in full and stays`, error))
+      )
+    })
+    return { conclude }
+  })
+}) {
+  static readonly layer = Layer.effect(FullRefunds, FullRefunds.make)
+}
 
 /** How a refund ended. `unknown`: no such refund. */
 const Outcome = Schema.Literals(["completed", "failed", "undone", "unknown"])
@@ -24,7 +56,7 @@ type Outcome = typeof Outcome.Type
  * refund of 0 voids an authorization that was never captured.
  */
 export const SettleRefund = Workflow.make("SettleRefund", {
-  payload: { refundId: Uuid, organizationId: Schema.String, restarts: Schema.optional(Schema.Int) },
+  payload: PendingRefund.fields,
   success: Outcome,
   idempotencyKey: ({ refundId, restarts = 0 }) => restarts === 0 ? refundId : `${refundId}:${restarts}`,
   // What dies here is the database or the process, not the refund: the execution runs again.

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import { nextValue } from "../../../../domain/payments/RefundShares.ts"
+import { nextValue } from "../../../../domain/payments/RefundCalculation.ts"
 import { chooseAll, choosePart, chooseUnits, type Left, type LeftLine, maxFor } from "../../refunds/RefundChoice.ts"
 
 const line = (orderLineId: string, quantity: number, amount: number, entityId = orderLineId): LeftLine => ({

@@ -1,0 +1,310 @@
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { currentOrganization } from "../access/Actor.ts"
+import { newId } from "../ids/Id.ts"
+import {
+  type HoldState,
+  manualHolder,
+  type Reservation,
+  type ReservationLine,
+  type StockAllocation,
+  type StockSnapshot
+} from "./StockRules.ts"
+
+/*
+ * Statements and parts of statements that read and write stock. All writers take their locks in the same order: holds,
+ * versions by key, levels. Rows are picked by `= any(array(...))` even beside a join: a plan made on an empty table would
+ * otherwise read and hash every row of the organization.
+ */
+
+interface LevelRow {
+  readonly sellable_id: string
+  readonly version: bigint
+  readonly warehouse_id: string | null
+  readonly priority: number | null
+  readonly available: number | null
+}
+
+/** Stock of sellables in active warehouses with its versions, read in one snapshot. */
+export const stockStatement = (sql: SqlClient.SqlClient, organization: string, sellables: ReadonlyArray<string>) =>
+  sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
+    from stock_items i left join (
+      select s.sellable_id, s.warehouse_id, w.priority, s.on_hand - s.reserved as available
+      from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
+      where s.organization_id = ${organization} and s.sellable_id = any(${sellables}::uuid[])) l
+      on l.sellable_id = i.sellable_id
+    where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
+
+/** A hold with the text of its pricing; null for a marker of a release that came before its reservation. */
+export interface HoldRow {
+  readonly holder: string
+  readonly state: HoldState
+  readonly pricing: string | null
+}
+
+/** The holds of these holders, in any state. */
+export const holdsStatement = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) =>
+  sql<HoldRow>`select holder, state, pricing::text as pricing from holds
+    where organization_id = ${organization} and holder = any(${holders}::text[])`
+
+interface OutcomeRow {
+  readonly stale: ReadonlyArray<string>
+  readonly fresh: ReadonlyArray<string>
+  readonly had: ReadonlyArray<HoldRow>
+}
+
+/** A line with its holder and the id of the movement that records it. */
+interface HeldLine extends ReservationLine {
+  readonly id: string
+  readonly holder: string
+}
+
+/**
+ * The group commit of the stock entity: one statement for any number of checkouts and lines. Locking the existing holds
+ * waits for a running release and sees its outcome. One outdated version stops the batch. The insert finds new holds by
+ * `on conflict`.
+ */
+export const reserveStatement = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  fences: ReadonlyArray<StockSnapshot>,
+  reservations: ReadonlyArray<Reservation>,
+  lines: ReadonlyArray<HeldLine>
+) => {
+  const holders = reservations.map(({ holder }) => holder)
+  const sellables = fences.map(({ sellable }) => sellable)
+  return sql<OutcomeRow>`with had as materialized (
+      select holder, state, pricing::text as pricing from holds
+      where organization_id = ${organization} and holder = any(${holders}::text[]) order by holder for update),
+    locked as materialized (
+      select sellable_id, version from stock_items
+      where organization_id = ${organization} and sellable_id = any(${sellables}::uuid[])
+        and (select count(*) from had) >= 0
+      order by sellable_id for update),
+    stale as (
+      select f.sellable
+      from unnest(${sellables}::uuid[], ${fences.map(({ version }) => version ?? -1)}::int8[]) f(sellable, version)
+      left join locked on locked.sellable_id = f.sellable
+      where locked.version is distinct from f.version),
+    fresh as (
+      insert into holds (organization_id, holder, expires_at, pricing)
+      select ${organization}, a.holder, now() + a.ttl * interval '1 second', a.pricing::jsonb
+      from unnest(${holders}::text[], ${reservations.map(({ ttlSeconds }) => ttlSeconds)}::int4[],
+        ${reservations.map(({ pricing }) => pricing)}::text[]) a(holder, ttl, pricing)
+      where not exists (select 1 from stale) and not exists (select 1 from had where had.holder = a.holder)
+      order by a.holder
+      on conflict (organization_id, holder) do nothing
+      returning holder),
+    lines as materialized (
+      select l.* from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ holder }) => holder)}::text[],
+        ${lines.map(({ sellable }) => sellable)}::uuid[], ${lines.map(({ entityId }) => entityId)}::uuid[],
+        ${lines.map(({ warehouseId }) => warehouseId)}::uuid[], ${lines.map(({ quantity }) => quantity)}::int4[]
+      ) l(id, holder, sellable, entity, warehouse, quantity) join fresh on fresh.holder = l.holder),
+    moved as (
+      update stock_items set version = version + 1
+      where organization_id = ${organization} and sellable_id = any(array(select sellable from lines))),
+    taken as (
+      update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now()
+      from (select sellable, warehouse, sum(quantity)::int4 as quantity from lines group by sellable, warehouse) l
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable from lines))
+        and s.sellable_id = l.sellable and s.warehouse_id = l.warehouse),
+    kept as (
+      insert into hold_lines (organization_id, holder, sellable_id, warehouse_id, quantity)
+      select ${organization}, holder, sellable, warehouse, quantity from lines),
+    noted as (
+      insert into stock_movements
+        (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity, reference_type, reference_id)
+      select id, ${organization}, entity, nullif(sellable, entity), warehouse, 'reservation', quantity, 'checkout', holder
+      from lines)
+    select (select coalesce(array_agg(sellable), '{}') from stale) as stale,
+      (select coalesce(array_agg(holder), '{}') from fresh) as fresh,
+      (select coalesce(jsonb_agg(to_jsonb(had)), '[]') from had) as had`
+}
+
+/**
+ * Runs a statement about what an order holds, from its checkout or by hand, in a transaction that has locked these
+ * holds: their lines are read by a statement that starts after the lock, else it would read what was before.
+ */
+export const lockingHolds =
+  (sql: SqlClient.SqlClient) =>
+  <A, E, R>(orderId: string, body: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<A, E, R>) =>
+    sql.withTransaction(Effect.gen(function*() {
+      const organization = yield* currentOrganization
+      const holders = [orderId, manualHolder(orderId)]
+      yield* sql`select 1 from holds where organization_id = ${organization} and holder = any(${holders}::text[])
+        order by holder for update`
+      return yield* body(organization, holders)
+    }))
+
+/** Units by sellable as a table `a (sellable_id, quantity)`. */
+export const requestedUnits = (sql: SqlClient.SqlClient, units: ReadonlyMap<string, number> | undefined) =>
+  sql`unnest(${[...(units?.keys() ?? [])]}::uuid[], ${[...(units?.values() ?? [])]}::int4[]) a(sellable_id, quantity)`
+
+/** Allocations as a table `l (sellable_id, warehouse_id, quantity)`. */
+export const allocatedUnits = (sql: SqlClient.SqlClient, units: ReadonlyArray<StockAllocation>) =>
+  sql`unnest(${units.map(({ sellable }) => sellable)}::uuid[], ${units.map(({ warehouseId }) => warehouseId)}::uuid[],
+    ${units.map(({ quantity }) => quantity)}::int4[]) l(sellable_id, warehouse_id, quantity)`
+
+/**
+ * CTEs for statements about some units of an order's holds: `open`, the held units in warehouse order, and `lines
+ * (holder, sellable_id, warehouse_id, quantity)`, the first `units` of each sellable, or everything without `units`;
+ * never more than is held. The caller has locked the holds.
+ */
+export const openUnits = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  holders: ReadonlyArray<string>,
+  units: ReadonlyMap<string, number> | undefined
+) => {
+  const everything = units === undefined
+  return sql`open as materialized (
+      select l.holder, l.sellable_id, l.warehouse_id, l.quantity,
+        sum(l.quantity) over (partition by l.sellable_id order by w.priority, w.id, l.holder) - l.quantity as earlier
+      from hold_lines l join holds h on h.organization_id = l.organization_id and h.holder = l.holder
+      join warehouses w on w.id = l.warehouse_id
+      where l.organization_id = ${organization} and l.holder = any(${holders}::text[]) and l.quantity > 0
+        and h.organization_id = ${organization} and h.holder = any(${holders}::text[]) and h.state in ('held', 'sold')),
+    lines as materialized (
+      select o.holder, o.sellable_id, o.warehouse_id,
+        case when ${everything} then o.quantity
+          else least(o.quantity, a.quantity - o.earlier)::int4 end as quantity
+      from open o left join ${requestedUnits(sql, units)} on a.sellable_id = o.sellable_id
+      where ${everything} or a.quantity > o.earlier)`
+}
+
+/** CTEs after `lines` that deduct units from the holds only, and end holds that have nothing left in `state`. */
+export const deductedFromHolds = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  holders: ReadonlyArray<string>,
+  state: "fulfilled" | "released"
+) =>
+  sql`taken as (
+      update hold_lines h set quantity = h.quantity - l.quantity from lines l
+      where h.organization_id = ${organization} and h.holder = any(${holders}::text[])
+        and h.holder = l.holder and h.sellable_id = l.sellable_id and h.warehouse_id = l.warehouse_id),
+    ended as (
+      update holds set state = ${state}, expires_at = null, updated_at = now()
+      where organization_id = ${organization} and holder = any(array(
+        select o.holder from (select holder, sum(quantity) as quantity from open group by holder) o
+        join (select holder, sum(quantity) as quantity from lines group by holder) l
+          on l.holder = o.holder and l.quantity = o.quantity)))`
+
+/** CTEs that lock the versions of `lines` by key (`locked`) and move them. */
+export const movedVersions = (sql: SqlClient.SqlClient, organization: string) =>
+  sql`locked as materialized (
+      select sellable_id from stock_items
+      where organization_id = ${organization} and sellable_id = any(array(select sellable_id from lines))
+      order by sellable_id for update),
+    moved as (
+      update stock_items set version = version + 1
+      where organization_id = ${organization} and sellable_id = any(array(select sellable_id from locked)))`
+
+/** The CTE after `locked` that records a movement of each of `lines`, with the levels of their sellables as `s`. */
+export const notedLines = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  movement: {
+    readonly type: "fulfillment" | "release" | "return"
+    /** SQL of the units, and of the type and id of what they were moved for. */
+    readonly quantity: string
+    readonly reference: Statement.Fragment
+    readonly reason: string | null
+  }
+) =>
+  sql`noted as (
+      insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
+        reference_type, reference_id, reason)
+      select gen_random_uuid(), ${organization}, s.entity_id, s.variant_id, l.warehouse_id, ${movement.type},
+        ${sql.literal(movement.quantity)}, ${movement.reference}, ${movement.reason}::text
+      from lines l join stock_levels s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked)))`
+
+/** CTEs of all releases: lock and move the versions of `lines`, return the units (`freed`) and record the movements. */
+export const releaseStock = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
+  sql`${movedVersions(sql, organization)},
+    freed as (
+      update stock_levels s set reserved = s.reserved - l.quantity, updated_at = now(),
+        allow_negative = s.reserved - l.quantity > s.on_hand
+      from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
+        group by sellable_id, warehouse_id) l
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+      returning s.*, l.quantity as units),
+    ${
+    notedLines(sql, organization, {
+      type: "release",
+      quantity: "l.quantity",
+      reference: sql`case when l.holder like 'manual:%' then 'order' else 'checkout' end,
+        regexp_replace(l.holder, '^manual:', '')`,
+      reason
+    })
+  }`
+
+/** Units of one sellable that a holder returns, from any of its warehouses or from one. */
+export interface Returning {
+  readonly organization: string
+  readonly holder: string
+  readonly sellable: string
+  readonly warehouseId: string | null
+  readonly quantity: number
+  readonly reason: string
+}
+
+/**
+ * CTEs shared by partial releases: the holder's units of the sellable (`held`), the requested number of them from the
+ * warehouse of the lowest priority on (`lines`), returned to their levels and removed from the hold's lines. The caller
+ * has locked the hold.
+ */
+export const returnUnits = (sql: SqlClient.SqlClient, returning: Returning) => {
+  const { holder, organization, quantity, reason, sellable, warehouseId } = returning
+  return sql`held as materialized (
+      select l.*, sum(l.quantity) over (order by w.priority desc, w.id desc) - l.quantity as earlier
+      from hold_lines l join warehouses w on w.id = l.warehouse_id
+      where l.organization_id = ${organization} and l.holder = ${holder} and l.sellable_id = ${sellable}::uuid
+        and (${warehouseId}::uuid is null or l.warehouse_id = ${warehouseId}::uuid)),
+    lines as materialized (
+      select holder, sellable_id, warehouse_id, least(quantity, ${quantity}::int4 - earlier)::int4 as quantity
+      from held where quantity > 0 and ${quantity}::int4 > earlier),
+    ${releaseStock(sql, organization, reason)},
+    left_over as (update hold_lines h set quantity = h.quantity - l.quantity from lines l
+      where h.organization_id = ${organization} and h.holder = ${holder} and h.sellable_id = l.sellable_id
+        and h.warehouse_id = l.warehouse_id)`
+}
+
+/** Units of one sellable to allocate to a holder, for an order; the caller has locked hold and version. */
+export interface UnitAllocation {
+  readonly organization: string
+  readonly holder: string
+  readonly orderId: string
+  readonly entityId: string
+  readonly sellable: string
+  readonly performedBy: string | null
+  readonly allocations: ReadonlyArray<StockAllocation>
+}
+
+/**
+ * CTEs shared by all allocations: moves the version, reserves the units at their levels (`taken`, with `units`), adds
+ * them to the hold's lines and records a movement for each. `no_oversell` is the guard.
+ */
+export const allocateUnits = (sql: SqlClient.SqlClient, taking: UnitAllocation) => {
+  const { allocations, entityId, holder, orderId, organization, performedBy, sellable } = taking
+  return sql`lines as materialized (
+      select * from unnest(${allocations.map(() => newId())}::uuid[],
+        ${allocations.map(({ warehouseId }) => warehouseId)}::uuid[],
+        ${allocations.map(({ quantity }) => quantity)}::int4[]) l(id, warehouse, quantity)),
+    moved as (update stock_items set version = version + 1
+      where organization_id = ${organization} and sellable_id = ${sellable}::uuid),
+    taken as (update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now() from lines l
+      where s.organization_id = ${organization} and s.sellable_id = ${sellable}::uuid
+        and s.warehouse_id = l.warehouse returning s.*, l.quantity as units),
+    kept as (insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
+      select ${organization}, ${holder}, ${sellable}::uuid, warehouse, quantity from lines
+      on conflict (organization_id, holder, sellable_id, warehouse_id)
+        do update set quantity = h.quantity + excluded.quantity),
+    noted as (insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
+        reference_type, reference_id, performed_by)
+      select id, ${organization}, ${entityId}::uuid, nullif(${sellable}::uuid, ${entityId}::uuid),
+        warehouse, 'reservation', quantity, 'order', ${orderId}, ${performedBy}::text
+      from lines)`
+}
