@@ -41,7 +41,7 @@ export const aPendingOrder = Effect.fnUntraced(
     const order = pendingOrder(pricedCart, {}, {
       id: checkoutId,
       organizationId: "org_default",
-      orderNumber: `ORD-2020-${String(++numbers).padStart(6, "0")}`,
+      orderNumber: `ORD-2018-${String(++numbers).padStart(6, "0")}`,
       paymentIntentId: `pi_${checkoutId}`,
       paymentMethodId: "test",
       idempotencyKey: null,

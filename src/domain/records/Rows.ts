@@ -5,21 +5,20 @@ import type { SqlClient, SqlError } from "effect/sql"
 const plain = (value: unknown): unknown =>
   value instanceof Date ? value.toISOString() : typeof value === "bigint" ? Number(value) : value
 
-/**
- * A template for statements whose rows are decoded by this schema, so that what a statement returns and what the code
- * expects cannot drift apart. A row that does not fit is a defect. Statements of hot paths (`*Statements.ts`) assert the
- * type of their rows instead. Unprepared: planned for each call, where a plan made on a young table would be kept too long.
- */
-export const decoding = <A>(
-  sql: SqlClient.SqlClient,
-  row: Schema.Codec<A, unknown>,
-  preparation: "prepared" | "unprepared" = "prepared"
-) => {
-  const decode = Schema.decodeUnknownSync(Schema.Array(Schema.toCodecJson(row)), {
+/** Reads rows of a schema; an expensive value to make, so records have one for each table. */
+export const decoderOf = <A>(row: Schema.Codec<A, unknown>): (rows: unknown) => ReadonlyArray<A> =>
+  Schema.decodeUnknownSync(Schema.Array(Schema.toCodecJson(row)), {
     // What is stored was checked when it came in, by the rules of then.
     disableChecks: true
   })
-  return (
+
+/** How a statement is planned: once, or for each call, where a plan made on a young table would be kept too long. */
+export type Preparation = "prepared" | "unprepared"
+
+/** `decoding` with a decoder that exists. */
+export const decodingBy =
+  <A>(sql: SqlClient.SqlClient, decode: (rows: unknown) => ReadonlyArray<A>, preparation: Preparation = "prepared") =>
+  (
     strings: TemplateStringsArray,
     ...parameters: ReadonlyArray<unknown>
   ): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> => {
@@ -29,4 +28,11 @@ export const decoding = <A>(
       (rows) => decode(rows.map(Record.map(plain)))
     )
   }
-}
+
+/**
+ * A template for statements whose rows are decoded by this schema, so that what a statement returns and what the code
+ * expects cannot drift apart. A row that does not fit is a defect. Statements of hot paths (`*Statements.ts`) assert the
+ * type of their rows instead.
+ */
+export const decoding = <A>(sql: SqlClient.SqlClient, row: Schema.Codec<A, unknown>, preparation?: Preparation) =>
+  decodingBy(sql, decoderOf(row), preparation)

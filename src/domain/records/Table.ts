@@ -1,7 +1,7 @@
 import { type Schema, String } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { columnOf, columnsOf, jsonOf } from "./Columns.ts"
-import { decoding } from "./Rows.ts"
+import { decoderOf, decodingBy, type Preparation } from "./Rows.ts"
 
 /** A schema that names its fields: a `Schema.Struct`. */
 type RecordSchema<A> = Schema.Codec<A, unknown> & { readonly fields: Readonly<Record<string, Schema.Top>> }
@@ -21,6 +21,7 @@ export class Table<A extends object> {
 
   /** Types that stored fields are read as: a `numeric` as `float8`, which is a number. */
   readonly #casts: Readonly<Record<string, string>>
+  readonly #decode: (rows: unknown) => ReadonlyArray<A>
 
   constructor(
     name: string,
@@ -31,6 +32,7 @@ export class Table<A extends object> {
     this.schema = schema
     this.computed = computed
     this.#casts = casts
+    this.#decode = decoderOf(schema)
     this.names = Object.keys(schema.fields).filter((field) => !(field in computed)).map(String.camelToSnake).join(", ")
   }
 
@@ -53,8 +55,8 @@ export class Table<A extends object> {
   }
 
   /** A template for statements that return complete records. */
-  rows(sql: SqlClient.SqlClient, preparation?: "prepared" | "unprepared") {
-    return decoding(sql, this.schema, preparation)
+  rows(sql: SqlClient.SqlClient, preparation?: Preparation) {
+    return decodingBy(sql, this.#decode, preparation)
   }
 
   /** A `select` of these records: one parameter for any number, whose values PostgreSQL converts to the columns' types. */
