@@ -22,6 +22,8 @@ import {
   type WantedItem
 } from "./CartStatements.ts"
 
+const cartRow = { columns: carts.columns("r"), row: carts.row(`i."row"`) }
+
 /** The changed line, or why nothing changed: no such line, a quantity too large, or a cart that changed meanwhile. */
 export type LineWrite = CartLine | "no-line" | "too-many" | "stale"
 
@@ -104,7 +106,7 @@ const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
         select * from jsonb_to_recordset(${JSON.stringify(created.map(toInput))}::jsonb)
           as i(entry uuid, origin jsonb, record jsonb, "row" jsonb)),
       created as (insert into carts (${sql.literal(carts.names)})
-        select ${sql.literal(carts.columns("r"))} from input i, ${sql.literal(carts.row(`i."row"`))} r returning id)
+        select ${sql.literal(cartRow.columns)} from input i, ${sql.literal(cartRow.row)} r returning id)
       insert into ${changeLog(sql)}
       select i.entry, i.record->>'organizationId', 'cart.create', 'cart', i.record->>'id', i.record, null::jsonb,
         ${byOrigin(sql)}

@@ -14,13 +14,18 @@ export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
 /** SQL of a row of `cart_lines` as the API shows the line. */
 export const lineJson = (row: string) => jsonOf(CartLine.fields, row, { addedAt: isoTime(`${row}.added_at`) })
 
+/** Made once, as these statements run with every request. */
+const lineOf = { l: lineJson("l"), o: lineJson("o"), line: lineJson("line") }
+const cartColumns = carts.columns("c")
+const added = { names: cartLines.names, columns: cartLines.columns("r"), row: cartLines.row("i.line") }
+
 export const toLine = (row: LineRow): CartLine => ({ ...row, addedAt: new Date(row.addedAt) })
 
 /** The carts `c` that pass a condition, with their lines that pass `filter`, oldest first. */
 export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fragment, filter?: Statement.Fragment) =>
   Effect.map(
-    sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(carts.columns("c"))},
-        coalesce((select jsonb_agg(${sql.literal(lineJson("l"))} order by l.added_at, l.id)
+    sql<CartRow & { readonly lines: ReadonlyArray<LineRow> }>`select ${sql.literal(cartColumns)},
+        coalesce((select jsonb_agg(${sql.literal(lineOf.l)} order by l.added_at, l.id)
           from cart_lines l where l.cart_id = c.id and l.organization_id = c.organization_id ${
       filter ?? sql.literal("")
     }), '[]') as lines
@@ -31,7 +36,7 @@ export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fr
 /** A cart without its lines. */
 export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId: string) =>
   Effect.map(
-    sql<CartRow>`select ${sql.literal(carts.columns("c"))} from carts c
+    sql<CartRow>`select ${sql.literal(cartColumns)} from carts c
       where c.id = ${cartId}::uuid and c.organization_id = ${organization}`,
     ([row]) => row && toState(row)
   )
@@ -58,7 +63,7 @@ export const offerStatement = (sql: SqlClient.SqlClient, wanted: ReadonlyArray<W
   sql<OfferRow>`with i as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(wanted.map((one, n) => ({ ...one, n })))}::jsonb)
         as i(n int, cart uuid, entity uuid, variant uuid, organization text))
-    select i.n, ${sql.literal(carts.columns("c"))},
+    select i.n, ${sql.literal(cartColumns)},
       (select u.group_ids from customers_read u where u.id = c.customer_id) as "groupIds",
       (select e.status = 'active' and e.is_visible from catalog_entities_read e
         where e.id = i.entity and e.organization_id = c.organization_id) as "isPublic",
@@ -110,20 +115,20 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Added
     changed as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
       where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
       returning i.n),
-    line as (insert into cart_lines (organization_id, ${sql.literal(cartLines.names)})
-      select i.organization, ${sql.literal(cartLines.columns("r"))}
-      from input i join changed m on m.n = i.n, ${sql.literal(cartLines.row("i.line"))} r
+    line as (insert into cart_lines (organization_id, ${sql.literal(added.names)})
+      select i.organization, ${sql.literal(added.columns)}
+      from input i join changed m on m.n = i.n, ${sql.literal(added.row)} r
       on conflict (cart_id, entity_id, variant_id) do update set ${sql.literal(merged)}
       returning *),
     event as (insert into ${changeLog(sql)}
-      select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineJson("l"))},
+      select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineOf.l)},
         -- The snapshot of this statement still has the previous line; the fence excludes other changes.
-        (select ${sql.literal(lineJson("o"))} from cart_lines o where o.cart_id = i.cart and o.id = l.id),
+        (select ${sql.literal(lineOf.o)} from cart_lines o where o.cart_id = i.cart and o.id = l.id),
         ${byOrigin(sql)} from input i join line l on l.cart_id = i.cart),
     marked as (insert into idempotency_records (organization_id, execution_id)
       select i.organization, i.work from input i join line l on l.cart_id = i.cart where i.work is not null)
     select k.n, case when l.id is not null then ${
-    sql.literal(lineJson("l"))
+    sql.literal(lineOf.l)
   } end as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`
 
 /** SQLSTATE of a number out of range: only a quantity is added up. */
@@ -146,4 +151,4 @@ export const changeLineStatement = (
     line as (${change} where l.cart_id = cart.id and l.id = ${lineId}::uuid
       and l.organization_id = ${cart.organizationId} returning l.*),
     ${records}
-    select exists (select 1 from previous) as exists, (select ${sql.literal(lineJson("line"))} from line) as line`
+    select exists (select 1 from previous) as exists, (select ${sql.literal(lineOf.line)} from line) as line`

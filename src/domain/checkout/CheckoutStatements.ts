@@ -10,6 +10,8 @@ import { buyerKeys } from "../promotions/BuyerKey.ts"
 import { jsonOf } from "../records/Columns.ts"
 import { type Basket, ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
+const created = { columns: orderLines.columns("r"), row: orderLines.row("l") }
+
 /** A cart as the claim read it. If `claimed` is false, the other fields say why. */
 export interface ClaimedCart extends Basket {
   readonly claimed: boolean
@@ -219,9 +221,9 @@ const records = (sql: SqlClient.SqlClient) =>
         (o->>'placedAt')::timestamptz, (o->>'placedAt')::timestamptz
       from cart join input i on i.n = cart.n order by i.id returning id, organization_id),
     lines as (insert into order_lines (organization_id, position, ${sql.literal(orderLines.names)})
-      select p.organization_id, place, ${sql.literal(orderLines.columns("r"))}
+      select p.organization_id, place, ${sql.literal(created.columns)}
       from created p join input i on i.id = p.id, jsonb_array_elements(i.o->'lineItems') with ordinality t(l, place),
-        ${sql.literal(orderLines.row("l"))} r),
+        ${sql.literal(created.row)} r),
     history as (insert into order_status_history
         (id, organization_id, order_id, from_status, to_status, reason, changed_by)
       select i.history, p.organization_id, p.id, 'pending', 'pending', 'order_created', i.actor
