@@ -1,9 +1,12 @@
 import { DateTime, Effect } from "effect"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { NotFound } from "../errors/ApiErrors.ts"
+import type { NotFound } from "../errors/ApiErrors.ts"
+import { notFound } from "../errors/ErrorKinds.ts"
 import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { RecordRepo } from "./RecordRepo.ts"
+
+class RecordNotFound extends notFound("Record", (name: string) => `${name} not found.`) {}
 
 /** Management of one kind of record by staff. */
 export interface RecordService<A, New, Change, E> {
@@ -44,7 +47,7 @@ export const recordService = <A extends NewRecord, New, Change, E, E2>(
   repo: RecordRepo<A, E2>,
   forget: Effect.Effect<void, never, CurrentActor>
 ): RecordService<A, New, Change, E | E2> => {
-  const unknown = NotFound.of(`${name} not found.`)
+  const unknown = new RecordNotFound(name)
   const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
   return {
     list: repo.list,
