@@ -1,5 +1,6 @@
 import { Cause, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
+import { refusalOf } from "../records/Constraints.ts"
 import * as Batcher from "./Batcher.ts"
 
 /** A statement for many callers, and one for a single caller that the shared one could not serve. */
@@ -22,11 +23,11 @@ export type Locking = "" | "skip locked"
 const largest = 200
 
 /** SQLSTATEs of a server that closes connections; a transaction on them may have been committed. */
-const cutOff = /"code":"(08|57P)/
+const cutOff = /^(08|57P)/
 
 /** The server rejected the statement, so nothing was written. After a lost connection the outcome is unknown. */
 const refused = (error: SqlError.SqlError): boolean =>
-  error.reason._tag !== "ConnectionError" && !cutOff.test(JSON.stringify(error.reason))
+  error.reason._tag !== "ConnectionError" && !cutOff.test(refusalOf(error).state)
 
 /**
  * Shares statements between concurrent requests: one round trip and one commit for all of them. Items that the shared

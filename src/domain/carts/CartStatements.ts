@@ -5,6 +5,7 @@ import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { columnOf, jsonOf } from "../records/Columns.ts"
+import { refusalOf, sqlStates } from "../records/Constraints.ts"
 import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
 import { lineDetails } from "./Line.ts"
 
@@ -132,7 +133,7 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Added
   } end as line from locked k join input i on i.n = k.n left join line l on l.cart_id = i.cart`
 
 /** SQLSTATE of a number out of range: only a quantity is added up. */
-export const isTooMany = ({ reason }: SqlError.SqlError): boolean => /"code":"22003"/.test(JSON.stringify(reason))
+export const isTooMany = (error: SqlError.SqlError): boolean => refusalOf(error).state === sqlStates.outOfRange
 
 /** The part `change` of a cart's line, fenced: the part `cart` has a row only when the fence held. */
 export const changeLineStatement = (

@@ -11,6 +11,7 @@ import {
   updateProjections
 } from "../orders/OrderProjections.ts"
 import { UndoCreateOrder } from "../orders/OrderStatus.ts"
+import { refusedBy } from "../records/Constraints.ts"
 import {
   type CreatedOrderRow,
   createManualOrderStatement,
@@ -29,16 +30,13 @@ import {
 /** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
 export type CreateOrderResult = "created" | "exists" | "reservation-expired"
 
-/** The driver reports the constraint's name only in the cause. */
-const usageExhausted = ({ reason }: SqlError.SqlError): boolean =>
-  reason._tag === "ConstraintError" &&
-  /promotions_(usage|customer)_limit/.test(`${JSON.stringify(reason.cause)} ${String(reason.cause)}`)
+const limitReached = () => CheckoutFailed.of("A promotion code has reached its usage limit.")
 
 /** A promotion that reached its limit meanwhile fails the checkout; other SQL errors are defects. */
-export const usageRefusal = (error: SqlError.SqlError): Effect.Effect<never, CheckoutFailed> =>
-  usageExhausted(error)
-    ? Effect.fail(CheckoutFailed.of("A promotion code has reached its usage limit."))
-    : Effect.die(error)
+export const usageRefusal = refusedBy({
+  promotions_usage_limit: limitReached,
+  promotions_customer_limit: limitReached
+})
 
 /** Undefined when a projection failed and nothing was written; each order is then tried alone. */
 const unlessProjectionFails = <A>(work: Effect.Effect<A, SqlError.SqlError | ProjectionFailed>) =>

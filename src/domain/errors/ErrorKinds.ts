@@ -3,7 +3,7 @@ import { Conflict, Forbidden, NotFound, ValidationFailed } from "./ApiErrors.ts"
 /*
  * One class per failure, declared beside the rule that fails:
  *
- *   export class BrandNotFound extends notFound("BrandNotFound", "Brand not found.") {}
+ *   export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
  *   export class SlugTaken extends conflict("SlugTaken", (slug: string) => `A brand with the slug "${slug}" exists.`) {}
  *
  *   yield* new BrandNotFound()

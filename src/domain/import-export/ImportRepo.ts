@@ -6,6 +6,7 @@ import type { ChangeType } from "../events/Event.ts"
 import { newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
+import { refusalOf } from "../records/Constraints.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
 import { Import, type ImportOptions, RefusedRow } from "./Import.ts"
@@ -94,7 +95,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
       where id = ${id}::uuid and organization_id = ${organization} and state = 'receiving'
         and not exists (select 1 from imports o where o.organization_id = ${organization} and o.key_scope = ${key}::text)
       returning ${columns}`).pipe(
-      Effect.catch((error) => error.reason._tag === "UniqueViolation" ? Effect.succeed([]) : Effect.die(error))
+      Effect.catch((error) => refusalOf(error).constraint === "imports_key" ? Effect.succeed([]) : Effect.die(error))
     )
     const [found] = queued.length > 0 ? queued : yield* rows`select ${columns} from imports
       where organization_id = ${organization} and key_scope = ${key}::text`

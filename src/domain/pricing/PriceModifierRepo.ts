@@ -1,9 +1,10 @@
-import { Context, Effect, Layer, Predicate, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { CurrentActor } from "../access/Actor.ts"
 import { invalid } from "../errors/ErrorKinds.ts"
 import { deleteRecorded } from "../events/ChangeLogRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { refusalOf, sqlStates } from "../records/Constraints.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
@@ -31,10 +32,8 @@ export const targetOf = (sql: SqlClient.SqlClient, { entityId, organizationId, v
         and v.organization_id = ${organizationId}
         and (${entityId}::uuid is null or v.entity_id = ${entityId}::uuid))) as "variantFound"`
 
-/** The entity or variant was deleted between read and write: the foreign key (23503) rejects the row. */
-export const isTargetGone = (error: SqlError.SqlError): boolean =>
-  error.reason._tag === "ConstraintError" && Predicate.hasProperty(error.reason.cause, "code") &&
-  error.reason.cause.code === "23503"
+/** The entity or variant was deleted between read and write: the foreign key rejects the row. */
+export const isTargetGone = (error: SqlError.SqlError): boolean => refusalOf(error).state === sqlStates.foreignKey
 
 /**
  * All SQL of price modifiers. `insert` and `change` fail if the organization has no such entity or variant. `remove`

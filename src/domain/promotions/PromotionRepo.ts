@@ -1,10 +1,11 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
+import { refusedBy } from "../records/Constraints.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
@@ -132,11 +133,7 @@ const inStatus = (sql: SqlClient.SqlClient, status: PromotionStatus, now: Date):
   }
 }
 
-/** The one unique key a request can collide with is the code; ids are our own. */
-const orTaken = (error: SqlError.SqlError) =>
-  error.reason._tag === "UniqueViolation"
-    ? Effect.fail(new CodeTaken())
-    : Effect.die(error)
+const orTaken = refusedBy({ promotions_code: () => new CodeTaken() })
 
 /** `PromotionRepo` over the database of the process. */
 export const promotionRepoLayer = Layer.effect(

@@ -21,7 +21,13 @@ export const refusalOf = ({ reason }: SqlError.SqlError): Refusal => {
 }
 
 /** SQLSTATEs that rules ask for. */
-export const sqlStates = { foreignKey: "23503", check: "23514", outOfRange: "22003" } as const
+export const sqlStates = {
+  restrict: "23001",
+  foreignKey: "23503",
+  unique: "23505",
+  check: "23514",
+  outOfRange: "22003"
+} as const
 
 /**
  * The errors of a statement that a constraint refuses, by its name or else by its SQLSTATE. Any other failure is a

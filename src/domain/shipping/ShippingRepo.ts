@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { type OrganizationCache, organizationCache } from "../access/CacheInvalidation.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
+import { refusedBy } from "../records/Constraints.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { recordService } from "../records/RecordService.ts"
 import { decoding } from "../records/Rows.ts"
@@ -44,12 +45,11 @@ export class ShippingRuleCache extends Context.Service<ShippingRuleCache, Organi
   )
 }
 
-const orZoneConflict = (error: SqlError.SqlError): Effect.Effect<never, ZoneNameTaken | ZoneHasRates> => {
-  const { reason } = error
-  if (reason._tag === "UniqueViolation" && reason.constraint === "shipping_zones_name") return new ZoneNameTaken()
+const orZoneConflict = refusedBy({
+  shipping_zones_name: () => new ZoneNameTaken(),
   // The foreign key of the rates: a rate added concurrently keeps the zone.
-  return reason._tag === "ConstraintError" ? new ZoneHasRates() : Effect.die(error)
-}
+  shipping_rates_zone: () => new ZoneHasRates()
+})
 
 const shippingZonesLayer = Layer.effect(
   ShippingZones,
@@ -76,7 +76,7 @@ const shippingRatesLayer = Layer.effect(
         entityType: "shipping_rate",
         changes: { create: "shippingRates.create", update: "shippingRates.update", delete: "shippingRates.delete" }
       },
-      (error) => error.reason._tag === "ConstraintError" ? Effect.fail(new RateZoneNotFound()) : Effect.die(error)
+      refusedBy({ shipping_rates_zone: () => new RateZoneNotFound() })
     )
     return ShippingRates.of({
       ...recordService(shippingRateRules, repo, (yield* ShippingRuleCache).forget),

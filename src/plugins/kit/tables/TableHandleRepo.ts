@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
 import type { Conflict, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../../../domain/errors/ErrorKinds.ts"
@@ -7,6 +7,7 @@ import { changeLogRows } from "../../../domain/events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../../../domain/idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../../../domain/ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
+import { refusedBy, sqlStates } from "../../../domain/records/Constraints.ts"
 import { type ChangeOf, columnName, type NewRowOf, type RowOf, type Table } from "./Table.ts"
 import { columnOf, rowJson, type Test, toRow, valueSql, whereSql } from "./TableRowsRepo.ts"
 
@@ -75,24 +76,12 @@ class ParentNotFound
 {}
 
 /** Turns a refusal of the database into the error the client receives. */
-const refusalOf = (table: Table) => (error: SqlError.SqlError): Effect.Effect<never, Conflict | ValidationFailed> => {
-  const { reason } = error
-  const said = `${"cause" in reason ? JSON.stringify(reason.cause) : ""} ${
-    String("cause" in reason ? reason.cause : "")
-  }`
-  if (reason._tag === "UniqueViolation") {
-    return Effect.fail(new RowTaken(table.name))
-  }
-  if (reason._tag === "ConstraintError" && said.includes("23503")) {
-    return Effect.fail(
-      new BrokenReference(table.name)
-    )
-  }
-  if (reason._tag === "ConstraintError" && said.includes("23514")) {
-    return Effect.fail(new ConditionNotMet(table.name))
-  }
-  return Effect.die(error)
-}
+const refusalOf = ({ name }: Table) =>
+  refusedBy({
+    [sqlStates.unique]: () => new RowTaken(name),
+    [sqlStates.foreignKey]: () => new BrokenReference(name),
+    [sqlStates.check]: () => new ConditionNotMet(name)
+  })
 
 /** Rows `t` of the organization: by their own column, or by their parent's. */
 const own = (sql: SqlClient.SqlClient, { parent }: Table, organization: string): Statement.Fragment =>
@@ -252,12 +241,11 @@ export const tableHandle = <T extends Table>(sql: SqlClient.SqlClient, plugin: s
     const [made] = yield* Effect.catch(updateSql(context, actor, id, { ...change }, { ...only }), refused)
     return made === undefined ? yield* new RowNotFound() : rowOf(made)
   })
+  const referred = () => new RowReferred(table.name)
+  const kept = refusedBy({ [sqlStates.foreignKey]: referred, [sqlStates.restrict]: referred })
   const remove: TableHandle<T>["delete"] = Effect.fnUntraced(function*(id) {
     const actor = yield* CurrentActor
-    const [gone] = yield* Effect.catch(deleteSql(context, actor, id), (error) =>
-      error.reason._tag === "ConstraintError"
-        ? Effect.fail(new RowReferred(table.name))
-        : Effect.die(error))
+    const [gone] = yield* Effect.catch(deleteSql(context, actor, id), kept)
     return gone === undefined ? yield* new RowNotFound() : rowOf(gone)
   })
   return { ...readsOf<T>(context, rowOf), insert, update, delete: remove }
