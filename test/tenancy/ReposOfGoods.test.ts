@@ -133,7 +133,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   [
     "a new refund",
     ({ paid }) => RefundCalculationRepo.use((repo) => repo.write(paid.id, "r", forbiddenRule)),
-    "NotFound/RefundedOrder"
+    "NotFound/Order"
   ],
   [
     "a refund elsewhere",
@@ -155,7 +155,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   [
     "a capture",
     ({ open }) => CaptureRepo.use((repo) => Effect.asVoid(repo.claim(open.id, 5))),
-    "NotFound/CapturedOrder",
+    "NotFound/Order",
     undefined
   ]
 ]

@@ -1,11 +1,11 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
 import { isSameSellable, Line, mergedLine } from "../carts/Line.ts"
+import { EntityNotFound } from "../catalog/Entity.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
-import type { Order, OrderLine, StoredOrder } from "../orders/Order.ts"
+import { type Order, type OrderLine, OrderNotFound, type StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
-import { EntityNotFound } from "../pricing/Price.ts"
 import { type LineChange, type LineRequest, ShippingAddress } from "./Checkout.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
 import { type EditedOrder, type OrderEdit, OrderEditRepo } from "./OrderEditRepo.ts"
@@ -21,7 +21,6 @@ import {
 } from "./PricedCart.ts"
 import { agreementOf, Quotes, requireMoney } from "./Quotes.ts"
 
-class OrderNotFound extends notFound("Order", "Order not found.") {}
 class LineNotFound extends notFound("OrderLine", "Line not found.") {}
 class LastLine extends invalid("LastLine", "lineId", "is the last line: cancel the order instead", "last_line") {}
 class InsufficientStock extends invalid(

@@ -25,7 +25,7 @@ export class StockedVariantNotFound extends notFound("StockedVariant", "No such 
 export class WarehouseNotFound extends notFound("Warehouse", "No such warehouse.") {}
 export class InsufficientStock extends invalid(
   "InsufficientStock",
-  (_available: number, _requested: number) => "",
+  "",
   (available: number, requested: number) => `Insufficient stock. Available: ${available}, requested: ${requested}.`,
   "insufficient_stock"
 ) {}

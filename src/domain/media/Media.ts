@@ -1,6 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
+import { EntityNotFound } from "../catalog/Entity.ts"
 import { StorageNotSupported, Unavailable } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
 import { newId } from "../ids/Id.ts"
@@ -32,7 +33,6 @@ import {
 } from "./MediaFiles.ts"
 import { MediaRepo } from "./MediaRepo.ts"
 
-class AttachedEntityNotFound extends notFound("AttachedEntity", "Catalog entity not found.") {}
 class AttachedVariantNotFound extends notFound("AttachedVariant", "The entity has no such variant.") {}
 class AttachmentNotFound extends notFound("Attachment", "The medium is not attached there.") {}
 class MediaAttached extends conflict("MediaAttached", "This medium is attached there already.") {}
@@ -144,7 +144,7 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
     /** 404 for an unknown entity, variant or asset, 409 if the asset is already attached. */
     const attach = Effect.fn("Media.attach")(function*(attachment: NewAttachment) {
       const ends = yield* repo.attach(attachment)
-      if (!ends.entity) return yield* new AttachedEntityNotFound()
+      if (!ends.entity) return yield* new EntityNotFound()
       if (!ends.variant) return yield* new AttachedVariantNotFound()
       if (!ends.asset) return yield* new MediaNotFound()
       if (!ends.attached) return yield* new MediaAttached()

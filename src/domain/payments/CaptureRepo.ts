@@ -1,9 +1,10 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
-import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
+import { conflict, invalid } from "../errors/ErrorKinds.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { Uuid } from "../ids/Id.ts"
+import { OrderNotFound } from "../orders/Order.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import { decoding } from "../records/Rows.ts"
 
@@ -28,7 +29,6 @@ const OrderRow = Schema.Struct({
   waits: Schema.Boolean
 })
 
-export class CapturedOrderNotFound extends notFound("CapturedOrder", "Order not found.") {}
 export class AlreadyCaptured extends conflict("AlreadyCaptured", "The payment of this order was captured already.") {}
 export class CaptureAfterEnd extends conflict("CaptureAfterEnd", (status: string) => `The order is ${status}.`) {}
 export class NothingAuthorized
@@ -37,7 +37,7 @@ export class NothingAuthorized
 export class PaymentUnconfirmed extends conflict("PaymentUnconfirmed", "The shopper has yet to confirm the payment.") {}
 export class CaptureTooLarge extends invalid(
   "CaptureTooLarge",
-  (_total: number) => "amount",
+  "amount",
   (total: number) => `is more than the ${total} that were authorized`
 ) {}
 export class OtherCaptureRunning
@@ -45,7 +45,7 @@ export class OtherCaptureRunning
 {}
 
 const refusalOf = (row: typeof OrderRow.Type | undefined, amount: number | undefined) => {
-  if (row === undefined) return new CapturedOrderNotFound()
+  if (row === undefined) return new OrderNotFound()
   if (row.captured) return new AlreadyCaptured()
   if (row.status === "cancelled" || row.status === "refunded") return new CaptureAfterEnd(row.status)
   if (!row.authorized) return new NothingAuthorized()

@@ -114,4 +114,3 @@ export type PendingRefund = typeof PendingRefund.Type
 export const refundKey = ({ id, refusals }: Refund): string => refusals === 0 ? id : `${id}:${refusals}`
 
 export class RefundNotFound extends notFound("Refund", "Refund not found.") {}
-export class RefundedOrderNotFound extends notFound("RefundedOrder", "Order not found.") {}

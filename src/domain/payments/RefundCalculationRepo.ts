@@ -6,9 +6,9 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
+import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { decoding } from "../records/Rows.ts"
-import { RefundedOrderNotFound } from "./Refund.ts"
 import { type CalculatedLine, type CalculatedRefund, RefundableOrder, type RefundRefused } from "./RefundCalculation.ts"
 
 /**
@@ -123,7 +123,7 @@ export class RefundCalculationRepo
           const actor = yield* CurrentActor
           yield* lockMoney(sql, actor.organizationId, orderId)
           const order = yield* readRefundable(sql, actor.organizationId, orderId)
-          if (order === undefined) return yield* new RefundedOrderNotFound()
+          if (order === undefined) return yield* new OrderNotFound()
           const decided = yield* Effect.fromResult(decide(order))
           const unsent = decided.lines.filter((line) => line.unsent > 0)
           const released = yield* stock.releaseUnits(

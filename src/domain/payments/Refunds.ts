@@ -2,9 +2,10 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { NotFound } from "../errors/ApiErrors.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
+import { OrderNotFound } from "../orders/Order.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { CompensationFailureRepo } from "./CompensationFailureRepo.ts"
-import { type RefundCap, RefundedOrderNotFound, RefundNotFound, type RefundRequest } from "./Refund.ts"
+import { type RefundCap, RefundNotFound, type RefundRequest } from "./Refund.ts"
 import { calculateRefund, capOf, capturedShares, nextValue, type RefundableOrder } from "./RefundCalculation.ts"
 import { RefundCalculationRepo } from "./RefundCalculationRepo.ts"
 import { RefundRepo } from "./RefundRepo.ts"
@@ -40,11 +41,11 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
       }),
       /** A page of an order's refunds, newest first; 404 for an unknown order. */
       ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
-        return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new RefundedOrderNotFound())
+        return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new OrderNotFound())
       }),
       /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
       cap: Effect.fn("Refunds.cap")(function*(orderId: string) {
-        return { orderId, ...leftOf((yield* refunds.refundable(orderId)) ?? (yield* new RefundedOrderNotFound())) }
+        return { orderId, ...leftOf((yield* refunds.refundable(orderId)) ?? (yield* new OrderNotFound())) }
       }),
       /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
       undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {

@@ -1,6 +1,5 @@
 import { Result, Schema } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
-import { notFound } from "../errors/ErrorKinds.ts"
 import { Uuid } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { StorableObject } from "../text/Storable.ts"
@@ -39,8 +38,6 @@ export const SetPrice = Schema.Struct({
   metadata: maybe(StorableObject)
 })
 export type SetPrice = typeof SetPrice.Type
-
-export class EntityNotFound extends notFound("Entity", "Catalog entity not found.") {}
 
 /** Which prices a list shows; a filter that is left out admits all (spec §4). */
 export interface PriceFilter {

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema, String } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { EntityNotFound } from "../catalog/Entity.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
@@ -8,7 +9,7 @@ import { jsonOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
 import { Time } from "./Bounds.ts"
-import { EntityNotFound, Price, type PriceFilter } from "./Price.ts"
+import { Price, type PriceFilter } from "./Price.ts"
 import { isTargetGone, modifiers, targetOf, TargetRow, UnknownVariant } from "./PriceModifierRepo.ts"
 
 export const prices = new Table("prices", Price)

@@ -2,10 +2,10 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Workflow, WorkflowEngine } from "effect/workflow"
 import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/access/Actor.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
-import { conflict, notFound } from "../../domain/errors/ErrorKinds.ts"
+import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
-import type { Order, StoredOrder } from "../../domain/orders/Order.ts"
+import { type Order, OrderNotFound, type StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
@@ -16,7 +16,6 @@ import { cancelOrder, captureKey, isCaptured, voidPayment } from "./CheckoutPaym
 import { passing } from "./Checkouts.ts"
 
 class CancelledMeanwhile extends conflict("CancelledMeanwhile", "The order was cancelled while it was captured.") {}
-class OrderNotFound extends notFound("Order", "Order not found.") {}
 
 /** How a capture ended. */
 export const CaptureOutcome = Schema.Union([
