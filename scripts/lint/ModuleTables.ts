@@ -26,7 +26,7 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "promotion_usages",
     "promotion_buyer_usages"
   ],
-  // Erases what is known of a person, wherever it stands.
+  // Erases what is known of a person in every table.
   customers: [
     "carts",
     "cart_lines",
@@ -39,12 +39,12 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "order_status_history",
     "refunds"
   ],
-  // What was sent of a line stands at the line.
+  // Writes the shipped status of a line into the line.
   fulfillment: ["order_lines", "orders"],
   mail: ["order_mails"],
   // A cancellation begins the refund of what was captured.
   orders: ["refunds"],
-  // What was captured and refunded stands at the order and its lines.
+  // Writes captured and refunded amounts into the order and its lines.
   payments: ["orders", "order_lines"]
 }
 

@@ -64,7 +64,7 @@ const entity = (sql: SqlClient.SqlClient, n: number) =>
   Effect.map(sql<{ id: string }>`select md5('e' || ${n}::int4)::uuid as id`, ([row]) => row?.id ?? "")
 
 it.layer(catalogLayer())("among 20,000 entities and categories", (it) => {
-  it.effect("a category, what lies below it and its entities are found by indexes", () =>
+  it.effect("a category, its descendants and its entities are found by indexes", () =>
     Effect.gen(function*() {
       yield* seedMany
       const [categories, reads] = [yield* Categories, yield* CatalogReads]

@@ -102,7 +102,7 @@ const shapeOf = (template: string): string => template.replace(/\{[^}]*\}|:[^/]+
 /** Records that are kept of each kind; older ones are dropped, since many are deleted by then. */
 const most = 12
 
-/** What answers show of records: addresses below which each lies, by their shape, and ids by the fields that name them. */
+/** What responses show of records: parent addresses by their shape, and ids by the fields that name them. */
 export interface Known {
   /** A path in which every parameter is a record that is known, as far as there are any. */
   readonly pathOf: (template: string, random: Random) => string | undefined

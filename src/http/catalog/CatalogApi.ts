@@ -21,8 +21,8 @@ import {
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
+import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
-import { Created, described, guarded } from "./Described.ts"
 
 const entity = { id: Uuid }
 const words = { id: Uuid, locale: Locale }

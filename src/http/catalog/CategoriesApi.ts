@@ -11,8 +11,8 @@ import {
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
+import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { Created, described, guarded } from "./Described.ts"
 
 const [categories, category] = ["/api/catalog/categories", "/api/catalog/categories/:categoryId"] as const
 const [brands, brand] = ["/api/catalog/brands", "/api/catalog/brands/:brandId"] as const

@@ -5,8 +5,8 @@ import { Comparison, Revision, RevisionEntry } from "../../domain/catalog/revisi
 import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/schedules/Schedule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { described, guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { described, guarded } from "./Described.ts"
 
 const entity = { id: Uuid }
 const words = { id: Uuid, locale: Locale }

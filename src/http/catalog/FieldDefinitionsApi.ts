@@ -8,8 +8,8 @@ import {
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
+import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { Created, described, guarded } from "./Described.ts"
 
 const field = { id: Uuid }
 const path = "/api/admin/entity-field-definitions"

@@ -16,7 +16,7 @@ import { PersonalData } from "../../domain/customers/PersonalData.ts"
 import { Download, Tracking } from "../../domain/fulfillment/Fulfillment.ts"
 import { CustomerTotals, Order } from "../../domain/orders/Order.ts"
 import { type PageOf, pageQuery, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
-import { changes, creates, createsOf, lists, listsOf, paramsOf, reads, removes, summary } from "../endpoint/Resource.ts"
+import { changes, creates, lists, paramsOf, reads, removes, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -74,7 +74,7 @@ export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
   changes("change", group, CustomerGroupChange, CustomerGroup, "Change a customer group; null clears a field")
     .annotate(Access, managing),
   removes("remove", group, "Delete a customer group; 409 while it has members").annotate(Access, managing),
-  listsOf("members", `${group}/members`, Customer, "List the customers in a group, last joined first")
+  lists("members", `${group}/members`, Customer, "List the customers in a group, last joined first")
     .annotate(Access, reading),
   HttpApiEndpoint.post("join", member, { params: paramsOf(member), success: Membership })
     .annotate(Access, managing)
@@ -123,7 +123,7 @@ const interaction = `${interactions}/:interactionId` as const
 
 /** Records of one customer for staff (contract, platform §8). */
 export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
-  listsOf("addresses", `${customer}/addresses`, Address, "List a customer's addresses, oldest first")
+  lists("addresses", `${customer}/addresses`, Address, "List a customer's addresses, oldest first")
     .annotate(Access, reading),
   HttpApiEndpoint.get("orders", `${customer}/orders`, {
     params: paramsOf(customer),
@@ -136,9 +136,9 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
   })
     .annotate(Access, reading)
     .annotateMerge(summary("List a customer's orders with their lines, newest first")),
-  listsOf("interactions", interactions, Interaction, "List staff notes about a customer, newest first")
+  lists("interactions", interactions, Interaction, "List staff notes about a customer, newest first")
     .annotate(Access, reading),
-  createsOf("addInteraction", interactions, NewInteraction, Interaction, "Create a note about a customer")
+  creates("addInteraction", interactions, NewInteraction, Interaction, "Create a note about a customer")
     .annotate(Access, writing),
   changes("changeInteraction", interaction, InteractionChange, Interaction, "Change a note; null clears a field")
     .annotate(Access, writing),
@@ -206,7 +206,7 @@ export const MyOrdersGroup = HttpApiGroup.make("myOrders").add(
     success: Page(Tracking)
   })
     .annotateMerge(summary("Track the shipments of an order")),
-  listsOf(
+  lists(
     "downloads",
     `${orders}/:orderId/downloads`,
     Download,

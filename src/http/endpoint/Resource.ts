@@ -1,9 +1,12 @@
-import type { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Context, type Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { IdempotentChange } from "../middleware/Idempotency.ts"
+import { AccessControl } from "../middleware/Access.ts"
+import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
+import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /*
  * The usual endpoints of a kind of record: envelope, paging, status and idempotency are said here once, and a group says
@@ -27,16 +30,11 @@ export const paramsOf = <const P extends Path>(path: P): Params<P> =>
 export const summary = (text: string, description?: string) =>
   OpenApi.annotations({ summary: text, ...(description === undefined ? {} : { description }) })
 
-/** GET: a page of records (spec §8). */
-export const lists = <const Name extends string, const P extends Path, T, E>(
-  name: Name,
-  path: P,
-  record: Schema.Codec<T, E>,
-  ...texts: Parameters<typeof summary>
-) => HttpApiEndpoint.get(name, path, { query: pageQuery, success: Page(record) }).annotateMerge(summary(...texts))
+/** The answer to what makes a record: 201. */
+export const Created = <T, E>(record: Schema.Codec<T, E>) => Data(record).pipe(HttpApiSchema.status(201))
 
-/** GET: a page of what belongs to another record. */
-export const listsOf = <const Name extends string, const P extends Path, T, E>(
+/** GET: a page of records (spec §8), of all or of those that belong to a record of the path. */
+export const lists = <const Name extends string, const P extends Path, T, E>(
   name: Name,
   path: P,
   record: Schema.Codec<T, E>,
@@ -53,22 +51,8 @@ export const creates = <const Name extends string, const P extends Path, Payload
   record: Schema.Codec<T, E>,
   ...texts: Parameters<typeof summary>
 ) =>
-  HttpApiEndpoint.post(name, path, { payload, success: Data(record).pipe(HttpApiSchema.status(201)) })
+  HttpApiEndpoint.post(name, path, { params: paramsOf(path), payload, success: Created(record) })
     .annotate(IdempotentChange, true).annotateMerge(summary(...texts))
-
-/** POST: the same for what belongs to another record. */
-export const createsOf = <const Name extends string, const P extends Path, Payload extends Schema.Top, T, E>(
-  name: Name,
-  path: P,
-  payload: Payload,
-  record: Schema.Codec<T, E>,
-  ...texts: Parameters<typeof summary>
-) =>
-  HttpApiEndpoint.post(name, path, {
-    params: paramsOf(path),
-    payload,
-    success: Data(record).pipe(HttpApiSchema.status(201))
-  }).annotate(IdempotentChange, true).annotateMerge(summary(...texts))
 
 /** GET of one record. */
 export const reads = <const Name extends string, const P extends Path, T, E>(
@@ -97,3 +81,15 @@ export const removes = <const Name extends string, const P extends Path>(
 ) =>
   HttpApiEndpoint.delete(name, path, { params: paramsOf(path), success: Deleted })
     .annotate(IdempotentChange, true).annotateMerge(summary(...texts))
+
+/** `summary`, and the permissions any of which it needs: `endpoint.annotateMerge(…)`. */
+export const described = (summary: string, ...permissions: Parameters<typeof anyOf>) =>
+  Context.add(OpenApi.annotations({ summary }), Access, anyOf(...permissions))
+
+/** A group of endpoints with access rules, idempotency keys and all issues of a refused request. */
+export const guarded = <
+  const Id extends string,
+  const Endpoints extends readonly [HttpApiEndpoint.Constraint, ...ReadonlyArray<HttpApiEndpoint.Constraint>]
+>(id: Id, ...endpoints: Endpoints) =>
+  HttpApiGroup.make(id).add(...endpoints)
+    .annotate(ParseOptions, allIssues).middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -7,7 +7,7 @@ import { InvoiceMail, SentInvoice } from "../../domain/mail/Mail.ts"
 import { CustomerNote, NewNote, Order, OrderHit, OrderNote, TimelineEntry } from "../../domain/orders/Order.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { keyText, Remark, ShortText } from "../../domain/text/Storable.ts"
-import { changes, createsOf, listsOf, paramsOf, removes, summary } from "../endpoint/Resource.ts"
+import { changes, creates, lists, paramsOf, removes, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -48,7 +48,7 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     "Change the status of an order",
     "Cancelling gives stock and money back; 422 INVALID_TRANSITION for a change the order cannot make."
   ).annotate(Access, writing),
-  listsOf("fulfillments", `${order}/fulfillments`, Fulfillment, "List what of an order has been handed over")
+  lists("fulfillments", `${order}/fulfillments`, Fulfillment, "List what of an order has been handed over")
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
 )
@@ -77,7 +77,7 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
       "Prices come from the catalog; only orders:manage sets prices and discounts. Stock is held. Totals " +
         "in the body are not read. 422 CHECKOUT_FAILED where a checkout would fail."
     )),
-  createsOf(
+  creates(
     "addLine",
     `${order}/line-items`,
     LineRequest,
@@ -105,10 +105,10 @@ export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
   })
     .annotate(Access, reading)
     .annotateMerge(summary("Find orders by number, e-mail or name; at most 50, newest first")),
-  listsOf("timeline", `${order}/timeline`, TimelineEntry, "Everything that happened to an order, oldest first")
+  lists("timeline", `${order}/timeline`, TimelineEntry, "Everything that happened to an order, oldest first")
     .annotate(Access, reading),
-  listsOf("notes", `${order}/notes`, OrderNote, "List the notes of an order, oldest first").annotate(Access, reading),
-  createsOf(
+  lists("notes", `${order}/notes`, OrderNote, "List the notes of an order, oldest first").annotate(Access, reading),
+  creates(
     "addNote",
     `${order}/notes`,
     NewNote,
@@ -129,7 +129,7 @@ export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
 
 /** Handing goods of an order over by hand (contract §5); they are listed among the routes of orders. */
 export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
-  createsOf(
+  creates(
     "create",
     `${order}/fulfillments`,
     NewShipment,

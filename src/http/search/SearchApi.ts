@@ -4,7 +4,7 @@ import { Locale } from "../../domain/catalog/Entity.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { SearchPage } from "../../domain/search/SearchEngine.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
-import { described, guarded } from "../catalog/Described.ts"
+import { described, guarded } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
 
 const locale = (description: string) => Schema.optional(Locale.annotate({ description }))

@@ -38,7 +38,7 @@ export class CategoryRepo extends Context.Service<CategoryRepo>()("stoa/domain/c
 export const treeLock = (sql: SqlClient.SqlClient, organization: string) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`categories:${organization}`}, 0))`.pipe(Effect.orDie)
 
-/** 422 for a parent that the organization does not have, or that lies below the category. */
+/** 422 for a parent that the organization does not have, or that is a descendant of the category. */
 export const checkParent = Effect.fnUntraced(
   function*(sql: SqlClient.SqlClient, organization: string, id: string, parentId: string) {
     // Waits for a concurrent deletion of the parent, which is then not found.

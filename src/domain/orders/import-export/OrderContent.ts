@@ -5,7 +5,7 @@ import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Order, OrderLine } from "../Order.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
 
-/** What a record may leave out of an order, and what stands for it. */
+/** Fields that a record may leave out, with their defaults. */
 const unsent: Pick<Order, "amountCaptured" | "cancelledAt" | "fulfilledAt" | "metadata" | "refundedTotal"> & {
   readonly email: string | null
   readonly shippingAddress: Order["shippingAddress"]
