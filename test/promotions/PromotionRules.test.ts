@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { applyPromotions } from "../../src/domain/promotions/AppliedPromotions.ts"
 import {
-  applyPromotions,
   evaluatePromotion,
   type PromotionLine,
   type PromotionOrder,

@@ -9,12 +9,8 @@ import { newId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { Prices } from "../pricing/Prices.ts"
-import {
-  type AppliedPromotions,
-  applyPromotions,
-  type PromotionRow,
-  type PromotionUsage
-} from "../promotions/PromotionRules.ts"
+import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
+import type { PromotionRow, PromotionUsage } from "../promotions/PromotionRules.ts"
 import { Promotions } from "../promotions/Promotions.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.ts"

@@ -6,7 +6,7 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { newId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
-import { buyerKeys } from "../promotions/BuyerKey.ts"
+import { usage } from "../promotions/UsageStatements.ts"
 import { jsonOf } from "../records/Columns.ts"
 import { type Basket, ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
@@ -166,46 +166,6 @@ const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
         organization text, cart uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
         origin jsonb, history uuid, event uuid, email text, o jsonb))`
-
-/**
- * Counts promotion usage. Table constraints enforce the limits, so that concurrent buyers never exceed them. Rows are
- * locked by id, so that checkouts with the same promotions cannot deadlock.
- */
-export const usage = (sql: SqlClient.SqlClient) =>
-  sql`wanted as materialized (
-      select i.organization, i.id, i.customer, (p->>'promotionId')::uuid as promotion,
-        (p->>'perCustomer')::int as per_customer, ${sql.literal(buyerKeys("i.customer", "cart.email"))} as buyers
-      from cart join input i on i.n = cart.n, jsonb_array_elements(i.promotions) p),
-    limited as materialized (
-      select p.id from promotions p where p.id = any(array(select promotion from wanted)) order by p.id for update),
-    used as (
-      update promotions p set used_count = p.used_count + w.times
-      from (select promotion, organization, count(*)::int as times from wanted group by promotion, organization) w
-      where p.id = any(array(select id from limited)) and p.id = w.promotion and p.organization_id = w.organization returning p.id),
-    usages as (
-      insert into promotion_usages (organization_id, promotion_id, order_id, customer_id, buyers)
-      select w.organization, w.promotion, w.id, w.customer, w.buyers from wanted w join used on used.id = w.promotion),
-    counted as (
-      insert into promotion_buyer_usages as u (organization_id, promotion_id, buyer, used_count, usage_limit)
-      select w.organization, w.promotion, buyer, count(*)::int, min(w.per_customer)
-      from wanted w join used on used.id = w.promotion, unnest(w.buyers) buyer
-      group by w.organization, w.promotion, buyer order by w.promotion, buyer
-      on conflict (organization_id, promotion_id, buyer) do update
-        set used_count = u.used_count + excluded.used_count, usage_limit = excluded.usage_limit)`
-
-/**
- * Returns the usage of the part `usages (promotion_id, buyers)` to its counters. Locks promotions by id before the
- * counters of their customers, as `usage` does.
- */
-export const usageReturned = (sql: SqlClient.SqlClient, organization: string) =>
-  sql`limited as materialized (select id from promotions where id = any(array(select promotion_id from usages))
-      order by id for update),
-    totals as (update promotions set used_count = used_count - 1 where id = any(array(select id from limited))
-      returning id),
-    customers_counted as (update promotion_buyer_usages c set used_count = c.used_count - 1
-      from usages join totals on totals.id = usages.promotion_id
-      where c.organization_id = ${organization} and c.promotion_id = usages.promotion_id
-        and c.buyer = any(usages.buyers))`
 
 /** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>

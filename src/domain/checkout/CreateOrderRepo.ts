@@ -11,6 +11,7 @@ import {
   updateProjections
 } from "../orders/OrderProjections.ts"
 import { UndoCreateOrder } from "../orders/OrderStatus.ts"
+import { usageReturned } from "../promotions/UsageStatements.ts"
 import { refusedBy } from "../records/Constraints.ts"
 import {
   type CreatedOrderRow,
@@ -23,8 +24,7 @@ import {
   type SettledRow,
   type Settlement,
   settleStatement,
-  toSettled,
-  usageReturned
+  toSettled
 } from "./CheckoutStatements.ts"
 
 /** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */

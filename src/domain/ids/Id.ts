@@ -1,6 +1,6 @@
 import { Schema, SchemaTransformation } from "effect"
 import { getRandomValues } from "node:crypto"
-import { v7 } from "uuid"
+import { NIL, v7 } from "uuid"
 
 /**
  * Identifier of a record: a UUID string (spec §1 conventions). Accepts any RFC 9562 version in any case and decodes to
@@ -14,6 +14,9 @@ const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** Tells a record id from a slug or an order number, for routes that accept either. */
 export const isUuid = (value: string): boolean => pattern.test(value)
+
+/** Comes before every id in order: the position before the first row. */
+export const nilId: string = NIL
 
 /** Random bytes for 256 ids: a system call per id costs more than the rest of the id. */
 const pool = new Uint8Array(256 * 16)

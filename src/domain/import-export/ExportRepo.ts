@@ -6,7 +6,7 @@ import { MediumRecord, ProductRecord, ProductTexts, VariantRecord } from "../cat
 import { Address } from "../customers/Customer.ts"
 import { CustomerRecord } from "../customers/CustomerImport.ts"
 import { changeLogInsert, isoTime } from "../events/ChangeLogRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, nilId } from "../ids/Id.ts"
 import { StockRecord } from "../inventory/StockImport.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecord.ts"
 import { PriceRecord } from "../pricing/PriceImport.ts"
@@ -156,8 +156,6 @@ const addressFields = {
   isDefault: Address.fields.isDefault
 }
 
-const firstId = "00000000-0000-0000-0000-000000000000"
-
 const queries: { readonly [K in Kind]: PageQuery } = {
   catalog: {
     start: [""],
@@ -214,7 +212,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
   ),
   // By e-mail address in the byte order of the index. Customers without an address have no key and are left out.
   customers: {
-    start: ["", firstId],
+    start: ["", nilId],
     rows: (sql, organization, [email, id]) =>
       sql`select * from customers_read where organization_id = ${organization} and erased_at is null
         and lower(email) ~>=~ ${email}::text and (lower(email) ~>~ ${email}::text or id > ${id}::uuid)`,
@@ -232,7 +230,7 @@ const queries: { readonly [K in Kind]: PageQuery } = {
   },
   // Oldest first. The position has the time's full precision, so that two orders of one millisecond are both exported.
   orders: {
-    start: ["-infinity", firstId],
+    start: ["-infinity", nilId],
     rows: (sql, organization, [placedAt, id]) =>
       sql`select * from orders_read where organization_id = ${organization} and not is_draft
         and (placed_at, id) > (${placedAt}::text::timestamptz, ${id}::uuid)`,

@@ -9,9 +9,9 @@ import { refusedBy } from "../records/Constraints.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
-import { buyerKeys } from "./BuyerKey.ts"
 import { Promotion, type PromotionStatus } from "./Promotion.ts"
 import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
+import { buyerKeys } from "./UsageStatements.ts"
 
 export const promotions = new Table("promotions", Promotion, { casts: { value: "float8" } })
 

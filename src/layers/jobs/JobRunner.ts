@@ -1,5 +1,5 @@
 import { Cause, Data, Effect, Exit, Layer, Schema } from "effect"
-import { newId } from "../../domain/ids/Id.ts"
+import { newId, nilId } from "../../domain/ids/Id.ts"
 import type { ClaimedJob, RunCounts, Settlement } from "../../domain/jobs/Job.ts"
 import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
 import { EngineDrivesJobs, JobRunner, type RunRequest } from "../../domain/jobs/Jobs.ts"
@@ -161,8 +161,6 @@ const reapStale = Tasks.add(Effect.map(JobQueueRepo, (repo) =>
     handler: () => Effect.map(repo.reap, ({ failed, pending }) => ({ output: { reapedCount: pending + failed } }))
   })))
 
-const first = "00000000-0000-0000-0000-000000000000"
-
 /** Deletes jobs that ended long ago, oldest first, a thousand rows per statement. */
 const purgeEnded = Tasks.add(Effect.gen(function*() {
   const repo = yield* JobRecordRepo
@@ -172,7 +170,7 @@ const purgeEnded = Tasks.add(Effect.gen(function*() {
     schedule: "*/10 * * * *",
     handler: Effect.fnUntraced(function*() {
       let purgedCount = 0
-      for (let after: string | undefined = first; after !== undefined;) {
+      for (let after: string | undefined = nilId; after !== undefined;) {
         const purged: Effect.Success<ReturnType<typeof repo.purge>> = yield* repo.purge({ succeeded, failed }, after)
         purgedCount += purged.removed
         after = purged.next

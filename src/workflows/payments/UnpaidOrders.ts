@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { Conflict, InvalidTransition } from "../../domain/errors/ApiErrors.ts"
+import { nilId } from "../../domain/ids/Id.ts"
 import { defineTask } from "../../domain/jobs/Task.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
@@ -64,8 +65,6 @@ export class UnpaidOrders extends Context.Service<UnpaidOrders>()("stoa/workflow
   static readonly layer = Layer.effect(UnpaidOrders, UnpaidOrders.make)
 }
 
-const first = "00000000-0000-0000-0000-000000000000"
-
 /**
  * Task `orders/stale-cleanup` (contract §4.4): every hour, cancels pending orders unpaid for `orders.staleHours`.
  * `cancelUnconfirmed` ends those that wait for a payment confirmation, and drafts never expire. Each order is tried once
@@ -81,7 +80,7 @@ export const staleCleanup = Effect.gen(function*() {
     concurrency: { key: () => "orders/stale-cleanup", supersedes: true },
     handler: Effect.fnUntraced(function*() {
       let cancelledCount = 0
-      for (let after: string | undefined = staleOrderHours === 0 ? undefined : first; after !== undefined;) {
+      for (let after: string | undefined = staleOrderHours === 0 ? undefined : nilId; after !== undefined;) {
         const due: Effect.Success<ReturnType<typeof repo.older>> = yield* repo.older(
           staleOrderHours,
           after,

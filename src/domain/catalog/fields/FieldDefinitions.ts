@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Equal, Layer, Result } from "effect"
 import { currentOrganization } from "../../access/Actor.ts"
 import { ValidationFailed } from "../../errors/ApiErrors.ts"
-import { newId } from "../../ids/Id.ts"
+import { newId, nilId } from "../../ids/Id.ts"
 import { withSent } from "../../records/RecordService.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import {
@@ -99,7 +99,7 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
   })
 
   const allowed = Effect.fnUntraced(function*(definition: FieldDefinition) {
-    for (let after = beforeAllIds; after !== undefined;) {
+    for (let after = nilId; after !== undefined;) {
       const page: Effect.Success<ReturnType<typeof repo.values>> = yield* repo.values(definition.id, after)
       for (const { entityId, value } of page) {
         const checked = checkValue(definition, value)
@@ -115,14 +115,11 @@ const valueRules = (repo: FieldDefinitionRepo["Service"]) => {
   const sameReferences = Effect.fnUntraced(function*(before: FieldDefinition, after: FieldDefinition) {
     const becomes = after.kind === "reference" &&
       (before.kind !== "reference" || before.rules.entityType !== after.rules.entityType)
-    if (becomes && (yield* repo.values(before.id, beforeAllIds)).length > 0) return yield* new ReferencesUnchecked()
+    if (becomes && (yield* repo.values(before.id, nilId)).length > 0) return yield* new ReferencesUnchecked()
   })
 
   return { required, allowed, sameReferences }
 }
-
-/** Sorts before every id. */
-const beforeAllIds = "00000000-0000-0000-0000-000000000000"
 
 /** A definition of which only the necessary fields were sent. */
 const unsent = ({ entityType, kind, name }: NewFieldDefinition) => ({
