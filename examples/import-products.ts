@@ -1,6 +1,7 @@
 import { Console, Effect, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 import { StoaClient } from "stoa/client"
+import type { EntityId } from "stoa/ids"
 import { CurrencyCode } from "stoa/money"
 import { target } from "./Target.ts"
 
@@ -44,7 +45,7 @@ const entityOf = Effect.fn(function*(product: Product) {
   return known
 })
 
-const stocked = Effect.fn(function*(entityId: string, wanted: number) {
+const stocked = Effect.fn(function*(entityId: EntityId, wanted: number) {
   const stoa = yield* StoaClient
   const { items } = yield* stoa.inventory.levels({ query: { entityId } })
   const onHand = items.reduce((sum, level) => sum + level.quantityOnHand, 0)

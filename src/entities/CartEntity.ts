@@ -7,7 +7,7 @@ import { CartRepo, type LineWrite } from "../domain/carts/CartRepo.ts"
 import { CartActor, LineNotFound } from "../domain/carts/Carts.ts"
 import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
 import { conflict, invalid } from "../domain/errors/ErrorKinds.ts"
-import { Uuid } from "../domain/ids/Id.ts"
+import { CartId, CartLineId, CustomerId } from "../domain/ids/Id.ts"
 import { call, deadline, orUnavailable, unlessPast } from "./EntityCall.ts"
 
 class TooMany extends invalid("TooMany", "quantity", "The cart cannot hold so many of this item.", "too_many") {}
@@ -16,7 +16,7 @@ class CartBusy extends conflict("CartBusy", "The cart is being changed by anothe
 /** The sender of a message, its deadline (milliseconds since 1970), and the cart as the sender read it. */
 const message = {
   actor: Actor,
-  customerId: Schema.NullOr(Uuid),
+  customerId: Schema.NullOr(CustomerId),
   secretHash: Schema.NullOr(Schema.String),
   until: Schema.Number,
   /** Saves a cold entity a read. Absent in messages of older processes. */
@@ -39,11 +39,11 @@ export const CartEntity = Entity.make("Cart", [
     error
   }),
   Rpc.make("setQuantity", {
-    payload: { ...message, lineId: Uuid, quantity: Schema.Int },
+    payload: { ...message, lineId: CartLineId, quantity: Schema.Int },
     success: CartLine,
     error
   }),
-  Rpc.make("removeLine", { payload: { ...message, lineId: Uuid }, success: CartLine, error })
+  Rpc.make("removeLine", { payload: { ...message, lineId: CartLineId }, success: CartLine, error })
 ])
 
 interface Sender extends CartVisitor {
@@ -70,7 +70,7 @@ export const cartEntityLayer = CartEntity.toLayer(
         yield* unlessPast(sender.until)
         cached = newer(cached, sender.seen)
         for (let attempt = 0; attempt < maxAttempts; attempt++) {
-          const state = cached ?? (yield* carts.state(String(entityId)))
+          const state = cached ?? (yield* carts.state(CartId.make(String(entityId))))
           const admitted = yield* Effect.fromResult(admit(state, sender, "cart:update"))
           const open = changeable(admitted, DateTime.toDateUtc(yield* DateTime.now))
           // Refuse only from the table: a failed checkout may have released the cart.
@@ -112,7 +112,7 @@ export const cartActorLayer = Layer.effect(
   CartActor,
   Effect.map(CartEntity.client, (clientOf) => {
     // The cluster compares ids as text, so normalize the case: a cart must have one entity.
-    const entityOf = (cartId: string) => clientOf(cartId.toLowerCase())
+    const entityOf = (cartId: CartId) => clientOf(cartId.toLowerCase())
     /** The deadline is computed last, so that hooks do not use up the entity's time. */
     const from = (visitor: CartVisitor, seen: CartState) =>
       Effect.map(deadline, (until) => ({ ...visitor, seen, until }))

@@ -3,7 +3,7 @@ import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { Actor, CurrentActor } from "../domain/access/Actor.ts"
 import { Conflict, InvalidTransition, Unavailable } from "../domain/errors/ApiErrors.ts"
-import { Uuid } from "../domain/ids/Id.ts"
+import { OrderId, RefundId } from "../domain/ids/Id.ts"
 import { Order } from "../domain/orders/Order.ts"
 import { OrderStatus } from "../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../domain/orders/OrderStatusRepo.ts"
@@ -25,7 +25,7 @@ export const OrderEntity = Entity.make("Order", [
       until: Schema.Number
     },
     /** `refundId`: a refund that a durable workflow has to settle. */
-    success: Schema.Struct({ order: Order, refundId: Schema.NullOr(Uuid) }),
+    success: Schema.Struct({ order: Order, refundId: Schema.NullOr(RefundId) }),
     error: Schema.Union([Conflict, InvalidTransition, Unavailable])
   })
 ])
@@ -37,7 +37,7 @@ export const orderEntityLayer = OrderEntity.toLayer(
     return OrderEntity.of({
       changeStatus: ({ payload: { actor, from, reason, to, until } }) =>
         unlessPast(until).pipe(
-          Effect.andThen(statuses.transition({ orderId: String(entityId), from, to, reason })),
+          Effect.andThen(statuses.transition({ orderId: OrderId.make(String(entityId)), from, to, reason })),
           Effect.provideService(CurrentActor, actor),
           orUnavailable
         )

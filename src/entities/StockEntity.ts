@@ -3,7 +3,7 @@ import { Entity, type Envelope } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CurrentActor, currentOrganization, systemActor } from "../domain/access/Actor.ts"
 import { Unavailable } from "../domain/errors/ApiErrors.ts"
-import { Uuid } from "../domain/ids/Id.ts"
+import { EntityId, Uuid } from "../domain/ids/Id.ts"
 import { countReservations, ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import { maxUnits } from "../domain/inventory/StockLevel.ts"
 import { clockTolerance } from "./EntityCall.ts"
@@ -35,7 +35,7 @@ export const ReserveStock = Schema.Struct({
   holder: Schema.String,
   lines: Schema.Array(Schema.Struct({
     sellableId: Uuid,
-    entityId: Uuid,
+    entityId: EntityId,
     quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
     title: Schema.String
   })),
@@ -80,12 +80,7 @@ const toStockRequest = ([{ payload }]: Group): StockRequest => ({
   holder: payload.holder,
   pricing: payload.pricing,
   ttlSeconds: payload.ttlSeconds,
-  // The database returns ids in lower case.
-  lines: payload.lines.map(({ entityId, quantity, sellableId }) => ({
-    sellable: sellableId.toLowerCase(),
-    entityId: entityId.toLowerCase(),
-    quantity
-  }))
+  lines: payload.lines.map(({ entityId, quantity, sellableId }) => ({ sellable: sellableId, entityId, quantity }))
 })
 
 const answerTo = (

@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import type { CurrentActor } from "../domain/access/Actor.ts"
+import { EntityId } from "../domain/ids/Id.ts"
 import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
@@ -59,7 +60,7 @@ const maxAttempts = 12
 /** A reservation request: all of its units or none. */
 export interface StockRequest {
   readonly holder: string
-  readonly lines: ReadonlyArray<{ readonly sellable: string; readonly entityId: string; readonly quantity: number }>
+  readonly lines: ReadonlyArray<{ readonly sellable: string; readonly entityId: EntityId; readonly quantity: number }>
   readonly ttlSeconds: number
   readonly pricing: string
 }
@@ -201,7 +202,10 @@ class StockEntityBatch {
       const allocations = granted.get(holder)
       if (allocations === undefined) return []
       const entities = new Map(lines.map(({ entityId, sellable }) => [sellable, entityId]))
-      const reserved = allocations.map((line) => ({ ...line, entityId: entities.get(line.sellable) ?? line.sellable }))
+      const reserved = allocations.map((line) => ({
+        ...line,
+        entityId: entities.get(line.sellable) ?? EntityId.make(line.sellable)
+      }))
       return [{ holder, ttlSeconds, pricing, lines: reserved }]
     })
   }

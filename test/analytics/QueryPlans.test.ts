@@ -6,6 +6,7 @@ import type { AnalyticsQuery } from "../../src/domain/analytics/AnalyticsQuery.t
 import { AnalyticsRepo, AnalyticsSettings, defaultAnalytics } from "../../src/domain/analytics/AnalyticsRepo.ts"
 import { planOf } from "../../src/domain/analytics/QueryPlan.ts"
 import { analyticsModels as ofCustomers } from "../../src/domain/customers/analytics.ts"
+import { CustomerId } from "../../src/domain/ids/Id.ts"
 import { analyticsModels as ofInventory } from "../../src/domain/inventory/analytics.ts"
 import { analyticsModels as ofOrders } from "../../src/domain/orders/analytics.ts"
 import { plansOf } from "../pricing/Statements.ts"
@@ -41,7 +42,7 @@ const layers = AnalyticsRepo.layer.pipe(
 const models = [...ofOrders(), ...ofInventory(), ...ofCustomers()]
 
 /** The plan of the one statement that answers a query. */
-const planFor = Effect.fnUntraced(function*(query: AnalyticsQuery, organizationId: string, customerId?: string) {
+const planFor = Effect.fnUntraced(function*(query: AnalyticsQuery, organizationId: string, customerId?: CustomerId) {
   const plan = yield* Effect.fromResult(planOf(query, models, new Date("2026-12-20T10:00:00Z")))
   const rules = customerId === undefined ? [] : rulesFor(plan.model, { _tag: "Customer" }) ?? []
   const reach = { organizationId, rules, vendorId: null, customerId: customerId ?? null }
@@ -70,7 +71,11 @@ it.layer(layers, { excludeTestServices: true, timeout: "60 seconds" })("among 10
       assert.match(small, /Index Scan using order_lines_order_id_position_key/)
       assert.notMatch(small, /Seq Scan/)
 
-      const own = yield* planFor({ measures: ["OrderLineItems.itemsSold"] }, "org_default", crypto.randomUUID())
+      const own = yield* planFor(
+        { measures: ["OrderLineItems.itemsSold"] },
+        "org_default",
+        CustomerId.make(crypto.randomUUID())
+      )
       assert.match(own, /Index .*Scan (using|on) orders_customer/)
       assert.notMatch(own, /Seq Scan/)
 

@@ -5,7 +5,7 @@ import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CartLineId, EntityId, newId } from "../../src/domain/ids/Id.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 const aState = Effect.gen(function*() {
@@ -33,7 +33,7 @@ const aState = Effect.gen(function*() {
 const aLine = (state: CartState, entityId = newId(), quantity = 1): CartLine => ({
   id: newId(),
   cartId: state.cart.id,
-  ...chosenLine({ entityId, quantity }),
+  ...chosenLine({ entityId: EntityId.make(entityId), quantity }),
   unitPriceSnapshot: 1000,
   currency: "USD",
   notes: null,
@@ -53,7 +53,7 @@ const onCart = (cartId: string, set: string) =>
   )
 
 /** Two writes of a line by this version of its cart. */
-const changes = (carts: CartRepo["Service"], state: CartState, lineId: string) =>
+const changes = (carts: CartRepo["Service"], state: CartState, lineId: CartLineId) =>
   Effect.all([carts.setQuantity(state, lineId, 7), carts.removeLine(state, lineId)])
 
 const layer = CartRepo.layer.pipe(Layer.provideMerge(TestDatabase))

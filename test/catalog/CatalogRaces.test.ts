@@ -5,7 +5,7 @@ import { Catalog } from "../../src/domain/catalog/Catalog.ts"
 import { CatalogReads } from "../../src/domain/catalog/CatalogReads.ts"
 import { Categories } from "../../src/domain/catalog/categories/Categories.ts"
 import { Variants } from "../../src/domain/catalog/variants/Variants.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { CategoryId, type EntityId, newId } from "../../src/domain/ids/Id.ts"
 import { atOnce, waiting } from "../support/AtOnce.ts"
 import { asShopkeeper, catalogLayer, eventsOf } from "./CatalogServices.ts"
 
@@ -13,7 +13,7 @@ const together = { concurrency: "unbounded" } as const
 
 const given = Effect.flatMap(Catalog, (catalog) => catalog.create({ type: "product", slug: newId() }))
 
-const axis = (entityId: string, name: string, count: number) =>
+const axis = (entityId: EntityId, name: string, count: number) =>
   Effect.flatMap(
     Variants,
     (variants) =>
@@ -60,7 +60,7 @@ interface Row {
   readonly sort_order: number
 }
 
-const category = (parentId?: string) =>
+const category = (parentId?: CategoryId) =>
   Effect.flatMap(
     Categories,
     (categories) => categories.create({ slug: newId(), ...parentId === undefined ? {} : { parentId } })
@@ -90,17 +90,17 @@ const inOrder = (all: ReadonlyArray<Row>, id: string): ReadonlyArray<string> => 
 /** A random change of the tree; what it is refused with does not matter. */
 const anyChange = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
   const categories = yield* Categories
-  const one = Effect.map(Random.next, (share) => ids[Math.floor(share * ids.length)] ?? "")
+  const one = Effect.map(Random.next, (share) => CategoryId.make(ids[Math.floor(share * ids.length)] ?? ""))
   const [id, parentId, beside] = [yield* one, yield* one, yield* one]
   const kind = Math.floor((yield* Random.next) * 10)
   const change = kind < 4
-    ? categories.move(id, { parentId })
+    ? categories.move(id, { parentId: parentId })
     : kind < 5
     ? categories.move(id, { before: beside })
     : kind < 6
-    ? categories.move(id, { parentId, after: beside })
+    ? categories.move(id, { parentId: parentId, after: beside })
     : kind < 8
-    ? categories.update(id, { parentId })
+    ? categories.update(id, { parentId: parentId })
     : kind < 9
     ? categories.update(id, { parentId: null, sortOrder: kind })
     : categories.remove(id)

@@ -8,6 +8,9 @@ import {
   fullProduct,
   type InvalidCombination
 } from "../../src/domain/catalog/variants/Variant.ts"
+import { OptionValueId } from "../../src/domain/ids/Id.ts"
+
+const value = (id: string) => OptionValueId.make(id)
 
 const axis = (name: string, count: number): Axis => ({
   name,
@@ -29,7 +32,7 @@ const anySizes = list(index(3), 4)
 const anyPatterns = list(list(Schema.Tuple([index(3), index(2)]), 3), 4)
 
 const patternIds = (patterns: typeof anyPatterns.Type) =>
-  patterns.map((pattern) => pattern.map(([a, v]) => `${"abcd"[a]}${v}`))
+  patterns.map((pattern) => pattern.map(([a, v]) => OptionValueId.make(`${"abcd"[a]}${v}`)))
 
 describe("combinations", () => {
   it.prop(
@@ -67,19 +70,31 @@ describe("combinations", () => {
   })
 
   it("combinations of a larger product can still be chosen by a matrix", () => {
-    const chosen = combinationsFor(axes(10, 10, 11), { mode: "matrix", matrix: { include: [["c10"]] } })
+    const chosen = combinationsFor(axes(10, 10, 11), {
+      mode: "matrix",
+      matrix: { include: [[value("c10")]] }
+    })
     assert.strictEqual(made(chosen).length, 100)
   })
 
   it("combinations of mode manual are taken as given, in any letter case, the same one once", () => {
-    const chosen = combinationsFor(axes(2, 2), { mode: "manual", combinations: [["a0", "b1"], ["B1", "A0"], ["a1"]] })
+    const chosen = combinationsFor(axes(2, 2), {
+      mode: "manual",
+      combinations: [[value("a0"), value("b1")], [
+        value("B1"),
+        value("A0")
+      ], [value("a1")]]
+    })
     assert.deepStrictEqual(made(chosen).map(combinationKey), ["a0,b1", "a1"])
   })
 
   it("combinations in mode manual may name neither a foreign value nor two values of one option", () => {
-    const unknown = combinationsFor(axes(2), { mode: "manual", combinations: [["x0"]] })
+    const unknown = combinationsFor(axes(2), { mode: "manual", combinations: [[value("x0")]] })
     assert.include(refusal(unknown), "x0")
-    const twice = combinationsFor(axes(2), { mode: "manual", combinations: [["a0", "a1"]] })
+    const twice = combinationsFor(axes(2), {
+      mode: "manual",
+      combinations: [[value("a0"), value("a1")]]
+    })
     assert.include(refusal(twice), "two values")
   })
 })

@@ -8,6 +8,7 @@ import { FieldDefinitions } from "../../src/domain/catalog/fields/FieldDefinitio
 import { RevisionRepo } from "../../src/domain/catalog/revisions/RevisionRepo.ts"
 import { Revisions } from "../../src/domain/catalog/revisions/Revisions.ts"
 import { Schedules } from "../../src/domain/catalog/schedules/Schedules.ts"
+import { type CategoryId, EntityId, type FieldDefinitionId, newId } from "../../src/domain/ids/Id.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
 import { inBulk } from "../support/InBulk.ts"
 import { asShopkeeper, asShopper, catalogLayer } from "./CatalogServices.ts"
@@ -82,19 +83,20 @@ it.layer(catalogLayer())("among 20,000 entities and categories", (it) => {
   it.effect("a move looks at the siblings and what is above them", () =>
     Effect.gen(function*() {
       const [categories, sql] = [yield* Categories, yield* SqlClient.SqlClient]
-      const [one, two] = yield* sql<{ id: string }>`select id from categories where slug in ('c-1711', 'c-1712')`
-      const moved = categories.move(one?.id ?? "", { after: two?.id ?? "" })
+      const [one, two] = yield* sql<{ id: CategoryId }>`select id from categories where slug in ('c-1711', 'c-1712')`
+      if (one === undefined || two === undefined) return assert.fail("no siblings")
+      const moved = categories.move(one.id, { after: two.id })
       assert.isAtMost((yield* statementsOf(moved)).length, 7)
-      yield* plans(7, categories.move(two?.id ?? "", { after: one?.id ?? "" }))
+      yield* plans(7, categories.move(two.id, { after: one.id }))
     }).pipe(asShopkeeper))
 
   it.effect("revisions are listed, read and removed by their keys", () =>
     Effect.gen(function*() {
       const [revisions, sql] = [yield* Revisions, yield* SqlClient.SqlClient]
       const id = yield* entity(sql, 4)
-      const listed = yield* plans(1, revisions.list(id, { page: 1, limit: 20 }))
+      const listed = yield* plans(1, revisions.list(EntityId.make(id), { page: 1, limit: 20 }))
       assert.include(listed, "entity_revisions_pkey")
-      assert.include(yield* plans(1, revisions.get(id, 2)), "entity_revisions_pkey")
+      assert.include(yield* plans(1, revisions.get(EntityId.make(id), 2)), "entity_revisions_pkey")
       const repo = yield* RevisionRepo
       assert.include(yield* plans(1, repo.purge(1000, 100)), "entity_revisions_superseded")
       assert.strictEqual(yield* repo.purge(1000, 100), 0)
@@ -105,7 +107,7 @@ it.layer(catalogLayer())("among 20,000 entities and categories", (it) => {
     Effect.gen(function*() {
       const [reads, sql] = [yield* CatalogReads, yield* SqlClient.SqlClient]
       const id = yield* entity(sql, 4)
-      const read = reads.attributes(id, "fr-CH", { fallback: true })
+      const read = reads.attributes(EntityId.make(id), "fr-CH", { fallback: true })
       assert.include(yield* plans(1, asShopkeeper(read)), "entity_attribute_drafts_pkey")
       yield* plans(1, asShopper(read))
       const sort = { field: "createdAt", ascending: false } as const
@@ -130,9 +132,9 @@ it.layer(catalogLayer())("among 20,000 entities and categories", (it) => {
     Effect.gen(function*() {
       const [catalog, sql] = [yield* Catalog, yield* SqlClient.SqlClient]
       const id = yield* entity(sql, 4)
-      const written = yield* plans(5, catalog.update(id, { customFields: { f2: 5, f3: null } }))
+      const written = yield* plans(5, catalog.update(EntityId.make(id), { customFields: { f2: 5, f3: null } }))
       for (const index of ["entity_field_values_pkey"]) assert.include(written, index)
-      yield* plans(1, catalog.update(id, { metadata: { a: 1 } }))
+      yield* plans(1, catalog.update(EntityId.make(id), { metadata: { a: 1 } }))
       yield* plans(2, catalog.create({ type: "plain", slug: "a-plain-one" }))
       assert.strictEqual(
         (yield* statementsOf(catalog.create({ type: "product", slug: "a-full-one", customFields: { f1: 3 } })))
@@ -144,8 +146,8 @@ it.layer(catalogLayer())("among 20,000 entities and categories", (it) => {
   it.effect("a change of a definition goes through the values of its field alone", () =>
     Effect.gen(function*() {
       const [fields, sql] = [yield* FieldDefinitions, yield* SqlClient.SqlClient]
-      const [field] = yield* sql<{ id: string }>`select md5('d3')::uuid as id`
-      const found = yield* plansOf(fields.update(field?.id ?? "", { rules: { maximum: 1_000_000 } }))
+      const [field] = yield* sql<{ id: FieldDefinitionId }>`select md5('d3')::uuid as id`
+      const found = yield* plansOf(fields.update(field?.id ?? newId(), { rules: { maximum: 1_000_000 } }))
       assert.include(found.join("\n"), "entity_field_values_definition")
       assert.notMatch(found.join("\n"), /Seq Scan on entity_field_values/)
     }).pipe(asShopkeeper))

@@ -8,7 +8,7 @@ import { CatalogSettings } from "../../src/domain/catalog/CatalogSettings.ts"
 import { Schedules } from "../../src/domain/catalog/schedules/Schedules.ts"
 import { HookRefusal } from "../../src/domain/hooks/Hook.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type EntityId, newId } from "../../src/domain/ids/Id.ts"
 import { JobSchedules } from "../../src/layers/jobs/QueuedJobs.ts"
 import { catalog } from "../../src/layers/modules/catalog.ts"
 import { queueLayer, run } from "../jobs/Queue.ts"
@@ -18,7 +18,7 @@ import { asShopkeeper, asShopper, catalogLayer, eventsOf } from "./CatalogServic
 const hours = Effect.map(Clock.currentTimeMillis, (now) => (count: number) => new Date(now + count * 3_600_000))
 
 /** Schedules an entity to be published and archived in so many hours; undefined for never. */
-const schedule = Effect.fnUntraced(function*(id: string, publish?: number, unpublish?: number) {
+const schedule = Effect.fnUntraced(function*(id: EntityId, publish?: number, unpublish?: number) {
   const [schedules, inHours] = [yield* Schedules, yield* hours]
   const at = (count: number | undefined) => count === undefined ? null : inHours(count)
   return yield* schedules.set(id, { publishAt: at(publish), unpublishAt: at(unpublish) })
@@ -29,11 +29,11 @@ const due = Effect.flatMap(Schedules, ({ runDue }) => runDue)
 const given = (type = "product") =>
   Effect.flatMap(Catalog, (catalog) => catalog.create({ type, slug: newId(), attributes: { title: "Beryl" } }))
 
-const statusOf = (id: string) =>
+const statusOf = (id: EntityId) =>
   Effect.map(Effect.flatMap(CatalogReads, (reads) => reads.get(id, [])), ({ isVisible, status }) => [status, isVisible])
 
 /** What a shopper is shown of it: by itself, in lists and in the index of search. */
-const isShown = Effect.fnUntraced(function*(id: string) {
+const isShown = Effect.fnUntraced(function*(id: EntityId) {
   const [reads, sql] = [yield* CatalogReads, yield* SqlClient.SqlClient]
   const query = { page: 1, limit: 100, include: [], sort: { field: "createdAt", ascending: false } } as const
   const found = yield* Effect.isSuccess(reads.get(id, []))

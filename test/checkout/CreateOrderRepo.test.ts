@@ -10,7 +10,7 @@ import {
   undoCreateOrderRepoLayer
 } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { claimCart } from "../../src/workflows/checkout/Checkout.ts"
@@ -31,7 +31,7 @@ type Pending = Effect.Success<ReturnType<typeof aPendingOrder>>
 
 const aPromotion = Effect.fnUntraced(function*(perCustomer: number | null = null) {
   const sql = yield* SqlClient.SqlClient
-  const promotionId = newId()
+  const promotionId = newId<PromotionId>()
   yield* sql`insert into promotions (id, organization_id, name, type, value)
     values (${promotionId}::uuid, 'org_default', 'P', 'free_shipping', 0)`
   const rest = { code: null, type: "free_shipping", discountAmount: 0, freeShipping: true, description: "P" }
@@ -114,7 +114,7 @@ layer(repos, { excludeTestServices: true })("creating an order", (it) => {
         const promotion = yield* aPromotion(perCustomer)
         const ofIt = sql`id = ${promotion.promotionId}::uuid`
         yield* sql`update promotions set usage_limit_total = ${total}::int where ${ofIt}`
-        const customerId = newId()
+        const customerId = newId<CustomerId>()
         const [one, other] = [
           yield* aPendingOrder([promotion], customerId),
           yield* aPendingOrder([promotion], customerId)
@@ -133,7 +133,7 @@ layer(repos, { excludeTestServices: true })("creating an order", (it) => {
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const promotions = yield* Effect.replicateEffect(aPromotion(), 3)
-      const customerId = newId()
+      const customerId = newId<CustomerId>()
       const [old, young] = [yield* aPendingOrder(promotions, customerId), yield* aPendingOrder(promotions, customerId)]
       yield* create(old)
       yield* sql`update orders set status = 'cancelled' where id = ${old.order.id}::uuid`
@@ -172,7 +172,7 @@ layer(repos, { excludeTestServices: true })("settling and undoing an order", (it
         ["status = 'cancelled'", "active", 0]
       ]
       for (const [set, cart, used] of cases) {
-        const newOrder = yield* aPendingOrder([yield* aPromotion()], newId())
+        const newOrder = yield* aPendingOrder([yield* aPromotion()], newId<CustomerId>())
         const { cartId, order } = newOrder
         yield* create(newOrder)
         yield* sql`update orders set ${sql.literal(set)} where id = ${order.id}::uuid`

@@ -3,7 +3,14 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { pendingOrder, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import {
+  type CartId,
+  type CustomerId,
+  type EntityId,
+  newId,
+  type OrderId,
+  type OrderLineId
+} from "../../src/domain/ids/Id.ts"
 
 /** Runs as the processes of the store do. */
 export const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))
@@ -12,9 +19,9 @@ let numbers = 0
 
 /** A cart with one line that a checkout has claimed, with stock held for it, and the order to create from it. */
 export const aPendingOrder = Effect.fnUntraced(
-  function*(promotions: PricedCart["promotions"] = [], customerId: string | null = null) {
+  function*(promotions: PricedCart["promotions"] = [], customerId: CustomerId | null = null) {
     const sql = yield* SqlClient.SqlClient
-    const [cartId, checkoutId, entityId] = [newId(), newId(), newId()]
+    const [cartId, checkoutId, entityId] = [newId<CartId>(), newId<OrderId>(), newId<EntityId>()]
     yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, checkout_id, expires_at)
     values (${cartId}::uuid, 'org_default', 'checking_out', 'USD', 'hash', ${checkoutId}::uuid, now() + interval '1 day')`
     yield* sql`insert into cart_lines
@@ -23,7 +30,7 @@ export const aPendingOrder = Effect.fnUntraced(
     yield* sql`insert into holds (organization_id, holder, expires_at)
     values ('org_default', ${checkoutId}, now() + interval '1 hour')`
     const item = { ...chosenLine({ entityId, quantity: 1 }), entityType: "product", sku: null, title: "A thing" }
-    const price = { id: newId(), unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
+    const price = { id: newId<OrderLineId>(), unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
     const pricedCart: PricedCart = {
       currency: "USD",
       customerId,

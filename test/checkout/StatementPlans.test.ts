@@ -6,7 +6,7 @@ import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CartLineId, newId } from "../../src/domain/ids/Id.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { aPendingOrder, inStore } from "./NewOrder.ts"
@@ -44,7 +44,11 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
       const state = yield* inStore(carts.state(newOrder.cartId))
       if (state === undefined) return assert.fail("the cart is gone")
-      const line = { ...chosenLine({ entityId: newId(), quantity: 1 }), id: newId(), cartId: newOrder.cartId }
+      const line = {
+        ...chosenLine({ entityId: newId(), quantity: 1 }),
+        id: newId<CartLineId>(),
+        cartId: newOrder.cartId
+      }
       const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", notes: null, metadata: {}, addedAt: new Date() }
       const shared = [
         plansOf(inStore(carts.offer(newOrder.cartId, newId(), null))),

@@ -2,6 +2,7 @@ import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type ClientOptions, StoaClient, waitOf, withRequestHeaders } from "../../src/client/StoaClient.ts"
+import { EntityId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Currency.ts"
 import { aKey, signIn } from "../access/People.ts"
 import { anOrganization } from "../support/Organizations.ts"
@@ -62,7 +63,10 @@ layer(testAppLayer(), app)("the client", (it) => {
       const entityId = yield* aProduct()
       const stoa = yield* clientOf({})
       const cart = yield* stoa.carts.create({ payload: { currency: usd } })
-      const add = stoa.carts.addItem({ params: { id: cart.id }, payload: { entityId, quantity: 1 } })
+      const add = stoa.carts.addItem({
+        params: { id: cart.id },
+        payload: { entityId: EntityId.make(entityId), quantity: 1 }
+      })
       assert.strictEqual((yield* Effect.flip(add))._tag, "NotFound")
       const line = yield* add.pipe(withRequestHeaders({ "x-cart-secret": cart.secret }))
       assert.strictEqual(line.entityId, entityId)
@@ -125,7 +129,7 @@ const available = answer(200, { data: {} })
 const reserved = answer(200, { data: { reserved: true } })
 
 const units = {
-  entityId: "01a1fafa-1828-734d-a466-2b91eb0fb4a0",
+  entityId: EntityId.make("01a1fafa-1828-734d-a466-2b91eb0fb4a0"),
   quantity: 1,
   orderId: "one"
 }

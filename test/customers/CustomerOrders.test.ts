@@ -9,7 +9,7 @@ import { AddressRepo, InteractionRepo } from "../../src/domain/customers/Custome
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import { Customers } from "../../src/domain/customers/Customers.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CustomerGroupId, newId } from "../../src/domain/ids/Id.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { plansOf, statementsOf } from "../pricing/Statements.ts"
@@ -118,11 +118,11 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const cleo = shopper("cleo", "cleo@example.test")
-      const id = (yield* profileOf(cleo)) ?? ""
+      const id = (yield* profileOf(cleo)) ?? assert.fail("no profile")
       yield* ofGuest("cleo@example.test")
       yield* aLargeShop(id)
       const page = { page: 1, limit: 20 }
-      const [group] = yield* sql<{ id: string }>`select id from customer_groups where name = 'g1'`
+      const [group] = yield* sql<{ id: CustomerGroupId }>`select id from customer_groups where name = 'g1'`
       const [customers, orders] = [yield* Customers, yield* CustomerOrders]
       const [addresses, groups, interactions] = [yield* Addresses, yield* CustomerGroups, yield* Interactions]
       const lists = [
@@ -140,7 +140,7 @@ it.layer(Services, { excludeTestServices: true, timeout: "60 seconds" })("orders
         { name: "groups", read: groups.list(page), index: "customer_groups_name", statements: 2 },
         {
           name: "members",
-          read: groups.members(group?.id ?? "", page),
+          read: groups.members(group?.id ?? newId<CustomerGroupId>(), page),
           index: "customer_group_members_",
           statements: 3
         },

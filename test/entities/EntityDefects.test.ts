@@ -6,7 +6,7 @@ import type { CartLine, CartState } from "../../src/domain/carts/Cart.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CartId, type CartLineId, newId } from "../../src/domain/ids/Id.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
 import { CartEntity, cartEntityLayer } from "../../src/entities/CartEntity.ts"
 import { OrderEntity, orderEntityLayer } from "../../src/entities/OrderEntity.ts"
@@ -41,7 +41,7 @@ const breakingOnce = () => {
 it.effect("a defect in a cart's entity reaches only its caller: the next caller is served", () =>
   Effect.gen(function*() {
     const { exits, write } = breakingOnce()
-    const [id, lineId, now] = [newId(), newId(), new Date(0)]
+    const [id, lineId, now] = [newId<CartId>(), newId<CartLineId>(), new Date(0)]
     const state: CartState = {
       cart: {
         id,

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
 import { onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { inOneMoment, setStatus } from "../orders/OrderFixtures.ts"
 import { type BuiltOrder, orderInApp, type OrderSpec, stockInApp } from "../support/OrderBuilder.ts"
@@ -206,7 +206,7 @@ withSharedApp("fulfillments by hand", (it) => {
     Effect.gen(function*() {
       const order = yield* given({ lines: [{ quantity: 2 }] })
       const made = yield* send(order, [1])
-      const nowhere = { ...order, id: newId() }
+      const nowhere = { ...order, id: newId<OrderId>() }
       refused(yield* send(nowhere, [1]), 404, "NOT_FOUND")
       refused(yield* change(nowhere, made, { status: "delivered" }), 404, "NOT_FOUND")
       refused(yield* change(yield* given(), made, { status: "delivered" }), 404, "NOT_FOUND")

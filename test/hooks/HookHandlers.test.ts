@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { afterHook, beforeHook, type Hook, HookBroken } from "../../src/domain/hooks/Hook.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { newId } from "../../src/domain/ids/Id.ts"
 import { Jobs, type NewJob } from "../../src/domain/jobs/Jobs.ts"
 import { ServiceRegistry } from "../../src/domain/modules/ServiceRegistry.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -91,7 +92,7 @@ const remembering = () => {
     enqueue: (task, input, options) =>
       Effect.sync(() => {
         jobs.push({ task, input, options })
-        return `job-${jobs.length}`
+        return newId()
       }),
     enqueueAll: () => Effect.succeed([])
   })

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { ImportId } from "../../src/domain/ids/Id.ts"
 import type { Import } from "../../src/domain/import-export/Import.ts"
 import { barOf, progressOn } from "../../src/layers/import-export/ImportExportCommand.ts"
 import { onDatabase } from "../support/Audit.ts"
@@ -96,7 +97,7 @@ it.live(
 )
 
 const half: Import = {
-  id: "00000000-0000-0000-0000-000000000000",
+  id: ImportId.make("00000000-0000-0000-0000-000000000000"),
   organizationId: "org",
   kind: "catalog",
   format: "csv",

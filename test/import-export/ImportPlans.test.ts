@@ -8,6 +8,7 @@ import { SellableRepo } from "../../src/domain/catalog/SellableRepo.ts"
 import { Sellables } from "../../src/domain/catalog/Sellables.ts"
 import { customerImport } from "../../src/domain/customers/CustomerImport.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { ImportId } from "../../src/domain/ids/Id.ts"
 import { ExportRepo } from "../../src/domain/import-export/ExportRepo.ts"
 import { ImportRepo } from "../../src/domain/import-export/ImportRepo.ts"
 import type { BatchContext, Upsert } from "../../src/domain/import-export/Upsert.ts"
@@ -191,7 +192,10 @@ describe("among 20,000 of everything", () => {
         yield* expectIndexes("orders", pages.page("orders", ["-infinity", firstId], 250))
         const imports = yield* ImportRepo
         yield* expectIndexes("stalled", imports.stalled(15, 100))
-        yield* expectIndexes("refusals", imports.refusalsAfter("7dd9cb4e-5ae1-4f3e-8b7c-000000000000", 10, 500))
+        yield* expectIndexes(
+          "refusals",
+          imports.refusalsAfter(ImportId.make("7dd9cb4e-5ae1-4f3e-8b7c-000000000000"), 10, 500)
+        )
       }).pipe(asShopkeeper))
   })
 })

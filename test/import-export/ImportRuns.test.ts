@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { ImportId } from "../../src/domain/ids/Id.ts"
 import { JobRunner } from "../../src/domain/jobs/Jobs.ts"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
 import { ImportRuns } from "../../src/workflows/import-export/ImportRuns.ts"
@@ -16,7 +17,7 @@ const products = (count: number, prefix: string) =>
   jsonl(...Array.from({ length: count }, (_, n) => ({ slug: `${prefix}-${n}`, type: "product" })))
 
 const sent = Effect.fnUntraced(function*(count: number, prefix: string) {
-  return (yield* upload(products(count, prefix), { query: "format=jsonl" })).text("data.id")
+  return ImportId.make((yield* upload(products(count, prefix), { query: "format=jsonl" })).text("data.id"))
 })
 
 const asService = Effect.provideService(CurrentActor, systemActor("org_default"))
@@ -31,7 +32,9 @@ withRestingApp("an import", (it) => {
     Effect.gen(function*() {
       const id = yield* sent(31, "shared")
       const runs = yield* ImportRuns
-      yield* Effect.all([runs.run(id), runs.run(id), runs.run(id)], { concurrency: "unbounded" }).pipe(asService)
+      yield* Effect.all([runs.run(id), runs.run(id), runs.run(id)], {
+        concurrency: "unbounded"
+      }).pipe(asService)
       const done = yield* api("GET", `/api/imports/${id}`, { as: asAdmin })
       assert.deepStrictEqual([done.text("data.state"), ...counts(done)], ["completed", 31, 0, 0, 0])
       const [recorded] = yield* onDatabase((sql) =>
@@ -50,7 +53,7 @@ withRestingApp("an import", (it) => {
       yield* runs.run(id, () => Effect.provideContext(cancel, context)).pipe(asService)
       const done = yield* api("GET", `/api/imports/${id}`, { as: asAdmin })
       assert.deepStrictEqual([done.text("data.state"), done.number("data.read")], ["cancelled", 2])
-      assert.isUndefined(yield* asService(runs.run(crypto.randomUUID())))
+      assert.isUndefined(yield* asService(runs.run(ImportId.make(crypto.randomUUID()))))
     }))
 
   it.effect("whose job was lost gets another one, and an ended one is deleted after its retention", () =>

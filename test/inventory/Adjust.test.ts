@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { EntityId, VariantId } from "../../src/domain/ids/Id.ts"
 import { Inventory } from "../../src/domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
@@ -38,13 +39,13 @@ it.layer(App)("an organization without a warehouse", (it) => {
   it.effect("gets one default warehouse from eight simultaneous first restocks, and one level of forty", () =>
     Effect.gen(function*() {
       const entityId = yield* addEntity
-      yield* Effect.all(Array.from({ length: 8 }, () => adjust({ entityId, type: "restock", quantity: 5 })), {
+      yield* Effect.all(Array.from({ length: 8 }, () => adjust({ entityId: entityId, type: "restock", quantity: 5 })), {
         concurrency: "unbounded"
       })
       const { items: warehouses } = yield* (yield* WarehouseRepo).list({ page: 1, limit: 20 })
       assert.deepStrictEqual(warehouses.map(({ code, name }) => [code, name]), [["DEFAULT", "Default Warehouse"]])
       assert.deepStrictEqual(yield* unitsOf(entityId), { [warehouses[0]?.id ?? ""]: { onHand: 40, reserved: 0 } })
-      const { items: levels } = yield* (yield* StockRepo).levels({ entityId }, { page: 1, limit: 20 })
+      const { items: levels } = yield* (yield* StockRepo).levels({ entityId: entityId }, { page: 1, limit: 20 })
       assert.deepStrictEqual(levels.map(({ quantityOnHand, version }) => [quantityOnHand, version]), [[40, 8]])
       // Every adjustment, and the warehouse that was made for the first one.
       assert.deepStrictEqual([yield* countOf("stock_movements"), yield* countOf("outbox_events")], [8, 9])
@@ -58,8 +59,8 @@ it.layer(App)("adjusting stock", (it) => {
         const sql = yield* SqlClient.SqlClient
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
         const answer = yield* adjust({
-          entityId,
-          warehouseId,
+          entityId: entityId,
+          warehouseId: warehouseId,
           type: "restock",
           quantity: 7,
           unitCost: 250,
@@ -72,7 +73,7 @@ it.layer(App)("adjusting stock", (it) => {
         assert.deepStrictEqual([before, after, delta], [0, 7, 7])
         assert.deepInclude(level, { quantityOnHand: 7, available: 7, unitCost: 250, reorderThreshold: 2, version: 1 })
         assert.strictEqual(level.lastRestockedAt?.getTime(), level.updatedAt.getTime())
-        const stored = yield* (yield* StockRepo).levels({ entityId }, { page: 1, limit: 20 })
+        const stored = yield* (yield* StockRepo).levels({ entityId: entityId }, { page: 1, limit: 20 })
         assert.deepStrictEqual(stored.items, [level])
         const movements = yield* sql`select id, type, quantity, reason, reference_type, reference_id, performed_by
           from stock_movements where entity_id = ${entityId}`
@@ -94,8 +95,20 @@ it.layer(App)("adjusting stock", (it) => {
     it.effect("keeps the settings that an adjustment does not name", () =>
       Effect.gen(function*() {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
-        yield* adjust({ entityId, warehouseId, type: "restock", quantity: 7, unitCost: 250, reorderQuantity: 9 })
-        const level = yield* adjust({ entityId, warehouseId, adjustment: -2, reorderQuantity: null })
+        yield* adjust({
+          entityId: entityId,
+          warehouseId: warehouseId,
+          type: "restock",
+          quantity: 7,
+          unitCost: 250,
+          reorderQuantity: 9
+        })
+        const level = yield* adjust({
+          entityId: entityId,
+          warehouseId: warehouseId,
+          adjustment: -2,
+          reorderQuantity: null
+        })
         assert.deepInclude(level, { before: 7, after: 5, delta: -2, unitCost: 250, reorderQuantity: null, version: 2 })
         assert.isNotNull(level.lastRestockedAt)
       }))
@@ -104,8 +117,14 @@ it.layer(App)("adjusting stock", (it) => {
       Effect.gen(function*() {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
         const variantId = yield* addVariant(entityId)
-        yield* adjust({ entityId, warehouseId, type: "set", quantity: 3 })
-        yield* adjust({ entityId, variantId: variantId.toUpperCase(), warehouseId, type: "set", quantity: 4 })
+        yield* adjust({ entityId: entityId, warehouseId: warehouseId, type: "set", quantity: 3 })
+        yield* adjust({
+          entityId: entityId,
+          variantId: VariantId.make(variantId.toUpperCase()),
+          warehouseId: warehouseId,
+          type: "set",
+          quantity: 4
+        })
         assert.deepStrictEqual(yield* (yield* StockRepo).available([entityId]), { [entityId]: 7 })
         assert.deepStrictEqual(yield* unitsOf(variantId), { [warehouseId]: { onHand: 4, reserved: 0 } })
       }))
@@ -115,11 +134,12 @@ it.layer(App)("adjusting stock", (it) => {
     it.effect("refuses a level below what is reserved, and changes nothing", () =>
       Effect.gen(function*() {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
-        yield* adjust({ entityId, warehouseId, type: "restock", quantity: 5 })
-        yield* (yield* Inventory).reserve({ entityId, orderId: randomUUID(), quantity: 3 })
+        yield* adjust({ entityId: entityId, warehouseId: warehouseId, type: "restock", quantity: 5 })
+        yield* (yield* Inventory).reserve({ entityId: entityId, orderId: randomUUID(), quantity: 3 })
         const before = yield* countOf("outbox_events")
         assert.strictEqual(
-          (yield* Effect.flip(adjust({ entityId, warehouseId, type: "damage", quantity: 3 })))._tag,
+          (yield* Effect.flip(adjust({ entityId: entityId, warehouseId: warehouseId, type: "damage", quantity: 3 })))
+            ._tag,
           "ValidationFailed/BelowReserved"
         )
         assert.strictEqual(yield* countOf("outbox_events"), before)
@@ -143,16 +163,23 @@ it.layer(App)("adjusting stock", (it) => {
       Effect.gen(function*() {
         const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
         const hold = { entityId, orderId: randomUUID(), quantity: 3 }
-        yield* adjust({ entityId, warehouseId, type: "restock", quantity: 5 })
+        yield* adjust({ entityId: entityId, warehouseId: warehouseId, type: "restock", quantity: 5 })
         yield* (yield* Inventory).reserve(hold)
-        const level = yield* adjust({ entityId, warehouseId, type: "set", quantity: 2, allowNegative: true })
+        const level = yield* adjust({
+          entityId: entityId,
+          warehouseId: warehouseId,
+          type: "set",
+          quantity: 2,
+          allowNegative: true
+        })
         assert.deepInclude(level, { quantityReserved: 3, available: -1, allowNegative: true })
         assert.strictEqual(
-          (yield* Effect.flip(adjust({ entityId, warehouseId, type: "damage", quantity: 1 })))._tag,
+          (yield* Effect.flip(adjust({ entityId: entityId, warehouseId: warehouseId, type: "damage", quantity: 1 })))
+            ._tag,
           "ValidationFailed/BelowReserved"
         )
         yield* (yield* Inventory).release(hold)
-        const [found] = (yield* (yield* StockRepo).levels({ entityId }, { page: 1, limit: 1 })).items
+        const [found] = (yield* (yield* StockRepo).levels({ entityId: entityId }, { page: 1, limit: 1 })).items
         assert.deepInclude(found, { quantityReserved: 0, available: 2, allowNegative: false })
       }))
   })
@@ -161,10 +188,12 @@ it.layer(App)("adjusting stock", (it) => {
     Effect.gen(function*() {
       const [entityId, warehouseId] = [yield* addEntity, yield* addWarehouse()]
       const inventory = yield* Inventory
-      yield* adjust({ entityId, warehouseId, type: "restock", quantity: 20 })
+      yield* adjust({ entityId: entityId, warehouseId: warehouseId, type: "restock", quantity: 20 })
       yield* Effect.all([
-        ...Array.from({ length: 10 }, () => adjust({ entityId, warehouseId, type: "restock", quantity: 2 })),
-        ...Array.from({ length: 10 }, () => inventory.reserve({ entityId, orderId: randomUUID(), quantity: 1 }))
+        ...Array.from({ length: 10 }, () =>
+          adjust({ entityId: entityId, warehouseId: warehouseId, type: "restock", quantity: 2 })),
+        ...Array.from({ length: 10 }, () =>
+          inventory.reserve({ entityId: entityId, orderId: randomUUID(), quantity: 1 }))
       ], { concurrency: "unbounded" })
       assert.deepStrictEqual(yield* unitsOf(entityId), { [warehouseId]: { onHand: 40, reserved: 10 } })
     }))
@@ -177,7 +206,9 @@ it.layer(App)("adjusting stock", (it) => {
         { adjustment: -1 },
         { mode: "set", amount: 0 }
       ]
-      for (const form of ok) assert.strictEqual(adjustmentOf({ entityId, ...form })._tag, "Success")
+      for (const form of ok) {
+        assert.strictEqual(adjustmentOf({ entityId: EntityId.make(entityId), ...form })._tag, "Success")
+      }
       const bad: ReadonlyArray<Partial<AdjustStock>> = [
         {},
         { type: "sale" },
@@ -189,7 +220,11 @@ it.layer(App)("adjusting stock", (it) => {
         { mode: "set", amount: 1, type: "sale", quantity: 1 }
       ]
       for (const form of bad) {
-        assert.strictEqual(adjustmentOf({ entityId, ...form })._tag, "Failure", JSON.stringify(form))
+        assert.strictEqual(
+          adjustmentOf({ entityId: EntityId.make(entityId), ...form })._tag,
+          "Failure",
+          JSON.stringify(form)
+        )
       }
     }))
 
@@ -200,13 +235,16 @@ it.layer(App)("adjusting stock", (it) => {
         yield* addWarehouse(),
         yield* addWarehouse({ isActive: false })
       ]
-      yield* adjust({ entityId, warehouseId: open, type: "restock", quantity: 2 })
-      yield* adjust({ entityId, warehouseId: closed, type: "restock", quantity: 5 })
+      yield* adjust({ entityId: entityId, warehouseId: open, type: "restock", quantity: 2 })
+      yield* adjust({ entityId: entityId, warehouseId: closed, type: "restock", quantity: 5 })
       const stock = yield* StockRepo
       const unknown = randomUUID()
-      assert.deepStrictEqual(yield* stock.available([entityId, unknown]), { [entityId]: 2, [unknown]: 0 })
+      assert.deepStrictEqual(yield* stock.available([entityId, EntityId.make(unknown)]), {
+        [entityId]: 2,
+        [unknown]: 0
+      })
       const elsewhere = Effect.provideService(CurrentActor, systemActor("org_other"))
       assert.deepStrictEqual(yield* elsewhere(stock.available([entityId])), { [entityId]: 0 })
-      assert.deepStrictEqual((yield* elsewhere(stock.levels({ entityId }, { page: 1, limit: 20 }))).items, [])
+      assert.deepStrictEqual((yield* elsewhere(stock.levels({ entityId: entityId }, { page: 1, limit: 20 }))).items, [])
     }))
 })

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { ValidationFailed } from "../../src/domain/errors/ApiErrors.ts"
+import { type EntityId, newId, type OrderId, type WarehouseId } from "../../src/domain/ids/Id.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { type ManualHold, ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
@@ -16,7 +17,7 @@ const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRep
   Layer.provideMerge(Layer.succeed(CurrentActor, systemActor(organization)))
 )
 
-type Taken = readonly [sellable: string, warehouse: string, quantity: number]
+type Taken = readonly [sellable: EntityId, warehouse: WarehouseId, quantity: number]
 
 /** A hold as the stock entity writes one. */
 const hold = Effect.fnUntraced(function*(holder: string, taken: ReadonlyArray<Taken>, ttlSeconds: number) {
@@ -43,7 +44,7 @@ const sell = Effect.fnUntraced(function*(holder: string) {
 
 /** A new hold of a checkout; returns its holder. */
 const held = (taken: ReadonlyArray<Taken>) => {
-  const holder = randomUUID()
+  const holder = newId<OrderId>()
   return Effect.as(hold(holder, taken, 900), holder)
 }
 
@@ -70,10 +71,10 @@ const movementsOf = Effect.fnUntraced(function*(sellable: string) {
 })
 
 const byHand = (
-  sellable: string,
+  sellable: EntityId,
   quantity: number,
   orderId: string,
-  warehouseId: string | null = null
+  warehouseId: WarehouseId | null = null
 ): ManualHold => ({
   orderId,
   entityId: sellable,
@@ -210,7 +211,10 @@ it.layer(Rows)("holds", (it) => {
         const sellable = yield* stockUp([[near, 1], [far, 5]])
         const order = yield* soldTo([[sellable, near, 1], [sellable, far, 2]])
         const repo = yield* HoldRepo
-        const units = yield* Effect.all([repo.releaseSold(order), repo.releaseSold(order)], { concurrency: 2 })
+        const units = yield* Effect.all(
+          [repo.releaseSold(order), repo.releaseSold(order)],
+          { concurrency: 2 }
+        )
         assert.sameMembers([...units], [3, 0])
         assert.deepStrictEqual(yield* unitsOf(sellable), {
           [near]: { onHand: 1, reserved: 0 },
@@ -238,9 +242,12 @@ it.layer(Rows)("holds", (it) => {
         const { sellable, warehouse } = yield* inStock(20)
         const order = yield* soldTo([[sellable, warehouse, 10]])
         const repo = yield* HoldRepo
-        yield* Effect.all(Array.from({ length: 6 }, () => repo.fulfilSold(order, [{ sellable, quantity: 1 }])), {
-          concurrency: "unbounded"
-        })
+        yield* Effect.all(
+          Array.from({ length: 6 }, () => repo.fulfilSold(order, [{ sellable, quantity: 1 }])),
+          {
+            concurrency: "unbounded"
+          }
+        )
         assert.deepStrictEqual(yield* unitsOf(sellable), { [warehouse]: { onHand: 14, reserved: 4 } })
       }))
 
@@ -283,7 +290,7 @@ it.layer(Rows)("holds", (it) => {
       Effect.gen(function*() {
         const order = randomUUID()
         assert.strictEqual(
-          (yield* Effect.flip(reserveByHand(byHand(randomUUID(), 1, order))))._tag,
+          (yield* Effect.flip(reserveByHand(byHand(newId<EntityId>(), 1, order))))._tag,
           "NotFound/StockRecord"
         )
         assert.isUndefined(yield* stateOf(manualHolder(order)))
@@ -293,7 +300,10 @@ it.layer(Rows)("holds", (it) => {
       Effect.gen(function*() {
         const [near, far] = [yield* addWarehouse({ priority: 1 }), yield* addWarehouse({ priority: 2 })]
         const sellable = yield* stockUp([[near, 3], [far, 1]])
-        assert.strictEqual((yield* Effect.flip(reserveByHand(byHand(sellable, 2, "o1", far))))._tag, "ValidationFailed")
+        assert.strictEqual(
+          (yield* Effect.flip(reserveByHand(byHand(sellable, 2, "o1", far))))._tag,
+          "ValidationFailed"
+        )
         yield* reserveByHand(byHand(sellable, 1, "o1", far))
         assert.deepStrictEqual((yield* unitsOf(sellable))[far], { onHand: 1, reserved: 1 })
       }))
@@ -301,7 +311,7 @@ it.layer(Rows)("holds", (it) => {
     it.effect("gives the units of a cancelled order back, and takes them when the order reserves again", () =>
       Effect.gen(function*() {
         const { sellable, warehouse } = yield* inStock(9)
-        const order = randomUUID()
+        const order = newId<OrderId>()
         yield* reserveByHand(byHand(sellable, 4, order))
         assert.strictEqual(yield* (yield* HoldRepo).releaseSold(order), 4)
         yield* reserveByHand(byHand(sellable, 1, order))
@@ -336,7 +346,7 @@ it.layer(Rows)("holds", (it) => {
       const sql = yield* SqlClient.SqlClient
       const repo = yield* HoldRepo
       const { sellable, warehouse } = yield* inStock(10)
-      const [old, recent, partly] = [randomUUID(), randomUUID(), randomUUID()]
+      const [old, recent, partly] = [newId<OrderId>(), newId<OrderId>(), newId<OrderId>()]
       for (const holder of [old, recent, partly]) {
         yield* hold(holder, [[sellable, warehouse, 2]], 60)
         yield* sell(holder)

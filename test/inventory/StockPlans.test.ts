@@ -4,6 +4,7 @@ import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { type EntityId, OrderId, type WarehouseId } from "../../src/domain/ids/Id.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
@@ -57,7 +58,7 @@ const fill = Effect.gen(function*() {
 })
 
 /** Every kind of read and write once, over these sellables. */
-const everything = Effect.fnUntraced(function*(warehouseId: string, sellables: ReadonlyArray<string>) {
+const everything = Effect.fnUntraced(function*(warehouseId: WarehouseId, sellables: ReadonlyArray<EntityId>) {
   const sql = yield* SqlClient.SqlClient
   const reservations = yield* ReservationRepo
   const holds = yield* HoldRepo
@@ -73,8 +74,8 @@ const everything = Effect.fnUntraced(function*(warehouseId: string, sellables: R
   yield* holds.release(dropped)
   yield* sql`update holds set expires_at = now() where organization_id = ${organization} and holder = ${due}`
   assert.strictEqual(yield* holds.expireDue, 1)
-  assert.strictEqual(yield* holds.releaseSold(cancelled), sellables.length)
-  assert.strictEqual((yield* holds.fulfilSold(shipped)).length, sellables.length)
+  assert.strictEqual(yield* holds.releaseSold(OrderId.make(cancelled)), sellables.length)
+  assert.strictEqual((yield* holds.fulfilSold(OrderId.make(shipped))).length, sellables.length)
   for (const sellable of sellables) {
     const hold = { orderId: "by hand", entityId: sellable, sellable, warehouseId: null, quantity: 1, performedBy: null }
     yield* hands.reserve(hold, () => Result.succeed([{ sellable, warehouseId, quantity: 1 }]))

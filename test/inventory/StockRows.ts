@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { type EntityId, newId, type VariantId, type WarehouseId } from "../../src/domain/ids/Id.ts"
 import { theOrganization } from "../support/TestApp.ts"
 
 /** The organization every database starts with. */
@@ -12,7 +13,7 @@ export const addWarehouse = (
 ) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const id = randomUUID()
+    const id = newId<WarehouseId>()
     yield* sql`insert into warehouses (id, organization_id, name, code, priority, is_active)
       values (${id}, ${options.organization ?? organization}, 'A warehouse', ${id}, ${options.priority ?? 0},
         ${options.isActive ?? true})`
@@ -22,7 +23,7 @@ export const addWarehouse = (
 /** Puts units of a new sellable on hand, one entry per warehouse; gives its id (an entity without variants). */
 export const stockUp = Effect.fnUntraced(function*(units: ReadonlyArray<readonly [warehouse: string, onHand: number]>) {
   const sql = yield* SqlClient.SqlClient
-  const sellable = randomUUID()
+  const sellable = newId<EntityId>()
   yield* sql`insert into stock_items (organization_id, sellable_id) values (${organization}, ${sellable})`
   for (const [warehouse, onHand] of units) {
     yield* sql`insert into stock_levels (id, organization_id, sellable_id, warehouse_id, entity_id, on_hand)
@@ -64,7 +65,7 @@ export const restockBehindTheEntity = Effect.fnUntraced(function*(sellable: stri
 /** An entity of the catalog that can be sold. */
 export const addEntity = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
-  const id = randomUUID()
+  const id = newId<EntityId>()
   yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
     values (${id}, ${yield* theOrganization}, 'product', ${id}, 'active', true)`
   return id
@@ -73,7 +74,7 @@ export const addEntity = Effect.gen(function*() {
 /** A variant of an entity. */
 export const addVariant = Effect.fnUntraced(function*(entityId: string) {
   const sql = yield* SqlClient.SqlClient
-  const id = randomUUID()
+  const id = newId<VariantId>()
   yield* sql`insert into variants (id, organization_id, entity_id, combination)
     values (${id}, ${yield* theOrganization}, ${entityId}, ${id})`
   return id

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { WarehouseId } from "../../src/domain/ids/Id.ts"
 import { type Adjustment, adjustStock, type StockState } from "../../src/domain/inventory/StockAdjustment.ts"
 import { maxUnits } from "../../src/domain/inventory/StockLevel.ts"
 import {
@@ -71,15 +72,19 @@ describe("stock adjustments", () => {
   })
 })
 
-const warehouse = (warehouseId: string, priority: number, available: number): WarehouseStock => ({
-  warehouseId,
+const warehouse = (id: string, priority: number, available: number): WarehouseStock => ({
+  warehouseId: WarehouseId.make(id),
   priority,
   available
 })
 
 describe("stock allocation", () => {
   const levels = new Map([
-    ["shirt", [warehouse("b", 1, 5), warehouse("c", 0, 1), warehouse("a", 1, 5)]],
+    ["shirt", [
+      warehouse("b", 1, 5),
+      warehouse("c", 0, 1),
+      warehouse("a", 1, 5)
+    ]],
     ["sock", [warehouse("a", 0, 2), warehouse("b", 0, -3)]]
   ])
 
@@ -87,9 +92,9 @@ describe("stock allocation", () => {
     assert.deepStrictEqual(
       allocateStock([{ sellable: "shirt", quantity: 8 }], levels),
       Result.succeed([
-        { sellable: "shirt", warehouseId: "c", quantity: 1 },
-        { sellable: "shirt", warehouseId: "a", quantity: 5 },
-        { sellable: "shirt", warehouseId: "b", quantity: 2 }
+        { sellable: "shirt", warehouseId: WarehouseId.make("c"), quantity: 1 },
+        { sellable: "shirt", warehouseId: WarehouseId.make("a"), quantity: 5 },
+        { sellable: "shirt", warehouseId: WarehouseId.make("b"), quantity: 2 }
       ])
     )
   })

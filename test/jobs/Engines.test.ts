@@ -1,6 +1,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { JobId } from "../../src/domain/ids/Id.ts"
 import type { RunCounts } from "../../src/domain/jobs/Job.ts"
 import { Jobs } from "../../src/domain/jobs/Jobs.ts"
 import type { EngineJob, EngineRegistration, JobEngine } from "../../src/domain/jobs/JobSettings.ts"
@@ -50,7 +51,7 @@ layer(testAppLayer({ tasks, jobs: { adapter: push.engine } }), { excludeTestServ
 
 /** An engine in memory that the service drives, and every poll of its queues. */
 const pullEngine = () => {
-  const waiting: Array<EngineJob & { readonly id: string }> = []
+  const waiting: Array<EngineJob & { readonly id: JobId }> = []
   const looks: Array<string> = []
   const [recorded, state] = [new Array<EngineRegistration>(), { away: false, looking: 0, most: 0 }]
 
@@ -68,7 +69,7 @@ const pullEngine = () => {
   }
   const engine: JobEngine = {
     enqueue: async (jobs) => {
-      const made = jobs.map((job, n) => ({ ...job, id: `${waiting.length + n}` }))
+      const made = jobs.map((job, n) => ({ ...job, id: JobId.make(`${waiting.length + n}`) }))
       waiting.push(...made)
       return made.map(({ id }) => id)
     },

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
+import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
 import { headerText, isMailAddress, type Mail, type MailOf, type MailTemplate } from "../../src/domain/mail/Mail.ts"
 import { moneyText, personName } from "../../src/domain/text/DisplayText.ts"
 import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
@@ -201,10 +202,10 @@ describe("a mail that waits", () => {
   })
 
   it("a queued mail of an older version is still decoded", () => {
-    const data = { orderId: "o-1", newStatus: "confirmed", previousStatus: "pending" }
+    const data = { orderId: newId<OrderId>(), newStatus: "confirmed", previousStatus: "pending" }
     const older: Mail = { template: "order-status-change", to, organizationId, data }
     const opened = openMail(developmentKeyring, organizationId, encryptMail(developmentKeyring, older))
     assert.deepStrictEqual(opened, older)
-    assert.include(opened === undefined ? "" : render(opened).subject, "o-1")
+    assert.include(opened === undefined ? "" : render(opened).subject, data.orderId)
   })
 })

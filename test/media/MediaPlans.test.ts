@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
 import { includesOf } from "../../src/domain/catalog/EntityView.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type EntityId, newId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
@@ -49,10 +49,11 @@ describe("media among 40,000", () => {
         const sql = yield* SqlClient.SqlClient
         const [media, files, lists] = [yield* MediaRepo, yield* MediaFileRepo, yield* EntityRepo]
         const [first] = (yield* inStore(media.page({}, page))).items
-        const [shown] = yield* sql<{ entity_id: string }>`select entity_id from entity_media
+        const [shown] = yield* sql<{ entity_id: EntityId }>`select entity_id from entity_media
           where organization_id = 'many-7' limit 1`
-        const entityId = shown?.entity_id ?? ""
-        const id = first?.id ?? ""
+        if (first === undefined || shown === undefined) return assert.fail("no pictures")
+        const entityId = shown.entity_id
+        const { id } = first
         const view = { drafts: false, locales: undefined, warehouses: true, prices: "all" as const }
         const wanted = { categoryIds: null, brandId: null, publicOnly: true, include: includesOf("media"), view }
         const products = { ...page, ...wanted }
@@ -60,7 +61,7 @@ describe("media among 40,000", () => {
           [2, inStore(media.page({}, page))],
           [2, inStore(media.page({}, { page: 9, limit: 20 }))],
           [2, inStore(media.page({ contentType: "application/pdf" }, page))],
-          [2, inStore(media.page({ entityId }, page))],
+          [2, inStore(media.page({ entityId: entityId }, page))],
           [1, inStore(media.find(id))],
           [1, inStore(media.record(id))],
           [1, inStore(media.update(id, { alt: "x" }))],
@@ -68,8 +69,8 @@ describe("media among 40,000", () => {
           [1, files.at("2026/77")],
           [1, files.at("2026/77-320")],
           [1, inStore(files.rendition(id, 320))],
-          [1, inStore(media.attach({ entityId, mediaAssetId: newId(), role: "gallery" }))],
-          [1, inStore(media.detach({ entityId, mediaAssetId: newId() }))],
+          [1, inStore(media.attach({ entityId: entityId, mediaAssetId: newId(), role: "gallery" }))],
+          [1, inStore(media.detach({ entityId: entityId, mediaAssetId: newId() }))],
           [1, files.claimRemovals(10)],
           [1, inStore(files.claimThese(["gone/1", "gone/2"]))],
           [1, inStore(media.remove(id))]

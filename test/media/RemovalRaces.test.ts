@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type EntityId, type MediaAssetId, newId, type VariantId } from "../../src/domain/ids/Id.ts"
 import { MediaFileRepo } from "../../src/domain/media/MediaFileRepo.ts"
 import { MediaRepo } from "../../src/domain/media/MediaRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -12,7 +12,7 @@ const Repos = Layer.provideMerge(Layer.merge(MediaRepo.layer, MediaFileRepo.laye
 const aKey = (extension: string) => `2026/${newId()}.${extension}`
 
 const anAsset = (storageKey: string) => ({
-  id: newId(),
+  id: newId<MediaAssetId>(),
   storageKey,
   filename: "f.png",
   contentType: "image/png",
@@ -24,7 +24,7 @@ const anAsset = (storageKey: string) => ({
   isPublic: false
 })
 
-const aVersion = (assetId: string, storageKey: string) => ({
+const aVersion = (assetId: MediaAssetId, storageKey: string) => ({
   assetId,
   width: 32,
   storageKey,
@@ -121,7 +121,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       yield* openElsewhere
       const [sql, media, files] = [yield* SqlClient.SqlClient, yield* MediaRepo, yield* MediaFileRepo]
       const { id, storageKey } = yield* aStored
-      const entity = newId()
+      const entity = newId<EntityId>()
       yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
         values (${entity}::uuid, 'org_default', 'product', ${entity}, 'active', true)`
       yield* sql`insert into entity_media (organization_id, entity_id, media_asset_id, role)
@@ -136,7 +136,7 @@ it.layer(Repos, { excludeTestServices: true })("files and those who remove them"
       yield* sql`update entity_media set organization_id = 'org_default' where entity_id = ${entity}::uuid`
       assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
 
-      const variantId = newId()
+      const variantId = newId<VariantId>()
       assert.isFalse(yield* elsewhere(media.detach({ entityId: entity, mediaAssetId: id })))
       assert.deepStrictEqual(yield* seen, [true, true, 1, 1])
       // A variant in another organization's name is none of the entity's.

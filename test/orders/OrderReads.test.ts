@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, OrderId } from "../../src/domain/ids/Id.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
 import { OrderRecords } from "../../src/domain/orders/OrderRecords.ts"
 import { OrderRecordsRepo } from "../../src/domain/orders/OrderRecordsRepo.ts"
@@ -149,7 +149,9 @@ describe("reads of orders", () => {
 
     it.effect("reads the timeline of one order in one statement, from indexes alone", () =>
       Effect.gen(function*() {
-        const read = asOrg1(Effect.flatMap(OrderRecordsRepo, (repo) => repo.timeline(order, { page: 1, limit: 50 })))
+        const read = asOrg1(
+          Effect.flatMap(OrderRecordsRepo, (repo) => repo.timeline(OrderId.make(order), { page: 1, limit: 50 }))
+        )
         const kinds = (yield* read)?.items.map(({ kind }) => kind)
         assert.deepStrictEqual(kinds, ["event", "status", "mail"])
         assert.strictEqual((yield* statementsOf(read)).length, 1)

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type RefundId } from "../../src/domain/ids/Id.ts"
 import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder, manager } from "../support/OrderBuilder.ts"
@@ -103,7 +103,7 @@ it.layer(RefundRepo.layer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestS
         const sql = yield* SqlClient.SqlClient
         const refunds = yield* RefundRepo
         const { id } = yield* buildOrder()
-        const refundId = newId()
+        const refundId = newId<RefundId>()
         yield* refund(id, 300, "pending", refundId)
         const complete = inStore(refunds.complete(refundId, null))
         const recorded = yield* Effect.all([complete, complete], { concurrency: "unbounded" })

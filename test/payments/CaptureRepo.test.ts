@@ -6,7 +6,7 @@ import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { CreateOrderRepo } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { InvalidTransition } from "../../src/domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../src/domain/fulfillment/Fulfillments.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, OrderId } from "../../src/domain/ids/Id.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { Orders } from "../../src/domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../src/domain/orders/OrderStatusRepo.ts"
@@ -65,9 +65,9 @@ describe("captures that were claimed", () => {
       const due = { organizationId: "org_default", amount: 1, refusals: 0, ended: false }
       const orders = [newId(), newId(), newId()] as const
       const found = yield* begunByJob([
-        { ...due, orderId: orders[0] },
-        { ...due, orderId: orders[1], ended: true },
-        { ...due, orderId: orders[2] }
+        { ...due, orderId: OrderId.make(orders[0]) },
+        { ...due, orderId: OrderId.make(orders[1]), ended: true },
+        { ...due, orderId: OrderId.make(orders[2]) }
       ])
       assert.deepStrictEqual(found, { begun: [orders[0], orders[2]], looked: 3 })
     }))

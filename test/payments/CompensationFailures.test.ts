@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CompensationFailureId, newId } from "../../src/domain/ids/Id.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
@@ -33,7 +33,7 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
   it.effect("records an unanswered void once, and lets it be resolved once and not restarted", () =>
     Effect.gen(function*() {
       const failures = yield* CompensationFailureRepo
-      const [checkoutId, organizationId] = [newId(), "org_default"]
+      const [checkoutId, organizationId] = [newId<CompensationFailureId>(), "org_default"]
       const failed = { organizationId, checkoutId, provider: "p", intentId: null, amount: 900, message: "m" }
       yield* failures.recordVoid(failed)
       yield* failures.recordVoid(failed)

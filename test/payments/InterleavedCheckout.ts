@@ -3,6 +3,7 @@ import { Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { OrderId } from "../../src/domain/ids/Id.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
 import { LateCapture } from "../../src/workflows/checkout/Captures.ts"
@@ -270,7 +271,10 @@ const goThrough = Effect.fnUntraced(
     )
     yield* held(it)
     it.payment = provider.paymentOf(`asks_${it.name}`)
-    byExecution.set(yield* LateCapture.executionId({ orderId: idOf(it), organizationId: "org_default" }), it)
+    byExecution.set(
+      yield* LateCapture.executionId({ orderId: OrderId.make(idOf(it)), organizationId: "org_default" }),
+      it
+    )
     const happens = {
       place: Effect.andThen(Deferred.succeed(it.gate, undefined), Fiber.join(shopper)),
       confirm: repeat(it, offer.code),

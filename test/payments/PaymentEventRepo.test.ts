@@ -3,12 +3,12 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
 import { Conflict } from "../../src/domain/errors/ApiErrors.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
 import { PaymentEventRepo } from "../../src/domain/payments/PaymentEventRepo.ts"
 import { manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
-const order = { orderId: newId(), amount: null }
+const order = { orderId: newId<OrderId>(), amount: null }
 const event = (eventId: string) => ({ provider: "test", eventId, type: "payment_intent.succeeded", ...order })
 const asManager = Effect.provideService(CurrentActor, manager())
 

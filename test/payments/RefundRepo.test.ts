@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type RefundId } from "../../src/domain/ids/Id.ts"
 import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { plansOf } from "../pricing/Statements.ts"
 import { waiting } from "../support/AtOnce.ts"
@@ -28,8 +28,8 @@ const takeDue = (limit: number) =>
 const inStore = Effect.provideService(CurrentActor, manager())
 const returnLate = ({ id }: BuiltOrder) =>
   inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(id, 1_000)))
-const send = (refundId: string) => inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.send(refundId)))
-const complete = (refundId: string) =>
+const send = (refundId: RefundId) => inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.send(refundId)))
+const complete = (refundId: RefundId) =>
   inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.complete(refundId, null)))
 
 const secondsPass = (seconds: number) =>
@@ -44,7 +44,7 @@ const settleAll = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`update refund
 const aVoidedOrder = Effect.fnUntraced(function*(status: "pending" | "completed" | "failed", spec: OrderSpec = {}) {
   const sql = yield* SqlClient.SqlClient
   const order = yield* buildOrder({ captured: null, status: "cancelled", ...spec })
-  const refundId = newId()
+  const refundId = newId<RefundId>()
   yield* sql`insert into refunds (id, organization_id, order_id, amount, reason, status)
     values (${refundId}::uuid, 'org_default', ${order.id}::uuid, 0, 'order_cancelled', ${status})`
   return { order, refundId }
@@ -117,7 +117,7 @@ describe("a payment that was taken after its order was cancelled", () => {
           const { order } = yield* aVoidedOrder(status)
           const refundId = yield* returnLate(order)
           assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 1 })
-          yield* complete(refundId ?? "")
+          yield* complete(refundId ?? assert.fail("no refund"))
           assert.deepStrictEqual(yield* moneyOf(order), wholly)
           assert.isNull(yield* returnLate(order))
         }
@@ -136,7 +136,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         for (const inOrder of [true, false]) {
           const { order, refundId } = yield* aVoidedOrder("pending")
           yield* send(refundId)
-          const later = (yield* returnLate(order)) ?? ""
+          const later = (yield* returnLate(order)) ?? assert.fail("no refund")
           assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 2 })
           yield* complete(inOrder ? refundId : later)
           assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: inOrder ? 0 : 1_000, waiting: 1 })
@@ -161,7 +161,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         yield* Deferred.succeed(commit, undefined)
         yield* Fiber.join(first)
         assert.deepStrictEqual(yield* moneyOf(order), { captured: 1_000, refunded: 0, waiting: 1 })
-        yield* complete((yield* Fiber.join(report)) ?? "")
+        yield* complete((yield* Fiber.join(report)) ?? assert.fail("no refund"))
         assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 
@@ -180,7 +180,7 @@ describe("a payment that was taken after its order was cancelled", () => {
         yield* waiting(1)
         yield* Deferred.succeed(commit, undefined)
         yield* Fiber.join(first)
-        yield* complete((yield* Fiber.join(late)) ?? "")
+        yield* complete((yield* Fiber.join(late)) ?? assert.fail("no refund"))
         assert.deepStrictEqual(yield* moneyOf(order), wholly)
       }))
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import { OrderLineId } from "../../src/domain/ids/Id.ts"
 import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
 import {
   calculateRefund,
@@ -8,7 +9,7 @@ import {
 } from "../../src/domain/payments/RefundCalculation.ts"
 
 const line = (id: string, also: Partial<RefundableLine> = {}): RefundableLine => ({
-  id,
+  id: OrderLineId.make(id),
   sellable: id,
   quantity: 1,
   refundedQuantity: 0,
@@ -45,7 +46,7 @@ const refusedAt = (order: RefundableOrder, request: RefundRequest) => {
   return Result.isFailure(decided) ? decided.failure.error : undefined
 }
 
-const units = (lineItemId: string, quantity: number) => ({ lines: [{ lineItemId, quantity }] })
+const units = (line: string, quantity: number) => ({ lines: [{ lineItemId: OrderLineId.make(line), quantity }] })
 
 /** The order after a refund, as the database keeps it. */
 const after = (order: RefundableOrder, request: RefundRequest) => {
@@ -85,24 +86,31 @@ describe("what units are worth", () => {
 })
 
 describe("a refund that is asked for", () => {
-  const order = paid([line("a", { quantity: 2, totalPrice: 2_000 }), line("b")], { shippingTotal: 500 })
+  const order = paid([line("a", { quantity: 2, totalPrice: 2_000 }), line("b")], {
+    shippingTotal: 500
+  })
 
   it("refunds everything that is left when nothing is named", () => {
     assert.strictEqual(amountOf({ ...order, refunded: 1_000, pending: 300 }, {}), 2_200)
   })
 
   it("splits an agreed amount below the parts' worth over them", () => {
-    const decided = Result.getOrThrow(calculateRefund(order, { ...units("a", 1), shipping: true, amount: 1_200 }))
+    const decided = Result.getOrThrow(
+      calculateRefund(order, { ...units("a", 1), shipping: true, amount: 1_200 })
+    )
     assert.deepStrictEqual([decided.lines[0]?.amount, decided.shippingAmount], [800, 400])
     // What was kept back is not given with the next unit.
-    assert.strictEqual(amountOf(after(order, { ...units("a", 1), amount: 800 }).next, units("a", 1)), 1_000)
+    assert.strictEqual(
+      amountOf(after(order, { ...units("a", 1), amount: 800 }).next, units("a", 1)),
+      1_000
+    )
   })
 
   it("refuses more than is left of a line, the shipping, the parts or the capture", () => {
     const paths = [
       units("c", 1),
       units("a", 3),
-      { lines: [{ lineItemId: "a", quantity: 1 }, { lineItemId: "a", quantity: 1 }] },
+      { lines: [...units("a", 1).lines, ...units("a", 1).lines] },
       { shipping: 501 },
       { ...units("b", 1), amount: 1_001 },
       { amount: 3_501 }
@@ -117,7 +125,10 @@ describe("a refund that is asked for", () => {
     ])
     assert.strictEqual(refusedAt({ ...order, refunded: 3_500 }, {})?.code, "CONFLICT")
     assert.strictEqual(refusedAt({ ...order, captured: 0 }, { amount: 1 })?.code, "CONFLICT")
-    assert.strictEqual(refusedAt({ ...order, refunded: 3_000 }, units("b", 1))?.code, "VALIDATION_FAILED")
+    assert.strictEqual(
+      refusedAt({ ...order, refunded: 3_000 }, units("b", 1))?.code,
+      "VALIDATION_FAILED"
+    )
   })
 
   it("refunds units first that were never handed over", () => {

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { v7 } from "uuid"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, OrderId } from "../../src/domain/ids/Id.ts"
 import type { PaymentRequest } from "../../src/domain/payments/PaymentAdapter.ts"
 import { stripeProvider } from "../../src/layers/payments/StripeProvider.ts"
 import { startStripe } from "../support/StripeEmulator.ts"
@@ -18,7 +18,7 @@ const account = (apiUrl: string, key = stripeKey) =>
     apiUrl
   })
 
-const requestOf = (key: string, more: Partial<PaymentRequest> = {}): PaymentRequest => ({
+const requestOf = (key: OrderId, more: Partial<PaymentRequest> = {}): PaymentRequest => ({
   amount: 1_000,
   currency: "USD",
   orderId: key,
@@ -58,7 +58,7 @@ it.live("finds the payment of a key that Stripe used for another request", () =>
 it.live("makes no second payment for a key that Stripe has dropped", () =>
   Effect.gen(function*() {
     const { adapter, stripe } = yield* given
-    const made = requestOf(twoDaysAgo())
+    const made = requestOf(OrderId.make(twoDaysAgo()))
     stripe.ledger.create(
       new Map([["amount", "1000"], ["currency", "usd"], ["capture_method", "manual"], ["payment_method", "pm_card"], [
         "metadata[checkoutId]",
@@ -66,7 +66,7 @@ it.live("makes no second payment for a key that Stripe has dropped", () =>
       ]])
     )
     assert.strictEqual((yield* adapter.authorize(made)).status, "requires_capture")
-    const never = yield* Effect.flip(adapter.authorize(requestOf(twoDaysAgo())))
+    const never = yield* Effect.flip(adapter.authorize(requestOf(OrderId.make(twoDaysAgo()))))
     assert.deepStrictEqual([never._tag, never.message], ["PaymentDeclined", "The payment was never made."])
     assert.strictEqual(stripe.ledger.intents.size, 1)
   }).pipe(Effect.scoped))

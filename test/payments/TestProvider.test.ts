@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { OrderId } from "../../src/domain/ids/Id.ts"
 import { PaymentAdapters, WebhookUnconfigured } from "../../src/domain/payments/PaymentAdapter.ts"
 import { paymentProviders } from "../../src/layers/payments/PaymentProviders.ts"
 import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvider.ts"
@@ -7,7 +8,7 @@ import { signTestEvent, testProvider } from "../../src/layers/payments/TestProvi
 const request = (paymentMethodToken: string | null, idempotencyKey = "checkout-1") => ({
   amount: 2_500,
   currency: "EUR",
-  orderId: "o",
+  orderId: OrderId.make("o"),
   customerId: null,
   paymentMethodToken,
   metadata: {},

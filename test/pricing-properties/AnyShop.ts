@@ -1,4 +1,4 @@
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type VariantId } from "../../src/domain/ids/Id.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
 import type { Chance } from "./Chance.ts"
 import type { Shop, ShopModifier, ShopPrice, ShopProduct, ShopPromotion, ShopTax, ShopZone, Wish } from "./Shop.ts"
@@ -35,7 +35,7 @@ const anyPrices = (chance: Chance, hasVariant: boolean, withHuge: boolean): Read
   })
 
 const anyProduct = (chance: Chance, withHuge: boolean): ShopProduct => {
-  const variantId = chance.inHundred(20) ? newId() : null
+  const variantId = chance.inHundred(20) ? newId<VariantId>() : null
   return {
     id: newId(),
     variantId,

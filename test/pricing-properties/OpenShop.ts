@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { type Answer, api, asAdmin, asCustomer, inOrganization } from "../support/TestApp.ts"
 import { groupIn, type Shop, type ShopProduct, type ShopRate, type ShopZone, type Wish } from "./Shop.ts"
@@ -64,8 +65,8 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
     const { category, prices, taxClass, type, weightGrams } = plan
     const attributes = { title: `Thing ${n}` }
     const entity = { type, slug: `thing-${n}`, status: "active", metadata: { weightGrams }, taxClass, attributes }
-    const id = made(yield* post("catalog/entities", entity))
-    const variantId = plan.variantId === null ? null : yield* variantOf(id)
+    const id = EntityId.make(made(yield* post("catalog/entities", entity)))
+    const variantId = plan.variantId === null ? null : VariantId.make(yield* variantOf(id))
     const categoryId = categories.get(category)
     if (categoryId !== undefined) {
       assert.isBelow((yield* post(`catalog/entities/${id}/categories/${categoryId}`, {})).status, 300)
@@ -89,13 +90,14 @@ export const openShop = Effect.fnUntraced(function*(organizationId: string, plan
 
   const zoneOf = Effect.fnUntraced(function*(zone: ShopZone, n: number) {
     const { countries, states } = zone
-    const zoneId = made(yield* post("shipping/zones", { name: `Zone ${n}`, countries, states, priority: n }))
+    const asked = { name: `Zone ${n}`, countries, states, priority: n }
+    const zoneId = ShippingZoneId.make(made(yield* post("shipping/zones", asked)))
     const rates = yield* eachOf(
       zone.rates,
       ({ id, ...rate }) =>
         Effect.map(post("shipping/rates", { ...rate, name: id, zoneId }), (answer): ShopRate => ({
           ...rate,
-          id: made(answer)
+          id: ShippingRateId.make(made(answer))
         }))
     )
     return { ...zone, id: zoneId, rates }

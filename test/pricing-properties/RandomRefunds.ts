@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import { OrderLineId } from "../../src/domain/ids/Id.ts"
 import type { RefundRequest } from "../../src/domain/payments/Refund.ts"
 import {
   type CalculatedRefund,
@@ -21,7 +22,7 @@ export const refundable = (bill: Bill, wish: Wish, captured: number): Refundable
   refundedShipping: 0,
   taxIncluded: bill.taxIncluded,
   lines: bill.lines.map((line, index) => ({
-    id: String(index),
+    id: OrderLineId.make(String(index)),
     sellable: String(index),
     quantity: wish.lines[index]?.quantity ?? 0,
     refundedQuantity: 0,

@@ -1,3 +1,4 @@
+import type { EntityId, ShippingRateId, ShippingZoneId, VariantId } from "../../src/domain/ids/Id.ts"
 import type { ModifierType } from "../../src/domain/pricing/PriceResolution.ts"
 import type { PromotionType } from "../../src/domain/promotions/PromotionRules.ts"
 
@@ -15,8 +16,8 @@ export interface ShopPrice {
 
 /** Something to be sold. `variantId` is set where it is sold in a variant only. */
 export interface ShopProduct {
-  readonly id: string
-  readonly variantId: string | null
+  readonly id: EntityId
+  readonly variantId: VariantId | null
   readonly type: string
   readonly category: string | null
   readonly weightGrams: number
@@ -57,7 +58,7 @@ export interface ShopPromotion {
 
 /** A way of shipping; no two of a zone have one amount. */
 export interface ShopRate {
-  readonly id: string
+  readonly id: ShippingRateId
   readonly currency: string
   readonly amount: number
   readonly minSubtotal: number | null
@@ -67,7 +68,7 @@ export interface ShopRate {
 
 /** Where a shop ships to; zones are in the order of their priority. */
 export interface ShopZone {
-  readonly id: string
+  readonly id: ShippingZoneId
   readonly countries: ReadonlyArray<string>
   readonly states: ReadonlyArray<string> | null
   readonly rates: ReadonlyArray<ShopRate>

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
+import { type EntityId, newId } from "../../src/domain/ids/Id.ts"
 import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
@@ -28,7 +29,7 @@ const seedMany = inBulk(Effect.gen(function*() {
     where organization_id = 'org_default' limit 5000`
   yield* sql`analyze`
   const rows = yield* sql<
-    { id: string }
+    { id: EntityId }
   >`select id from catalog_entities where organization_id = 'org_default' limit 50`
   return rows.map((row) => row.id)
 }))
@@ -70,9 +71,9 @@ describe("prices among 24,000", () => {
     it.effect("prices among 24,000 of one entity or one group are found by an index, the count too", () =>
       Effect.gen(function*() {
         const [prices, sql] = [yield* Prices, yield* SqlClient.SqlClient]
-        const [row] = yield* sql<{ entity_id: string }>`select entity_id from prices
+        const [row] = yield* sql<{ entity_id: EntityId }>`select entity_id from prices
           where organization_id = 'org_default' limit 1`
-        const entityId = row?.entity_id ?? ""
+        const entityId = row?.entity_id ?? newId<EntityId>()
         for (const filter of [{ entityId }, { customerGroupId: "g10" }, { entityId, currency: "USD" }]) {
           for (const plan of yield* plansOf(prices.list(filter, page))) {
             if (!plan.includes("price_modifiers")) assert.notInclude(plan, "Seq Scan")

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { EntityId, VariantId } from "../../src/domain/ids/Id.ts"
 import {
   type ModifierRow,
   ModifierType,
@@ -9,12 +10,14 @@ import {
   resolvePrice
 } from "../../src/domain/pricing/PriceResolution.ts"
 
+const [shirt, hat, red] = [EntityId.make("shirt"), EntityId.make("hat"), VariantId.make("red")]
+
 const now = new Date("2026-06-15T12:00:00.000Z")
 const day = (offset: number) => new Date(now.getTime() + offset * 86_400_000)
 
 const price = (id: string, amount: number, also: Partial<PriceRow> = {}): PriceRow => ({
   id,
-  entityId: "shirt",
+  entityId: shirt,
   variantId: null,
   currency: "GBP",
   amount,
@@ -49,7 +52,7 @@ const ask = (also: Partial<PriceQuestion>) =>
   resolvePrice({
     prices: [],
     modifiers: [],
-    entityId: "shirt",
+    entityId: shirt,
     variantId: null,
     currency: "GBP",
     quantity: 1,
@@ -76,28 +79,34 @@ describe("the choice among prices", () => {
       price("one bound", 5000, { minQuantity: 1 }),
       price("two bounds", 4000, { minQuantity: 1, maxQuantity: 10 }),
       price("group", 3000, { customerGroupId: "vip" }),
-      price("variant", 2000, { variantId: "red" })
+      price("variant", 2000, { variantId: red })
     ]
     for (let rank = 1; rank <= ladder.length; rank++) {
       const prices = ladder.slice(0, rank)
       const expected = prices.at(-1)?.id
-      assert.strictEqual(chosen({ prices, variantId: "red", groups: ["vip"] }), expected)
-      assert.strictEqual(chosen({ prices: prices.toReversed(), variantId: "red", groups: ["vip"] }), expected)
+      assert.strictEqual(chosen({ prices, variantId: red, groups: ["vip"] }), expected)
+      assert.strictEqual(
+        chosen({ prices: prices.toReversed(), variantId: red, groups: ["vip"] }),
+        expected
+      )
     }
   })
 
   it("ignores other variants, entities, currencies, groups, quantities and times", () => {
     const outsiders = [
-      price("variant", 1, { variantId: "blue" }),
-      price("entity", 1, { entityId: "hat" }),
+      price("variant", 1, { variantId: VariantId.make("blue") }),
+      price("entity", 1, { entityId: hat }),
       price("currency", 1, { currency: "EUR" }),
       price("group", 1, { customerGroupId: "staff" }),
       price("from two", 1, { minQuantity: 2 }),
       price("future", 1, { validFrom: day(1) }),
       price("past", 1, { validUntil: day(-1) })
     ]
-    assert.strictEqual(chosen({ prices: [...outsiders, general], variantId: "red", groups: ["vip"] }), "general")
-    assert.isTrue(Result.isFailure(ask({ prices: [price("of a variant", 1, { variantId: "red" })] })))
+    assert.strictEqual(
+      chosen({ prices: [...outsiders, general], variantId: red, groups: ["vip"] }),
+      "general"
+    )
+    assert.isTrue(Result.isFailure(ask({ prices: [price("of a variant", 1, { variantId: red })] })))
   })
 
   it("includes both bounds of quantity and time", () => {
@@ -111,7 +120,7 @@ describe("the choice among prices", () => {
     const resolved = Result.getOrThrow(ask({ basePrice: 1999.5 }))
     assert.strictEqual<number>(resolved.finalAmount, 2000)
     assert.isNull(resolved.basePriceId)
-    const none = Result.fail(new NoPrice({ entityId: "shirt", currency: "GBP" }))
+    const none = Result.fail(new NoPrice({ entityId: shirt, currency: "GBP" }))
     for (const basePrice of [null, NaN, -5]) assert.deepStrictEqual(ask({ basePrice }), none)
   })
 })
@@ -182,13 +191,13 @@ describe("modifiers", () => {
 
   it("modifiers of other entities, variants, quantities and times do not apply", () => {
     const modifiers = [
-      modifier("a", "override", 1, { entityId: "hat" }),
-      modifier("b", "override", 1, { variantId: "red" }),
+      modifier("a", "override", 1, { entityId: hat }),
+      modifier("b", "override", 1, { variantId: red }),
       modifier("c", "override", 1, { minQuantity: 2 }),
       modifier("d", "override", 1, { validFrom: day(1) })
     ]
     assert.strictEqual(final(100, modifiers), 100)
-    assert.strictEqual(final(100, [modifier("m", "override", 1, { entityId: "shirt" })]), 1)
+    assert.strictEqual(final(100, [modifier("m", "override", 1, { entityId: shirt })]), 1)
   })
 
   it("modifiers that leave the range of amounts are refused as a value", () => {
@@ -213,7 +222,7 @@ describe("price resolution", () => {
     ({ rows, rules }) => {
       const prices = rows.map((row, index) =>
         price(`p${index}`, index, {
-          variantId: row.variant === 0 ? "red" : null,
+          variantId: row.variant === 0 ? red : null,
           customerGroupId: row.group === 0 ? "vip" : null,
           minQuantity: row.min === 0 ? 1 : null,
           validFrom: row.from === 0 ? day(-1) : null,
@@ -223,11 +232,11 @@ describe("price resolution", () => {
       const modifiers = rules.map((rule, index) =>
         modifier(`m${index}`, rule.type, rule.value, { priority: rule.priority })
       )
-      const there = ask({ prices, modifiers, variantId: "red", groups: ["vip"] })
+      const there = ask({ prices, modifiers, variantId: red, groups: ["vip"] })
       const back = ask({
         prices: prices.toReversed(),
         modifiers: modifiers.toReversed(),
-        variantId: "red",
+        variantId: red,
         groups: ["vip"]
       })
       assert.deepStrictEqual(there, back)

@@ -153,8 +153,8 @@ describe("prices", () => {
         yield* prices.set(body({ entityId: priced.entityId, currency: "USD", amount: 700, customerGroupId: "vip" }))
         const lines = [
           { entityId: bare.entityId, variantId: null, quantity: 1 },
-          { entityId: priced.entityId.toUpperCase(), variantId: null, quantity: 1 },
-          { entityId: priced.entityId, variantId: priced.variantId.toUpperCase(), quantity: 1 },
+          { entityId: priced.entityId, variantId: null, quantity: 1 },
+          { entityId: priced.entityId, variantId: priced.variantId, quantity: 1 },
           { entityId: based.entityId, variantId: null, quantity: 1 }
         ]
         const now = new Date()

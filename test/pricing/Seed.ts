@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type EntityId, newId, type VariantId } from "../../src/domain/ids/Id.ts"
 import { api, asAnonymous, theOrganization } from "../support/TestApp.ts"
 
 /** A second organization, whose records are invisible to the default one. */
@@ -28,7 +28,7 @@ export const seedEntity = (metadata: object = {}, within?: string) =>
   Effect.gen(function*() {
     const organization = within ?? (yield* theOrganization)
     const sql = yield* SqlClient.SqlClient
-    const [entityId, variantId] = [newId(), newId()]
+    const [entityId, variantId] = [newId<EntityId>(), newId<VariantId>()]
     yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible, metadata)
       values (${entityId}::uuid, ${organization}, 'product', ${`p-${entityId}`}, 'active', true,
         ${JSON.stringify(metadata)}::jsonb)`

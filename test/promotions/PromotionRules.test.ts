@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { EntityId, PromotionId } from "../../src/domain/ids/Id.ts"
 import { applyPromotions } from "../../src/domain/promotions/AppliedPromotions.ts"
 import {
   evaluatePromotion,
@@ -13,8 +14,13 @@ import {
 const now = new Date("2026-06-15T12:00:00.000Z")
 const day = (offset: number) => new Date(now.getTime() + offset * 86_400_000)
 
-const promotion = (id: string, type: PromotionType, value: number, also: Partial<PromotionRow> = {}): PromotionRow => ({
-  id,
+const promotion = (
+  id: string,
+  type: PromotionType,
+  value: number,
+  also: Partial<PromotionRow> = {}
+): PromotionRow => ({
+  id: PromotionId.make(id),
   code: id.toUpperCase(),
   name: `Promotion ${id}`,
   type,
@@ -35,7 +41,7 @@ const promotion = (id: string, type: PromotionType, value: number, also: Partial
 })
 
 const line = (quantity: number, unitPrice: number, also: Partial<PromotionLine> = {}): PromotionLine => ({
-  entityId: "shirt",
+  entityId: EntityId.make("shirt"),
   entityType: "product",
   categorySlugs: ["tops"],
   quantity,
@@ -45,7 +51,7 @@ const line = (quantity: number, unitPrice: number, also: Partial<PromotionLine> 
 })
 
 const shirts = line(2, 300)
-const socks = line(4, 100, { entityId: "sock", categorySlugs: ["socks"] })
+const socks = line(4, 100, { entityId: EntityId.make("sock"), categorySlugs: ["socks"] })
 
 const orderOf = (also: Partial<PromotionOrder> = {}): PromotionOrder => {
   const lines = also.lines ?? [shirts, socks]
@@ -81,10 +87,19 @@ describe("the six kinds of promotion", () => {
     assert.strictEqual(discount(promotion("p", "fixed_off_order", 150)), 150)
     assert.strictEqual(discount(promotion("p", "percentage_off_item", 10, onSocks)), 40)
     assert.strictEqual(discount(promotion("p", "fixed_off_item", 25, onSocks)), 100)
-    assert.strictEqual(discount(promotion("p", "buy_x_get_y", 0, { buyQuantity: 2, getQuantity: 1 })), 200)
+    assert.strictEqual(
+      discount(promotion("p", "buy_x_get_y", 0, { buyQuantity: 2, getQuantity: 1 })),
+      200
+    )
     // Six units are one whole group of five, which gives three units and not the proportional 3.6.
-    assert.strictEqual(discount(promotion("p", "buy_x_get_y", 0, { buyQuantity: 2, getQuantity: 3 })), 300)
-    assert.strictEqual(discount(promotion("p", "buy_x_get_y", 0, { buyQuantity: 1, getQuantity: 3 })), 300)
+    assert.strictEqual(
+      discount(promotion("p", "buy_x_get_y", 0, { buyQuantity: 2, getQuantity: 3 })),
+      300
+    )
+    assert.strictEqual(
+      discount(promotion("p", "buy_x_get_y", 0, { buyQuantity: 1, getQuantity: 3 })),
+      300
+    )
     const free = Result.getOrThrow(evaluatePromotion(promotion("p", "free_shipping", 0), orderOf()))
     assert.deepStrictEqual(free, { discountAmount: free.discountAmount, freeShipping: true, eligibleLines: null })
     assert.strictEqual<number>(free.discountAmount, 0)
@@ -138,11 +153,23 @@ describe("a promotion is refused", () => {
   })
 
   it("a promotion is refused when it has no meaning: other currency, percentage above 100, no quantities, nothing to gain", () => {
-    assert.strictEqual(reason(promotion("p", "fixed_off_order", 100, { currency: "EUR" })), reasons.otherCurrency)
-    assert.strictEqual(reason(promotion("p", "fixed_off_item", 100, { currency: null })), reasons.otherCurrency)
-    assert.strictEqual(reason(promotion("p", "percentage_off_order", 10, { currency: "EUR" })), "it applies")
+    assert.strictEqual(
+      reason(promotion("p", "fixed_off_order", 100, { currency: "EUR" })),
+      reasons.otherCurrency
+    )
+    assert.strictEqual(
+      reason(promotion("p", "fixed_off_item", 100, { currency: null })),
+      reasons.otherCurrency
+    )
+    assert.strictEqual(
+      reason(promotion("p", "percentage_off_order", 10, { currency: "EUR" })),
+      "it applies"
+    )
     assert.strictEqual(reason(promotion("p", "percentage_off_order", 200)), reasons.malformed)
-    assert.strictEqual(reason(promotion("p", "buy_x_get_y", 0, { buyQuantity: 0, getQuantity: 1 })), reasons.malformed)
+    assert.strictEqual(
+      reason(promotion("p", "buy_x_get_y", 0, { buyQuantity: 0, getQuantity: 1 })),
+      reasons.malformed
+    )
     assert.strictEqual(reason(promotion("p", "percentage_off_order", 0)), reasons.noDiscount)
   })
 })
@@ -150,7 +177,10 @@ describe("a promotion is refused", () => {
 describe("promotions of an order", () => {
   it("promotions of an order stack on the undiscounted subtotal, and the list adds up to the discount", () => {
     const outcome = apply(
-      [promotion("a", "percentage_off_order", 60), promotion("b", "percentage_off_order", 60)],
+      [
+        promotion("a", "percentage_off_order", 60),
+        promotion("b", "percentage_off_order", 60)
+      ],
       ["a", "b"]
     )
     assert.deepStrictEqual(amounts(outcome), [["a", 600], ["b", 400]])
@@ -159,7 +189,12 @@ describe("promotions of an order", () => {
   })
 
   it("promotions of an order count codes once in any case, and say which are unknown", () => {
-    const outcome = apply([promotion("ten", "percentage_off_order", 10)], [" ten", "TEN", "bogus", ""])
+    const outcome = apply([promotion("ten", "percentage_off_order", 10)], [
+      " ten",
+      "TEN",
+      "bogus",
+      ""
+    ])
     assert.deepStrictEqual(amounts(outcome), [["ten", 100]])
     assert.deepStrictEqual(outcome.rejectedCodes, [{ code: "BOGUS", reason: reasons.unknownCode }])
   })
@@ -203,8 +238,13 @@ describe("promotions of an order", () => {
   })
 
   it("promotions of an order apply a non-stackable one only alone, and only when it saves more than the stack", () => {
-    const rows = [promotion("a", "fixed_off_order", 200), promotion("b", "fixed_off_order", 150)]
-    const alone = (value: number) => [promotion("solo", "fixed_off_order", value, { stackable: false }), ...rows]
+    const rows = [
+      promotion("a", "fixed_off_order", 200),
+      promotion("b", "fixed_off_order", 150)
+    ]
+    const alone = (
+      value: number
+    ) => [promotion("solo", "fixed_off_order", value, { stackable: false }), ...rows]
     const better = apply(alone(400), ["a", "b", "solo"])
     assert.deepStrictEqual(amounts(better), [["solo", 400]])
     assert.deepStrictEqual(better.rejectedCodes.map((one) => one.reason), [

@@ -3,7 +3,7 @@ import { Effect, Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CustomerId, newId } from "../../src/domain/ids/Id.ts"
 import { NewPromotion, PromotionChange } from "../../src/domain/promotions/Promotion.ts"
 import { PromotionRepo, promotionRepoLayer } from "../../src/domain/promotions/PromotionRepo.ts"
 import { Promotions } from "../../src/domain/promotions/Promotions.ts"
@@ -154,7 +154,7 @@ describe("promotions", () => {
         const off = yield* make({ isAutomatic: true, isActive: false })
         const ended = yield* make({ isAutomatic: true, validUntil: "1969-01-01" })
         const unnamed = yield* make({})
-        const customerId = newId()
+        const customerId = newId<CustomerId>()
         yield* sql`update promotions set used_count = 4 where id = ${both.id}::uuid`
         yield* sql`insert into promotion_buyer_usages (organization_id, promotion_id, buyer, used_count)
           values ('org_default', ${both.id}::uuid, ${`customer:${customerId}`}, 3),
@@ -177,8 +177,11 @@ describe("promotions", () => {
           select gen_random_uuid(), o, 'BULK-' || n, 'Bulk', 'percentage_off_order', 10
           from generate_series(1, 10000) n, unnest(array['org_default', 'org_other']) o`
         yield* sql`analyze promotions`
-        assert.strictEqual((yield* statementsOf(repo.candidates(["BULK-7", "BULK-8"], newId(), null))).length, 1)
-        const [plan = ""] = yield* plansOf(repo.candidates(["BULK-7", "BULK-8"], newId(), null))
+        assert.strictEqual(
+          (yield* statementsOf(repo.candidates(["BULK-7", "BULK-8"], newId<CustomerId>(), null))).length,
+          1
+        )
+        const [plan = ""] = yield* plansOf(repo.candidates(["BULK-7", "BULK-8"], newId<CustomerId>(), null))
         assert.include(plan, "promotions_code")
         assert.include(plan, "promotions_automatic")
         assert.notMatch(plan, /Seq Scan on promotions/)

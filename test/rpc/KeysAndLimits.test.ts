@@ -1,6 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { RpcClient } from "effect/rpc"
+import { EntityId } from "../../src/domain/ids/Id.ts"
 import { defaultRates, rateLimitValues } from "../../src/domain/ratelimits/RateLimits.ts"
 import { aKey, signIn } from "../access/People.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
@@ -120,9 +121,12 @@ withApp("a change with an idempotency-key", (it) => {
     Effect.gen(function*() {
       const entityId = yield* aProduct({ stock: 10 })
       const rpc = yield* clientAs(asAdmin)
-      const adjust = RpcClient.withHeaders(rpc["inventory.adjust"]({ entityId, adjustment: 1 }), {
-        "idempotency-key": "at-the-same-moment"
-      })
+      const adjust = RpcClient.withHeaders(
+        rpc["inventory.adjust"]({ entityId: EntityId.make(entityId), adjustment: 1 }),
+        {
+          "idempotency-key": "at-the-same-moment"
+        }
+      )
       const recorded = yield* Effect.all([Effect.exit(adjust), Effect.exit(adjust)], { concurrency: 2 })
       const again = yield* eventually(
         "the answer to be stored",

@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { EntityId } from "../../src/domain/ids/Id.ts"
 import { postgresEngineLayer } from "../../src/domain/search/PostgresEngineRepo.ts"
 import { SearchEngine } from "../../src/domain/search/SearchEngine.ts"
 import { type SearchQuery, usualFacets } from "../../src/domain/search/SearchQuery.ts"
@@ -28,7 +29,7 @@ const titles = ["Lamp", "Lamp", "Lamp base", "Base", "Shelf lamp", "Sconce"]
 const descriptions = ["a lamp", "a base", "a lamp with a base", "of brass"]
 
 interface Thing {
-  readonly id: string
+  readonly id: EntityId
   readonly title: string
   readonly description: string
   readonly brand: string
@@ -36,7 +37,7 @@ interface Thing {
 
 /** 600 products with few titles and 37 brands: many groups, and in each of them the same titles as in the others. */
 const shelf: ReadonlyArray<Thing> = Array.from({ length: 600 }, (_, n) => ({
-  id: `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
+  id: EntityId.make(`00000000-0000-4000-8000-${String(n).padStart(12, "0")}`),
   title: titles[n * 7919 % 6] ?? "",
   description: descriptions[n * 104_729 % 4] ?? "",
   brand: `b-${n * 31 % 37}`

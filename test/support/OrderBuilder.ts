@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import type { Actor } from "../../src/domain/access/Actor.ts"
 import { systemActor } from "../../src/domain/access/Actor.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type OrderId, type OrderLineId } from "../../src/domain/ids/Id.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { theOrganization } from "./TestApp.ts"
 
@@ -38,13 +38,13 @@ export interface OrderSpec {
 }
 
 export interface BuiltOrder {
-  readonly id: string
+  readonly id: OrderId
   readonly organizationId: string
   readonly orderNumber: string
   readonly grandTotal: number
   readonly intentId: string | null
   readonly warehouseId: string | null
-  readonly lines: ReadonlyArray<{ readonly id: string; readonly entityId: string; readonly quantity: number }>
+  readonly lines: ReadonlyArray<{ readonly id: OrderLineId; readonly entityId: string; readonly quantity: number }>
 }
 
 /** An actor that may do everything in an organization. */
@@ -83,10 +83,10 @@ export const buildOrder = (spec: OrderSpec = {}) => Effect.orDie(insertOrder(spe
 
 const insertOrder = Effect.fnUntraced(function*(spec: OrderSpec) {
   const sql = yield* SqlClient.SqlClient
-  const id = newId()
+  const id = newId<OrderId>()
   const organizationId = spec.organizationId ?? (yield* theOrganization)
   const lines = (spec.lines ?? [{}]).map((line) => ({
-    id: newId(),
+    id: newId<OrderLineId>(),
     entityId: newId(),
     quantity: line.quantity ?? 1,
     unitPrice: line.unitPrice ?? 1_000,

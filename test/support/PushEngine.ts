@@ -1,13 +1,13 @@
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type JobId, newId } from "../../src/domain/ids/Id.ts"
 import type { EngineJob, EngineOutcome, EngineRegistration, JobEngine } from "../../src/domain/jobs/JobSettings.ts"
 
 /** An engine with a separate runtime, in memory: it runs jobs when the test says so. */
 export const pushEngine = () => {
-  const waiting: Array<EngineJob & { readonly id: string }> = []
+  const waiting: Array<EngineJob & { readonly id: JobId }> = []
   let registration: EngineRegistration | undefined
   const engine: JobEngine = {
     enqueue: async (jobs) => {
-      const made = jobs.map((job) => ({ ...job, id: newId() }))
+      const made = jobs.map((job) => ({ ...job, id: newId<JobId>() }))
       waiting.push(...made)
       return made.map(({ id }) => id)
     },

@@ -7,7 +7,15 @@ import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.t
 import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
 import { VariantRepo } from "../../src/domain/catalog/variants/VariantRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import {
+  type CartId,
+  type CategoryId,
+  type CustomerId,
+  type EntityId,
+  newId,
+  type PriceId,
+  type VariantId
+} from "../../src/domain/ids/Id.ts"
 import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../src/domain/inventory/WarehouseRepo.ts"
 import { PriceRepo, priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
@@ -55,7 +63,7 @@ const at = new Date("2026-01-01")
 /** A product, the owner's with a variant, a brand, and a cart with the product in it. */
 const aShelf = Effect.fnUntraced(function*(organization_id: string) {
   yield* openAnother
-  const [entity, brand, cart, variant] = [newId(), newId(), newId(), newId()]
+  const [entity, brand, cart, variant] = [newId<EntityId>(), newId(), newId<CartId>(), newId<VariantId>()]
   const of = { organization_id }
   const open = { status: "active", currency: "USD", secret_hash: "hash", expires_at: new Date("2999-01-01") }
   const line = { quantity: 1, unit_price_snapshot: 1000, currency: "USD" }
@@ -73,7 +81,7 @@ const aShelf = Effect.fnUntraced(function*(organization_id: string) {
 /** The owner's shelf with a category, a price, a discount and promotions; its cart; and the shelf of another tenant. */
 const shelves = Effect.gen(function*() {
   const [own, theirs] = [yield* aShelf("org_default"), yield* aShelf("org_another")]
-  const [category, customer, promotion, code] = [newId(), newId(), newId(), newId().toUpperCase()]
+  const [category, customer, promotion, code] = [newId(), newId<CustomerId>(), newId(), newId().toUpperCase()]
   yield* insert("categories", { id: category, slug: category })
   yield* insert("entity_categories", { entity_id: own.entity, category_id: category })
   yield* insert("prices", { id: newId(), entity_id: own.entity, currency: "USD", amount: 1000 })
@@ -101,7 +109,7 @@ const shelves = Effect.gen(function*() {
 
 type Records = Effect.Success<typeof shelves>
 
-const candidates = (entityId: string, currency: string | { readonly cartId: string }) =>
+const candidates = (entityId: EntityId, currency: string | { readonly cartId: CartId }) =>
   PriceCandidateRepo.use((repo) =>
     Effect.map(
       repo.candidates([{ entityId, variantId: null }], currency, at),
@@ -233,7 +241,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
     Effect.gen(function*() {
       const { cart } = yield* aShelf("org_default")
       const sql = yield* SqlClient.SqlClient
-      const customer = newId()
+      const customer = newId<CustomerId>()
       yield* insert("customers", { id: customer, user_id: customer })
       yield* sql`update carts set customer_id = ${customer}::uuid where id = ${cart}::uuid`
       const lines = Effect.all([
@@ -247,7 +255,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
-      const [parent, own, theirs] = [newId(), newId(), newId()]
+      const [parent, own, theirs] = [newId<CategoryId>(), newId(), newId()]
       yield* insert("categories", { id: parent, slug: parent })
       // The trigger forbids a category below another tenant's; without it the statement has to tell them apart.
       yield* sql`alter table categories disable trigger categories_guard`
@@ -266,7 +274,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       const theirs = { organization_id: "org_another", id: newId() }
       yield* insert("prices", { entity_id: entity, currency: "USD", amount: 7, ...theirs })
       yield* insert("tax_classes", { name: "usual", rate_bps: 900, is_default: true, ...theirs })
-      const own = { id: newId(), organizationId: "org_default", metadata: {}, createdAt: at, updatedAt: at }
+      const own = { id: newId<PriceId>(), organizationId: "org_default", metadata: {}, createdAt: at, updatedAt: at }
       const price = { entityId: entity, variantId: null, currency: "USD", amount: 5, compareAtAmount: null }
       const always = { customerGroupId: null, minQuantity: null, maxQuantity: null, validFrom: null, validUntil: null }
       const set = PriceRepo.use((repo) => repo.set({ ...price, ...always, ...own }))

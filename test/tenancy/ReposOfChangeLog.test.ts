@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { EventRepo, redactChangeLog } from "../../src/domain/events/EventRepo.ts"
 import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
+import { CartId, CustomerId } from "../../src/domain/ids/Id.ts"
 import { placesOf } from "../events/ChangeLog.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother, asOwner } from "./AnotherTenant.ts"
@@ -31,7 +32,14 @@ const relayed = RelayStatements.use((relay) =>
 /** Redacts a person in the change log of an organization; gives how many entries changed. */
 const redacted = Effect.fnUntraced(function*(organizationId: string) {
   const sql = yield* SqlClient.SqlClient
-  const about = { organizationId, customerId: "none", orderIds: [], cartIds: ["c1"], others: [], actorId: "ann" }
+  const about = {
+    organizationId,
+    customerId: CustomerId.make("none"),
+    orderIds: [],
+    cartIds: [CartId.make("c1")],
+    others: [],
+    actorId: "ann"
+  }
   return yield* sql.withTransaction(redactChangeLog(sql, about))
 })
 

@@ -14,7 +14,7 @@ import { OrderEditRepo, orderEditRepoLayer, orderUpdated } from "../../src/domai
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { type CartId, type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { aPendingOrder } from "../checkout/NewOrder.ts"
@@ -34,7 +34,7 @@ const Repos = Layer.mergeAll(
 
 /** A promotion of an organization, as an order uses it. */
 const aPromotion = Effect.fnUntraced(function*(organization_id: string) {
-  const id = newId()
+  const id = newId<PromotionId>()
   yield* insert("promotions", { organization_id, id, name: "P", type: "free_shipping", value: 0 })
   const rest = { code: null, type: "free_shipping", discountAmount: 0, freeShipping: true, description: "P" }
   return { promotionId: id, ...rest, perCustomer: 5 }
@@ -102,7 +102,11 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
     Effect.gen(function*() {
       yield* openAnother
       const sql = yield* SqlClient.SqlClient
-      const [own, theirs, customer] = [yield* aPromotion("org_default"), yield* aPromotion("org_another"), newId()]
+      const [own, theirs, customer] = [
+        yield* aPromotion("org_default"),
+        yield* aPromotion("org_another"),
+        newId<CustomerId>()
+      ]
       yield* insert("customers", { id: customer, user_id: customer })
       const used = { promotion_id: own.promotionId, buyer: `customer:${customer}`, used_count: 3 }
       yield* insert("promotion_buyer_usages", { organization_id: "org_another", ...used })
@@ -144,7 +148,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
   it.effect("repositories of the checkout claim a cart without the goods and orders of another tenant under the same ids", () =>
     Effect.gen(function*() {
       yield* openAnother
-      const [cart, entity, checkout] = [newId(), newId(), yield* buildOrder({ orderNumber: "ORD-2021-000002" })]
+      const [cart, entity, checkout] = [newId<CartId>(), newId(), yield* buildOrder({ orderNumber: "ORD-2021-000002" })]
       const product = { type: "product", slug: entity, status: "active", is_visible: true }
       yield* insert("catalog_entities", { id: entity, ...product })
       const open = { status: "active", currency: "USD", secret_hash: "hash", expires_at: new Date("2999-01-01") }

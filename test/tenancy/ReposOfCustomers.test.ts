@@ -13,7 +13,15 @@ import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
 import type { Interaction } from "../../src/domain/customers/Interaction.ts"
 import { PersonalDataRepo } from "../../src/domain/customers/PersonalDataRepo.ts"
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import {
+  type AddressId,
+  type ApiKeyId,
+  type CustomerGroupId,
+  type CustomerId,
+  type InteractionId,
+  type JobId,
+  newId
+} from "../../src/domain/ids/Id.ts"
 import { JobRecordRepo } from "../../src/domain/jobs/JobRecordRepo.ts"
 import { OrderRepo } from "../../src/domain/orders/OrderRepo.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -57,8 +65,8 @@ const sent = { type: "shipping", firstName: "x", lastName: "x", line1: "x", city
 const aCustomer = Effect.gen(function*() {
   yield* openAnother
   const sql = yield* SqlClient.SqlClient
-  const [id, group, note] = [newId(), newId(), newId()]
-  const [addressId, cart, key, job] = [newId(), newId(), newId(), newId()]
+  const [id, group, note] = [newId<CustomerId>(), newId<CustomerGroupId>(), newId<InteractionId>()]
+  const [addressId, cart, key, job] = [newId<AddressId>(), newId(), newId<ApiKeyId>(), newId<JobId>()]
   yield* insert("customers", { id, user_id: id, first_name: "Ann" })
   yield* insert("customer_addresses", { id: addressId, customer_id: id, is_default: true, ...address })
   yield* insert("customer_groups", { id: group, name: group })
@@ -81,7 +89,7 @@ const aCustomer = Effect.gen(function*() {
 
 type Records = Effect.Success<typeof aCustomer>
 
-const aNote = (customerId: string): Interaction => ({
+const aNote = (customerId: CustomerId): Interaction => ({
   id: newId(),
   organizationId: "org_default",
   customerId,
@@ -148,7 +156,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   [
     "a member of the other tenant's group",
     ({ id }) => {
-      const own = newId()
+      const own = newId<CustomerGroupId>()
       return Effect.andThen(
         insert("customer_groups", { id: own, name: own, organization_id: "org_another" }),
         CustomerGroupRepo.use((repo) => outcomeOf(repo.setMember(own, id, true)))
@@ -232,7 +240,13 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
   it.effect("repositories of customers, keys, members and jobs count no entry of another tenant's change log that has no position yet", () =>
     Effect.gen(function*() {
       yield* openAnother
-      const group = { id: newId(), organizationId: "org_another", name: "VIP", description: null, metadata: {} }
+      const group = {
+        id: newId<CustomerGroupId>(),
+        organizationId: "org_another",
+        name: "VIP",
+        description: null,
+        metadata: {}
+      }
       yield* asAnother(CustomerGroupRepo.use((repo) => repo.insert({ ...group, createdAt: at, updatedAt: at })))
       const listed = Audit.use((audit) => shown(audit.list({}, { page: 1, limit: 100 })))
       const [own = 0, total = 0] = yield* asOwner(listed)

@@ -5,7 +5,7 @@ import { currentOrganization } from "../../src/domain/access/Actor.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { FulfillmentRepo } from "../../src/domain/fulfillment/FulfillmentRepo.ts"
 import { handoverLayer, lockOrder, ShipmentRepo } from "../../src/domain/fulfillment/ShipmentRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { FulfillmentId, newId, type OrderLineId, type RefundId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { Handover } from "../../src/domain/orders/OrderStatus.ts"
 import { CaptureRepo } from "../../src/domain/payments/CaptureRepo.ts"
@@ -57,7 +57,7 @@ const aShipment = Effect.fnUntraced(function*(order: { readonly id: string }) {
 /** Orders of the owner: paid and shipped with a pending refund, taken off the shelf, not captured, cancelled. */
 const someOrders = Effect.gen(function*() {
   yield* openAnother
-  const [paid, refund] = [yield* buildOrder(), newId()]
+  const [paid, refund] = [yield* buildOrder(), newId<RefundId>()]
   yield* insert("refunds", { id: refund, order_id: paid.id, amount: 500, reason: "damaged", status: "pending" })
   return {
     paid,
@@ -82,11 +82,11 @@ const inOrganization = <A, E>(
   )
 
 const delivered = ({ digital }: Records) => ({
-  id: newId(),
+  id: newId<FulfillmentId>(),
   orderId: digital.id,
   type: "digital-access",
   status: "fulfilled",
-  lineItems: [{ id: digital.lines[0]?.id ?? "", title: "A thing", sku: null, quantity: 1 }],
+  lineItems: [{ id: digital.lines[0]?.id ?? newId<OrderLineId>(), title: "A thing", sku: null, quantity: 1 }],
   createdAt: at,
   updatedAt: at
 } as const)
@@ -109,7 +109,8 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ],
   [
     "a changed shipment",
-    ({ paid, shipment }) => ShipmentRepo.use((repo) => isFound(repo.change(paid.id, shipment, () => Effect.undefined))),
+    ({ paid, shipment }) =>
+      ShipmentRepo.use((repo) => isFound(repo.change(paid.id, FulfillmentId.make(shipment), () => Effect.undefined))),
     "NotFound/Order",
     true
   ],
@@ -192,7 +193,9 @@ it.layer(Repos, { excludeTestServices: true })("repositories of goods and money"
         order.id,
         []
       ])
-      const change = ShipmentRepo.use((repo) => Effect.flip(repo.change(order.id, shipment, forbidden)))
+      const change = ShipmentRepo.use((repo) =>
+        Effect.flip(repo.change(order.id, FulfillmentId.make(shipment), forbidden))
+      )
       assert.strictEqual((yield* asOwner(change))._tag, "NotFound/Fulfillment")
       yield* insert("refunds", { id: newId(), order_id: order.id, amount: 5, reason: "r", status: "pending" })
       const refunds = RefundRepo.use((repo) => Effect.map(repo.ofOrder(order.id, page), (all) => all?.items.length))

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { RowBatchRepo } from "../../src/domain/batching/RowBatchRepo.ts"
 import { brands } from "../../src/domain/catalog/brands/BrandRepo.ts"
 import { categoryReads, fieldReads, productReads } from "../../src/domain/catalog/import-export/CatalogImportRepo.ts"
+import type { MediaAssetId } from "../../src/domain/ids/Id.ts"
 import { BatchRepo, type Work } from "../../src/domain/import-export/BatchRepo.ts"
 import { ExportRepo, exportStart } from "../../src/domain/import-export/ExportRepo.ts"
 import type { ImportOptions } from "../../src/domain/import-export/Import.ts"
@@ -135,7 +136,7 @@ const filesOf = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   const [pages, rows] = [yield* ExportRepo, yield* RowBatchRepo]
   const [products, fieldsOf] = [yield* productReads, yield* fieldReads]
-  const assets = yield* sql<{ readonly id: string }>`select id from media_assets`
+  const assets = yield* sql<{ readonly id: MediaAssetId }>`select id from media_assets`
   const state = yield* products([
     {
       slug: "e",

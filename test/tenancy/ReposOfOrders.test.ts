@@ -3,7 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { CustomerRepo } from "../../src/domain/customers/CustomerRepo.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type OrderId, OrderNoteId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { InvoiceRepo } from "../../src/domain/invoices/InvoiceRepo.ts"
 import { OrderMailRepo } from "../../src/domain/mail/OrderMailRepo.ts"
@@ -51,7 +51,8 @@ const someOrders = Effect.gen(function*() {
   yield* openAnother
   const sql = yield* SqlClient.SqlClient
   const buyer = { ...systemActor("org_another"), type: "user", userId: newId() } as const
-  const customer = (yield* CustomerRepo.use((repo) => repo.openProfile(buyer)))?.customer.id ?? ""
+  const customer = (yield* CustomerRepo.use((repo) => repo.openProfile(buyer)))?.customer.id ??
+    assert.fail("no profile")
   const [paid, pending] = [yield* buildOrder({ customerId: customer }), yield* buildOrder({ captured: null })]
   const ofGuest = yield* buildOrder()
   const email = `${ofGuest.id}@home.example`
@@ -65,9 +66,9 @@ const someOrders = Effect.gen(function*() {
   return { paid, pending: pending.id, email, customer }
 })
 
-const aNote = (orderId: string) =>
+const aNote = (orderId: OrderId) =>
   ({
-    id: orderId,
+    id: OrderNoteId.make(orderId),
     organizationId: "org_default",
     orderId,
     text: "Ring twice.",
@@ -77,7 +78,7 @@ const aNote = (orderId: string) =>
     createdAt: at
   }) as const
 
-const mailsOf = (orderId: string) =>
+const mailsOf = (orderId: OrderId) =>
   OrderMailRepo.use(Effect.fnUntraced(function*(repo) {
     yield* repo.note({ id: newId(), orderId, template: "order-confirmation", failure: null })
     const sql = yield* SqlClient.SqlClient
@@ -111,7 +112,12 @@ const questions: ReadonlyArray<Question<Effect.Success<typeof someOrders>, Layer
     1,
     1
   ]],
-  ["no note", ({ pending }) => OrderRecordsRepo.use((repo) => repo.removeNote(pending, pending)), false, true],
+  [
+    "no note",
+    ({ pending }) => OrderRecordsRepo.use((repo) => repo.removeNote(pending, OrderNoteId.make(pending))),
+    false,
+    true
+  ],
   ["mails", ({ paid }) => mailsOf(paid.id), 0, 1],
   ["a claim", ({ customer, email }) => OrderRepo.use((repo) => repo.claim(customer, email)), 0],
   [

@@ -3,6 +3,7 @@ import { Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { EntityId, OrderId, WarehouseId } from "../../src/domain/ids/Id.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
@@ -27,9 +28,9 @@ const Repos = Layer.mergeAll(
 
 /** Names that two organizations share: holders are any text, and the keys of the tables begin with the organization. */
 interface Shared {
-  readonly order: string
-  readonly sellable: string
-  readonly warehouse: string
+  readonly order: OrderId
+  readonly sellable: EntityId
+  readonly warehouse: WarehouseId
 }
 
 type HoldState = "held" | "sold" | "released"
@@ -41,7 +42,11 @@ type HoldState = "held" | "sold" | "released"
  */
 const sharedStock = Effect.fnUntraced(function*(state: HoldState) {
   const sql = yield* SqlClient.SqlClient
-  const shared: Shared = { order: randomUUID(), sellable: randomUUID(), warehouse: randomUUID() }
+  const shared: Shared = {
+    order: OrderId.make(randomUUID()),
+    sellable: EntityId.make(randomUUID()),
+    warehouse: WarehouseId.make(randomUUID())
+  }
   const { order, sellable, warehouse } = shared
   yield* openAnother
   yield* insert("warehouses", { id: warehouse, name: "Shared", code: warehouse })

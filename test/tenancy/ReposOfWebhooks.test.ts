@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type WebhookDeliveryId, type WebhookEndpointId } from "../../src/domain/ids/Id.ts"
 import { deliveryOf, type Dispatch } from "../../src/domain/webhooks/WebhookDelivery.ts"
 import { maxEndpoints, WebhookDeliveryRepo, WebhookEndpointRepo } from "../../src/domain/webhooks/WebhookRepo.ts"
 import { WebhookDispatchRepo } from "../../src/layers/webhooks/WebhookDispatchRepo.ts"
@@ -22,7 +22,13 @@ const sharedEndpoint = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* openAnother
   yield* sql`truncate webhook_endpoints, webhook_messages, webhook_dispatches, webhook_deliveries`
-  const [endpoint, first, between, second, delivery] = [newId(), newId(), newId(), newId(), newId()]
+  const [endpoint, first, between, second, delivery] = [
+    newId<WebhookEndpointId>(),
+    newId(),
+    newId(),
+    newId(),
+    newId<WebhookDeliveryId>()
+  ]
   const record = { entity_type: "order", entity_id: "o" }
   for (const organization_id of ["org_default", "org_another"]) {
     yield* sql`insert into webhook_endpoints (organization_id, id, url, events, secret, secret_key_id, created_at,
@@ -136,7 +142,7 @@ it.layer(Repos, { excludeTestServices: true })(
         from generate_series(2, ${maxEndpoints}::int)`
         const one = yield* asOwner(find(endpoint))
         if (one === undefined) return yield* Effect.die("no endpoint")
-        const [another, secret] = [{ ...one, id: newId() }, { keyId: "k", text: "s" }]
+        const [another, secret] = [{ ...one, id: newId<WebhookEndpointId>() }, { keyId: "k", text: "s" }]
         assert.isFalse(yield* asAnother(add({ ...another, organizationId: "org_another" }, secret)))
         assert.isTrue(yield* asOwner(add(another, secret)))
       }))

@@ -1,6 +1,6 @@
 import { Cause, Context, Effect, Exit, Layer } from "effect"
-import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { type JobId, newId } from "../../src/domain/ids/Id.ts"
 import { Jobs, type NewJob } from "../../src/domain/jobs/Jobs.ts"
 import { GiveUp, type TaskResult, Tasks } from "../../src/domain/jobs/Task.ts"
 import { promiseToolsOf, toolsOf } from "../../src/domain/modules/Handlers.ts"
@@ -24,7 +24,7 @@ export const jobsDouble: Layer.Layer<Jobs | JobsDouble> = Layer.effectContext(
   Effect.sync(() => {
     const jobs: Array<DoubleJob> = []
     const add = (job: NewJob) => {
-      const id = randomUUID()
+      const id = newId<JobId>()
       jobs.push({ ...job, id, attempts: 0, state: "pending", output: undefined })
       return id
     }

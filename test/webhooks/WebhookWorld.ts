@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { EventSubscribers, type SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
-import { newId } from "../../src/domain/ids/Id.ts"
+import { newId, type WebhookEndpointId } from "../../src/domain/ids/Id.ts"
 import { Tasks } from "../../src/domain/jobs/Task.ts"
 import {
   developmentKeyring,
@@ -24,7 +24,7 @@ import { JobsDouble, jobsDouble } from "./JobsDouble.ts"
 export const loopback: TargetPolicy = { allowPrivate: true, allowHttp: true, ports: undefined }
 
 const at = new Date(0)
-const endpointId = newId()
+const endpointId = newId<WebhookEndpointId>()
 
 /** An endpoint with a secret, for attempts outside of the queue. */
 export const endpointAt = (url: string): StoredEndpoint => ({

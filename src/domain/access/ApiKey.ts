@@ -1,6 +1,6 @@
 import { Option, Schema, SchemaGetter } from "effect"
 import { hash, randomBytes } from "node:crypto"
-import { Uuid } from "../ids/Id.ts"
+import { ApiKeyId } from "../ids/Id.ts"
 import { maybe, Moment, Time } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 import { grants, type Permission } from "./Permission.ts"
@@ -125,7 +125,7 @@ export const scopeNamed = (scopes: KeyScopes, name: string): KeyScope | undefine
 
 /** An API key of an organization without its secret, which is shown only at creation (contract, platform §4). */
 export const ApiKey = Schema.Struct({
-  id: Uuid,
+  id: ApiKeyId,
   name: Schema.NullOr(Schema.String),
   /** The first characters of the key, by which its holder recognizes it. */
   start: Schema.NullOr(Schema.String),

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Schema, SchemaGetter } from "effect"
 import { SqlClient } from "effect/sql"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { ApiKeyId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { Table } from "../records/Table.ts"
@@ -66,14 +67,14 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/acces
       Effect.orDie(ownPage(sql, keys, "created_at desc, id desc", page))
     )
 
-    const find = Effect.fn("ApiKeyRepo.find")(function*(id: string) {
+    const find = Effect.fn("ApiKeyRepo.find")(function*(id: ApiKeyId) {
       const [found] = yield* keys.rows(sql)`select ${sql.literal(keys.columns())} from api_keys
         where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
       return found
     }, Effect.orDie)
 
     /** Deletes a key, which is invalid from then on. False when the organization has no such key. */
-    const remove = Effect.fn("ApiKeyRepo.remove")(function*(id: string) {
+    const remove = Effect.fn("ApiKeyRepo.remove")(function*(id: ApiKeyId) {
       const actor = yield* CurrentActor
       const record = "jsonb_build_object('id', r.id, 'name', r.name, 'start', r.start, 'role', r.role)"
       const change = { type: "apiKeys.delete", entityType: "api_key", entityId: "r.id" } as const

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
-import { newId } from "../ids/Id.ts"
+import { type ApiKeyId, newId } from "../ids/Id.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import { type Actor, CurrentActor } from "./Actor.ts"
 import {
@@ -108,7 +108,7 @@ export class ApiKeys extends Context.Service<ApiKeys>()("stoa/domain/access/ApiK
      * Invalidates the key in all processes. 404 for an unknown key, 403 when its role or scope has more permissions
      * than the actor.
      */
-    const revoke = Effect.fn("ApiKeys.revoke")(function*(id: string) {
+    const revoke = Effect.fn("ApiKeys.revoke")(function*(id: ApiKeyId) {
       const found = (yield* repo.find(id)) ?? (yield* new ApiKeyNotFound())
       if (!mayTake(yield* CurrentActor, found)) {
         return yield* found.role === null

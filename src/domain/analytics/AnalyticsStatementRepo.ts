@@ -1,4 +1,5 @@
 import { type SqlClient, type Statement } from "effect/sql"
+import type { CustomerId } from "../ids/Id.ts"
 import { type AnalyticsModel, type DimensionType, type Measure, type ScopeRule } from "./AnalyticsModel.ts"
 import type { Granularity } from "./AnalyticsQuery.ts"
 import type { Condition, FilterValue, Test } from "./QueryFilter.ts"
@@ -11,7 +12,7 @@ export interface Reach {
   readonly rules: ReadonlyArray<ScopeRule>
   /** Values of `:vendorId` and `:customerId`; null matches no row. */
   readonly vendorId: string | null
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
 }
 
 type Sql = SqlClient.SqlClient

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { type Actor, holds } from "../access/Actor.ts"
 import { servesGuests } from "../access/Ownership.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { CartId, CartLineId, CustomerId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount, maybe, Time } from "../pricing/Bounds.ts"
 import { Table } from "../records/Table.ts"
@@ -17,8 +17,8 @@ export const CartStatus = Schema.Literals(["active", "checking_out", "merged", "
 
 /** One sellable of a cart; `unitPriceSnapshot` is the price captured at add time, checkout always prices again. */
 export const CartLine = Schema.Struct({
-  id: Uuid,
-  cartId: Uuid,
+  id: CartLineId,
+  cartId: CartId,
   ...ChosenLine.fields,
   unitPriceSnapshot: Amount,
   currency: Schema.String,
@@ -31,9 +31,9 @@ export type CartLine = typeof CartLine.Type
 export const cartLines = new Table("cart_lines", CartLine)
 
 const fields = {
-  id: Uuid,
+  id: CartId,
   organizationId: Schema.String,
-  customerId: Schema.NullOr(Uuid),
+  customerId: Schema.NullOr(CustomerId),
   status: CartStatus,
   currency: Schema.String,
   email: Schema.NullOr(Schema.String),
@@ -53,7 +53,7 @@ export const CreatedCart = Schema.Struct({ ...fields, secret: Schema.String }).a
 /** Body of a new cart; the currency never changes. */
 export const NewCart = Schema.Struct({
   currency: CurrencyCode,
-  customerId: maybe(Uuid),
+  customerId: maybe(CustomerId),
   email: maybe(FreeText.check(Schema.isMaxLength(320)))
 })
 export type NewCart = typeof NewCart.Type
@@ -94,7 +94,7 @@ export const toCart = ({ cart, lines }: StoredCart): Cart => ({ ...cart, lineIte
 
 /** Result of a reorder; `itemsFailed` names items by title. */
 export const Reorder = Schema.Struct({
-  cartId: Uuid,
+  cartId: CartId,
   itemsAdded: Schema.Int,
   itemsFailed: Schema.Array(Schema.Struct({ item: Schema.String, reason: Schema.String }))
 }).annotate({ identifier: "Reorder" })
@@ -105,7 +105,7 @@ export class CartNotActive extends invalid("CartNotActive", "", "Cart is not act
 /** Who accesses a cart: the actor, their customer profile and the hash of the cart secret they sent. */
 export interface CartVisitor {
   readonly actor: Actor
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
   readonly secretHash: string | null
 }
 

@@ -4,7 +4,7 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { type CartId, type CartLineId, type CustomerId, newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { type CartLine, carts, type CartState, toCart } from "./Cart.ts"
 import {
@@ -54,7 +54,7 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
 
 const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   const lookup = yield* lookupSql
-  const read = Effect.fnUntraced(function*(cartId: string, filter?: Statement.Fragment) {
+  const read = Effect.fnUntraced(function*(cartId: CartId, filter?: Statement.Fragment) {
     const named = sql`c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
     const [cart] = yield* cartsWithLines(lookup, named, filter)
     return cart
@@ -72,17 +72,17 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
 
   return {
     /** A cart with its lines. Undefined when the organization has no such cart. */
-    find: Effect.fn("CartRepo.find")((cartId: string) => read(cartId)),
+    find: Effect.fn("CartRepo.find")((cartId: CartId) => read(cartId)),
     /** A cart with one of its lines, or with none (null). Undefined like `find`. */
-    findWithLine: Effect.fn("CartRepo.findWithLine")((cartId: string, lineId: string | null) =>
+    findWithLine: Effect.fn("CartRepo.findWithLine")((cartId: CartId, lineId: CartLineId | null) =>
       read(cartId, sql` and l.id = ${lineId}::uuid`)
     ),
     /** A cart without its lines. Undefined like `find`. */
-    state: Effect.fn("CartRepo.state")(function*(cartId: string) {
+    state: Effect.fn("CartRepo.state")(function*(cartId: CartId) {
       return yield* cartState(sql, yield* currentOrganization, cartId)
     }, Effect.orDie),
     /** The newest `limit` carts of a customer with their lines, newest first, in one statement. */
-    ofCustomer: Effect.fn("CartRepo.ofCustomer")(function*(customerId: string, limit: number) {
+    ofCustomer: Effect.fn("CartRepo.ofCustomer")(function*(customerId: CustomerId, limit: number) {
       const found = yield* cartsWithLines(
         sql,
         sql`c.organization_id = ${yield* currentOrganization} and c.customer_id = ${customerId}::uuid
@@ -147,7 +147,7 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
 
   const write = Effect.fnUntraced(function*(
     from: CartState,
-    lineId: string,
+    lineId: CartLineId,
     type: "cart.updateQuantity" | "cart.removeItem",
     change: Statement.Fragment
   ) {
@@ -174,13 +174,13 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
     ),
     setQuantity: Effect.fn("CartRepo.setQuantity")(
-      (from: CartState, lineId: string, quantity: number) =>
+      (from: CartState, lineId: CartLineId, quantity: number) =>
         write(from, lineId, "cart.updateQuantity", sql`update cart_lines l set quantity = ${quantity} from cart`),
       Effect.orDie
     ),
     /** Removes a line and returns it. */
     removeLine: Effect.fn("CartRepo.removeLine")(
-      (from: CartState, lineId: string) =>
+      (from: CartState, lineId: CartLineId) =>
         write(from, lineId, "cart.removeItem", sql`delete from cart_lines l using cart`),
       Effect.orDie
     )

@@ -3,7 +3,7 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { type CartId, type CartLineId, newId } from "../ids/Id.ts"
 import { columnOf, jsonOf } from "../records/Columns.ts"
 import { refusalOf, sqlStates } from "../records/Constraints.ts"
 import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
@@ -35,7 +35,7 @@ export const cartsWithLines = (sql: SqlClient.SqlClient, condition: Statement.Fr
   )
 
 /** A cart without its lines. */
-export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId: string) =>
+export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId: CartId) =>
   Effect.map(
     sql<CartRow>`select ${sql.literal(cartColumns)} from carts c
       where c.id = ${cartId}::uuid and c.organization_id = ${organization}`,
@@ -139,7 +139,7 @@ export const isTooMany = (error: SqlError.SqlError): boolean => refusalOf(error)
 export const changeLineStatement = (
   sql: SqlClient.SqlClient,
   { cart, version }: CartState,
-  lineId: string,
+  lineId: CartLineId,
   change: Statement.Fragment,
   records: Statement.Fragment
 ) =>

@@ -7,7 +7,7 @@ import { Customers } from "../customers/Customers.ts"
 import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { type CartId, type CartLineId, newId, type VariantId } from "../ids/Id.ts"
 import { Prices } from "../pricing/Prices.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
@@ -44,28 +44,28 @@ type Refused = NotFound | ValidationFailed | Conflict | Unavailable
 /** Sends changes to the cart's actor, which makes them one at a time; `seen` is the cart as the sender read it. */
 export class CartActor extends Context.Service<CartActor, {
   readonly addLine: (
-    cartId: string,
+    cartId: CartId,
     visitor: CartVisitor,
     seen: CartState,
     line: LineToAdd
   ) => Effect.Effect<CartLine, Refused>
   readonly setQuantity: (
-    cartId: string,
+    cartId: CartId,
     visitor: CartVisitor,
     seen: CartState,
-    lineId: string,
+    lineId: CartLineId,
     quantity: number
   ) => Effect.Effect<CartLine, Refused>
   readonly removeLine: (
-    cartId: string,
+    cartId: CartId,
     visitor: CartVisitor,
     seen: CartState,
-    lineId: string
+    lineId: CartLineId
   ) => Effect.Effect<CartLine, Refused>
 }>()("stoa/domain/carts/CartActor") {}
 
 /** 404 for an entity that the actor may not see and an unknown variant, 422 for a missing variant (contract §2). */
-const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: string | null) => {
+const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: VariantId | null) => {
   if (offer === undefined) return undefined
   if (offer.isPublic === null || !(offer.isPublic || seesUnpublished(actor))) return new EntityNotFound()
   if (variantId !== null) return offer.variantFound ? undefined : new VariantNotFound()
@@ -98,7 +98,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
       const now = yield* DateTime.now
       const secret = newCartSecret()
       const cart = {
-        id: newId(),
+        id: newId<CartId>(),
         organizationId: actor.organizationId,
         customerId,
         status: "active",
@@ -120,7 +120,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
     )
 
     /** A cart with its lines; 404 also for visitors who may not read it. */
-    const get = Effect.fn("Carts.get")(function*(cartId: string) {
+    const get = Effect.fn("Carts.get")(function*(cartId: CartId) {
       const cart = yield* admitted(yield* repo.find(cartId), "cart:read")
       const now = DateTime.toDateUtc(yield* DateTime.now)
       // An expired active cart reads as abandoned before the scheduled job marks it (contract §2).
@@ -133,7 +133,7 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
      * A cart to change, with the line to change or none (null). 404 for visitors who may not change it, 422 when it is
      * not active or has expired.
      */
-    const toChange = Effect.fn("Carts.toChange")(function*(cartId: string, lineId: string | null) {
+    const toChange = Effect.fn("Carts.toChange")(function*(cartId: CartId, lineId: CartLineId | null) {
       const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
       return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
     })
@@ -147,19 +147,19 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
 /** Changes of lines: reads and hooks come before the actor's turn, which is one rule and one statement. */
 const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   visitor: Effect.Effect<CartVisitor, E, R>,
-  toChange: (cartId: string, lineId: string | null) => Effect.Effect<StoredCart, E2, R2>
+  toChange: (cartId: CartId, lineId: CartLineId | null) => Effect.Effect<StoredCart, E2, R2>
 ) {
   const [repo, cartActor, hooks, prices] = yield* Effect.all([CartRepo, CartActor, Hooks, Prices])
 
   /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
-  const findLine = Effect.fnUntraced(function*(cartId: string, itemId: string) {
+  const findLine = Effect.fnUntraced(function*(cartId: CartId, itemId: CartLineId) {
     const { lines: [line], ...seen } = yield* toChange(cartId, itemId)
     return line === undefined ? yield* new LineNotFound() : { line, seen }
   })
 
   return {
     /** Adds a line at the current price for the cart's customer; 404 for an entity that this actor cannot buy. */
-    addItem: Effect.fn("Carts.addItem")(function*(cartId: string, sent: NewCartLine) {
+    addItem: Effect.fn("Carts.addItem")(function*(cartId: CartId, sent: NewCartLine) {
       // Hooks must not run for visitors who may not change the cart.
       if (hooks.has("cart.beforeAddItem")) yield* toChange(cartId, null)
       const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
@@ -188,14 +188,14 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       return line
     }),
     /** Sets a line's quantity, 1 to 9999. */
-    setQuantity: Effect.fn("Carts.setQuantity")(function*(cartId: string, itemId: string, sent: number) {
+    setQuantity: Effect.fn("Carts.setQuantity")(function*(cartId: CartId, itemId: CartLineId, sent: number) {
       const { line: before, seen } = yield* findLine(cartId, itemId)
       const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
       const line = yield* cartActor.setQuantity(cartId, yield* visitor, seen, itemId, quantity)
       yield* hooks.after("cart.afterUpdateQuantity", line, before)
       return line
     }),
-    removeItem: Effect.fn("Carts.removeItem")(function*(cartId: string, itemId: string) {
+    removeItem: Effect.fn("Carts.removeItem")(function*(cartId: CartId, itemId: CartLineId) {
       const { line: before, seen } = yield* findLine(cartId, itemId)
       yield* hooks.before("cart.beforeRemoveItem", before)
       const line = yield* cartActor.removeLine(cartId, yield* visitor, seen, itemId)

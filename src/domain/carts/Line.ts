@@ -1,5 +1,5 @@
 import { Schema, Struct } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, VariantId } from "../ids/Id.ts"
 import { maybe } from "../pricing/Bounds.ts"
 
 /**
@@ -8,9 +8,9 @@ import { maybe } from "../pricing/Bounds.ts"
  * also stored in JSON (contract §12), so a new field has a default for those without it.
  */
 export const Line = Schema.Struct({
-  entityId: Uuid,
+  entityId: EntityId,
   entityType: Schema.String,
-  variantId: Schema.NullOr(Uuid),
+  variantId: Schema.NullOr(VariantId),
   sku: Schema.NullOr(Schema.String),
   title: Schema.String,
   quantity: Schema.Int
@@ -24,7 +24,7 @@ export type ChosenLine = typeof ChosenLine.Type
 export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 
 /** A chosen line in a request. */
-export const SentLine = Schema.Struct({ entityId: Uuid, variantId: maybe(Uuid), quantity: Quantity })
+export const SentLine = Schema.Struct({ entityId: EntityId, variantId: maybe(VariantId), quantity: Quantity })
 export type SentLine = typeof SentLine.Type
 
 /** The line of a request, or of a plugin's hook that changed it. */

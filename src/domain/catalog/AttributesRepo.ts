@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { type EntityId, newId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { columnsOf, jsonOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
@@ -97,7 +97,7 @@ const PutRow = Schema.Struct({
  * row borrows the existing title.
  */
 const makePut = (sql: SqlClient.SqlClient) =>
-  Effect.fn("AttributesRepo.put")(function*(entityId: string, locale: string, change: AttributesChange) {
+  Effect.fn("AttributesRepo.put")(function*(entityId: EntityId, locale: string, change: AttributesChange) {
     const actor = yield* CurrentActor
     // Every write of a part of an entity locks the entity: it waits for a concurrent deletion and then finds nothing,
     // instead of failing on the foreign key. It locks the attributes too, to see those of a concurrent request.
@@ -137,7 +137,7 @@ const makePut = (sql: SqlClient.SqlClient) =>
 /** Deletes the attributes of all other locales. */
 const makeKeepOnly = (sql: SqlClient.SqlClient) =>
   Effect.fn("AttributesRepo.keepOnly")(
-    function*(entityId: string, locales: ReadonlyArray<string>) {
+    function*(entityId: EntityId, locales: ReadonlyArray<string>) {
       const actor = yield* CurrentActor
       yield* sql`with locked as (select e.* from catalog_entities e
         where e.id = ${entityId}::uuid and e.organization_id = ${actor.organizationId} for no key update of e),
@@ -183,7 +183,7 @@ const nothing = "'{}'::jsonb"
 const makeDrafts = (sql: SqlClient.SqlClient) => {
   /** Merges the fields into the existing draft. 404, and 422 for the first write of a locale without title. */
   const saveDraft = Effect.fn("AttributesRepo.saveDraft")(
-    function*(entityId: string, locale: string, change: AttributesChange) {
+    function*(entityId: EntityId, locale: string, change: AttributesChange) {
       const actor = yield* CurrentActor
       const { status: _, ...changes } = change
       // Lock the entity like every write of attributes, so that approvals and drafts of a locale run one after the other.
@@ -222,7 +222,7 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
   )
 
   /** Inside a transaction: locks the entity and deletes the draft. 404 when there is none. */
-  const takeDraft = Effect.fn("AttributesRepo.takeDraft")(function*(entityId: string, locale: string) {
+  const takeDraft = Effect.fn("AttributesRepo.takeDraft")(function*(entityId: EntityId, locale: string) {
     const organization = yield* currentOrganization
     yield* sql`select 1 from catalog_entities
       where id = ${entityId}::uuid and organization_id = ${organization} for no key update`
@@ -232,7 +232,7 @@ const makeDrafts = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", Effect.die))
 
   /** Deletes the draft. 404 when there is none. */
-  const rejectDraft = Effect.fn("AttributesRepo.rejectDraft")(function*(entityId: string, locale: string) {
+  const rejectDraft = Effect.fn("AttributesRepo.rejectDraft")(function*(entityId: EntityId, locale: string) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with deleted as (delete from entity_attribute_drafts
         where entity_id = ${entityId}::uuid and locale = ${locale} and organization_id = ${actor.organizationId}

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import type { EntityId } from "../ids/Id.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
 import { type AttributesChange, type EntityChange, EntityNotFound, type NewEntity } from "./Entity.ts"
@@ -34,7 +35,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
       return entity
     })
 
-    const beforeRemove = Effect.fnUntraced(function*(id: string) {
+    const beforeRemove = Effect.fnUntraced(function*(id: EntityId) {
       if (!hooks.hasAny(needsDeleted)) return
       const entity = (yield* repo.findById(id, [])) ?? (yield* new EntityNotFound())
       yield* hooks.before("catalog.beforeDelete", entity)
@@ -42,7 +43,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     })
 
     /** Changes the given fields. 404, 409 and 422 as above. */
-    const update = Effect.fn("Catalog.update")(function*(id: string, requested: EntityChange, publish = false) {
+    const update = Effect.fn("Catalog.update")(function*(id: EntityId, requested: EntityChange, publish = false) {
       const { change, old } = yield* changes.beforeUpdate(id, requested)
       const entity = yield* changes.write(id, { ...change, publish })
       yield* changes.afterUpdate(entity, old)
@@ -50,7 +51,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
     })
 
     /** 404, 422 when a hook refuses, and 409 while carts, orders or stock movements refer to the entity. */
-    const remove = Effect.fn("Catalog.remove")(function*(id: string) {
+    const remove = Effect.fn("Catalog.remove")(function*(id: EntityId) {
       yield* beforeRemove(id)
       const removal = yield* repo.remove(id)
       if (removal?.used === true) return yield* new EntityInUse()
@@ -61,7 +62,7 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
 
     /** Merges into the attributes of a locale or its draft. 404, 422 for the first write without title, 403 as above. */
     const setAttributes = Effect.fn("Catalog.setAttributes")(
-      function*(id: string, locale: string, change: AttributesChange) {
+      function*(id: EntityId, locale: string, change: AttributesChange) {
         if ((yield* changes.approvalStatus(change.status)) === "draft") {
           return yield* attributes.saveDraft(id, locale, change)
         }
@@ -71,11 +72,11 @@ export class Catalog extends Context.Service<Catalog>()("stoa/domain/catalog/Cat
 
     return {
       create,
-      update: (id: string, change: EntityChange) => update(id, change),
+      update: (id: EntityId, change: EntityChange) => update(id, change),
       /** Makes the entity active, visible and published now, from any status. Repeatable. */
-      publish: (id: string) => update(id, { status: "active", isVisible: true }, true),
-      archive: (id: string) => update(id, { status: "archived" }),
-      discontinue: (id: string) => update(id, { status: "discontinued" }),
+      publish: (id: EntityId) => update(id, { status: "active", isVisible: true }, true),
+      archive: (id: EntityId) => update(id, { status: "archived" }),
+      discontinue: (id: EntityId) => update(id, { status: "discontinued" }),
       remove,
       setAttributes
     }
@@ -93,12 +94,12 @@ export class Drafts extends Context.Service<Drafts>()("stoa/domain/catalog/Draft
     const changes = yield* EntityChanges
     const transaction = yield* CatalogTransactionRepo
 
-    const applied = Effect.fnUntraced(function*(id: string, locale: string) {
+    const applied = Effect.fnUntraced(function*(id: EntityId, locale: string) {
       return yield* repo.put(id, locale, yield* repo.takeDraft(id, locale))
     })
 
     /** Publishes the draft like any change of attributes. 404 when there is none. */
-    const approve = Effect.fn("Drafts.approve")(function*(id: string, locale: string) {
+    const approve = Effect.fn("Drafts.approve")(function*(id: EntityId, locale: string) {
       yield* changes.afterAttributes(locale, yield* transaction.run(applied(id, locale)))
     })
 

@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor, holds, isSignedIn } from "../access/Actor.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { isUuid } from "../ids/Id.ts"
+import { type EntityId, isUuid } from "../ids/Id.ts"
 import { CatalogSettings, localeChain } from "./CatalogSettings.ts"
 import { isVisibleTo, seesAllPrices, seesUnpublished, shownTo } from "./CatalogVisibility.ts"
 import { EntityNotFound } from "./Entity.ts"
@@ -42,7 +42,7 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
     /** With a `locale`, attributes are those of the first locale of its chain that has any (docs/catalog.md). */
     const get = Effect.fnUntraced(function*(idOrSlug: string, include: ReadonlyArray<Include>, locale?: string) {
       const options = locale === undefined ? { include } : { include, locale }
-      const request: EntityRead = isUuid(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
+      const request: EntityRead = isUuid<EntityId>(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
       const read = yield* hooks.before("catalog.beforeRead", request)
       const entity = yield* find(read)
       const actor = yield* CurrentActor
@@ -81,7 +81,7 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
 
     /** Catalog staff get the draft if there is one, unless they ask for the approved text. */
     const attributes = Effect.fn("CatalogReads.attributes")(
-      function*(id: string, locale: string, options: AttributesOptions = {}) {
+      function*(id: EntityId, locale: string, options: AttributesOptions = {}) {
         const actor = yield* CurrentActor
         const locales = options.fallback === true ? localeChain(locale, settings) : [locale]
         const drafts = seesUnpublished(actor) && options.approvedOnly !== true

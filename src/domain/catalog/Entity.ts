@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, Uuid } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { AnyJson, keyText, StorableObject, Wording } from "../text/Storable.ts"
 
@@ -21,7 +21,7 @@ export type EntityStatus = typeof EntityStatus.Type
 
 /** An item of the catalog (spec §2, contract §1.1). `type` is free text, `taxClass` names a tax class. */
 export const CatalogEntity = Schema.Struct({
-  id: Uuid,
+  id: EntityId,
   organizationId: Schema.String,
   sourceStoreId: Schema.NullOr(Schema.String),
   type: Schema.String,
@@ -45,7 +45,7 @@ const text = Schema.NullOr(Schema.String)
 /** The texts of an entity in one locale (spec §2, contract §1.1). */
 export const Attributes = Schema.Struct({
   id: Uuid,
-  entityId: Uuid,
+  entityId: EntityId,
   locale: Schema.String,
   title: Schema.String,
   subtitle: text,
@@ -79,7 +79,7 @@ export type AttributesChange = typeof AttributesChange.Type
 
 /** A draft of the attributes of a locale that waits for approval: the changed fields and who proposed them. */
 export const AttributesDraft = Schema.Struct({
-  entityId: Uuid,
+  entityId: EntityId,
   slug: Schema.String,
   locale: Schema.String,
   changes: Schema.Record(Schema.String, Schema.Unknown),

@@ -3,6 +3,7 @@ import { CurrentActor, holds } from "../access/Actor.ts"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { forbidden } from "../errors/ErrorKinds.ts"
 import { type Extra, Hooks } from "../hooks/Hooks.ts"
+import type { EntityId } from "../ids/Id.ts"
 import { AttributesRepo } from "./AttributesRepo.ts"
 import { CatalogTransactionRepo } from "./CatalogChangeRepo.ts"
 import { CatalogSettings } from "./CatalogSettings.ts"
@@ -30,7 +31,7 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
      * Runs the before-hooks; 422 when one refuses. Returns the change after them, and the previous entity if a hook
      * needs it: hooks of a type do, which costs a statement only if there are such hooks.
      */
-    const beforeUpdate = Effect.fnUntraced(function*(id: string, sent: EntityChange) {
+    const beforeUpdate = Effect.fnUntraced(function*(id: EntityId, sent: EntityChange) {
       const general = yield* hooks.before("catalog.beforeUpdate", sent, { entityId: id })
       if (!hooks.hasAny(needsOldRow)) return { change: general, old: undefined }
       const old = (yield* repo.findById(id, [])) ?? (yield* new EntityNotFound())
@@ -44,12 +45,12 @@ export class EntityChanges extends Context.Service<EntityChanges>()("stoa/domain
       yield* hooks.after(`catalog.${entity.type}.afterUpdate`, entity, old, extra)
     })
 
-    const withFields = Effect.fnUntraced(function*(id: string, change: EntityWrite, sent: object) {
+    const withFields = Effect.fnUntraced(function*(id: EntityId, change: EntityWrite, sent: object) {
       return yield* repo.update(id, change, yield* fields.ofExisting(id, { ...sent }, change.replacesFields === true))
     })
 
     /** Writes the entity and validates its custom fields if they are written. */
-    const write = Effect.fnUntraced(function*(id: string, change: EntityWrite) {
+    const write = Effect.fnUntraced(function*(id: EntityId, change: EntityWrite) {
       const written = change.customFields === undefined
         ? repo.update(id, change)
         : transaction.run(withFields(id, change, change.customFields))
@@ -143,7 +144,7 @@ const fieldValidation = (repo: EntityFieldRepo["Service"]) => {
    * type no longer has are ignored.
    */
   const ofExisting = Effect.fn("EntityChanges.fieldsOfExisting")(
-    function*(id: string, sent: FieldsByName, replaces: boolean) {
+    function*(id: EntityId, sent: FieldsByName, replaces: boolean) {
       const entity = yield* repo.lockEntity(id)
       if (entity === undefined) return yield* new EntityNotFound()
       const definitions = yield* repo.definitionsFor(entity.type)

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import type { EntityId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 import { BrandNotFound } from "./brands/Brand.ts"
 import { CategoryNotFound } from "./categories/Category.ts"
@@ -59,7 +60,7 @@ const entry = (sql: SqlClient.SqlClient, actor: Actor, target: LinkTarget, what:
 
 const make = (sql: SqlClient.SqlClient) => {
   /** Idempotent. 404 for an unknown end. */
-  const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: string, targetId: string) {
+  const link = Effect.fn("EntityLinkRepo.link")(function*(target: LinkTarget, entityId: EntityId, targetId: string) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     const { column, links, Missing, targets } = tables[target]
@@ -79,15 +80,18 @@ const make = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", Effect.die))
 
   /** 404 when they are not linked. */
-  const unlink = Effect.fn("EntityLinkRepo.unlink")(function*(target: LinkTarget, entityId: string, targetId: string) {
-    const actor = yield* CurrentActor
-    const { column, links, NotLinked } = tables[target]
-    const rows = yield* sql`with written as (delete from ${sql(links)} where entity_id = ${entityId}::uuid
+  const unlink = Effect.fn("EntityLinkRepo.unlink")(
+    function*(target: LinkTarget, entityId: EntityId, targetId: string) {
+      const actor = yield* CurrentActor
+      const { column, links, NotLinked } = tables[target]
+      const rows = yield* sql`with written as (delete from ${sql(links)} where entity_id = ${entityId}::uuid
         and ${sql(column)} = ${targetId}::uuid and organization_id = ${actor.organizationId} returning *),
       entry as (${entry(sql, actor, target, "unlink")})
       select 1 from written`
-    if (rows.length === 0) return yield* new NotLinked()
-  }, Effect.catchTag("SqlError", Effect.die))
+      if (rows.length === 0) return yield* new NotLinked()
+    },
+    Effect.catchTag("SqlError", Effect.die)
+  )
 
   return { link, unlink }
 }

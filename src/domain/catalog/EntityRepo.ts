@@ -2,7 +2,7 @@ import { Context, Effect, Equal, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
-import { newId } from "../ids/Id.ts"
+import { type EntityId, newId } from "../ids/Id.ts"
 import { MediaAddress } from "../media/MediaAsset.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { refusedBy } from "../records/Constraints.ts"
@@ -44,7 +44,7 @@ const all: ExpansionView = { drafts: false, locales: undefined, warehouses: true
 const makeReads = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address: string) => {
   const [read, page] = [entityRead(lookup, address), entityPage(sql, address)]
   return {
-    findById: (id: string, include: ReadonlyArray<Include>, view = all) =>
+    findById: (id: EntityId, include: ReadonlyArray<Include>, view = all) =>
       Effect.orDie(read(sql`e.id = ${id}::uuid`, include, view)),
     findBySlug: (slug: string, include: ReadonlyArray<Include>, view = all) =>
       Effect.orDie(read(sql`e.slug = ${slug}`, include, view)),
@@ -118,7 +118,7 @@ const makeWrites = (sql: SqlClient.SqlClient) => {
   })
 
   /** The row after the change; undefined when there is no such entity. */
-  const update = Effect.fn("EntityRepo.update")(function*(id: string, change: EntityWrite, fields?: FieldWrite) {
+  const update = Effect.fn("EntityRepo.update")(function*(id: EntityId, change: EntityWrite, fields?: FieldWrite) {
     const actor = yield* CurrentActor
     const rows = yield* entities.rows(sql)`with old as materialized (select * from catalog_entities
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
@@ -147,7 +147,7 @@ const Removal = Schema.Struct({ used: Schema.Boolean, entity: Schema.NullOr(Cata
 
 /** Deletes the entity and its parts unless carts, orders or stock movements refer to it; undefined for an unknown id. */
 const makeRemove = (sql: SqlClient.SqlClient) =>
-  Effect.fn("EntityRepo.remove")(function*(id: string) {
+  Effect.fn("EntityRepo.remove")(function*(id: EntityId) {
     const actor = yield* CurrentActor
     const [removal] = yield* decoding(sql, Removal)`with target as (
         select e.id as entity_id, exists (select 1 from cart_lines_read

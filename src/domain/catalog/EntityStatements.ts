@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { isoTime } from "../events/ChangeLogRepo.ts"
-import { isUuid } from "../ids/Id.ts"
+import { type BrandId, type CategoryId, isUuid } from "../ids/Id.ts"
 import { offsetOf } from "../paging/Paging.ts"
 import { jsonOf } from "../records/Columns.ts"
 import { Table } from "../records/Table.ts"
@@ -12,18 +12,18 @@ import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
 /** The ids of a category and a brand; null when the organization has no such record. */
 interface FilterIds {
-  readonly category: string | null
-  readonly brand: string | null
+  readonly category: CategoryId | null
+  readonly brand: BrandId | null
   /** The category and its descendants, if requested. */
-  readonly descendants: ReadonlyArray<string> | null
+  readonly descendants: ReadonlyArray<CategoryId> | null
 }
 
 /** A query with the ids of category and brand. `publicOnly` limits shoppers to published entities. */
 export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "descendants" | "locale"> {
   readonly view: ExpansionView
   /** Entities in any of these categories; null for no filter. */
-  readonly categoryIds: ReadonlyArray<string> | null
-  readonly brandId: string | null
+  readonly categoryIds: ReadonlyArray<CategoryId> | null
+  readonly brandId: BrandId | null
   readonly publicOnly: boolean
 }
 

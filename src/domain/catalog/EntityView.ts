@@ -1,6 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { invalid } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { BrandId, CategoryId, EntityId, MediaAssetId, PriceId, VariantId, WarehouseId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { Brand } from "./brands/Brand.ts"
 import { Category } from "./categories/Category.ts"
@@ -15,8 +15,8 @@ const IsoTime = Schema.String.annotate({ format: "date-time" })
 
 /** A category of an entity with its link. */
 const LinkedCategory = Schema.Struct({
-  entityId: Uuid,
-  categoryId: Uuid,
+  entityId: EntityId,
+  categoryId: CategoryId,
   sortOrder: Schema.Int,
   slug: Schema.String,
   ...Struct.pick(Category.fields, ["parentId", "metadata"])
@@ -24,17 +24,17 @@ const LinkedCategory = Schema.Struct({
 
 /** A brand of an entity with its link. */
 const LinkedBrand = Schema.Struct({
-  entityId: Uuid,
-  brandId: Uuid,
+  entityId: EntityId,
+  brandId: BrandId,
   sortOrder: Schema.Int,
   ...Struct.pick(Brand.fields, ["slug", "displayName"])
 }).annotate({ identifier: "LinkedBrand" })
 
 const LinkedMedia = Schema.Struct({
-  mediaAssetId: Uuid,
+  mediaAssetId: MediaAssetId,
   role: Schema.String,
   sortOrder: Schema.Int,
-  variantId: Schema.NullOr(Uuid),
+  variantId: Schema.NullOr(VariantId),
   url: Schema.String,
   alt: Schema.NullOr(Schema.String),
   contentType: Schema.String
@@ -42,8 +42,8 @@ const LinkedMedia = Schema.Struct({
 
 /** Stock of the entity or a variant: per warehouse for staff, in total for shoppers. */
 const LinkedStock = Schema.Struct({
-  warehouseId: Schema.optional(Uuid),
-  variantId: Schema.NullOr(Uuid),
+  warehouseId: Schema.optional(WarehouseId),
+  variantId: Schema.NullOr(VariantId),
   onHand: Schema.optional(Schema.Int),
   reserved: Schema.optional(Schema.Int),
   available: Schema.Int
@@ -56,11 +56,11 @@ const LinkedStock = Schema.Struct({
 
 /** A price of the entity or a variant; amounts in minor units of `currency`. */
 const LinkedPrice = Schema.Struct({
-  id: Uuid,
+  id: PriceId,
   currency: Schema.String,
   amount,
   compareAtAmount: Schema.NullOr(amount),
-  variantId: Schema.NullOr(Uuid),
+  variantId: Schema.NullOr(VariantId),
   customerGroupId: Schema.NullOr(Schema.String),
   minQuantity: Schema.NullOr(Schema.Int),
   maxQuantity: Schema.NullOr(Schema.Int),
@@ -119,7 +119,7 @@ export const includesOf = (text: string | undefined): ReadonlyArray<Include> => 
 
 /** A read of one entity; before-hooks may change it (contract §0.5). */
 export interface EntityRead {
-  readonly id?: string
+  readonly id?: EntityId
   readonly slug?: string
   /** With a `locale`, attributes of the first locale of its chain that has any, instead of all. */
   readonly options: { readonly include: ReadonlyArray<Include>; readonly locale?: string | undefined }
@@ -141,7 +141,7 @@ export interface EntityQuery extends PageRequest {
   readonly locale?: string | undefined
   readonly include: ReadonlyArray<Include>
   /** Only these entities; set by the hook `catalog.beforeList`, never by a request. */
-  readonly ids?: ReadonlyArray<string> | undefined
+  readonly ids?: ReadonlyArray<EntityId> | undefined
 }
 
 const sortFields = ["createdAt", "updatedAt", "slug"] as const

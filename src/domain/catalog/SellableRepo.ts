@@ -1,18 +1,23 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, VariantId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 
 /** An entity with the options of its variants. */
 const NamedEntity = Schema.Struct({
-  id: Uuid,
+  id: EntityId,
   slug: Schema.String,
-  variants: Schema.Array(Schema.Struct({ id: Uuid, options: Schema.Record(Schema.String, Schema.String) }))
+  variants: Schema.Array(Schema.Struct({ id: VariantId, options: Schema.Record(Schema.String, Schema.String) }))
 })
 export type NamedEntity = typeof NamedEntity.Type
 
-const NamedVariant = Schema.Struct({ sku: Schema.String, variantId: Uuid, entityId: Uuid, slug: Schema.String })
+const NamedVariant = Schema.Struct({
+  sku: Schema.String,
+  variantId: VariantId,
+  entityId: EntityId,
+  slug: Schema.String
+})
 
 /** Looks up sellable items by slug and SKU. */
 export class SellableRepo extends Context.Service<SellableRepo>()("stoa/domain/catalog/SellableRepo", {

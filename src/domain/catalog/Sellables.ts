@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import type { EntityId, VariantId } from "../ids/Id.ts"
 import { maybe } from "../pricing/Bounds.ts"
 import { keyText } from "../text/Storable.ts"
 import { Slug } from "./Entity.ts"
@@ -21,8 +22,8 @@ export type SellableName = typeof SellableName.Type
 
 /** The ids of a sellable item. */
 export interface Sellable {
-  readonly entityId: string
-  readonly variantId: string | null
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
 }
 
 /** A readable key, equal for the same item. */

@@ -5,6 +5,7 @@ import { servesGuests } from "../access/Ownership.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
+import { type CartId, CustomerId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import {
@@ -28,7 +29,7 @@ export type SellableSnapshot = typeof SellableSnapshot.Type
 /** A cart as a quote reads it. */
 const CartBasket = Schema.Struct({
   currency: Schema.String,
-  customerId: Schema.NullOr(Schema.String),
+  customerId: Schema.NullOr(CustomerId),
   email: Schema.NullOr(Schema.String),
   secretHash: Schema.String,
   customerGroupIds: Schema.Array(Schema.String),
@@ -56,7 +57,7 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
      * same checkout finds the claim again. Undefined when the organization has no such cart.
      */
     const claim = Effect.fn("BasketRepo.claim")(
-      function*(cartId: string, checkoutId: string, { actor, customerId, secretHash }: CartVisitor, currency: string) {
+      function*(cartId: CartId, checkoutId: string, { actor, customerId, secretHash }: CartVisitor, currency: string) {
         const claimed = yield* claiming({
           cart: cartId,
           checkout: checkoutId,
@@ -73,7 +74,7 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
     )
 
     /** Releases the cart if this checkout holds it (contract §3.2). */
-    const release = Effect.fn("BasketRepo.release")(function*(cartId: string, checkoutId: string) {
+    const release = Effect.fn("BasketRepo.release")(function*(cartId: CartId, checkoutId: string) {
       const organization = yield* currentOrganization
       yield* sql`update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
         where id = ${cartId}::uuid and organization_id = ${organization} and checkout_id = ${checkoutId}::uuid
@@ -96,7 +97,7 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
     }, Effect.orDie)
 
     /** A cart of the organization, without a claim; undefined without one. The caller checks who may read it. */
-    const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: string) {
+    const ofCart = Effect.fn("BasketRepo.ofCart")(function*(cartId: CartId) {
       const [cart] = yield* decoding(lookups, CartBasket)`select ${lookups.literal(basket)}
         from carts c where c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
       return cart

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Line, Quantity, SentLine } from "../carts/Line.ts"
 import { IdempotencyKey } from "../idempotency/IdempotencyKey.ts"
-import { Uuid } from "../ids/Id.ts"
+import { CartId, PromotionId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"
 import { Amount, maybe } from "../pricing/Bounds.ts"
@@ -24,7 +24,7 @@ export type ShippingAddress = typeof ShippingAddress.Type
  * `POST /shipping/quotes`.
  */
 export const CheckoutRequest = Schema.Struct({
-  cartId: Uuid,
+  cartId: CartId,
   paymentMethodId: Text,
   paymentMethodToken: Schema.optional(FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255))),
   currency: CurrencyCode,
@@ -49,7 +49,7 @@ export const CheckoutAnswer = Schema.Struct({
 
 /** Body of `POST /shipping/quotes`: a cart, its destination and the promotion codes of the checkout. */
 export const ShippingQuoteRequest = Schema.Struct({
-  cartId: Uuid,
+  cartId: CartId,
   shippingAddress: ShippingAddress,
   promotionCodes: CheckoutRequest.fields.promotionCodes,
   customerId: CheckoutRequest.fields.customerId,
@@ -103,7 +103,7 @@ const LineRequests = Schema.Array(LineRequest).check(Schema.isBetweenLength(1, 5
  * `customers:read`, as at checkout.
  */
 export const QuoteRequest = Schema.Struct({
-  cartId: Schema.optional(Uuid),
+  cartId: Schema.optional(CartId),
   currency: CurrencyCode,
   lineItems: Schema.optional(LineRequests),
   customerId,
@@ -154,7 +154,7 @@ export const Quote = Schema.Struct({
     isCustomPrice: Schema.Boolean
   })),
   appliedPromotions: Schema.Array(Schema.Struct({
-    promotionId: Uuid,
+    promotionId: PromotionId,
     code: Schema.NullOr(Schema.String),
     type: Schema.String,
     discountAmount: Minor,

@@ -5,7 +5,7 @@ import { Line } from "../carts/Line.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
-import { newId } from "../ids/Id.ts"
+import { type CustomerId, newId, type OrderLineId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { Prices } from "../pricing/Prices.ts"
@@ -22,7 +22,7 @@ import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } 
 
 /** The order's customer, whom an actor with `customers:read` may name, and their groups (contract §3.1). */
 interface Buyer {
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
   readonly groups: ReadonlyArray<string>
 }
 
@@ -37,13 +37,13 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
     const [prices, promotions, shipping, taxes] = yield* Effect.all([Prices, Promotions, ShippingPrices, Taxes])
     const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
 
-    const buyerOf = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: string | null) {
+    const buyerOf = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
       const actor = yield* CurrentActor
       const trusted = mayNameCustomers(actor)
-      const named = trusted ? request.customerId ?? null : null
-      if (named !== null) {
-        yield* Effect.mapError(customers.mustExist(named), () => CheckoutFailed.of(`Unknown customer ${named}.`))
-      }
+      const sent = trusted ? request.customerId ?? null : null
+      const named = sent === null
+        ? null
+        : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
       // Staff who check out a guest's cart act for the guest, who reads the order by the cart's secret.
       const customerId = named ?? cart.customerId ?? (actsForShop(actor) ? null : own)
       const groups = trusted && request.customerGroupIds !== undefined
@@ -60,7 +60,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
       return yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
     })
 
-    const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: string | null) {
+    const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
       const buyer = yield* buyerOf(cart, request, own)
       const [lines, candidates] = yield* Effect.all(
         [
@@ -90,7 +90,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
     })
 
     const price = Effect.fn("CheckoutPricing.price")(
-      function*(cart: Basket, request: PricingRequest, own: string | null) {
+      function*(cart: Basket, request: PricingRequest, own: CustomerId | null) {
         const { applied, buyer, candidates, lines, shipment } = yield* discounted(cart, request, own)
         const shipped = yield* shipping.priceOf(shipment)
         const input = totalsInput(cart.currency, lines, applied, shipped)
@@ -104,7 +104,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
     return {
       price,
       /** The shipment that the checkout of this cart would price. */
-      shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: string | null) =>
+      shipmentOf: (cart: Basket, request: PriceFactors, ownProfile: CustomerId | null) =>
         Effect.map(discounted(cart, request, ownProfile), ({ shipment }) => shipment)
     }
   })
@@ -201,7 +201,7 @@ const taxableOf = (
   shippingTotal
 })
 
-type LineWithKey = PricedLine & { readonly key: string }
+type LineWithKey = PricedLine & { readonly key: OrderLineId }
 
 /** Discounts by staff come first, so that each stays on its line and promotions share the rest. */
 const discountsOf = (

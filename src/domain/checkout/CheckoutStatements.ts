@@ -3,7 +3,7 @@ import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, originOf } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { type CartId, newId, type OrderId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
 import { usage } from "../promotions/UsageStatements.ts"
@@ -116,7 +116,7 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
 export interface NewOrder {
   readonly order: Order
   readonly pricedCart: PricedCart
-  readonly cartId: string
+  readonly cartId: CartId
   readonly idempotencyKey: string | null
   readonly provider: string
 }
@@ -252,7 +252,7 @@ export type Settled = Pick<Order, "status" | "amountCaptured" | "updatedAt">
 
 /** A payment to record: the provider's id of it and the captured amount in minor units. */
 export interface Settlement {
-  readonly id: string
+  readonly id: OrderId
   readonly organization: string
   readonly intent: string
   readonly captured: number

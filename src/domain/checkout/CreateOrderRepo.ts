@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import type { OrderId } from "../ids/Id.ts"
 import {
   type OrderProjections,
   orderProjections,
@@ -147,7 +148,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
      * Records the payment `intentId` and the captured amount (minor units) once, and returns the order's fields.
      * Undefined when the order was cancelled meanwhile: the caller must then undo the payment.
      */
-    const settle = Effect.fn("CreateOrderRepo.settle")(function*(id: string, intent: string, captured: number) {
+    const settle = Effect.fn("CreateOrderRepo.settle")(function*(id: OrderId, intent: string, captured: number) {
       const actor = yield* CurrentActor
       return (yield* settling({ id, organization: actor.organizationId, intent, captured, actor })).settled
     }, Effect.orDie)
@@ -164,7 +165,7 @@ export const undoCreateOrderRepoLayer = Layer.effect(
   UndoCreateOrder,
   Effect.map(SqlClient.SqlClient, (sql) =>
     UndoCreateOrder.of({
-      undo: Effect.fn("UndoCreateOrder.undo")(function*(orderId: string) {
+      undo: Effect.fn("UndoCreateOrder.undo")(function*(orderId: OrderId) {
         const organization = yield* currentOrganization
         yield* sql`with cancelled as (select id, cart_id, amount_captured from orders where id = ${orderId}::uuid
             and organization_id = ${organization} and status = 'cancelled'),

@@ -4,6 +4,7 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { AuditedType } from "../events/Event.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { type OrderId, PromotionId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { HoldChange } from "../inventory/StockRules.ts"
 import { type Order, OrderLine, orderLines } from "../orders/Order.ts"
@@ -61,7 +62,7 @@ const EditedOrder = Schema.Struct({
   customerGroupIds: Schema.Array(Schema.String),
   email: Schema.NullOr(Schema.String),
   /** Ids of the promotions that the order uses. */
-  used: Schema.Array(Schema.String),
+  used: Schema.Array(PromotionId),
   /** Current catalog data of its lines, in their order. */
   snapshots: Schema.Array(ClaimedLine)
 })
@@ -84,7 +85,7 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
     const projections = yield* orderProjections
 
     /** In one statement. Undefined when the organization has no such order. */
-    const find = Effect.fn("OrderEditRepo.find")(function*(orderId: string) {
+    const find = Effect.fn("OrderEditRepo.find")(function*(orderId: OrderId) {
       const [order] = yield* decoding(sql, EditedOrder)`select c.revision, c.email,
           ${sql.literal(groupsOfCustomer)} as "customerGroupIds",
           coalesce((select array_agg(p.promotion_id::text) from promotion_usages p where p.order_id = c.id), '{}') as used,
@@ -95,7 +96,7 @@ export class OrderEditRepo extends Context.Service<OrderEditRepo>()("stoa/domain
     }, Effect.orDie)
 
     /** Returns the usage of promotions that the order no longer uses. */
-    const returnUsage = (organization: string, orderId: string, promotions: Array<string>) =>
+    const returnUsage = (organization: string, orderId: OrderId, promotions: Array<string>) =>
       sql`with usages as (delete from promotion_usages
           where order_id = ${orderId}::uuid and promotion_id = any(${promotions}::uuid[])
           returning promotion_id, buyers),

@@ -3,6 +3,7 @@ import { isSameSellable, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
+import type { OrderId, OrderLineId } from "../ids/Id.ts"
 import type { HoldChange, UnitsShort } from "../inventory/StockRules.ts"
 import { type Order, type OrderLine, OrderNotFound, type StoredOrder } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
@@ -115,7 +116,7 @@ const changedAgreement = (
 const withoutLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
-  lineId: string
+  lineId: OrderLineId
 ): Result.Result<EditedLines, NotFound | ValidationFailed> => {
   const removed = lines.find((one) => one.agreed?.lineId === lineId)
   if (removed === undefined) return Result.fail(new LineNotFound())
@@ -131,7 +132,7 @@ const withoutLine = (
 const changedLine = (
   order: Order,
   lines: ReadonlyArray<BasketLine>,
-  lineId: string,
+  lineId: OrderLineId,
   change: LineChange,
   given: Agreement | undefined
 ): Result.Result<EditedLines | undefined, NotFound> => {
@@ -189,7 +190,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
     const [quotes, pricing, orders, repo] = yield* Effect.all([Quotes, CheckoutPricing, Orders, OrderEditRepo])
 
     /** Reads the revision before the order: an order that is newer than its revision fails the guard of `write`. */
-    const read = Effect.fnUntraced(function*(orderId: string) {
+    const read = Effect.fnUntraced(function*(orderId: OrderId) {
       const state = yield* repo.find(orderId)
       const stored = yield* orders.find(orderId)
       if (state === undefined || stored === undefined) return yield* new OrderNotFound()
@@ -222,7 +223,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
     })
 
     const edit = Effect.fnUntraced(function*(
-      orderId: string,
+      orderId: OrderId,
       rule: (
         order: Order,
         lines: ReadonlyArray<BasketLine>
@@ -241,14 +242,14 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
     })
 
     /** Adds a line, or its quantity to an equal line at the catalog price. */
-    const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: string, request: LineRequest) {
+    const addLine = Effect.fn("OrderEdits.addLine")(function*(orderId: OrderId, request: LineRequest) {
       const [line] = yield* quotes.linesOf([request])
       if (line === undefined) return yield* new EntityNotFound()
       return yield* edit(orderId, (order, lines) => Result.succeed(withLine(order, lines, line)))
     })
 
     const changeLine = Effect.fn("OrderEdits.changeLine")(
-      function*(orderId: string, lineId: string, change: LineChange) {
+      function*(orderId: OrderId, lineId: OrderLineId, change: LineChange) {
         if (change.isCustomPrice !== undefined || change.discountAmount !== undefined) yield* requireMoney
         const agreed = yield* agreementOf(change, "")
         return yield* edit(orderId, (order, lines) => changedLine(order, lines, lineId, change, agreed))
@@ -256,7 +257,7 @@ export class OrderEdits extends Context.Service<OrderEdits>()("stoa/domain/check
     )
 
     /** 422 for the last line: cancel the order instead. */
-    const removeLine = Effect.fn("OrderEdits.removeLine")(function*(orderId: string, lineId: string) {
+    const removeLine = Effect.fn("OrderEdits.removeLine")(function*(orderId: OrderId, lineId: OrderLineId) {
       return yield* edit(orderId, (order, lines) => withoutLine(order, lines, lineId))
     })
 

@@ -1,6 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, Line } from "../carts/Line.ts"
-import { Uuid } from "../ids/Id.ts"
+import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
@@ -22,7 +22,7 @@ export type ClaimedLine = typeof ClaimedLine.Type
 /** Terms that staff set for a line, or that its order line already has. Minor units. */
 export interface Agreement {
   /** Id of the existing order line. */
-  readonly lineId?: string | undefined
+  readonly lineId?: OrderLineId | undefined
   /** Absent: the current catalog price. */
   readonly unitPrice?: number | undefined
   /** Staff set the unit price; the catalog never replaces it. */
@@ -39,7 +39,7 @@ export interface BasketLine extends ClaimedLine {
 /** The lines to price and their customer: a cart, a quote or a manual order (contract §3.8, §4.4). */
 export interface Basket {
   readonly currency: string
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
   /** Groups of that customer. */
   readonly customerGroupIds: ReadonlyArray<string>
   /** Identifies a guest. */
@@ -48,7 +48,7 @@ export interface Basket {
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>
   /** Promotions that this order already uses; its usage does not count against their limits. Absent without an order. */
-  readonly used?: ReadonlyArray<string> | undefined
+  readonly used?: ReadonlyArray<PromotionId> | undefined
 }
 
 /** The parts of a request, besides the lines, that decide the price. */
@@ -61,7 +61,7 @@ const Minor = Schema.Int
 
 /** A priced line with its share of discount and tax. Minor units. */
 export const PricedCartLine = Schema.Struct({
-  id: Uuid,
+  id: OrderLineId,
   ...Line.fields,
   unitPrice: Minor,
   totalPrice: Minor,
@@ -78,7 +78,7 @@ export type PricedCartLine = typeof PricedCartLine.Type
 
 /** An applied promotion; creating the order checks `perCustomer`, its limit for one customer, again. */
 export const PricedCartPromotion = Schema.Struct({
-  promotionId: Uuid,
+  promotionId: PromotionId,
   code: Schema.NullOr(Schema.String),
   type: Schema.String,
   discountAmount: Minor,
@@ -93,7 +93,7 @@ export const PricedCartPromotion = Schema.Struct({
  */
 export const PricedCart = Schema.Struct({
   currency: Schema.String,
-  customerId: Schema.NullOr(Uuid),
+  customerId: Schema.NullOr(CustomerId),
   cartSecretHash: Schema.String,
   lines: Schema.Array(PricedCartLine),
   promotions: Schema.Array(PricedCartPromotion),
@@ -144,10 +144,10 @@ export interface CheckoutLine extends PricedCartLine {
 /** A checkout as hooks see it (contract §0.5); they may change `metadata` and refuse. Amounts in minor units. */
 export interface CheckoutData {
   readonly checkoutId: string
-  readonly orderId: string
+  readonly orderId: OrderId
   /** Null for a manual order. */
-  readonly cartId: string | null
-  readonly customerId: string | null
+  readonly cartId: CartId | null
+  readonly customerId: CustomerId | null
   readonly customerGroupIds: ReadonlyArray<string>
   readonly currency: string
   readonly paymentMethodId: string | null
@@ -198,7 +198,7 @@ export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
 
 /** The order line of a priced line; its metadata keeps the discount by staff for later edits. */
 export const orderLineOf = (
-  orderId: string,
+  orderId: OrderId,
   { basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
 ): OrderLine => ({
   ...line,

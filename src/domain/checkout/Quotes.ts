@@ -5,6 +5,7 @@ import { Carts } from "../carts/Carts.ts"
 import { type ChosenLine, chosenLine, isSameSellable, mergedLine } from "../carts/Line.ts"
 import { CheckoutFailed, type NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
+import type { CartId } from "../ids/Id.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
 import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
 import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
@@ -53,7 +54,7 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
       )
     })
 
-    const cartOf = Effect.fnUntraced(function*(cartId: string) {
+    const cartOf = Effect.fnUntraced(function*(cartId: CartId) {
       return (yield* repo.ofCart(cartId)) ?? (yield* new CartNotFound())
     })
 

@@ -1,7 +1,7 @@
 import { Equal, Schema } from "effect"
 import { conflict, notFound } from "../errors/ErrorKinds.ts"
 import type { Change } from "../events/Event.ts"
-import { Uuid } from "../ids/Id.ts"
+import { AddressId, CustomerId } from "../ids/Id.ts"
 import { maybe, over, Time } from "../pricing/Bounds.ts"
 import { FreeText, keyText, ShopperObject, Text } from "../text/Storable.ts"
 
@@ -10,7 +10,7 @@ import { FreeText, keyText, ShopperObject, Text } from "../text/Storable.ts"
  * only in the change log entry of an erasure. `groupIds` affect prices and promotions.
  */
 export const Customer = Schema.Struct({
-  id: Uuid,
+  id: CustomerId,
   organizationId: Schema.String,
   userId: Schema.NullOr(Schema.String),
   email: Schema.NullOr(Schema.String),
@@ -130,8 +130,8 @@ export const AddressType = Schema.Literals(["shipping", "billing"])
 
 /** An address of a customer. At most one of each type is the default (contract, platform §7). */
 export const Address = Schema.Struct({
-  id: Uuid,
-  customerId: Uuid,
+  id: AddressId,
+  customerId: CustomerId,
   type: AddressType,
   isDefault: Schema.Boolean,
   firstName: Schema.String,
@@ -171,7 +171,7 @@ export class AddressNotFound extends notFound("Address", "Address not found.") {
 
 export class TooManyAddresses extends conflict("Addresses", `A customer has at most ${maxAddresses} addresses.`) {}
 
-export const addressOf = (id: string, customerId: string, sent: NewAddress): Address => ({
+export const addressOf = (id: AddressId, customerId: CustomerId, sent: NewAddress): Address => ({
   id,
   customerId,
   type: sent.type,

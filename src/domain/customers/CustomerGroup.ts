@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 import { notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { CustomerGroupId } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, StorableObject, Text } from "../text/Storable.ts"
 
 /** A group of customers; prices and promotions reference it by id (contract, platform §8). */
 export const CustomerGroup = Schema.Struct({
-  id: Uuid,
+  id: CustomerGroupId,
   organizationId: Schema.String,
   name: Schema.String,
   description: Schema.NullOr(Schema.String),

@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { CustomerGroupId, CustomerId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { refusedBy } from "../records/Constraints.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
@@ -45,7 +46,7 @@ export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("sto
  */
 const membership = (sql: SqlClient.SqlClient) => {
   /** A page of the customers in a group, last joined first, in two statements. */
-  const members = Effect.fn("CustomerGroupRepo.members")(function*(groupId: string, page: PageRequest) {
+  const members = Effect.fn("CustomerGroupRepo.members")(function*(groupId: CustomerGroupId, page: PageRequest) {
     const where = sql`m.organization_id = ${yield* currentOrganization} and m.group_id = ${groupId}::uuid`
     const [items, [counted]] = yield* Effect.all([
       customers.rows(sql)`select ${
@@ -62,7 +63,7 @@ const membership = (sql: SqlClient.SqlClient) => {
    * changed profile; undefined if they were already in that state, when nothing was written. 404.
    */
   const setMember = Effect.fn("CustomerGroupRepo.setMember")(
-    function*(groupId: string, customerId: string, member: boolean) {
+    function*(groupId: CustomerGroupId, customerId: CustomerId, member: boolean) {
       const actor = yield* CurrentActor
       const organization = actor.organizationId
       // Lock both rows: a group that is being deleted, or a customer who is being erased, gets no member.

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { Hooks } from "../hooks/Hooks.ts"
+import type { CustomerGroupId, CustomerId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { recordService, withSent } from "../records/RecordService.ts"
 import type { CustomerGroup, CustomerGroupChange, NewCustomerGroup } from "./CustomerGroup.ts"
@@ -25,15 +26,17 @@ export class CustomerGroups extends Context.Service<CustomerGroups>()("stoa/doma
     return {
       ...groups,
       /** A page of the customers in a group, last joined first. */
-      members: Effect.fn("CustomerGroups.members")(function*(id: string, page: PageRequest) {
+      members: Effect.fn("CustomerGroups.members")(function*(id: CustomerGroupId, page: PageRequest) {
         yield* groups.get(id)
         return yield* repo.members(id, page)
       }),
       /** Adds a customer to a group or removes them; idempotent. Runs `customers.afterUpdate`. */
-      setMember: Effect.fn("CustomerGroups.setMember")(function*(id: string, customerId: string, member: boolean) {
-        const changed = yield* repo.setMember(id, customerId, member)
-        if (changed !== undefined) yield* hooks.after("customers.afterUpdate", changed)
-      })
+      setMember: Effect.fn("CustomerGroups.setMember")(
+        function*(id: CustomerGroupId, customerId: CustomerId, member: boolean) {
+          const changed = yield* repo.setMember(id, customerId, member)
+          if (changed !== undefined) yield* hooks.after("customers.afterUpdate", changed)
+        }
+      )
     }
   })
 }) {

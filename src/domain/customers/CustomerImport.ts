@@ -2,7 +2,7 @@ import { Effect, Result, Schema } from "effect"
 import { type RowBatch, RowTable } from "../batching/RowBatch.ts"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId, Uuid } from "../ids/Id.ts"
+import { AddressId, CustomerGroupId, CustomerId, newId, nilId } from "../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../import-export/Upsert.ts"
 import { maybe } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
@@ -39,10 +39,14 @@ export const CustomerRecord = Schema.Struct({
 }).annotate({ identifier: "CustomerRecord" })
 export type CustomerRecord = typeof CustomerRecord.Type
 
-const members = new RowTable("customer_group_members", Schema.Struct({ groupId: Uuid, customerId: Uuid }), {
-  key: "group_id, customer_id",
-  updates: ""
-})
+const members = new RowTable(
+  "customer_group_members",
+  Schema.Struct({ groupId: CustomerGroupId, customerId: CustomerId }),
+  {
+    key: "group_id, customer_id",
+    updates: ""
+  }
+)
 
 /** The customers that orders in files belong to, by e-mail address. */
 export const orderOwners = Effect.map(customerReads, ({ ownersOf }) => ownersOf)
@@ -101,22 +105,28 @@ const profileOf = (record: CustomerRecord, before: Customer | undefined, { now, 
 const putGroups = (
   profile: Customer,
   record: CustomerRecord,
-  state: BatchContext & { readonly groups: Map<string, string> },
+  state: BatchContext & { readonly groups: Map<string, CustomerGroupId> },
   draft: RowBatch
 ): Customer => {
   if (record.groups === undefined) return profile
   const ids = record.groups.map((name) => state.groups.get(name) ?? newGroup(name, state, state.groups, draft))
+  const wanted = new Set<string>(ids)
   const joined = ids.filter((id) => !profile.groupIds.includes(id))
-  const left = profile.groupIds.filter((id) => !ids.includes(id))
+  const left = profile.groupIds.filter((id) => !wanted.has(id))
   if (joined.length + left.length === 0) return profile
   const customerId = profile.id
   draft.later.put(members, ...joined.map((groupId) => ({ groupId, customerId })))
-  draft.later.remove(members, ...left.map((groupId) => ({ groupId, customerId })))
+  draft.later.remove(members, ...left.map((groupId) => ({ groupId: CustomerGroupId.make(groupId), customerId })))
   const kept = profile.groupIds.filter((id) => !left.includes(id))
   return { ...profile, groupIds: [...kept, ...joined], updatedAt: state.now }
 }
 
-const newGroup = (name: string, { now, organizationId }: BatchContext, known: Map<string, string>, draft: RowBatch) => {
+const newGroup = (
+  name: string,
+  { now, organizationId }: BatchContext,
+  known: Map<string, CustomerGroupId>,
+  draft: RowBatch
+) => {
   const times = { createdAt: now, updatedAt: now }
   const group: CustomerGroup = { id: newId(), organizationId, name, description: null, metadata: {}, ...times }
   known.set(name, group.id)
@@ -126,8 +136,9 @@ const newGroup = (name: string, { now, organizationId }: BatchContext, known: Ma
 }
 
 /** Addresses that do not exist yet. An existing default of a type stays the default. */
-const newAddresses = (customerId: string, { addresses = [] }: CustomerRecord, stored: ReadonlyArray<Address>) => {
-  const contentOf = (one: NewAddress) => JSON.stringify({ ...addressOf("", customerId, one), isDefault: null })
+const newAddresses = (customerId: CustomerId, { addresses = [] }: CustomerRecord, stored: ReadonlyArray<Address>) => {
+  const contentOf = (one: NewAddress) =>
+    JSON.stringify({ ...addressOf(AddressId.make(nilId), customerId, one), isDefault: null })
   const contents = new Set(stored.map(contentOf))
   const defaults = new Set(stored.filter(({ isDefault }) => isDefault).map(({ type }) => type))
   return addresses.flatMap((sent): ReadonlyArray<Address> => {

@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { newId } from "../ids/Id.ts"
+import { type AddressId, type CustomerId, type InteractionId, newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { withSent } from "../records/RecordService.ts"
 import { AddressNotFound, addressOf, CustomerNotFound, type NewAddress } from "./Customer.ts"
@@ -20,7 +20,7 @@ export class Addresses extends Context.Service<Addresses>()("stoa/domain/custome
     })
 
     /** A page of the addresses of any customer of the organization; 404 for an unknown customer. */
-    const of = Effect.fn("Addresses.of")(function*(customerId: string, page: PageRequest) {
+    const of = Effect.fn("Addresses.of")(function*(customerId: CustomerId, page: PageRequest) {
       yield* customers.mustExist(customerId)
       return yield* repo.list(customerId, page)
     })
@@ -33,7 +33,7 @@ export class Addresses extends Context.Service<Addresses>()("stoa/domain/custome
     })
 
     /** Deletes an address of the caller; 404 for any other address. */
-    const remove = Effect.fn("Addresses.remove")(function*(id: string) {
+    const remove = Effect.fn("Addresses.remove")(function*(id: AddressId) {
       if (!(yield* repo.remove((yield* customers.ownProfile).id, id))) return yield* new AddressNotFound()
     })
 
@@ -51,12 +51,12 @@ export class Interactions extends Context.Service<Interactions>()("stoa/domain/c
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
     /** A page, newest first. */
-    const list = Effect.fn("Interactions.list")(function*(customerId: string, page: PageRequest) {
+    const list = Effect.fn("Interactions.list")(function*(customerId: CustomerId, page: PageRequest) {
       yield* customers.mustExist(customerId)
       return yield* repo.list(customerId, page)
     })
 
-    const create = Effect.fn("Interactions.create")(function*(customerId: string, sent: NewInteraction) {
+    const create = Effect.fn("Interactions.create")(function*(customerId: CustomerId, sent: NewInteraction) {
       const [{ organizationId, userId: createdBy }, now] = [yield* CurrentActor, yield* clock]
       const { kind, metadata, notes, relatedEntityId = null } = sent
       const interaction: Interaction = {
@@ -75,7 +75,7 @@ export class Interactions extends Context.Service<Interactions>()("stoa/domain/c
     })
 
     const change = Effect.fn("Interactions.change")(
-      function*(customerId: string, id: string, { metadata, ...sent }: InteractionChange) {
+      function*(customerId: CustomerId, id: InteractionId, { metadata, ...sent }: InteractionChange) {
         const updatedAt = yield* clock
         const set = { ...sent, metadata: metadata === null ? {} : metadata, updatedAt }
         return (yield* repo.change(customerId, id, (before) => withSent(before, set))) ??
@@ -83,7 +83,7 @@ export class Interactions extends Context.Service<Interactions>()("stoa/domain/c
       }
     )
 
-    const remove = Effect.fn("Interactions.remove")(function*(customerId: string, id: string) {
+    const remove = Effect.fn("Interactions.remove")(function*(customerId: CustomerId, id: InteractionId) {
       if (!(yield* repo.remove(customerId, id))) return yield* new InteractionNotFound()
     })
 

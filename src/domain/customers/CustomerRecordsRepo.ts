@@ -4,6 +4,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import { changeLogInsert, deleteRecorded } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { AddressId, CustomerId, InteractionId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
@@ -23,7 +24,7 @@ const toChange = (
 export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/customers/AddressRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** A page of a customer's addresses, oldest first, in two statements. */
-    const list = Effect.fn("AddressRepo.list")((customerId: string, page: PageRequest) =>
+    const list = Effect.fn("AddressRepo.list")((customerId: CustomerId, page: PageRequest) =>
       Effect.orDie(ownPage(sql, addresses, "created_at, id", page, [sql`customer_id = ${customerId}::uuid`]))
     )
 
@@ -58,7 +59,7 @@ export class AddressRepo extends Context.Service<AddressRepo>()("stoa/domain/cus
     )
 
     /** Deletes an address of a customer; false when there is none. */
-    const remove = Effect.fn("AddressRepo.remove")((customerId: string, id: string) =>
+    const remove = Effect.fn("AddressRepo.remove")((customerId: CustomerId, id: AddressId) =>
       deleteRecorded(
         sql,
         addresses,
@@ -90,7 +91,7 @@ export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/do
         delete: "customers.removeInteraction"
       }
     }, Effect.die)
-    const of = (customerId: string) => sql`customer_id = ${customerId}::uuid`
+    const of = (customerId: CustomerId) => sql`customer_id = ${customerId}::uuid`
 
     /** False, and nothing written, when the organization has no such customer. */
     const insert = Effect.fn("InteractionRepo.insert")(function*(i: Interaction) {
@@ -109,13 +110,13 @@ export class InteractionRepo extends Context.Service<InteractionRepo>()("stoa/do
 
     return {
       /** A page of a customer's interactions, newest first, in two statements. */
-      list: (customerId: string, page: PageRequest) => records.list(page, [of(customerId)]),
+      list: (customerId: CustomerId, page: PageRequest) => records.list(page, [of(customerId)]),
       insert,
       /** Applies a rule to the current interaction with the row locked. Undefined for an unknown one. */
-      change: (customerId: string, id: string, rule: (before: Interaction) => Interaction) =>
+      change: (customerId: CustomerId, id: InteractionId, rule: (before: Interaction) => Interaction) =>
         records.change(id, (before) => Effect.succeed(rule(before)), of(customerId)),
       /** False when the customer has no such interaction. */
-      remove: (customerId: string, id: string) => records.remove(id, of(customerId))
+      remove: (customerId: CustomerId, id: InteractionId) => records.remove(id, of(customerId))
     }
   })
 }) {

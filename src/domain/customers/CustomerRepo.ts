@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, currentOrganization, isSignedIn } from "../access/Actor.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { CustomerId, newId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { refusedBy } from "../records/Constraints.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
@@ -66,7 +66,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
     }, Effect.orDie)
 
     /** Groups of a profile, for prices and promotions. Empty for an unknown profile. */
-    const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: string) {
+    const groupsOf = Effect.fn("CustomerRepo.groupsOf")(function*(id: CustomerId) {
       const rows = yield* decoding(sql, Schema.Struct({ groupIds: Customer.fields.groupIds }))`select
           group_ids as "groupIds" from customers
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
@@ -78,7 +78,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       openProfile,
       groupsOf,
       /** A profile by id; undefined when the organization has no such profile. */
-      find: (id: string) => records.find(id, there),
+      find: (id: CustomerId) => records.find(id, there),
       /** A page of profiles, newest first, in two statements. */
       list: (page: PageRequest) => records.list(page, [there]),
       /** Writes a new profile with its event; 409 when its login has a profile. */
@@ -88,7 +88,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
        * of two changes builds on the earlier one. Undefined for an unknown profile; the rule's record is returned only
        * when something was different and was written.
        */
-      change: (id: string, rule: (before: Customer) => Customer) =>
+      change: (id: CustomerId, rule: (before: Customer) => Customer) =>
         records.change(id, (before) => Effect.succeed(rule(before)), there)
     }
   })
@@ -96,7 +96,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
   static readonly layer = Layer.effect(CustomerRepo, CustomerRepo.make)
 }
 
-const Owner = Schema.Struct({ id: Schema.String, email: Schema.String, proven: Schema.Boolean })
+const Owner = Schema.Struct({ id: CustomerId, email: Schema.String, proven: Schema.Boolean })
 
 /** Reads customers for imports. */
 export const customerReads = Effect.map(SqlClient.SqlClient, (sql) => {

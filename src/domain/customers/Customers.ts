@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { isUuid, newId } from "../ids/Id.ts"
+import { type CustomerId, isUuid, newId } from "../ids/Id.ts"
 import {
   changedCustomer,
   type CustomerChange,
@@ -39,13 +39,12 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
     const ownProfile = Effect.flatMap(opened, (own) => own === null ? Unauthorized.of() : Effect.succeed(own))
 
     /** One profile; 404. */
-    const get = Effect.fn("Customers.get")(function*(customerId: string) {
-      const found = isUuid(customerId) ? yield* repo.find(customerId) : undefined
-      return found ?? (yield* new CustomerNotFound())
+    const get = Effect.fn("Customers.get")(function*(customerId: CustomerId) {
+      return (yield* repo.find(customerId)) ?? (yield* new CustomerNotFound())
     })
 
     /** Changes any profile of the organization; runs `customers.afterUpdate` when something differs. */
-    const change = Effect.fn("Customers.change")(function*(id: string, sent: CustomerChange, mode: MetadataMode) {
+    const change = Effect.fn("Customers.change")(function*(id: CustomerId, sent: CustomerChange, mode: MetadataMode) {
       const now = yield* clock
       const customer = yield* repo.change(id, (before) => changedCustomer(before, sent, mode, now))
       if (customer === undefined) return yield* new CustomerNotFound()
@@ -82,8 +81,11 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
       get,
       /** A page of profiles, newest first. */
       list: repo.list,
-      /** 404 unless the organization has this customer. */
-      mustExist: Effect.fn("Customers.mustExist")((customerId: string) => Effect.asVoid(get(customerId))),
+      /** The id of the customer that a request names; 404 unless the organization has them. */
+      mustExist: Effect.fn("Customers.mustExist")(function*(named: string) {
+        if (!isUuid<CustomerId>(named)) return yield* new CustomerNotFound()
+        return (yield* get(named)).id
+      }),
       /** Stored groups of a profile; empty for an unknown one. Groups that a client claims never count here. */
       groupsOf: repo.groupsOf
     }

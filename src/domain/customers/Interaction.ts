@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { CustomerId, InteractionId, Uuid } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, StorableObject } from "../text/Storable.ts"
 
@@ -9,9 +9,9 @@ export const InteractionKind = Schema.Literals(["visit", "call", "inquiry", "fit
 
 /** A staff note about contact with a customer (contract, platform §8). `createdBy` is the login of the author. */
 export const Interaction = Schema.Struct({
-  id: Uuid,
+  id: InteractionId,
   organizationId: Schema.String,
-  customerId: Uuid,
+  customerId: CustomerId,
   kind: InteractionKind,
   notes: Schema.String,
   relatedEntityId: Schema.NullOr(Uuid),

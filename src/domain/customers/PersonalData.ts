@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Cart } from "../carts/Cart.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { FulfillmentId, OrderId, OrderNoteId, RefundId } from "../ids/Id.ts"
 import { Order } from "../orders/Order.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { Address, Customer } from "./Customer.ts"
@@ -11,8 +11,8 @@ const text = Schema.NullOr(Schema.String)
 
 /** A note about a customer's order as the customer sees it, without its author. */
 export const WrittenNote = Schema.Struct({
-  id: Uuid,
-  orderId: Uuid,
+  id: OrderNoteId,
+  orderId: OrderId,
   visibility: Schema.String,
   text: Schema.String,
   createdAt: Time
@@ -20,8 +20,8 @@ export const WrittenNote = Schema.Struct({
 
 /** A refund, paid or pending; minor units of the order's currency. */
 export const GivenBack = Schema.Struct({
-  id: Uuid,
-  orderId: Uuid,
+  id: RefundId,
+  orderId: OrderId,
   amount: Schema.Int,
   reason: Schema.String,
   status: Schema.String,
@@ -30,8 +30,8 @@ export const GivenBack = Schema.Struct({
 
 /** A shipment or handover, and its tracking data. */
 export const HandedOver = Schema.Struct({
-  id: Uuid,
-  orderId: Uuid,
+  id: FulfillmentId,
+  orderId: OrderId,
   type: Schema.String,
   status: Schema.String,
   carrier: text,
@@ -43,7 +43,7 @@ export const HandedOver = Schema.Struct({
 
 /** An invoice as issued; `number` is its number in the organization. */
 export const IssuedDocument = Schema.Struct({
-  orderId: Uuid,
+  orderId: OrderId,
   number: Schema.Int,
   issuedAt: Time,
   content: Schema.Record(Schema.String, Schema.Unknown)

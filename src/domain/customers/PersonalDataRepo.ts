@@ -6,6 +6,7 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change } from "../events/Event.ts"
 import { redactChangeLog } from "../events/EventRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import { CartId, type CustomerId, OrderId } from "../ids/Id.ts"
 import { columnOf, columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
 import { blankCustomer, type Customer, CustomerNotFound } from "./Customer.ts"
@@ -16,7 +17,7 @@ import { GivenBack, HandedOver, IssuedDocument, OrdersOpen, WrittenNote } from "
 export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/domain/customers/PersonalDataRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** The records of a customer's orders: four statements for any number of orders; the newest `limit` of each kind. */
-    const orderRecords = Effect.fn("PersonalDataRepo.orderRecords")(function*(customerId: string, limit: number) {
+    const orderRecords = Effect.fn("PersonalDataRepo.orderRecords")(function*(customerId: CustomerId, limit: number) {
       const organization = yield* currentOrganization
       const newest = <A>(
         table: string,
@@ -41,15 +42,15 @@ export class PersonalDataRepo extends Context.Service<PersonalDataRepo>()("stoa/
      * numbers of open orders while something is still to be paid or shipped or a checkout is under way.
      */
     const erase = Effect.fn("PersonalDataRepo.erase")(
-      function*(customerId: string, now: Date) {
+      function*(customerId: CustomerId, now: Date) {
         // The change log entry of the erasure drops the origin as well.
         const actor: Actor = { ...yield* CurrentActor, ip: null, userAgent: null }
         const { organizationId } = actor
         const [profile] = yield* customers.rows(sql)`select ${sql.literal(customers.columns())} from customers
           where id = ${customerId}::uuid and organization_id = ${organizationId} and erased_at is null for update`
         if (profile === undefined) return yield* new CustomerNotFound()
-        const orderIds = yield* locked(sql, "orders", actor, profile.id)
-        const cartIds = yield* locked(sql, "carts", actor, profile.id)
+        const orderIds = yield* locked(sql, "orders", OrderId, actor, profile.id)
+        const cartIds = yield* locked(sql, "carts", CartId, actor, profile.id)
         const open = yield* underWay(sql, actor, profile.id)
         if (open.length > 0) return yield* new OrdersOpen(open.filter((number) => number !== ""))
         const own = yield* eraseOwn(sql, actor, profile, now)
@@ -97,8 +98,14 @@ const eraseOwn = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
 
 /** The customer's orders or carts, locked in the order of their ids, as every transaction that locks several does. */
 const locked = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, table: "orders" | "carts", actor: Actor, customerId: string) {
-    const rows = yield* decoding(sql, Schema.Struct({ id: Schema.String }))`select id from ${
+  function*<Id extends string>(
+    sql: SqlClient.SqlClient,
+    table: "orders" | "carts",
+    id: Schema.Codec<Id, string>,
+    actor: Actor,
+    customerId: CustomerId
+  ) {
+    const rows = yield* decoding(sql, Schema.Struct({ id }))`select id from ${
       sql(table)
     } where customer_id = ${customerId}::uuid
       and organization_id = ${actor.organizationId} order by id for update`
@@ -111,7 +118,7 @@ const locked = Effect.fnUntraced(
  * locked, orders first as in a cancellation. A checkout that created its order meanwhile is visible to this statement,
  * and one that did not cannot claim its cart before the erasure has ended it.
  */
-const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, customerId: string) {
+const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Actor, customerId: CustomerId) {
   const rows = yield* decoding(sql, Schema.Struct({ number: Schema.String }))`select order_number as number from orders
       where customer_id = ${customerId}::uuid and organization_id = ${actor.organizationId}
         and status in ('pending', 'confirmed', 'processing', 'partially_fulfilled')
@@ -123,7 +130,7 @@ const underWay = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, actor: Ac
 
 /** The ids of records that belong to the orders, for their change log entries. */
 const recordsOf = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
+  function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<OrderId>) {
     const Record = Schema.Struct({ entityType: Schema.String, ids: Schema.Array(Schema.String) })
     const of = (entityType: string, table: string) =>
       sql`select ${entityType}::text as "entityType", array_agg(id::text order by id) as ids from ${sql(table)}
@@ -138,7 +145,7 @@ const recordsOf = Effect.fnUntraced(
  * and shipments stay, and so do invoices, which the shop must keep as issued by law.
  */
 const anonymizeRecords = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<string>) {
+  function*(sql: SqlClient.SqlClient, actor: Actor, orderIds: ReadonlyArray<OrderId>) {
     const theirs = sql`order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
     yield* sql`update refunds set reason = reason_anonymous(reason) where ${theirs}`
     yield* sql`update order_status_history set reason = reason_anonymous(reason) where ${theirs} and reason is not null`
@@ -156,7 +163,7 @@ const details = lineDetails.map((field) => columnOf(undefined, field))
 const anonymize = Effect.fnUntraced(function*(
   sql: SqlClient.SqlClient,
   actor: Actor,
-  { cartIds, orderIds }: { readonly [Kind in "cartIds" | "orderIds"]: ReadonlyArray<string> },
+  { cartIds, orderIds }: { readonly cartIds: ReadonlyArray<CartId>; readonly orderIds: ReadonlyArray<OrderId> },
   now: Date
 ) {
   const cleared = sql.literal(details.map((column) => `${column} = null,`).join(" "))

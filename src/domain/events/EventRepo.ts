@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import type { CartId, CustomerId, OrderId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
@@ -104,9 +105,9 @@ const purging = (sql: SqlClient.SqlClient) => {
 /** A person to redact from the change log of an organization, and the records that their entries are about. */
 export interface Redaction {
   readonly organizationId: string
-  readonly customerId: string
-  readonly orderIds: ReadonlyArray<string>
-  readonly cartIds: ReadonlyArray<string>
+  readonly customerId: CustomerId
+  readonly orderIds: ReadonlyArray<OrderId>
+  readonly cartIds: ReadonlyArray<CartId>
   /** Ids of records that belong to their orders, by the change log's name for the kind. */
   readonly others: ReadonlyArray<{ readonly entityType: string; readonly ids: ReadonlyArray<string> }>
   /** Their login: the client address and program are removed from all changes they made. */

@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Redacted } from "effect"
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { forbidden, notFound } from "../errors/ErrorKinds.ts"
-import { isUuid } from "../ids/Id.ts"
+import { type FulfillmentId, isUuid, type OrderId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { type Download, type Fulfillment, type Granted, isOpen } from "./Fulfillment.ts"
@@ -23,7 +23,7 @@ export class DownloadKeys
 
 /** The signed content of a link. */
 interface DownloadLink {
-  readonly fulfillmentId: string
+  readonly fulfillmentId: FulfillmentId
   /** Expiry of the link in seconds since 1970. */
   readonly expires: number
 }
@@ -73,7 +73,7 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     }
 
     /** A page of the files of the caller's order, with download links. 404, 403. */
-    const ofOwn = Effect.fn("Downloads.ofOwn")(function*(orderId: string, page: PageRequest) {
+    const ofOwn = Effect.fn("Downloads.ofOwn")(function*(orderId: OrderId, page: PageRequest) {
       const order = yield* orders.findOwn(orderId)
       const [granted, now] = [yield* repo.filesOf(order.id, page), yield* clock]
       const items = granted.items.map((one): Download => ({
@@ -87,7 +87,7 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
     })
 
     /** Fulfillments of an order, with links for those whose file can be fetched now. */
-    const linked = Effect.fn("Downloads.linked")(function*(orderId: string, all: ReadonlyArray<Fulfillment>) {
+    const linked = Effect.fn("Downloads.linked")(function*(orderId: OrderId, all: ReadonlyArray<Fulfillment>) {
       if (!all.some(({ type }) => type === "digital-download")) return all
       const [granted, now] = [yield* repo.filesOf(orderId, { page: 1, limit: 100 }), yield* clock]
       const links = new Map(granted.items.map((one) => [one.fulfillmentId, linkOf(one, now)]))
@@ -101,15 +101,16 @@ export class Downloads extends Context.Service<Downloads>()("stoa/domain/fulfill
      * Follows a signed link: counts a download and returns the file's location. 404 for a link without a valid signature,
      * 403 for one that expired, is used up, or belongs to a cancelled or refunded order.
      */
-    const follow = Effect.fn("Downloads.follow")(function*(fulfillmentId: string, { expires, signature }: ShownLink) {
-      const link = { fulfillmentId, expires: Number(expires) }
-      if (!isUuid(fulfillmentId) || signature === undefined || !isSigned(link, signature, keys)) {
-        return yield* new DownloadNotFound()
+    const follow = Effect.fn("Downloads.follow")(
+      function*(fulfillmentId: string, { expires, signature }: ShownLink) {
+        if (!isUuid<FulfillmentId>(fulfillmentId)) return yield* new DownloadNotFound()
+        const link = { fulfillmentId, expires: Number(expires) }
+        if (signature === undefined || !isSigned(link, signature, keys)) return yield* new DownloadNotFound()
+        const now = yield* clock
+        const file = link.expires * 1000 > now.getTime() ? yield* repo.takeFile(fulfillmentId, now) : undefined
+        return file ?? (yield* new DownloadEnded())
       }
-      const now = yield* clock
-      const file = link.expires * 1000 > now.getTime() ? yield* repo.takeFile(fulfillmentId, now) : undefined
-      return file ?? (yield* new DownloadEnded())
-    })
+    )
 
     return { ofOwn, linked, follow }
   })

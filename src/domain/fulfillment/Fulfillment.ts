@@ -1,5 +1,5 @@
 import { Duration, Schema } from "effect"
-import { newId, Uuid } from "../ids/Id.ts"
+import { CustomerId, EntityId, FulfillmentId, newId, OrderId, OrderLineId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { maybe, Moment, Time, Units } from "../pricing/Bounds.ts"
 import { keyText, Remark, StorableObject, Text } from "../text/Storable.ts"
@@ -22,7 +22,7 @@ export type FulfillmentStatus = typeof FulfillmentStatus.Type
 
 /** An order line in a fulfillment: `id` is the order line's, title and sku are those of the purchase. */
 export const FulfillmentLine = Schema.Struct({
-  id: Uuid,
+  id: OrderLineId,
   title: Schema.String,
   sku: Schema.NullOr(Schema.String),
   quantity: Schema.Int
@@ -48,8 +48,8 @@ type DigitalGrant = typeof DigitalGrant.Type
  * when it covers a single line.
  */
 export const Fulfillment = Schema.Struct({
-  id: Uuid,
-  orderId: Uuid,
+  id: FulfillmentId,
+  orderId: OrderId,
   type: FulfillmentType,
   status: FulfillmentStatus,
   lineItems: Schema.Array(FulfillmentLine),
@@ -59,9 +59,9 @@ export const Fulfillment = Schema.Struct({
   estimatedDelivery: Schema.optionalKey(Time),
   shippedAt: Schema.optionalKey(Time),
   deliveredAt: Schema.optionalKey(Time),
-  customerId: Schema.optionalKey(Uuid),
+  customerId: Schema.optionalKey(CustomerId),
   entityType: Schema.optionalKey(Schema.String),
-  entityId: Schema.optionalKey(Uuid),
+  entityId: Schema.optionalKey(EntityId),
   ...DigitalGrant.fields,
   /** Remarks of its creator. */
   metadata: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
@@ -99,7 +99,7 @@ const tracking = {
 
 /** Body of `POST /orders/:id/fulfillments`: the units to fulfill (contract §5). Each line is named once. */
 export const NewShipment = Schema.Struct({
-  lineItems: Schema.Array(Schema.Struct({ orderLineItemId: Uuid, quantity: Units }))
+  lineItems: Schema.Array(Schema.Struct({ orderLineItemId: OrderLineId, quantity: Units }))
     .check(Schema.isMinLength(1), Schema.isMaxLength(maxLines)),
   type: Schema.optional(FulfillmentType.annotate({ description: "Default: physical." })),
   status: Schema.optional(
@@ -124,7 +124,7 @@ export type ShipmentChange = typeof ShipmentChange.Type
 
 /** Tracking of an order's fulfillment (contract, platform §7); null is unknown. */
 export const Tracking = Schema.Struct({
-  fulfillmentId: Uuid,
+  fulfillmentId: FulfillmentId,
   status: Schema.Literals(["pending", "processing", "shipped", "delivered", "cancelled", "failed"]),
   carrier: Schema.NullOr(Schema.String),
   trackingNumber: Schema.NullOr(Schema.String),
@@ -132,7 +132,7 @@ export const Tracking = Schema.Struct({
   estimatedDelivery: Schema.NullOr(Time),
   shippedAt: Schema.NullOr(Time),
   deliveredAt: Schema.NullOr(Time),
-  lineItems: Schema.Array(Schema.Struct({ id: Uuid, title: Schema.String, quantity: Schema.Int }))
+  lineItems: Schema.Array(Schema.Struct({ id: OrderLineId, title: Schema.String, quantity: Schema.Int }))
 }).annotate({ identifier: "Tracking" })
 export type Tracking = typeof Tracking.Type
 
@@ -197,7 +197,7 @@ export const digitalFulfillments = (order: Order, now: Date): ReadonlyArray<Fulf
 
 /** The file of a digital order line (contract, platform §7). The link is null where no file can be fetched. */
 export const Download = Schema.Struct({
-  lineItemId: Uuid,
+  lineItemId: OrderLineId,
   title: Schema.String,
   downloadUrl: Schema.NullOr(Schema.String),
   downloadsRemaining: Schema.Int,
@@ -207,10 +207,10 @@ export type Download = typeof Download.Type
 
 /** A file that an order line grants, and its use so far. */
 export const Granted = Schema.Struct({
-  lineItemId: Uuid,
+  lineItemId: OrderLineId,
   title: Schema.String,
   /** Null while the order is not paid. */
-  fulfillmentId: Schema.NullOr(Uuid),
+  fulfillmentId: Schema.NullOr(FulfillmentId),
   /** Location of the file; null where the catalog has none. */
   file: Schema.NullOr(Schema.String),
   remaining: Schema.Int,
@@ -224,6 +224,6 @@ export type Granted = typeof Granted.Type
 export const isOpen = (
   granted: Granted,
   now: Date
-): granted is Granted & { readonly fulfillmentId: string; readonly expiresAt: Date } =>
+): granted is Granted & { readonly fulfillmentId: FulfillmentId; readonly expiresAt: Date } =>
   granted.valid && granted.fulfillmentId !== null && granted.file !== null && granted.remaining > 0 &&
   granted.expiresAt !== null && granted.expiresAt > now

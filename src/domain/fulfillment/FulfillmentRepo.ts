@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { byActor, changeLog } from "../events/ChangeLogRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { CustomerId, EntityId, type FulfillmentId, newId, type OrderId, WarehouseId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { decoding } from "../records/Rows.ts"
@@ -24,7 +24,7 @@ export const StoredFulfillment = Schema.Struct({
   deliveredAt: time,
   details: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)),
   /** Units it took from stock, and from where: a cancelled one puts them back there. */
-  taken: Schema.Array(Schema.Struct({ sellable: Schema.String, warehouseId: Schema.String, quantity: Schema.Int }))
+  taken: Schema.Array(Schema.Struct({ sellable: Schema.String, warehouseId: WarehouseId, quantity: Schema.Int }))
 })
 
 /** The fulfillment `f` of the order `o`, with its lines. */
@@ -32,10 +32,10 @@ export const fulfillments = new Table(
   "fulfillments",
   Schema.Struct({
     ...StoredFulfillment.fields,
-    customerId: text,
+    customerId: Schema.NullOr(CustomerId),
     grant: Schema.Record(Schema.String, Schema.Unknown),
     lines: Schema.Array(
-      Schema.Struct({ ...FulfillmentLine.fields, entityId: Schema.String, entityType: Schema.String })
+      Schema.Struct({ ...FulfillmentLine.fields, entityId: EntityId, entityType: Schema.String })
     )
   }),
   {
@@ -103,7 +103,7 @@ const valid = "o.status not in ('cancelled', 'refunded')"
 export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/domain/fulfillment/FulfillmentRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** A page of the fulfillments of an order with their lines, oldest first, in two statements. */
-    const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
+    const ofOrder = Effect.fn("FulfillmentRepo.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
       const where = sql`f.order_id = ${orderId}::uuid and f.organization_id = ${yield* currentOrganization}`
       const [rows, [counted]] = yield* Effect.all([
         fulfillments.rows(sql)`select ${sql.literal(fulfillments.columns("f"))}
@@ -115,7 +115,7 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
     }, Effect.orDie)
 
     /** A page of the files that an order's lines grant, in the order of the lines, in two statements. */
-    const filesOf = Effect.fn("FulfillmentRepo.filesOf")(function*(orderId: string, page: PageRequest) {
+    const filesOf = Effect.fn("FulfillmentRepo.filesOf")(function*(orderId: OrderId, page: PageRequest) {
       const where = sql`l.order_id = ${orderId}::uuid and l.organization_id = ${yield* currentOrganization}
         and l.entity_type = 'digitalDownload'`
       const [items, [counted]] = yield* Effect.all([
@@ -135,7 +135,7 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
      * expired, the order was cancelled or refunded, or there is no file. Concurrent calls never exceed the limit. The id
      * comes from a signed link, which is the credential, so there is no organization filter.
      */
-    const takeFile = Effect.fn("FulfillmentRepo.takeFile")(function*(fulfillmentId: string, now: Date) {
+    const takeFile = Effect.fn("FulfillmentRepo.takeFile")(function*(fulfillmentId: FulfillmentId, now: Date) {
       // The update waits for concurrent downloads of the file and continues their count.
       const rows = yield* decoding(sql, Schema.Struct({ file: Schema.String }))`update fulfillments f
         set updated_at = ${now}::timestamptz,
@@ -160,7 +160,7 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
  */
 const delivering = (sql: SqlClient.SqlClient) =>
   Effect.fn("FulfillmentRepo.deliver")(
-    function*(orderId: string, fulfillments: ReadonlyArray<Fulfillment>) {
+    function*(orderId: OrderId, fulfillments: ReadonlyArray<Fulfillment>) {
       const actor = yield* CurrentActor
       const input = fulfillments.map((one) => ({ event: newId(), grant: grantOf(one), record: one }))
       // Lock the order first, so that a cancellation is either visible here or sees the fulfilled lines.

@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { isTransient } from "../errors/Transience.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { Uuid } from "../ids/Id.ts"
+import { OrderId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../jobs/Task.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
@@ -61,7 +61,7 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
         )
       ),
       /** A page of the fulfillments of an order, for callers who may read the order. 404, 403. */
-      ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: string, page: PageRequest) {
+      ofOrder: Effect.fn("Fulfillments.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         const order = yield* admitReader(yield* orders.find(orderId))
         const found = yield* repo.ofOrder(order.id, page)
         return { ...found, items: yield* downloads.linked(order.id, found.items) }
@@ -77,7 +77,7 @@ export class Fulfillments extends Context.Service<Fulfillments>()("stoa/domain/f
   static readonly layer = Layer.effect(Fulfillments, Fulfillments.make)
 }
 
-const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
+const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: OrderId }))
 
 /** After 30 s, then twice as long each time, 4 hours at most; together about a day. Then an operator has to look. */
 const retries: Retries = {

@@ -4,7 +4,7 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import { notFound } from "../errors/ErrorKinds.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { type FulfillmentId, newId, type OrderId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
@@ -21,7 +21,7 @@ export const shipments = new Table("fulfillments", StoredFulfillment)
 class FulfillmentNotFound extends notFound("Fulfillment", "Fulfillment not found.") {}
 
 /** The goods of an order, in one statement; undefined when the organization has no such order. */
-const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+const readGoods = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   Effect.map(
     decoding(sql, OrderGoods)`select o.id as "orderId", o.status,
         o.amount_captured is not null or o.grand_total = 0 as paid, o.customer_id as "customerId",
@@ -123,10 +123,10 @@ const updateShipment = (sql: SqlClient.SqlClient, actor: Actor, before: StoredSh
 }
 
 /** Locks an order until the transaction ends, so that later reads in it stay true. */
-export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+export const lockOrder = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
 
-const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organization: string, orderId: string) {
+const locked = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, organization: string, orderId: OrderId) {
   yield* lockOrder(sql, organization, orderId)
   return (yield* readGoods(sql, organization, orderId)) ?? (yield* new OrderNotFound())
 })
@@ -142,7 +142,7 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
     const stock = yield* OrderStock
 
     /** The goods of an order; undefined when the organization has no such order. */
-    const goodsOf = Effect.fn("ShipmentRepo.goodsOf")(function*(orderId: string) {
+    const goodsOf = Effect.fn("ShipmentRepo.goodsOf")(function*(orderId: OrderId) {
       return yield* readGoods(sql, yield* currentOrganization, orderId)
     }, Effect.orDie)
 
@@ -161,7 +161,7 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
        * with the fulfillment if it is `marked`, else by `beside`. 404 without such an order.
        */
       make: Effect.fn("ShipmentRepo.make")(<A, E, E2, E3, R, R3>(
-        orderId: string,
+        orderId: OrderId,
         plan: (goods: OrderGoods) => Effect.Effect<ShipmentPlan | undefined, E>,
         move: Effect.Effect<void, E2, R>,
         beside: (made: Fulfillment | undefined) => Effect.Effect<A, E3, R3>,
@@ -183,8 +183,8 @@ export class ShipmentRepo extends Context.Service<ShipmentRepo>()("stoa/domain/f
        * from. Writes nothing for an empty plan. 404 without such a fulfillment of such an order.
        */
       change: Effect.fn("ShipmentRepo.change")(<E>(
-        orderId: string,
-        fulfillmentId: string,
+        orderId: OrderId,
+        fulfillmentId: FulfillmentId,
         plan: (goods: OrderGoods, stored: StoredShipment) => Effect.Effect<ChangePlan | undefined, E>
       ) =>
         transacted(Effect.gen(function*() {
@@ -216,14 +216,14 @@ export const handoverLayer = Layer.effect(
   Handover,
   Effect.map(SqlClient.SqlClient, (sql) =>
     Handover.of({
-      rest: Effect.fn("Handover.rest")(function*(orderId: string) {
+      rest: Effect.fn("Handover.rest")(function*(orderId: OrderId) {
         const actor = yield* CurrentActor
         const goods = yield* readGoods(sql, actor.organizationId, orderId)
         const plan = goods === undefined ? undefined : planRest(goods, DateTime.toDateUtc(yield* DateTime.now))
         if (plan !== undefined) yield* insertShipment(sql, actor, plan, [], false)
       }, Effect.orDie),
       // Fulfilled lines without a shipment: digital goods with stock leave it when their order ends.
-      unshelved: Effect.fn("Handover.unshelved")(function*(orderId: string) {
+      unshelved: Effect.fn("Handover.unshelved")(function*(orderId: OrderId) {
         return yield* decoding(sql, Units)`select coalesce(l.variant_id, l.entity_id) as sellable,
             sum(l.quantity)::int4 as quantity
           from order_lines_read l

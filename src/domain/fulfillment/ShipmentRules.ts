@@ -1,6 +1,6 @@
 import { Result, Schema, Struct } from "effect"
 import { InvalidTransition, type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { newId } from "../ids/Id.ts"
+import { CustomerId, newId, OrderId } from "../ids/Id.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
 import { OrderLine } from "../orders/Order.ts"
 import { OrderStatus } from "../orders/OrderStatus.ts"
@@ -26,11 +26,11 @@ type FulfillableLine = typeof FulfillableLine.Type
 
 /** The state that decides whether an order can be fulfilled. */
 export const OrderGoods = Schema.Struct({
-  orderId: Schema.String,
+  orderId: OrderId,
   status: OrderStatus,
   /** The order was paid, or had nothing to pay. */
   paid: Schema.Boolean,
-  customerId: Schema.NullOr(Schema.String),
+  customerId: Schema.NullOr(CustomerId),
   lines: Schema.Array(FulfillableLine)
 })
 export type OrderGoods = typeof OrderGoods.Type

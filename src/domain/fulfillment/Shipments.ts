@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { Conflict } from "../errors/ApiErrors.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import type { FulfillmentId, OrderId } from "../ids/Id.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { Orders } from "../orders/Orders.ts"
 import type { Fulfillment, NewShipment, ShipmentChange } from "./Fulfillment.ts"
@@ -26,7 +27,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
     /** Predicts the plan and the order's transitions; `sameWay` checks them again on the locked order. */
-    const foresee = Effect.fnUntraced(function*(orderId: string, plan: Plan) {
+    const foresee = Effect.fnUntraced(function*(orderId: OrderId, plan: Plan) {
       const goods = yield* repo.goodsOf(orderId)
       if (goods === undefined) return yield* new OrderNotFound()
       const path = (yield* Effect.fromResult(plan(goods)))?.path ?? []
@@ -44,7 +45,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
      * if it does not.
      */
     const send = Effect.fnUntraced(function*<A, E, R>(
-      orderId: string,
+      orderId: OrderId,
       plan: Plan,
       beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>,
       marked: boolean
@@ -63,7 +64,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
      * status changes, which may refuse, then `fulfillment.afterCreate` and those after. 422 for an order that cannot be
      * fulfilled and for more units than are open; 409 when concurrent changes persist.
      */
-    const create = Effect.fn("Shipments.create")(function*(orderId: string, request: NewShipment) {
+    const create = Effect.fn("Shipments.create")(function*(orderId: OrderId, request: NewShipment) {
       const now = yield* clock
       const made = (one: Fulfillment | undefined) =>
         one === undefined ? Effect.die(new Error("A shipment has no units.")) : Effect.succeed(one)
@@ -76,7 +77,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
      * checks no permission, and `beside` writes the request's idempotency record.
      */
     const sendLines = Effect.fn("Shipments.sendLines")(function*<A, E, R>(
-      orderId: string,
+      orderId: OrderId,
       lineIds: ReadonlyArray<string>,
       parcel: Omit<NewShipment, "lineItems">,
       beside: (made: Fulfillment | undefined) => Effect.Effect<A, E, R>
@@ -89,7 +90,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
      * Marks a completely covered order fulfilled if a hook that kept it open now allows it. Runs in the caller's
      * transaction, which holds the order's lock. A refusal leaves the order unchanged.
      */
-    const conclude = Effect.fn("Shipments.conclude")(function*(orderId: string) {
+    const conclude = Effect.fn("Shipments.conclude")(function*(orderId: OrderId) {
       const goods = yield* repo.goodsOf(orderId)
       const path = goods === undefined ? [] : pathToEnd(goods)
       if (goods === undefined || path.length === 0) return
@@ -104,7 +105,7 @@ export class Shipments extends Context.Service<Shipments>()("stoa/domain/fulfill
      * to their stock. The order keeps its status. 404; 422 for an invalid transition.
      */
     const change = Effect.fn("Shipments.change")(
-      function*(orderId: string, fulfillmentId: string, request: ShipmentChange) {
+      function*(orderId: OrderId, fulfillmentId: FulfillmentId, request: ShipmentChange) {
         const now = yield* clock
         return yield* repo.change(
           orderId,

@@ -1,5 +1,6 @@
 import type { Effect } from "effect"
 import type { Actor, CurrentActor } from "../access/Actor.ts"
+import type { EntityId } from "../ids/Id.ts"
 import type { Database } from "../modules/DatabaseRepo.ts"
 import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
 import type { AfterOf, BeforeOf, OldOf } from "./HookMap.ts"
@@ -15,7 +16,7 @@ export interface HookContext extends HandlerTools {
   /** After a write of localized attributes: the changed fields, as `attributes.<locale>.<field>`. */
   readonly changedFieldPaths?: ReadonlyArray<string>
   /** Before an update of a catalog entity: its id. */
-  readonly entityId?: string
+  readonly entityId?: EntityId
   /** `db` where the hook runs inside the transaction of its operation, else null. */
   readonly tx: Database | null
 }

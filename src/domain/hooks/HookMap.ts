@@ -4,6 +4,7 @@ import type { EntityQuery, EntityRead, EntityView } from "../catalog/EntityView.
 import type { CheckoutData } from "../checkout/PricedCart.ts"
 import type { Customer } from "../customers/Customer.ts"
 import type { Fulfillment } from "../fulfillment/Fulfillment.ts"
+import type { CartId, CartLineId, EntityId, OrderId } from "../ids/Id.ts"
 import type { StockLevel } from "../inventory/StockLevel.ts"
 import type { Order } from "../orders/Order.ts"
 import type { PageOf } from "../paging/Paging.ts"
@@ -12,17 +13,17 @@ import type { PriceModifier } from "../pricing/PriceModifier.ts"
 import type { Promotion } from "../promotions/Promotion.ts"
 
 export interface AddedItem extends NewCartLine {
-  readonly cartId: string
+  readonly cartId: CartId
 }
 
 export interface QuantityChange {
-  readonly cartId: string
-  readonly itemId: string
+  readonly cartId: CartId
+  readonly itemId: CartLineId
   readonly quantity: number
 }
 
 export interface StatusChange {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly fromStatus: string
   readonly newStatus: string
   readonly reason: string | null
@@ -33,7 +34,7 @@ export interface StatusChange {
 /** Categories to assign to an entity, by ids or slugs. */
 export interface Categorized {
   /** Null for an entity that an import is about to create. */
-  readonly entityId: string | null
+  readonly entityId: EntityId | null
   /** Slugs of the categories to assign; an import creates missing ones. */
   readonly categories: ReadonlyArray<string>
   /** Other fields of the entity in an import; null where it has none. */

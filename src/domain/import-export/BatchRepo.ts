@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { ImportId } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { decoding } from "../records/Rows.ts"
 import { Import } from "./Import.ts"
@@ -84,7 +85,7 @@ const make = (sql: SqlClient.SqlClient) => {
    * counts the results and rolls back the writes.
    */
   const next = Effect.fn("BatchRepo.next")(
-    function*(id: string, limit: number, work: Work) {
+    function*(id: ImportId, limit: number, work: Work) {
       const [found] = yield* decoding(sql, LockedImport)`select ${columns}, now() as now from imports
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization} and state in ('queued', 'running')
         for no key update`

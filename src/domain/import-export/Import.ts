@@ -1,6 +1,6 @@
 import { Context, Schema } from "effect"
 import { Issue } from "../errors/ApiErrors.ts"
-import { Uuid } from "../ids/Id.ts"
+import { ImportId } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 
 /** What can be imported and exported (docs/import-export.md). */
@@ -49,7 +49,7 @@ const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** An import and how far it is. A record of a file may take several lines; `rows` counts records. */
 export const Import = Schema.Struct({
-  id: Uuid,
+  id: ImportId,
   organizationId: Schema.String,
   kind: Kind,
   format: ImportFormat,

@@ -3,7 +3,7 @@ import { SqlClient, SqlError } from "effect/sql"
 import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../events/Event.ts"
-import { newId } from "../ids/Id.ts"
+import { type ImportId, newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { refusalOf } from "../records/Constraints.ts"
@@ -45,7 +45,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
   /** Creates an import for a file about to arrive. */
   const begin = Effect.fn("ImportRepo.begin")(function*(options: ImportOptions) {
     const actor = yield* CurrentActor
-    const id = newId()
+    const id = newId<ImportId>()
     const { currency, dryRun, fileName, format, kind, pictures = false, warehouse } = options
     yield* sql`insert into imports (id, organization_id, kind, format, file_name, dry_run, currency, warehouse,
         pictures, actor, created_by)
@@ -56,7 +56,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
 
   /** Appends records of the file; false if the import no longer receives. */
   const stage = Effect.fn("ImportRepo.stage")(
-    function*(id: string, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
+    function*(id: ImportId, after: number, rows: ReadonlyArray<FileText>, bytes: number) {
       const organization = yield* currentOrganization
       // Texts and not one JSON value: a record's own depth and size are its limits, and not those of a batch.
       const staged = yield* sql`with import as (update imports set rows = ${after + rows.length}, bytes = ${bytes},
@@ -75,7 +75,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
   )
 
   /** Deletes an import whose file did not arrive. */
-  const discard = Effect.fn("ImportRepo.discard")(function*(id: string) {
+  const discard = Effect.fn("ImportRepo.discard")(function*(id: ImportId) {
     yield* sql`delete from imports where id = ${id}::uuid and organization_id = ${yield* currentOrganization}
       and state = 'receiving'`
   }, Effect.orDie)
@@ -84,7 +84,7 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
    * The file has arrived completely; call it in a transaction. `earlier`: the import of an earlier request with this
    * key, returned instead. Undefined if the import was discarded.
    */
-  const queue = Effect.fn("ImportRepo.queue")(function*(id: string, key: string | null, contentHash: string) {
+  const queue = Effect.fn("ImportRepo.queue")(function*(id: ImportId, key: string | null, contentHash: string) {
     const organization = yield* currentOrganization
     const rows = decoding(sql, Queued)
     const columns = sql.literal(`${imports.columns()}, content_hash as "contentHash"`)
@@ -111,14 +111,14 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
 const makeReads = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(imports.columns())
 
-  const find = Effect.fn("ImportRepo.find")(function*(id: string) {
+  const find = Effect.fn("ImportRepo.find")(function*(id: ImportId) {
     const [found] = yield* imports.rows(sql)`select ${columns} from imports
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
     return found
   }, Effect.orDie)
 
   /** The actor who sent the file; undefined if there is no such import. */
-  const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: string) {
+  const actorOf = Effect.fn("ImportRepo.actorOf")(function*(id: ImportId) {
     const [found] = yield* decoding(sql, SentActor)`select actor from imports
       where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
     return found?.actor
@@ -133,12 +133,12 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** The refused records of an import, in the order of the file. */
-  const refusals = Effect.fn("ImportRepo.refusals")(function*(id: string, page: PageRequest) {
+  const refusals = Effect.fn("ImportRepo.refusals")(function*(id: ImportId, page: PageRequest) {
     return yield* ownPage(sql, refusedRows, "row", page, [sql`import_id = ${id}::uuid`])
   }, Effect.orDie)
 
   /** The refused records after a row, up to a limit, for reading all of them. */
-  const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: string, row: number, limit: number) {
+  const refusalsAfter = Effect.fn("ImportRepo.refusalsAfter")(function*(id: ImportId, row: number, limit: number) {
     return yield* refusedRows.rows(sql)`select ${sql.literal(refusedRows.columns())} from import_refusals
       where organization_id = ${yield* currentOrganization} and import_id = ${id}::uuid and row > ${row}
       order by row limit ${limit}`
@@ -159,7 +159,7 @@ const makeEnds = (sql: SqlClient.SqlClient) => {
 
   /** Ends a running import and writes its event; undefined if it has ended or does not exist. */
   const end = Effect.fn("ImportRepo.end")(
-    function*(id: string, state: "failed" | "cancelled", error: string | null) {
+    function*(id: ImportId, state: "failed" | "cancelled", error: string | null) {
       const organization = yield* currentOrganization
       const [before] = yield* imports.rows(sql)`select ${columns} from imports where id = ${id}::uuid
         and organization_id = ${organization} and completed_at is null for no key update`

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { conflict, notFound } from "../errors/ErrorKinds.ts"
+import type { ImportId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { type ImportFormat, isExternal, type Kind, needed } from "./Import.ts"
 import { ImportRepo } from "./ImportRepo.ts"
@@ -28,20 +29,20 @@ export class Imports extends Context.Service<Imports>()("stoa/domain/import-expo
     const admitExport = (kind: Kind) => admit(needed[kind].read)
 
     /** 404, and 403 for a kind that is not the caller's. */
-    const get = Effect.fn("Imports.get")(function*(id: string) {
+    const get = Effect.fn("Imports.get")(function*(id: ImportId) {
       const found = (yield* repo.find(id)) ?? (yield* new ImportNotFound())
       yield* admitImport(found.kind, found.format)
       return found
     })
 
     /** Records that were refused, in the order of the file. */
-    const refusals = Effect.fn("Imports.refusals")(function*(id: string, page: PageRequest) {
+    const refusals = Effect.fn("Imports.refusals")(function*(id: ImportId, page: PageRequest) {
       yield* get(id)
       return yield* repo.refusals(id, page)
     })
 
     /** Stops after the current batch; finished batches stay. 409 if the import has ended. */
-    const cancel = Effect.fn("Imports.cancel")(function*(id: string) {
+    const cancel = Effect.fn("Imports.cancel")(function*(id: ImportId) {
       yield* get(id)
       return (yield* repo.end(id, "cancelled", null)) ?? (yield* new ImportOver())
     })

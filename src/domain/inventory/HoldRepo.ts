@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import type { OrderId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 import { StockAllocation, type StockDemand, unitsBySellable } from "./StockRules.ts"
 import {
@@ -149,7 +150,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
    * Releases everything a cancelled order still holds, from its checkout or reserved by hand; returns the number of
    * units.
    */
-  const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: string) {
+  const releaseSold = Effect.fn("HoldRepo.releaseSold")(function*(orderId: OrderId) {
     const [row] = yield* locking(
       orderId,
       (organization, holders) =>
@@ -172,7 +173,7 @@ const makeSold = (sql: SqlClient.SqlClient) => {
    * SQL arithmetic, so that concurrent shipments add up. Without `lines` everything the order still holds; with them at
    * most what it holds. A holder with nothing left is fulfilled. Returns what was deducted and from where.
    */
-  const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: string, lines?: ReadonlyArray<StockDemand>) {
+  const fulfilSold = Effect.fn("HoldRepo.fulfilSold")(function*(orderId: OrderId, lines?: ReadonlyArray<StockDemand>) {
     const shipped = lines === undefined ? undefined : unitsBySellable(lines)
     return yield* locking(
       orderId,
@@ -207,7 +208,7 @@ const makeReturns = (sql: SqlClient.SqlClient) => ({
    * back.
    */
   returnToHold: Effect.fn("HoldRepo.returnToHold")(
-    function*(orderId: string, units: ReadonlyArray<StockAllocation>) {
+    function*(orderId: OrderId, units: ReadonlyArray<StockAllocation>) {
       if (units.length === 0) return
       const organization = yield* currentOrganization
       // Locks the hold, which may have ended or been purged since everything in it was handed over.

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { isUuid, newId } from "../ids/Id.ts"
+import { type EntityId, isUuid, newId, type OrderId } from "../ids/Id.ts"
 import { HoldRepo } from "./HoldRepo.ts"
 import { ManualHoldRepo } from "./ManualHoldRepo.ts"
 import { OrderHoldRepo } from "./OrderHoldRepo.ts"
@@ -62,7 +62,7 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
       /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
       release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
       // An empty list needs no query.
-      available: (entityIds: ReadonlyArray<string>) =>
+      available: (entityIds: ReadonlyArray<EntityId>) =>
         entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
       levels: stock.levels,
       createWarehouse: places.create,
@@ -83,7 +83,7 @@ export class OrderStock extends Context.Service<OrderStock>()("stoa/domain/inven
     return {
       ...yield* OrderHoldRepo,
       /** Gives back everything the order still holds: from its checkout and reserved by hand. */
-      release: (orderId: string) => Effect.asVoid(holds.releaseSold(orderId)),
+      release: (orderId: OrderId) => Effect.asVoid(holds.releaseSold(orderId)),
       handOver: holds.fulfilSold,
       returnToHold: holds.returnToHold
     }
@@ -96,8 +96,8 @@ const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouse
   // Normalize the order id to lower case: the end of the order must find this hold.
   orderId: isUuid(orderId) ? orderId.toLowerCase() : orderId,
   quantity,
-  entityId: entityId.toLowerCase(),
-  sellable: (variantId ?? entityId).toLowerCase(),
+  entityId,
+  sellable: variantId ?? entityId,
   warehouseId: warehouseId ?? null,
   performedBy: performedBy ?? null
 })
@@ -105,7 +105,7 @@ const toHold = ({ entityId, orderId, performedBy, quantity, variantId, warehouse
 const allocate = (body: ManualStock, levels: ReadonlyArray<WarehouseStock>) => {
   const { quantity, sellable } = toHold(body)
   return Result.mapError(
-    allocateStock([{ sellable, quantity }], new Map([[sellable, levels]])),
+    allocateStock([{ sellable, quantity }], new Map<string, typeof levels>([[sellable, levels]])),
     ({ available, requested }) => new InsufficientStock(available, requested)
   )
 }

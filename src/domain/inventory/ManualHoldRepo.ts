@@ -5,6 +5,7 @@ import type { ValidationFailed } from "../errors/ApiErrors.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { EntityId, WarehouseId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 import { manualHolder, type StockAllocation, WarehouseStock } from "./StockRules.ts"
 import { allocateUnits, returnUnits } from "./StockStatements.ts"
@@ -12,9 +13,9 @@ import { allocateUnits, returnUnits } from "./StockStatements.ts"
 /** Units of a sellable (variant, else entity) reserved or released by hand for an order, in any or in one warehouse. */
 export interface ManualHold {
   readonly orderId: string
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly sellable: string
-  readonly warehouseId: string | null
+  readonly warehouseId: WarehouseId | null
   readonly quantity: number
   readonly performedBy: string | null
 }

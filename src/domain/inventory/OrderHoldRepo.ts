@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { OrderId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 import {
   allocateStock,
@@ -71,7 +72,7 @@ const makeChange = (sql: SqlClient.SqlClient) => {
 const noted = (
   sql: SqlClient.SqlClient,
   organization: string,
-  orderId: string,
+  orderId: OrderId,
   type: "reservation" | "return",
   reason: string,
   from: string
@@ -88,7 +89,7 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
   const allocations = decoding(sql, StockAllocation)
   /** Releases units that were never handed over, at most what the order holds; returns them by warehouse. */
   const releaseUnits = Effect.fn("OrderHoldRepo.releaseUnits")(
-    function*(orderId: string, units: ReadonlyArray<StockDemand>) {
+    function*(orderId: OrderId, units: ReadonlyArray<StockDemand>) {
       if (units.length === 0) return []
       return yield* locking(
         orderId,
@@ -105,7 +106,7 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
 
   /** Allocates again what a failed refund had released, as far as it is available; returns what was allocated. */
   const holdAgain = Effect.fn("OrderHoldRepo.holdAgain")(
-    function*(orderId: string, released: ReadonlyArray<StockAllocation>) {
+    function*(orderId: OrderId, released: ReadonlyArray<StockAllocation>) {
       if (released.length === 0) return []
       return yield* locking(
         orderId,
@@ -143,7 +144,7 @@ const makeRestock = (sql: SqlClient.SqlClient) => ({
    * come back. Returns them by warehouse.
    */
   restoreHold: Effect.fn("OrderHoldRepo.restoreHold")(
-    function*(orderId: string, units: ReadonlyArray<StockDemand>) {
+    function*(orderId: OrderId, units: ReadonlyArray<StockDemand>) {
       if (units.length === 0) return []
       const organization = yield* currentOrganization
       return yield* decoding(sql, StockAllocation)`with away as materialized (

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { invalid } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, VariantId, WarehouseId } from "../ids/Id.ts"
 import { maybe } from "../pricing/Bounds.ts"
 import { FreeText, ShortText, Text } from "../text/Storable.ts"
 import { levelSettings, maxUnits } from "./StockLevel.ts"
@@ -25,9 +25,9 @@ const AdjustmentMode = Schema.Literals(["add", "remove", "set"])
  * `mode` with `amount`. Without a warehouse it is the active one with the lowest priority number. Units.
  */
 export const AdjustStock = Schema.Struct({
-  entityId: Uuid,
-  variantId: maybe(Uuid),
-  warehouseId: maybe(Uuid),
+  entityId: EntityId,
+  variantId: maybe(VariantId),
+  warehouseId: maybe(WarehouseId),
   type: Schema.optional(AdjustmentType),
   quantity: Schema.optional(Schema.Int),
   adjustment: Schema.optional(Schema.Int),
@@ -43,9 +43,9 @@ export type AdjustStock = typeof AdjustStock.Type
 
 /** Body of a reservation or a release by hand (contract 6). Without a warehouse: any, by priority. Units. */
 export const ManualStock = Schema.Struct({
-  entityId: Uuid,
-  variantId: maybe(Uuid),
-  warehouseId: maybe(Uuid),
+  entityId: EntityId,
+  variantId: maybe(VariantId),
+  warehouseId: maybe(WarehouseId),
   quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
   orderId: Text,
   performedBy: maybe(Text)

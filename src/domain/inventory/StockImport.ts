@@ -36,12 +36,13 @@ const stockItems = new RowTable("stock_items", Schema.Struct({ sellableId: Uuid,
   updates: "version = t.version + 1"
 })
 
-const target = Struct.pick(StockLevel.fields, ["id", "entityId", "variantId", "warehouseId"])
+const target = Struct.pick(StockLevel.fields, ["entityId", "variantId", "warehouseId"])
 const settings = Struct.pick(StockLevel.fields, ["unitCost", "reorderThreshold", "reorderQuantity", "allowNegative"])
 
 const stockLevels = new RowTable(
   "stock_levels",
   Schema.Struct({
+    id: StockLevel.fields.id,
     ...target,
     ...settings,
     sellableId: Uuid,
@@ -58,6 +59,7 @@ const stockLevels = new RowTable(
 export const movements = new Table(
   "stock_movements",
   Schema.Struct({
+    id: Uuid,
     ...target,
     type: Schema.String,
     quantity: Schema.Int,

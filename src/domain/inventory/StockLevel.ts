@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, StockLevelId, Uuid, VariantId, WarehouseId } from "../ids/Id.ts"
 import { Amount, maybe, Time } from "../pricing/Bounds.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 
@@ -10,11 +10,11 @@ const Units = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxUnits 
 const Priority = Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 }))
 
 const fields = {
-  id: Uuid,
+  id: StockLevelId,
   organizationId: Schema.String,
-  entityId: Uuid,
-  variantId: Schema.NullOr(Uuid),
-  warehouseId: Uuid,
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  warehouseId: WarehouseId,
   quantityOnHand: Schema.Int,
   quantityReserved: Schema.Int,
   quantityIncoming: Schema.Int,
@@ -75,7 +75,7 @@ export const levelSettings = {
 
 /** A stock location (contract 6). Allocation uses active warehouses only, lowest `priority` first. */
 export const Warehouse = Schema.Struct({
-  id: Uuid,
+  id: WarehouseId,
   organizationId: Schema.String,
   name: Schema.String,
   code: Schema.String,

@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Sellable } from "../catalog/Sellables.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId, Uuid } from "../ids/Id.ts"
+import { EntityId, newId, nilId, WarehouseId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { Time } from "../pricing/Bounds.ts"
@@ -28,13 +28,13 @@ const columns = levels.columns("l")
 
 /** Which level an adjustment is about; without a warehouse the active one with the lowest priority number. */
 export interface StockTarget extends Sellable {
-  readonly warehouseId: string | null
+  readonly warehouseId: WarehouseId | null
 }
 
 const Adjustable = Schema.Struct({
   entityKnown: Schema.Boolean,
   variantKnown: Schema.Boolean,
-  warehouseId: Schema.NullOr(Uuid),
+  warehouseId: Schema.NullOr(WarehouseId),
   version: Schema.NullOr(Schema.Int),
   level: Schema.NullOr(StockLevel),
   now: Time
@@ -60,8 +60,8 @@ export interface StockMovement {
 
 /** Which levels a list shows; absent shows all. */
 export interface LevelFilter {
-  readonly entityId?: string | undefined
-  readonly warehouseId?: string | undefined
+  readonly entityId?: EntityId | undefined
+  readonly warehouseId?: WarehouseId | undefined
 }
 
 /** Levels of stock: what there is, and corrections of it. */
@@ -73,14 +73,14 @@ export class StockRepo extends Context.Service<StockRepo>()("stoa/domain/invento
 
 const makeReads = (sql: SqlClient.SqlClient) => {
   /** Units that can be sold of each entity, over all its variants and all active warehouses; 0 for unknown ones. */
-  const available = Effect.fn("StockRepo.available")(function*(entityIds: ReadonlyArray<string>) {
+  const available = Effect.fn("StockRepo.available")(function*(entityIds: ReadonlyArray<EntityId>) {
     const organization = yield* currentOrganization
-    const rows = yield* decoding(sql, Schema.Struct({ entityId: Uuid, units: Schema.Int }))`
+    const rows = yield* decoding(sql, Schema.Struct({ entityId: EntityId, units: Schema.Int }))`
       select l.entity_id as "entityId", sum(greatest(l.on_hand - l.reserved, 0)) as units
       from stock_levels l join warehouses w on w.id = l.warehouse_id and w.is_active
       where l.organization_id = ${organization} and l.entity_id = any(${entityIds}::uuid[]) group by l.entity_id`
     const units = new Map(rows.map((row) => [row.entityId, row.units]))
-    return Object.fromEntries(entityIds.map((id) => [id, units.get(id.toLowerCase()) ?? 0]))
+    return Object.fromEntries(entityIds.map((id) => [id, units.get(id) ?? 0]))
   }, Effect.orDie)
 
   const list = Effect.fn("StockRepo.levels")(function*(filter: LevelFilter, page: PageRequest) {
@@ -115,7 +115,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
         and i.sellable_id = any(${ids}::uuid[])`
     const warehouses = yield* decoding(
       sql,
-      Schema.Struct({ id: Uuid, code: Schema.String, isActive: Schema.Boolean })
+      Schema.Struct({ id: WarehouseId, code: Schema.String, isActive: Schema.Boolean })
     )`select id, code, is_active as "isActive" from warehouses where organization_id = ${organization}
       order by priority, id`
     return {
@@ -154,9 +154,9 @@ const makeAdjustable = (sql: SqlClient.SqlClient) => ({
     const level = emptyLevel({
       id: newId(),
       organizationId: organization,
-      entityId: entityId.toLowerCase(),
-      variantId: variantId?.toLowerCase() ?? null,
-      warehouseId: found.warehouseId ?? entityId,
+      entityId,
+      variantId: variantId ?? null,
+      warehouseId: found.warehouseId ?? WarehouseId.make(nilId),
       updatedAt
     })
     const version = found.version ?? 0

@@ -1,5 +1,5 @@
 import { Data, Result, Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { type EntityId, type OrderId, Uuid, WarehouseId } from "../ids/Id.ts"
 
 /** Requested units of a sellable (variant, else entity). */
 export interface StockDemand {
@@ -8,7 +8,7 @@ export interface StockDemand {
 }
 
 /** What a warehouse has of a sellable: on hand minus reserved. */
-export const WarehouseStock = Schema.Struct({ warehouseId: Uuid, priority: Schema.Int, available: Schema.Int })
+export const WarehouseStock = Schema.Struct({ warehouseId: WarehouseId, priority: Schema.Int, available: Schema.Int })
 export type WarehouseStock = typeof WarehouseStock.Type
 
 /** The stock of a sellable by warehouse, in any order; a Map is one. */
@@ -17,7 +17,7 @@ export interface StockLevels {
 }
 
 /** Units allocated from one warehouse. */
-export const StockAllocation = Schema.Struct({ sellable: Uuid, warehouseId: Uuid, quantity: Schema.Int })
+export const StockAllocation = Schema.Struct({ sellable: Uuid, warehouseId: WarehouseId, quantity: Schema.Int })
 export type StockAllocation = typeof StockAllocation.Type
 
 /** The sellable that falls short, over all warehouses and all lines that want it. */
@@ -29,8 +29,8 @@ export interface StockShort {
 
 /** What a placed order holds more (above 0) or less of a sellable (variant, else entity). Units. */
 export interface HoldChange {
-  readonly orderId: string
-  readonly entityId: string
+  readonly orderId: OrderId
+  readonly entityId: EntityId
   readonly sellable: string
   readonly units: number
 }
@@ -48,8 +48,8 @@ export interface StockSnapshot {
 /** Units of a sellable to reserve in one warehouse. */
 export interface ReservationLine {
   readonly sellable: string
-  readonly entityId: string
-  readonly warehouseId: string
+  readonly entityId: EntityId
+  readonly warehouseId: WarehouseId
   readonly quantity: number
 }
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
-import { newId } from "../ids/Id.ts"
+import { type EntityId, newId, type OrderId, type WarehouseId } from "../ids/Id.ts"
 import {
   type HoldState,
   manualHolder,
@@ -20,7 +20,7 @@ import {
 interface LevelRow {
   readonly sellable_id: string
   readonly version: bigint
-  readonly warehouse_id: string | null
+  readonly warehouse_id: WarehouseId | null
   readonly priority: number | null
   readonly available: number | null
 }
@@ -127,7 +127,7 @@ export const reserveStatement = (
  */
 export const lockingHolds =
   (sql: SqlClient.SqlClient) =>
-  <A, E, R>(orderId: string, body: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<A, E, R>) =>
+  <A, E, R>(orderId: OrderId, body: (organization: string, holders: ReadonlyArray<string>) => Effect.Effect<A, E, R>) =>
     sql.withTransaction(Effect.gen(function*() {
       const organization = yield* currentOrganization
       const holders = [orderId, manualHolder(orderId)]
@@ -246,7 +246,7 @@ export interface Returning {
   readonly organization: string
   readonly holder: string
   readonly sellable: string
-  readonly warehouseId: string | null
+  readonly warehouseId: WarehouseId | null
   readonly quantity: number
   readonly reason: string
 }
@@ -276,8 +276,9 @@ export const returnUnits = (sql: SqlClient.SqlClient, returning: Returning) => {
 export interface UnitAllocation {
   readonly organization: string
   readonly holder: string
+  /** That of an order here, or of another system. */
   readonly orderId: string
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly sellable: string
   readonly performedBy: string | null
   readonly allocations: ReadonlyArray<StockAllocation>

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import type { OrderId } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
@@ -29,7 +30,7 @@ const encode = Schema.encodeSync(Schema.toCodecJson(InvoiceContent))
 export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/invoices/InvoiceRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     /** In one statement, of an order of this organization. */
-    const factsOf = Effect.fn("InvoiceRepo.factsOf")(function*(orderId: string) {
+    const factsOf = Effect.fn("InvoiceRepo.factsOf")(function*(orderId: OrderId) {
       const [row] = yield* decoding(sql, Facts)`select
           nullif(trim(coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), '') as name,
           coalesce(nullif(o.email, ''), c.email) as email,
@@ -55,7 +56,7 @@ export class InvoiceRepo extends Context.Service<InvoiceRepo>()("stoa/domain/inv
      * gaps, because the counter's row is locked until the invoice is committed.
      */
     const issue = Effect.fn("InvoiceRepo.issue")(
-      function*(orderId: string, content: InvoiceContent) {
+      function*(orderId: OrderId, content: InvoiceContent) {
         const actor = yield* CurrentActor
         const organization = actor.organizationId
         // Locks the counter; what is read afterwards cannot change before this invoice is committed.

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { conflict } from "../errors/ErrorKinds.ts"
+import type { OrderId } from "../ids/Id.ts"
 import { type Order, OrderNotFound } from "../orders/Order.ts"
 import { admitReader, Orders } from "../orders/Orders.ts"
 import { contentOf, InvoiceSettings, wordsOf } from "./Invoice.ts"
@@ -36,7 +37,7 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
     const pdf = yield* InvoicePdf
     const settings = yield* InvoiceSettings
 
-    const readable = (orderId: string) => Effect.flatMap(orders.find(orderId), admitReader)
+    const readable = (orderId: OrderId) => Effect.flatMap(orders.find(orderId), admitReader)
 
     const paymentsOf = ({ amountCaptured, placedAt }: Order) =>
       amountCaptured === null || amountCaptured === 0 ? [] : [{ at: placedAt, amount: amountCaptured }]
@@ -60,7 +61,7 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
       return { number, document, email: buyer.email }
     })
 
-    const found = Effect.fnUntraced(function*(orderId: string) {
+    const found = Effect.fnUntraced(function*(orderId: OrderId) {
       return (yield* orders.find(orderId))?.order ?? (yield* new OrderNotFound())
     })
 
@@ -71,16 +72,16 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
 
     return {
       /** The invoice as a page, for callers who can read the order; the first request issues it. */
-      page: Effect.fn("Invoices.page")(function*(orderId: string) {
+      page: Effect.fn("Invoices.page")(function*(orderId: OrderId) {
         const { document, number } = yield* invoiceOf(yield* readable(orderId))
         return { fileName: `${number}.html`, html: htmlOf(document) }
       }),
       /** The same as PDF. */
-      file: Effect.fn("Invoices.file")(function*(orderId: string) {
+      file: Effect.fn("Invoices.file")(function*(orderId: OrderId) {
         return yield* drawn(yield* readable(orderId))
       }),
       /** What was paid for an order, as a page. 409 before anything was. */
-      receipt: Effect.fn("Invoices.receipt")(function*(orderId: string) {
+      receipt: Effect.fn("Invoices.receipt")(function*(orderId: OrderId) {
         const order = yield* readable(orderId)
         if (order.amountCaptured === null) return yield* new NotPaid()
         const { buyer, issued, refunds } = yield* repo.factsOf(order.id)
@@ -93,7 +94,7 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
        * Issues the invoice and returns the data of its mail: the total in minor units, and the e-mail address of the
        * order, else of its customer. For staff: 404, 409.
        */
-      issued: Effect.fn("Invoices.issued")(function*(orderId: string) {
+      issued: Effect.fn("Invoices.issued")(function*(orderId: OrderId) {
         const order = yield* found(orderId)
         const { currency, grandTotal, orderNumber, organizationId } = order
         const { document: { locale }, email, number: invoiceNumber } = yield* invoiceOf(order)
@@ -102,7 +103,7 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
       /**
        * The PDF for a mail the service sends; there is no permission check, because the recipient was decided before.
        */
-      fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: string) {
+      fileToSend: Effect.fn("Invoices.fileToSend")(function*(orderId: OrderId) {
         return yield* drawn(yield* found(orderId))
       })
     }

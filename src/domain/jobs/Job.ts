@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { JobId } from "../ids/Id.ts"
 
 const Time = Schema.Date.annotate({ format: "date-time" })
 
@@ -9,7 +9,7 @@ export type JobStatus = typeof JobStatus.Type
 
 /** A background job as it is served (spec §2, contract platform §12.1). */
 export const Job = Schema.Struct({
-  id: Uuid,
+  id: JobId,
   organizationId: Schema.String,
   queue: Schema.String,
   taskSlug: Schema.String,

@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
+import type { JobId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { decoding } from "../records/Rows.ts"
@@ -50,7 +51,7 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
     const columns = sql.literal(jobs.columns())
     const records = jobs.rows(sql)
 
-    const find = Effect.fn("JobRecordRepo.find")(function*(id: string) {
+    const find = Effect.fn("JobRecordRepo.find")(function*(id: JobId) {
       const [job] = yield* records`select ${columns} from commerce_jobs
         where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
       return job
@@ -62,7 +63,7 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
     )
 
     /** Restarts a failed job; undefined if the organization has no failed job with that id. */
-    const retry = Effect.fn("JobRecordRepo.retry")(function*(id: string) {
+    const retry = Effect.fn("JobRecordRepo.retry")(function*(id: JobId) {
       const actor = yield* CurrentActor
       // The change log records the restart only, without the job's input and output.
       const retried = changeLogRows(sql, actor, {

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { JobId } from "../ids/Id.ts"
 import type { ProcessingOrder, RunCounts } from "./Job.ts"
 import type { Input } from "./Jobs.ts"
 import type { Task, Tasks } from "./Task.ts"
@@ -18,7 +19,7 @@ export interface EngineJob {
 
 /** A try of a job that an engine wants done. */
 export interface EngineCall {
-  readonly id: string
+  readonly id: JobId
   readonly task: string
   readonly input: Input
   readonly organizationId: string

@@ -3,6 +3,7 @@ import { CurrentActor, isAnonymous } from "../access/Actor.ts"
 import { grants } from "../access/Permission.ts"
 import { Unauthorized, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { conflict, forbidden, notFound } from "../errors/ErrorKinds.ts"
+import type { JobId } from "../ids/Id.ts"
 import { pageSize } from "../paging/Paging.ts"
 import type { JobStatus, RunCounts } from "./Job.ts"
 import { JobRecordRepo } from "./JobRecordRepo.ts"
@@ -42,9 +43,9 @@ export class Jobs extends Context.Service<Jobs, {
     task: string,
     input: Input,
     options: EnqueueOptions
-  ) => Effect.Effect<string, ValidationFailed>
+  ) => Effect.Effect<JobId, ValidationFailed>
   /** Many at once, in one statement; all or none. Ids in their order. */
-  readonly enqueueAll: (jobs: ReadonlyArray<NewJob>) => Effect.Effect<ReadonlyArray<string>, ValidationFailed>
+  readonly enqueueAll: (jobs: ReadonlyArray<NewJob>) => Effect.Effect<ReadonlyArray<JobId>, ValidationFailed>
 }>()("stoa/domain/jobs/Jobs") {}
 
 export class JobNotFound extends notFound("Job", "Job not found.") {}
@@ -62,7 +63,7 @@ export class FailedJobs extends Context.Service<FailedJobs>()("stoa/domain/jobs/
   make: Effect.map(JobRecordRepo, (repo) => ({
     list: repo.failed,
     /** Restarts a failed job. 404 without it, 409 if it is not failed. */
-    retry: Effect.fn("FailedJobs.retry")(function*(id: string) {
+    retry: Effect.fn("FailedJobs.retry")(function*(id: JobId) {
       const again = yield* repo.retry(id)
       if (again !== undefined) return again
       const found = yield* repo.find(id)

@@ -1,4 +1,5 @@
 import { Context, type Effect, Schema } from "effect"
+import { OrderId } from "../ids/Id.ts"
 import { ShortText } from "../text/Storable.ts"
 
 /** Minor units of the mail's currency. */
@@ -32,7 +33,7 @@ export const Mail = Schema.Union([
   mailOf("password-reset", { resetUrl: Schema.String, userName: Schema.String }),
   mailOf("email-verification", { verifyUrl: Schema.String, userName: Schema.String }),
   mailOf("order-confirmation", {
-    orderId: Schema.String,
+    orderId: OrderId,
     orderNumber: Schema.String,
     currency: Schema.String,
     lines: Schema.Array(MailedLine),
@@ -46,13 +47,13 @@ export const Mail = Schema.Union([
     shippingAddress: Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))
   }),
   mailOf("order-status-change", {
-    orderId: Schema.String,
+    orderId: OrderId,
     newStatus: Schema.String,
     previousStatus: Schema.String,
     orderNumber: Schema.optional(Schema.String)
   }),
   mailOf("order-invoice", {
-    orderId: Schema.String,
+    orderId: OrderId,
     orderNumber: Schema.String,
     invoiceNumber: Schema.String,
     currency: Schema.String,

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import type { OrderId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 
 const Addressed = Schema.Struct({
@@ -20,7 +21,7 @@ const Payment = Schema.Struct({ state: Schema.Literals(["awaited", "paid", "give
 /** Outcome of a mail about an order; failure null: it was sent. */
 interface NotedMail {
   readonly id: string
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly template: string
   readonly failure: string | null
 }
@@ -49,7 +50,7 @@ const make = (sql: SqlClient.SqlClient) => {
   )
 
   /** Undefined without the order. */
-  const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: string) {
+  const paymentState = Effect.fn("OrderMailRepo.paymentState")(function*(orderId: OrderId) {
     const [row] = yield* payments`select case
           when status = 'cancelled' then 'given-up'
           when status = 'pending' and amount_captured is null then 'awaited'

@@ -1,13 +1,14 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { invalid } from "../errors/ErrorKinds.ts"
 import type { EventNotice, EventSubscriber } from "../events/EventSubscribers.ts"
+import { OrderId } from "../ids/Id.ts"
 import { Invoices } from "../invoices/Invoices.ts"
 import { type InvoiceMail, isMailAddress, type Mail, Mails } from "./Mail.ts"
 import { type Addressed, OrderMailRepo } from "./OrderMailRepo.ts"
 
 /** The fields of an order event that mails need; change log entries can be of an older version. */
 const MailedOrder = Schema.Struct({
-  id: Schema.String,
+  id: OrderId,
   orderNumber: Schema.String,
   status: Schema.String,
   currency: Schema.String,
@@ -88,7 +89,7 @@ export class InvoiceMails extends Context.Service<InvoiceMails>()("stoa/domain/m
      * Mails an order's invoice in a background job, which renders it; issues the invoice if necessary. For staff. 404;
      * 409 if the order cannot be invoiced yet; 422 without an address.
      */
-    const send = Effect.fn("InvoiceMails.send")(function*(orderId: string, request: InvoiceMail) {
+    const send = Effect.fn("InvoiceMails.send")(function*(orderId: OrderId, request: InvoiceMail) {
       const invoice = yield* invoices.issued(orderId)
       const to = request.to ?? invoice.email
       if (to === null) return yield* new AddressNeeded()

@@ -2,6 +2,7 @@ import { Context, Data, Effect, Layer, Metric, Schema, type Scope, type Stream }
 import { CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { invalid } from "../errors/ErrorKinds.ts"
+import type { EntityId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import { defineTask, GiveUp } from "../jobs/Task.ts"
 import { Uploads } from "./Media.ts"
@@ -39,7 +40,7 @@ export type ShownPicture = typeof ShownPicture.Type
 
 /** The pictures of an entity in their order. */
 export interface PicturesOfEntity {
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly pictures: ReadonlyArray<ShownPicture>
 }
 

@@ -4,7 +4,7 @@ import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { StorageNotSupported, Unavailable } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
-import { newId } from "../ids/Id.ts"
+import { type MediaAssetId, newId } from "../ids/Id.ts"
 import {
   declaredType,
   type Detachment,
@@ -81,7 +81,7 @@ const makeAddress = Effect.gen(function*() {
    * The address of an asset's file. Unsigned if the asset is public or the caller sees unpublished content; signed and
    * expiring for readers of media only (401, 403). 503 if the service cannot sign.
    */
-  return Effect.fn("Media.address")(function*(id: string, asked: AddressRequest) {
+  return Effect.fn("Media.address")(function*(id: MediaAssetId, asked: AddressRequest) {
     const actor = yield* CurrentActor
     if (asked.signed) yield* requireAnyOf(actor, ["media:read"])
     const asset = (yield* repo.find(id)) ?? (yield* new MediaNotFound())
@@ -127,16 +127,16 @@ export class Media extends Context.Service<Media>()("stoa/domain/media/Media", {
   make: Effect.gen(function*() {
     const [repo, files, removeClaimed] = [yield* MediaRepo, yield* MediaFileRepo, yield* makeRemovals]
 
-    const record = Effect.fn("Media.record")(function*(id: string) {
+    const record = Effect.fn("Media.record")(function*(id: MediaAssetId) {
       return (yield* repo.record(id)) ?? (yield* new MediaNotFound())
     })
 
-    const update = Effect.fn("Media.update")(function*(id: string, change: MediaChange) {
+    const update = Effect.fn("Media.update")(function*(id: MediaAssetId, change: MediaChange) {
       return (yield* repo.update(id, change)) ?? (yield* new MediaNotFound())
     })
 
     /** Deletes the asset, then its files: now, or when the storage answers again. */
-    const remove = Effect.fn("Media.remove")(function*(id: string) {
+    const remove = Effect.fn("Media.remove")(function*(id: MediaAssetId) {
       const keys = (yield* repo.remove(id)) ?? (yield* new MediaNotFound())
       yield* removeClaimed(files.claimThese(keys))
     })

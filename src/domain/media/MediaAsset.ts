@@ -1,5 +1,5 @@
 import { Context, Layer, Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, MediaAssetId, VariantId } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
@@ -17,7 +17,7 @@ export type MediaRole = typeof MediaRole.Type
  * permitted viewers; `isPublic` allows everybody, even if nothing published shows it.
  */
 export const MediaAsset = Schema.Struct({
-  id: Uuid,
+  id: MediaAssetId,
   organizationId: Schema.String,
   storageKey: Schema.String,
   filename: Schema.String,
@@ -29,7 +29,7 @@ export const MediaAsset = Schema.Struct({
   metadata: Metadata,
   origin: Schema.Literals(["merchant", "generated", "imported"]),
   confidence: Schema.NullOr(Schema.Finite),
-  derivedFromAssetId: Schema.NullOr(Uuid),
+  derivedFromAssetId: Schema.NullOr(MediaAssetId),
   isPublic: Schema.Boolean,
   uploadedAt: Time,
   url: Schema.String
@@ -38,15 +38,15 @@ export type MediaAsset = typeof MediaAsset.Type
 
 /** Where an asset is attached, and as what; `variantId` null: to the entity itself. */
 export const MediaAttachment = Schema.Struct({
-  entityId: Uuid,
-  variantId: Schema.NullOr(Uuid),
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
   role: MediaRole,
   sortOrder: Schema.Int
 }).annotate({ identifier: "MediaAttachment" })
 export type MediaAttachment = typeof MediaAttachment.Type
 
 /** An asset with one of its attachments. */
-export const AttachedMedium = Schema.Struct({ ...MediaAttachment.fields, mediaAssetId: Uuid })
+export const AttachedMedium = Schema.Struct({ ...MediaAttachment.fields, mediaAssetId: MediaAssetId })
 export type AttachedMedium = typeof AttachedMedium.Type
 
 /** An asset with what it is attached to, at most 100 of them. */
@@ -64,26 +64,26 @@ export type MediaChange = typeof MediaChange.Type
 
 /** An asset to attach to an entity or one of its variants. */
 export const NewAttachment = Schema.Struct({
-  entityId: Uuid,
-  mediaAssetId: Uuid,
+  entityId: EntityId,
+  mediaAssetId: MediaAssetId,
   role: MediaRole,
-  variantId: Schema.optional(Schema.NullOr(Uuid)),
+  variantId: Schema.optional(Schema.NullOr(VariantId)),
   sortOrder: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 })))
 }).annotate({ identifier: "NewMediaAttachment" })
 export type NewAttachment = typeof NewAttachment.Type
 
 /** The attachment that is to go. */
 export const Detachment = Schema.Struct({
-  entityId: Uuid,
-  mediaAssetId: Uuid,
-  variantId: Schema.optional(Schema.NullOr(Uuid))
+  entityId: EntityId,
+  mediaAssetId: MediaAssetId,
+  variantId: Schema.optional(Schema.NullOr(VariantId))
 }).annotate({ identifier: "MediaDetachment" })
 export type Detachment = typeof Detachment.Type
 
 /** Which assets a list is narrowed to. */
 export interface MediaFilter {
   readonly contentType?: string | undefined
-  readonly entityId?: string | undefined
+  readonly entityId?: EntityId | undefined
 }
 
 /** An asset that was measured and stored, before it has its row; without an origin it is from the merchant. */

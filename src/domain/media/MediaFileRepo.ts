@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { newId, Uuid } from "../ids/Id.ts"
+import { EntityId, MediaAssetId, newId, Uuid } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
@@ -20,14 +20,14 @@ const StoredFile = Schema.Struct({
 const MediaFile = Schema.Struct({
   ...StoredFile.fields,
   ...Struct.pick(MediaAsset.fields, ["organizationId", "filename", "isPublic"]),
-  assetId: Uuid,
+  assetId: MediaAssetId,
   isDerived: Schema.Boolean
 })
 export type MediaFile = typeof MediaFile.Type
 
 /** A smaller version that is stored, before it has its row. */
 interface NewRendition extends Schema.Schema.Type<typeof StoredFile> {
-  readonly assetId: string
+  readonly assetId: MediaAssetId
   readonly width: number
 }
 
@@ -65,7 +65,7 @@ const files = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** The smaller version of an asset in this width; undefined before it is rendered. */
-  const rendition = Effect.fn("MediaFileRepo.rendition")(function*(assetId: string, width: number) {
+  const rendition = Effect.fn("MediaFileRepo.rendition")(function*(assetId: MediaAssetId, width: number) {
     const [found] = yield* decoding(lookup, StoredFile)`select ${sql.literal(storedColumns)} from media_renditions
       where asset_id = ${assetId}::uuid and width = ${width} and organization_id = ${yield* currentOrganization}`
     return found
@@ -137,7 +137,7 @@ const removals = (sql: SqlClient.SqlClient) => {
 
 /** A picture in another shop's file, with its position among the pictures of its entity, from 0. */
 const NamedPicture = Schema.Struct({
-  entityId: Uuid,
+  entityId: EntityId,
   url: Schema.String,
   position: Schema.Int,
   alt: Schema.NullOr(Schema.String)

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { MediaAssetId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
@@ -85,7 +86,7 @@ const attachments = `(select coalesce(json_agg(json_build_object('entityId', l.e
 const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
   const columns = sql.literal(assets.columns("a"))
 
-  const find = Effect.fn("MediaRepo.find")(function*(id: string) {
+  const find = Effect.fn("MediaRepo.find")(function*(id: MediaAssetId) {
     const [found] = yield* decoding(lookup, FoundAsset)`select ${columns}, ${
       sql.literal(isPublicAsset("a"))
     } as "isShown"
@@ -93,7 +94,7 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: 
     return found
   }, Effect.orDie)
 
-  const record = Effect.fn("MediaRepo.record")(function*(id: string) {
+  const record = Effect.fn("MediaRepo.record")(function*(id: MediaAssetId) {
     const [found] = yield* decoding(lookup, MediaRecord)`select ${columns}, ${sql.literal(attachments)} as attachments
       from media_assets a where a.id = ${id}::uuid and a.organization_id = ${yield* currentOrganization}`
     return found
@@ -139,7 +140,7 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
     return found
   }, Effect.orDie)
 
-  const update = Effect.fn("MediaRepo.update")(function*(id: string, { alt, isPublic, metadata }: MediaChange) {
+  const update = Effect.fn("MediaRepo.update")(function*(id: MediaAssetId, { alt, isPublic, metadata }: MediaChange) {
     const actor = yield* CurrentActor
     const [found] = yield* assets.rows(sql)`with old as materialized (select * from media_assets
         where id = ${id}::uuid and organization_id = ${actor.organizationId} for no key update),
@@ -157,7 +158,7 @@ const writing = (sql: SqlClient.SqlClient, assets: Table<MediaAsset>) => {
    * Deletes an asset and returns the keys of its files, the original first, now on the removal list; undefined if there
    * is none.
    */
-  const remove = Effect.fn("MediaRepo.remove")(function*(id: string) {
+  const remove = Effect.fn("MediaRepo.remove")(function*(id: MediaAssetId) {
     const actor = yield* CurrentActor
     // The triggers put its files on the list of those that have to go, in the same transaction.
     const [found] = yield* decoding(sql, RemovedKeys)`with written as (

@@ -3,6 +3,7 @@ import { CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
 import { Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import type { CustomerId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { customerTotals, ForeignOrder, OrderNotFound } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
@@ -14,7 +15,7 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
 
     /** A page of a customer's orders with their lines, newest first. 404 without such a customer. */
     const of = Effect.fn("CustomerOrders.of")(
-      function*(customerId: string, status: string | undefined, page: PageRequest) {
+      function*(customerId: CustomerId, status: string | undefined, page: PageRequest) {
         yield* customers.mustExist(customerId)
         return yield* orders.list({ customerId, status }, page)
       }
@@ -61,9 +62,9 @@ export class CustomerOrders extends Context.Service<CustomerOrders>()("stoa/doma
     return {
       of,
       /** Orders of a customer profile that were not cancelled; 0 for a guest. For promotions of the first order. */
-      countOf: (customerId: string | null) => customerId === null ? Effect.succeed(0) : orders.countOf(customerId),
+      countOf: (customerId: CustomerId | null) => customerId === null ? Effect.succeed(0) : orders.countOf(customerId),
       /** What a customer has bought in all. */
-      totalsOf: (customerId: string) => Effect.map(orders.spent(customerId), customerTotals),
+      totalsOf: (customerId: CustomerId) => Effect.map(orders.spent(customerId), customerTotals),
       listOwn,
       findOwn,
       getOwn,

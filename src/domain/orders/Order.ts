@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { Line } from "../carts/Line.ts"
 import { forbidden, notFound } from "../errors/ErrorKinds.ts"
-import { isUuid, Uuid } from "../ids/Id.ts"
+import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
 import { Table } from "../records/Table.ts"
 import { keyText } from "../text/Storable.ts"
@@ -17,8 +17,8 @@ export const LineFulfillment = Schema.Literals(["unfulfilled", "partial", "fulfi
  * the order's (contract §4, §3.3).
  */
 export const OrderLine = Schema.Struct({
-  id: Uuid,
-  orderId: Uuid,
+  id: OrderLineId,
+  orderId: OrderId,
   ...Line.fields,
   unitPrice: Amount,
   totalPrice: Amount,
@@ -42,10 +42,10 @@ export const ShippingAddress = Schema.Record(Schema.String, Schema.Unknown)
  * confirmed as refunded.
  */
 export const Order = Schema.Struct({
-  id: Uuid,
+  id: OrderId,
   organizationId: Schema.String,
   orderNumber: Schema.String,
-  customerId: Schema.NullOr(Uuid),
+  customerId: Schema.NullOr(CustomerId),
   status: OrderStatus,
   currency: Schema.String,
   subtotal: Amount,
@@ -98,7 +98,7 @@ export interface StoredOrder {
   /** User whose profile the order belongs to; null for a guest's order. */
   readonly ownerUserId: string | null
   /** The cart the order was created from. */
-  readonly cartId: string | null
+  readonly cartId: CartId | null
   /** SHA-256 of the secret of that cart. */
   readonly cartSecretHash: string | null
   /** Provider that authorized the payment. */
@@ -109,12 +109,12 @@ export interface StoredOrder {
 
 /** An order found by a look-up, with enough data to distinguish it. */
 export const OrderHit = Schema.Struct({
-  id: Uuid,
+  id: OrderId,
   orderNumber: Schema.String,
   status: OrderStatus,
   currency: Schema.String,
   grandTotal: Amount,
-  customerId: Schema.NullOr(Uuid),
+  customerId: Schema.NullOr(CustomerId),
   /** First and last name of the customer; null of a guest. */
   customerName: Schema.NullOr(Schema.String),
   /** The address left with the order, else that of the customer's profile. */
@@ -129,9 +129,9 @@ export type NoteVisibility = typeof NoteVisibility.Type
 
 /** What staff notes about an order (contract §4.4). `authorId` is the login that wrote it. */
 export const OrderNote = Schema.Struct({
-  id: Uuid,
+  id: OrderNoteId,
   organizationId: Schema.String,
-  orderId: Uuid,
+  orderId: OrderId,
   text: Schema.String,
   visibility: NoteVisibility,
   authorId: Schema.NullOr(Schema.String),
@@ -143,7 +143,7 @@ export type OrderNote = typeof OrderNote.Type
 export class NoteNotFound extends notFound("OrderNote", "Note not found.") {}
 
 /** A note for the order's customer, without its author. */
-export const CustomerNote = Schema.Struct({ id: Uuid, text: Schema.String, createdAt: Time }).annotate({
+export const CustomerNote = Schema.Struct({ id: OrderNoteId, text: Schema.String, createdAt: Time }).annotate({
   identifier: "CustomerOrderNote"
 })
 export type CustomerNote = typeof CustomerNote.Type

@@ -1,5 +1,6 @@
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
+import type { OrderId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "./Order.ts"
 
@@ -22,7 +23,7 @@ export interface OrderProjection {
    * Runs in the transaction of every later change of an order's lines, money or status, and updates the projection to
    * the current state. Must be idempotent.
    */
-  readonly changed: (orderIds: ReadonlyArray<string>) => Effect.Effect<void, never, CurrentActor>
+  readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, CurrentActor>
 }
 
 /** Id and organization of a changed order. */
@@ -88,7 +89,7 @@ export const orderProjections: Effect.Effect<OrderProjections["Service"]> = Effe
 /** Updates the projections of an order of the actor's organization; a failure is a defect of the change. */
 export const updateProjections = (
   projections: OrderProjections["Service"],
-  orderId: string
+  orderId: OrderId
 ): Effect.Effect<void, never, CurrentActor> =>
   projections.any()
     ? Effect.flatMap(CurrentActor, ({ organizationId }) => projections.tell([{ organizationId, id: orderId }])).pipe(

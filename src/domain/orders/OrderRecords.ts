@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, type OrderId, type OrderNoteId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { CustomerOrders } from "./CustomerOrders.ts"
 import { type NewNote, NoteNotFound, type OrderNote, OrderNotFound } from "./Order.ts"
@@ -22,22 +22,22 @@ export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/o
     })
 
     /** A page of what happened to an order, oldest first. */
-    const timeline = Effect.fn("OrderRecords.timeline")(function*(orderId: string, page: PageRequest) {
+    const timeline = Effect.fn("OrderRecords.timeline")(function*(orderId: OrderId, page: PageRequest) {
       return (yield* repo.timeline(orderId, page)) ?? (yield* new OrderNotFound())
     })
 
     /** A page of all notes, oldest first. */
-    const notes = Effect.fn("OrderRecords.notes")(function*(orderId: string, page: PageRequest) {
+    const notes = Effect.fn("OrderRecords.notes")(function*(orderId: OrderId, page: PageRequest) {
       if ((yield* orders.find(orderId)) === undefined) return yield* new OrderNotFound()
       return yield* repo.notes(orderId, undefined, page)
     })
 
-    const addNote = Effect.fn("OrderRecords.addNote")(function*(orderId: string, sent: NewNote) {
+    const addNote = Effect.fn("OrderRecords.addNote")(function*(orderId: OrderId, sent: NewNote) {
       const note = yield* newNote(orderId, sent)
       return (yield* repo.insertNote(note)) ? note : yield* new OrderNotFound()
     })
 
-    const removeNote = Effect.fn("OrderRecords.removeNote")(function*(orderId: string, id: string) {
+    const removeNote = Effect.fn("OrderRecords.removeNote")(function*(orderId: OrderId, id: OrderNoteId) {
       if (!(yield* repo.removeNote(orderId, id))) return yield* new NoteNotFound()
     })
 
@@ -45,7 +45,7 @@ export class OrderRecords extends Context.Service<OrderRecords>()("stoa/domain/o
      * An internal note in the transaction that creates its order. The order carries the idempotency record, so the note
      * does not.
      */
-    const noteNewOrder = Effect.fn("OrderRecords.noteNewOrder")(function*(orderId: string, text: string) {
+    const noteNewOrder = Effect.fn("OrderRecords.noteNewOrder")(function*(orderId: OrderId, text: string) {
       const { executionId: _, ...actor } = yield* CurrentActor
       const inserted = repo.insertNote(yield* newNote(orderId, { text }))
       yield* Effect.provideService(inserted, CurrentActor, actor)
@@ -70,7 +70,7 @@ const termsOf = (text: string): LookupTerms => ({
   beginning: text.toLowerCase()
 })
 
-const newNote = Effect.fnUntraced(function*(orderId: string, { text, visibility = "internal" }: NewNote) {
+const newNote = Effect.fnUntraced(function*(orderId: OrderId, { text, visibility = "internal" }: NewNote) {
   const actor = yield* CurrentActor
   const note: OrderNote = {
     id: newId(),

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert, deleteRecorded } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { OrderId, OrderNoteId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { decoding } from "../records/Rows.ts"
@@ -46,7 +47,7 @@ const recordedElsewhere = ["orders.statusChange", "orders.addNote"]
  * All sources in one form: `(rank, id, kind, type, at, actor, data)`. Events of the same moment sort by rank, lowest
  * first. Change log entries without a position in the chain are in a separate index.
  */
-const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string) => {
+const sources = (sql: SqlClient.SqlClient, orderId: OrderId, organization: string) => {
   const changeLog = (placed: "is null" | "is not null") =>
     sql`select 2, e.id::text, case when e.type = 'payments.capture' then 'payment' else 'change' end,
         case when e.type = 'payments.capture' then 'captured' else e.type end, e.created_at, e.actor_id,
@@ -97,11 +98,11 @@ const sources = (sql: SqlClient.SqlClient, orderId: string, organization: string
 }
 
 const notesOf = (sql: SqlClient.SqlClient) => {
-  const of = (orderId: string) => sql`order_id = ${orderId}::uuid`
+  const of = (orderId: OrderId) => sql`order_id = ${orderId}::uuid`
 
   /** A page of an order's notes, oldest first, in two statements; optionally of one visibility. */
   const notes = Effect.fn("OrderRecordsRepo.notes")(
-    (orderId: string, visibility: NoteVisibility | undefined, page: PageRequest) =>
+    (orderId: OrderId, visibility: NoteVisibility | undefined, page: PageRequest) =>
       ownPage(sql, orderNotes, "created_at, id", page, [
         of(orderId),
         ...(visibility === undefined ? [] : [sql`visibility = ${visibility}`])
@@ -127,7 +128,7 @@ const notesOf = (sql: SqlClient.SqlClient) => {
 
   /** False if the order has no such note. */
   const removeNote = Effect.fn("OrderRecordsRepo.removeNote")(
-    (orderId: string, id: string) =>
+    (orderId: OrderId, id: OrderNoteId) =>
       Effect.map(
         deleteRecorded(sql, orderNotes, id, (note: OrderNote) => toChange("orders.removeNote", note), of(orderId)),
         (note) => note !== undefined
@@ -174,7 +175,7 @@ export class OrderRecordsRepo extends Context.Service<OrderRecordsRepo>()("stoa/
     }, Effect.orDie)
 
     /** A page, oldest first, in one statement. Undefined when the organization has no such order. */
-    const timeline = Effect.fn("OrderRecordsRepo.timeline")(function*(orderId: string, page: PageRequest) {
+    const timeline = Effect.fn("OrderRecordsRepo.timeline")(function*(orderId: OrderId, page: PageRequest) {
       const organization = yield* currentOrganization
       const rows = yield* decoding(sql, EntryRow)`with o as materialized (select * from orders
           where id = ${orderId}::uuid and organization_id = ${organization}),

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
-import { isUuid } from "../ids/Id.ts"
+import { type CustomerId, isUuid } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { decoding } from "../records/Rows.ts"
 import { isOrderNumber, SpentIn } from "./Order.ts"
@@ -13,7 +13,7 @@ import { OrderStatus } from "./OrderStatus.ts"
 export interface OrderFilter {
   readonly status?: string | undefined
   /** Only those of this customer profile. */
-  readonly customerId?: string | undefined
+  readonly customerId?: CustomerId | undefined
   /** Only those of the profile of this login. */
   readonly userId?: string | undefined
 }
@@ -24,7 +24,7 @@ const ownerOf = (column: string) => `jsonb_build_object('orderId', claimed.id, '
 
 const ofCustomers = (sql: SqlClient.SqlClient) => {
   /** What a customer has spent in each currency, that of most orders first, in one statement. */
-  const spent = Effect.fn("OrderRepo.spent")(function*(customerId: string) {
+  const spent = Effect.fn("OrderRepo.spent")(function*(customerId: CustomerId) {
     return yield* decoding(sql, SpentIn)`select currency, count(*) as count,
         sum(grand_total - refunded_total)::float8 as spent
       from orders where organization_id = ${yield* currentOrganization} and customer_id = ${customerId}::uuid
@@ -33,7 +33,7 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** How many orders of a customer profile were not cancelled. */
-  const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: string) {
+  const countOf = Effect.fn("OrderRepo.countOf")(function*(customerId: CustomerId) {
     const [row] = yield* sql`select count(*) as total from orders where organization_id = ${yield* currentOrganization}
       and customer_id = ${customerId}::uuid and status <> 'cancelled'`
     return Number(row?.["total"])
@@ -50,7 +50,7 @@ const ofCustomers = (sql: SqlClient.SqlClient) => {
    * Assigns the guest orders of an e-mail address to a customer and records each in the change log, in one statement.
    * Returns the count. Orders with an owner keep it, so repeating the call changes nothing.
    */
-  const claim = Effect.fn("OrderRepo.claim")(function*(customerId: string, email: string) {
+  const claim = Effect.fn("OrderRepo.claim")(function*(customerId: CustomerId, email: string) {
     const actor = yield* CurrentActor
     const entries = changeLogRows(sql, actor, {
       type: "orders.claim",

@@ -1,5 +1,6 @@
 import { Effect, String, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
+import type { OrderId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { columnsOf } from "../records/Columns.ts"
 import { Order, orderLines, type StoredOrder } from "./Order.ts"
@@ -32,7 +33,7 @@ const toOrder = ({ importedAt, isDraft, ...order }: OrderRow): Order => ({
 /** Reads of orders with their lines, each in one statement however many orders and lines it finds. */
 export const orderStatements = (sql: SqlClient.SqlClient) => ({
   /** An order by its id; with `lock`, its row stays locked until the transaction ends. */
-  order: (organization: string, id: string, lock: boolean) =>
+  order: (organization: string, id: OrderId, lock: boolean) =>
     Effect.map(
       sql<OrderRow>`select ${sql.literal(columns)} from orders o
         where o.id = ${id}::uuid and o.organization_id = ${organization}

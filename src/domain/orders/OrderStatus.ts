@@ -1,6 +1,7 @@
 import { Context, type Effect, Result, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { InvalidTransition } from "../errors/ApiErrors.ts"
+import type { OrderId } from "../ids/Id.ts"
 import type { StockDemand } from "../inventory/StockRules.ts"
 
 /** The states of an order; the first is the one it is placed in (specification 3, contract 4.1). */
@@ -93,7 +94,7 @@ export class UndoCreateOrder extends Context.Service<UndoCreateOrder, {
    * Returns the promotion usage, and releases the cart if nothing was captured (contract §3.6). Call it in the
    * transaction that cancels the order. Repeating it changes nothing.
    */
-  readonly undo: (orderId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly undo: (orderId: OrderId) => Effect.Effect<void, never, CurrentActor>
 }>()("stoa/domain/orders/UndoCreateOrder") {}
 
 /**
@@ -105,7 +106,7 @@ export class Handover extends Context.Service<Handover, {
    * Writes one fulfillment of all open units when staff mark an order fulfilled, so that its fulfillments cover every
    * unit (contract §4.2). Nothing when no unit is open. The caller takes the stock.
    */
-  readonly rest: (orderId: string) => Effect.Effect<void, never, CurrentActor>
+  readonly rest: (orderId: OrderId) => Effect.Effect<void, never, CurrentActor>
   /** Fulfilled units that are still in stock: those of digital goods with stock. */
-  readonly unshelved: (orderId: string) => Effect.Effect<ReadonlyArray<StockDemand>, never, CurrentActor>
+  readonly unshelved: (orderId: OrderId) => Effect.Effect<ReadonlyArray<StockDemand>, never, CurrentActor>
 }>()("stoa/domain/orders/Handover") {}

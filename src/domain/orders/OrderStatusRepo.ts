@@ -6,7 +6,7 @@ import { conflict } from "../errors/ErrorKinds.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, type OrderId, RefundId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import { decoding } from "../records/Rows.ts"
 import type { Order } from "./Order.ts"
@@ -20,7 +20,7 @@ class StatusChanged
 
 /** A permitted change of status, decided on an order that was in `from`. */
 export interface OrderTransition {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly from: OrderStatus
   readonly to: OrderStatus
   readonly reason: string | null
@@ -39,7 +39,7 @@ export interface OrderTransition {
 /** The order after a transition, and the refund or void that a durable step has to settle with the provider. */
 export interface TransitionOutcome {
   readonly order: Order
-  readonly refundId: string | null
+  readonly refundId: RefundId | null
 }
 
 /** The guard of every transition: of callers that saw the same status one wins, and the row is locked for what follows. */
@@ -59,7 +59,7 @@ const compareAndSet = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTran
  */
 const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition) => {
   const effects = effectsOf[change.to]
-  return decoding(sql, Schema.Struct({ refundId: Schema.NullOr(Schema.String) }))`with lines as (
+  return decoding(sql, Schema.Struct({ refundId: Schema.NullOr(RefundId) }))`with lines as (
       update order_lines set fulfillment_status = 'fulfilled'
       where ${effects.includes("markLinesFulfilled")}::boolean and order_id = ${change.orderId}::uuid
         and fulfillment_status <> 'fulfilled'),

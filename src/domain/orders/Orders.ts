@@ -6,6 +6,7 @@ import { hashCartSecret } from "../carts/Cart.ts"
 import type { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import type { StatusChange } from "../hooks/HookMap.ts"
 import { Hooks } from "../hooks/Hooks.ts"
+import type { OrderId } from "../ids/Id.ts"
 import { ForeignOrder, type Order, OrderNotFound, type StoredOrder } from "./Order.ts"
 import { OrderRepo } from "./OrderRepo.ts"
 import { type OrderStatus, transition, type TransitionSource } from "./OrderStatus.ts"
@@ -46,7 +47,7 @@ export interface StatusRequest
 
 /** A status path for an order whose goods are handed over. */
 export interface Moving {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly from: OrderStatus
   readonly path: ReadonlyArray<OrderStatus>
 }
@@ -56,7 +57,7 @@ type Transition = OrderStatusRepo["Service"]["transition"]
 
 /** One status step of an order whose goods are handed over, permitted by the table and the hooks. */
 const askToMove = Effect.fnUntraced(
-  function*(hooks: Hooks["Service"], orderId: string, from: OrderStatus, to: OrderStatus) {
+  function*(hooks: Hooks["Service"], orderId: OrderId, from: OrderStatus, to: OrderStatus) {
     // The sender confirms a pending order, not the parcel (`ShipmentRules.planLines`).
     yield* Effect.fromResult(transition(from, to, from === "pending" ? "request" : "fulfillment"))
     const source = "fulfillment" as const
@@ -88,7 +89,7 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
     })
 
     /** Checks the transition and runs the before hooks; the result only has to be written. */
-    const prepare = Effect.fnUntraced(function*(orderId: string, request: StatusRequest) {
+    const prepare = Effect.fnUntraced(function*(orderId: OrderId, request: StatusRequest) {
       yield* requireAnyOf(yield* CurrentActor, ["orders:update"])
       const found = yield* orders.find(orderId)
       if (found === undefined) return yield* new OrderNotFound()
@@ -110,7 +111,7 @@ export class Orders extends Context.Service<Orders>()("stoa/domain/orders/Orders
      */
     const changeStatus = Effect.fn("Orders.changeStatus")(
       function*<Written extends TransitionOutcome | undefined, E, R>(
-        orderId: string,
+        orderId: OrderId,
         request: StatusRequest,
         write: (change: OrderTransition, transition: Transition) => Effect.Effect<Written, E, R>
       ) {

@@ -1,10 +1,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { type CustomerId, OrderId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
 
 /** A pending order of any organization. */
-const UnpaidOrder = Schema.Struct({ orderId: Schema.String, organizationId: Schema.String })
+const UnpaidOrder = Schema.Struct({ orderId: OrderId, organizationId: Schema.String })
 export type UnpaidOrder = typeof UnpaidOrder.Type
 
 /** One whose shopper missed the deadline to confirm its payment; `paid` in another way, it needs no confirmation. */
@@ -18,7 +19,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
      * for a paid order.
      */
     const awaitPayment = Effect.fn("UnpaidOrderRepo.awaitPayment")(
-      function*(orderId: string, seconds: number) {
+      function*(orderId: OrderId, seconds: number) {
         const organization = yield* currentOrganization
         yield* sql`update orders set payment_due_at = now() + make_interval(secs => ${seconds})
           where id = ${orderId}::uuid and organization_id = ${organization} and status = 'pending'
@@ -31,7 +32,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
      * How many orders of the customer wait, this one among them. In the transaction that creates one it is exact: of
      * two that are created at once the second one waits for the first and counts it.
      */
-    const countWaiting = Effect.fn("UnpaidOrderRepo.countWaiting")(function*(customerId: string) {
+    const countWaiting = Effect.fn("UnpaidOrderRepo.countWaiting")(function*(customerId: CustomerId) {
       const organization = yield* currentOrganization
       // Weaker than the lock that a new order's reference takes, so that two of them do not wait for each other in a circle.
       yield* sql`select 1 from customers_read where id = ${customerId}::uuid and organization_id = ${organization}
@@ -44,7 +45,7 @@ export class UnpaidOrderRepo extends Context.Service<UnpaidOrderRepo>()("stoa/do
 
     /** The shopper has confirmed the payment, so the shopper's deadline no longer applies. */
     const confirmed = Effect.fn("UnpaidOrderRepo.confirmed")(
-      function*(orderId: string, organizationId: string) {
+      function*(orderId: OrderId, organizationId: string) {
         yield* sql`update orders set payment_due_at = null
           where id = ${orderId}::uuid and organization_id = ${organizationId} and payment_due_at is not null`
       },

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../access/Actor.ts"
 import { conflict, invalid } from "../errors/ErrorKinds.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { Uuid } from "../ids/Id.ts"
+import { OrderId } from "../ids/Id.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import { decoding } from "../records/Rows.ts"
@@ -15,7 +15,7 @@ export type ClaimedCapture = typeof ClaimedCapture.Type
 /** A requested capture without a result. `ended`: a result has arrived since, so there is nothing to do. */
 const DueCapture = Schema.Struct({
   ...ClaimedCapture.fields,
-  orderId: Uuid,
+  orderId: OrderId,
   organizationId: Schema.String,
   ended: Schema.Boolean
 })
@@ -63,7 +63,7 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
      * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total; 409 if the order is
      * captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
      */
-    const claim = Effect.fn("CaptureRepo.claim")(function*(orderId: string, amount: number | undefined) {
+    const claim = Effect.fn("CaptureRepo.claim")(function*(orderId: OrderId, amount: number | undefined) {
       const actor = yield* CurrentActor
       const wanted = sql`coalesce(${amount ?? null}::bigint, o.grand_total)`
       const [claimed] = yield* Effect.orDie(
@@ -89,7 +89,7 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
     })
 
     /** The provider refused: releases the claim, so the order can be captured again under another key. */
-    const release = Effect.fn("CaptureRepo.release")(function*(orderId: string, refusals: number) {
+    const release = Effect.fn("CaptureRepo.release")(function*(orderId: OrderId, refusals: number) {
       const actor = yield* CurrentActor
       yield* sql`update orders set capture_amount = null, capture_due_at = null,
           capture_refusals = capture_refusals + 1, updated_at = now()

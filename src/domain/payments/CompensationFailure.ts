@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { CompensationFailureId, OrderId, RefundId } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { FreeText } from "../text/Storable.ts"
 
@@ -14,12 +14,12 @@ export const CompensationStatus = Schema.Literals(["open", "retried", "resolved"
  * operator's options: `retry` calls the provider again, `resolve` records that the failure was settled elsewhere.
  */
 export const CompensationFailure = Schema.Struct({
-  id: Uuid,
+  id: CompensationFailureId,
   organizationId: Schema.String,
   kind: CompensationKind,
   status: CompensationStatus,
-  orderId: Schema.NullOr(Uuid),
-  refundId: Schema.NullOr(Uuid),
+  orderId: Schema.NullOr(OrderId),
+  refundId: Schema.NullOr(RefundId),
   provider: Schema.NullOr(Schema.String),
   paymentIntentId: Schema.NullOr(Schema.String),
   amount: Schema.Int,

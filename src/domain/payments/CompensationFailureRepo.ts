@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
+import type { CompensationFailureId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { Table } from "../records/Table.ts"
@@ -48,7 +49,7 @@ export class CompensationFailureRepo
         return yield* ownPage(sql, failures, "created_at desc, id desc", page, only)
       }, Effect.orDie)
 
-      const find = Effect.fn("CompensationFailureRepo.find")(function*(id: string) {
+      const find = Effect.fn("CompensationFailureRepo.find")(function*(id: CompensationFailureId) {
         const organization = yield* currentOrganization
         const [row] = yield* failures.rows(sql)`select ${sql.literal(failures.columns())} from compensation_failures
         where id = ${id}::uuid and organization_id = ${organization}`
@@ -56,16 +57,19 @@ export class CompensationFailureRepo
       }, Effect.orDie)
 
       /** Records that an operator settled the failure. False if it is not open or not the organization's. */
-      const resolve = Effect.fn("CompensationFailureRepo.resolve")(function*(id: string, note: string | null) {
-        const actor = yield* CurrentActor
-        const rows = yield* sql`with settled as (
+      const resolve = Effect.fn("CompensationFailureRepo.resolve")(
+        function*(id: CompensationFailureId, note: string | null) {
+          const actor = yield* CurrentActor
+          const rows = yield* sql`with settled as (
           update compensation_failures set status = 'resolved', note = ${note}, resolved_at = now(),
             resolved_by = ${actor.userId ?? actor.keyId ?? null}::text
           where id = ${id}::uuid and organization_id = ${actor.organizationId} and status = 'open' returning *),
         entry as (${changeLogRows(sql, actor, resolution)})${idempotencyRecord(sql, actor, "settled")}
         select 1 from settled`
-        return rows.length === 1
-      }, Effect.orDie)
+          return rows.length === 1
+        },
+        Effect.orDie
+      )
 
       /** Notes a void that failed for good, once for each checkout. */
       const recordVoid = Effect.fn("CompensationFailureRepo.recordVoid")(function*(failed: FailedVoid) {

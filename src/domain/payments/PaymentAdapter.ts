@@ -1,11 +1,12 @@
 import { Context, Data, type Effect, Layer, Schema } from "effect"
+import type { CustomerId, OrderId } from "../ids/Id.ts"
 
 /** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
 export interface PaymentRequest {
   readonly amount: number
   readonly currency: string
-  readonly orderId: string
-  readonly customerId: string | null
+  readonly orderId: OrderId
+  readonly customerId: CustomerId | null
   /** Instrument at the provider, for example a card token. */
   readonly paymentMethodToken: string | null
   readonly metadata: Readonly<Record<string, string>>

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
+import type { OrderId } from "../ids/Id.ts"
 
 /** An event of a payment provider; its id is unique per organization and provider (contract §11). */
 export interface ReceivedEvent {
@@ -9,7 +10,7 @@ export interface ReceivedEvent {
   readonly eventId: string
   readonly type: string
   /** The order of the event; its timeline shows the event. */
-  readonly orderId: string
+  readonly orderId: OrderId
   /** Minor units; null if the event has no amount. */
   readonly amount: number | null
 }

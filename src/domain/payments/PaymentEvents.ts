@@ -3,7 +3,7 @@ import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
 import { Fulfillments } from "../fulfillment/Fulfillments.ts"
-import { isUuid } from "../ids/Id.ts"
+import { isUuid, type OrderId, type RefundId } from "../ids/Id.ts"
 import type { Order, StoredOrder } from "../orders/Order.ts"
 import { Orders, type StatusRequest } from "../orders/Orders.ts"
 import { transition } from "../orders/OrderStatus.ts"
@@ -107,7 +107,7 @@ export interface AbsentOrder extends PendingCapture {
 
 /** An order that was placed before its shopper confirmed the payment, and is not paid yet. */
 export interface PendingCapture {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly organizationId: string
 }
 
@@ -120,7 +120,7 @@ const received: EventReceipt = { duplicate: false, refund: null, capture: null, 
 /** How often a transition is recomputed after a concurrent request changed the order. */
 const maxAttempts = 3
 
-const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderId: string): ReceivedEvent => ({
+const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderId: OrderId): ReceivedEvent => ({
   provider: adapter.providerId,
   eventId: id,
   type,
@@ -130,7 +130,7 @@ const claimOf = ({ adapter, event: { amount, id, type } }: VerifiedEvent, orderI
 
 const absentOrder = (verified: VerifiedEvent, organizationId: string): AbsentOrder | null => {
   const { adapter, event: { amount, intentId, orderId } } = verified
-  if (orderId === null || !isUuid(orderId)) return null
+  if (orderId === null || !isUuid<OrderId>(orderId)) return null
   const holdsMoney = isMoneyEvent(verified)
   return { orderId, organizationId, provider: adapter.providerId, intentId, amount, holdsMoney }
 }
@@ -166,7 +166,7 @@ interface Parts {
 /** Claims the event and applies it in one transaction: on failure the provider sends the event again. */
 const applier = ({ events, orders, refunds }: Parts) => {
   /** Records an external refund first; returns whether the full captured amount is refunded. */
-  const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: string) {
+  const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: OrderId) {
     yield* refunds.recordExternal(orderId, event.amount, event.id)
     const now = yield* orders.find(orderId)
     return now !== undefined && now.order.refundedTotal > 0 && now.order.refundedTotal === now.order.amountCaptured
@@ -177,7 +177,7 @@ const applier = ({ events, orders, refunds }: Parts) => {
     const { event } = verified
     const claim = claimOf(verified, id)
     const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
-    const receipt = (duplicate: boolean, refundId: string | null): EventReceipt => ({
+    const receipt = (duplicate: boolean, refundId: RefundId | null): EventReceipt => ({
       ...received,
       duplicate,
       refund: refundId === null ? null : { refundId, organizationId }
@@ -234,7 +234,7 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
     const work = Effect.fnUntraced(function*(verified: VerifiedEvent, request: StatusRequest | undefined) {
       const { id, orderId } = verified.event
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
-        const stored = orderId !== null && isUuid(orderId) ? yield* orders.find(orderId) : undefined
+        const stored = orderId !== null && isUuid<OrderId>(orderId) ? yield* orders.find(orderId) : undefined
         if (stored === undefined || !concerns(verified, stored)) {
           yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
           const { organizationId } = yield* CurrentActor

@@ -1,6 +1,6 @@
 import { Schema, Struct } from "effect"
 import { notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { OrderId, OrderLineId, RefundId } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
 import { FreeText } from "../text/Storable.ts"
 
@@ -12,7 +12,7 @@ const RefundStatus = Schema.Literals(["pending", "completed", "failed", "undone"
 
 /** Units of a line in a refund; `restocked` of them were put back into stock. Amounts in minor units. */
 export const RefundLine = Schema.Struct({
-  lineItemId: Uuid,
+  lineItemId: OrderLineId,
   quantity: Schema.Int,
   amount: Amount,
   restocked: Schema.Int
@@ -23,9 +23,9 @@ export const RefundLine = Schema.Struct({
  * `shipping` and the lines' amounts are parts of it. A refund of an amount alone has no parts.
  */
 export const RefundRecord = Schema.Struct({
-  id: Uuid,
+  id: RefundId,
   organizationId: Schema.String,
-  orderId: Uuid,
+  orderId: OrderId,
   kind: Schema.Literals(["refund", "return"]),
   amount: Amount,
   currency: Schema.String,
@@ -45,14 +45,14 @@ export type RefundRecord = typeof RefundRecord.Type
 
 /** What can still be given back of an order; amounts in minor units. */
 export const RefundCap = Schema.Struct({
-  orderId: Uuid,
+  orderId: OrderId,
   currency: Schema.String,
   captured: Amount,
   refunded: Amount,
   pending: Amount,
   cap: Amount.annotate({ description: "The most that one more refund can give back." }),
   shipping: Amount.annotate({ description: "What is left of the shipping." }),
-  lines: Schema.Array(Schema.Struct({ lineItemId: Uuid, quantity: Schema.Int, amount: Amount }))
+  lines: Schema.Array(Schema.Struct({ lineItemId: OrderLineId, quantity: Schema.Int, amount: Amount }))
 }).annotate({ identifier: "RefundCap" })
 export type RefundCap = typeof RefundCap.Type
 
@@ -68,7 +68,7 @@ export const AmountRefund = Schema.Struct({
 }).annotate({ identifier: "AmountRefund" })
 
 const RequestedLine = Schema.Struct({
-  lineItemId: Uuid,
+  lineItemId: OrderLineId,
   quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })),
   restock: Schema.optional(Schema.Boolean.annotate({ description: "For this line; default: that of the request." }))
 })
@@ -104,7 +104,7 @@ export type Refund = typeof Refund.Type
 
 /** A refund that waits for its provider; `restarts` says how often it was restarted after a failure, absent: never. */
 export const PendingRefund = Schema.Struct({
-  refundId: Uuid,
+  refundId: RefundId,
   organizationId: Schema.String,
   restarts: Schema.optional(Schema.Int)
 })

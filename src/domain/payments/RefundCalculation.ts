@@ -1,14 +1,14 @@
 import { Result, Schema } from "effect"
 import { payable } from "../checkout/Totals.ts"
 import { conflict, invalid } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { OrderLineId, Uuid } from "../ids/Id.ts"
 import { allocate } from "../money/Money.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import type { RefundRequest } from "./Refund.ts"
 
 /** The parts of an order line a refund is calculated from; amounts in minor units. */
 const RefundableLine = Schema.Struct({
-  id: Uuid,
+  id: OrderLineId,
   sellable: Uuid,
   quantity: Schema.Int,
   refundedQuantity: Schema.Int,
@@ -83,7 +83,7 @@ export const capOf = ({ captured, pending, refunded }: RefundableOrder): number 
 
 /** Units of a line that are given back: `value` is what they are worth, `amount` what is given for them, minor units. */
 export interface CalculatedLine {
-  readonly lineItemId: string
+  readonly lineItemId: OrderLineId
   readonly sellable: string
   readonly quantity: number
   readonly value: number

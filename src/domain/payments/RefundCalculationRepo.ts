@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, type OrderId, type RefundId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
@@ -15,7 +15,7 @@ import { type CalculatedLine, type CalculatedRefund, RefundableOrder, type Refun
  * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
  * marked fulfilled has no unsent units, even if fulfillments record fewer.
  */
-export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+export const readRefundable = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   decoding(sql, RefundableOrder)`select o.currency, coalesce(o.amount_captured, 0) as captured,
       o.refunded_total as refunded, o.shipping_total as "shippingTotal",
       o.payment_intent_id is not null and o.amount_captured is null as uncaptured,
@@ -41,7 +41,7 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
  * Locks an order's money until the transaction ends. A separate statement, so that the next one sees every refund
  * decided or settled before it.
  */
-export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: string) =>
+export const lockMoney = (sql: SqlClient.SqlClient, organization: string, orderId: OrderId) =>
   sql`select 1 from orders_read where id = ${orderId}::uuid and organization_id = ${organization} for update`
 
 interface RestockedLine extends CalculatedLine {
@@ -63,8 +63,8 @@ const restocked = (
 }
 
 interface Writing {
-  readonly refundId: string
-  readonly orderId: string
+  readonly refundId: RefundId
+  readonly orderId: OrderId
   readonly reason: string
   readonly decided: CalculatedRefund
   readonly lines: ReadonlyArray<RestockedLine>
@@ -116,7 +116,7 @@ export class RefundCalculationRepo
        */
       const write = Effect.fn("RefundCalculationRepo.write")(
         function*(
-          orderId: string,
+          orderId: OrderId,
           reason: string,
           decide: (order: RefundableOrder) => Result.Result<CalculatedRefund, RefundRefused>
         ) {
@@ -135,7 +135,7 @@ export class RefundCalculationRepo
             orderId,
             sent.map(({ quantity, sellable, unsent }) => ({ sellable, quantity: quantity - unsent }))
           )
-          const refundId = newId()
+          const refundId = newId<RefundId>()
           const lines = restocked(decided.lines, back)
           yield* insert(sql, actor, { refundId, orderId, reason, decided, lines, released })
           yield* updateProjections(projections, orderId)

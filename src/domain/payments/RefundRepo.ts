@@ -3,7 +3,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
-import { newId, Uuid } from "../ids/Id.ts"
+import { newId, type OrderId, RefundId } from "../ids/Id.ts"
 import { type OrderProjections, orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { columnsOf } from "../records/Columns.ts"
@@ -22,7 +22,7 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
     const projections = yield* orderProjections
 
     /** A refund with its payment. Undefined if the organization has no such refund. */
-    const find = Effect.fn("RefundRepo.find")(function*(refundId: string) {
+    const find = Effect.fn("RefundRepo.find")(function*(refundId: RefundId) {
       const organization = yield* currentOrganization
       const [row] = yield* decoding(sql, Refund)`select r.id, r.order_id as "orderId", r.amount, r.reason, r.status,
           r.refusals, o.payment_intent_id as "intentId", o.payment_provider as provider
@@ -33,7 +33,7 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
 
     /** The provider has given the money back. False when it was settled before: the total moves once. */
     const complete = Effect.fn("RefundRepo.complete")(
-      function*(refundId: string, reference: string | null) {
+      function*(refundId: RefundId, reference: string | null) {
         const actor = yield* CurrentActor
         const organization = actor.organizationId
         // Lock the order's row first, like every writer of its money, to avoid deadlocks. A separate statement, so that
@@ -64,7 +64,7 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
      * Marks the refund as sent, right before the provider is called: it can no longer be undone. False if it is not
      * pending.
      */
-    const send = Effect.fn("RefundRepo.send")(function*(refundId: string) {
+    const send = Effect.fn("RefundRepo.send")(function*(refundId: RefundId) {
       const organization = yield* currentOrganization
       const rows = yield* sql`update refunds set sent_at = coalesce(sent_at, now())
         where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending' returning 1`
@@ -106,13 +106,13 @@ const makeReads = (sql: SqlClient.SqlClient) => {
       from refunds r join orders_read o on o.id = r.order_id where ${where}`
 
   /** A refund with its lines. Undefined when the organization has none such. */
-  const record = Effect.fn("RefundRepo.record")(function*(refundId: string) {
+  const record = Effect.fn("RefundRepo.record")(function*(refundId: RefundId) {
     const organization = yield* currentOrganization
     return (yield* records(sql`r.id = ${refundId}::uuid and r.organization_id = ${organization}`))[0]
   }, Effect.orDie)
 
   /** A page of an order's refunds, newest first; undefined if the organization has no such order. */
-  const ofOrder = Effect.fn("RefundRepo.ofOrder")(function*(orderId: string, page: PageRequest) {
+  const ofOrder = Effect.fn("RefundRepo.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
     const organization = yield* currentOrganization
     const [counted] = yield* decoding(sql, Schema.Struct({ total: Schema.Int }))`select
         (select count(*) from refunds r where r.order_id = ${orderId}::uuid) as total
@@ -124,7 +124,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** The refundable parts of an order. Undefined if the organization has no such order. */
-  const refundable = Effect.fn("RefundRepo.refundable")(function*(orderId: string) {
+  const refundable = Effect.fn("RefundRepo.refundable")(function*(orderId: OrderId) {
     return yield* readRefundable(sql, yield* currentOrganization, orderId)
   }, Effect.orDie)
 
@@ -150,10 +150,10 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
    * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
    * the transaction that claims the provider's event.
    */
-  const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: string, captured: number) {
+  const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: OrderId, captured: number) {
     const actor = yield* CurrentActor
     yield* lockMoney(sql, actor.organizationId, orderId)
-    const rows = yield* decoding(sql, Schema.Struct({ id: Uuid }))`with paid as (
+    const rows = yield* decoding(sql, Schema.Struct({ id: RefundId }))`with paid as (
         update orders set amount_captured = ${captured}::bigint, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
           and amount_captured is null returning *),
@@ -176,7 +176,7 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
    * that claims the provider's event.
    */
   const recordExternal = Effect.fn("RefundRepo.recordExternal")(
-    function*(orderId: string, total: number | null, reference: string) {
+    function*(orderId: OrderId, total: number | null, reference: string) {
       const actor = yield* CurrentActor
       yield* lockMoney(sql, actor.organizationId, orderId)
       const rows = yield* decoding(sql, Schema.Struct({ amount: Schema.Int }))`with due as (

@@ -4,7 +4,7 @@ import { type Actor, CurrentActor } from "../access/Actor.ts"
 import { conflict, notFound } from "../errors/ErrorKinds.ts"
 import { refundNoted } from "../events/RefundEntryRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { newId, Uuid } from "../ids/Id.ts"
+import { type CompensationFailureId, newId, OrderId, OrderLineId, RefundId } from "../ids/Id.ts"
 import { OrderStock } from "../inventory/Inventory.ts"
 import { StockAllocation } from "../inventory/StockRules.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
@@ -23,7 +23,7 @@ export interface RefundFailure {
   readonly refused: boolean
 }
 
-const Ended = Schema.Struct({ orderId: Uuid, status: OrderStatus, released: Schema.Array(StockAllocation) })
+const Ended = Schema.Struct({ orderId: OrderId, status: OrderStatus, released: Schema.Array(StockAllocation) })
 
 /** CTEs that release what the refunds of the CTE `ended` accounted for. */
 const accountedNoMore = (sql: SqlClient.SqlClient) =>
@@ -41,7 +41,7 @@ const asItWas = (sql: SqlClient.SqlClient) =>
 const failStatement = (
   sql: SqlClient.SqlClient,
   actor: Actor,
-  refundId: string,
+  refundId: RefundId,
   { message, refused }: RefundFailure
 ) =>
   decoding(sql, Ended)`with ended as (
@@ -59,7 +59,7 @@ const failStatement = (
     entry as (${refundNoted(sql, actor, "refunds.fail", "ended")})
     ${asItWas(sql)}`
 
-const undoStatement = (sql: SqlClient.SqlClient, actor: Actor, orderId: string, refundId: string) =>
+const undoStatement = (sql: SqlClient.SqlClient, actor: Actor, orderId: OrderId, refundId: RefundId) =>
   decoding(sql, Ended)`with ended as (
       update refunds set status = 'undone', undone_at = now(), undone_by = ${actor.userId ?? actor.keyId ?? null}::text,
         updated_at = now()
@@ -90,15 +90,15 @@ export class RefundNotFailed extends conflict("RefundNotFailed", "The refund is 
 
 const FailedRefund = Schema.Struct({
   status: Schema.String,
-  orderId: Schema.NullOr(Uuid),
-  refundId: Schema.NullOr(Uuid),
+  orderId: Schema.NullOr(OrderId),
+  refundId: Schema.NullOr(RefundId),
   amount: Amount,
   shipping: Amount,
-  lines: Schema.Array(Schema.Struct({ id: Uuid, quantity: Schema.Int, value: Amount }))
+  lines: Schema.Array(Schema.Struct({ id: OrderLineId, quantity: Schema.Int, value: Amount }))
 })
 type FailedRefund = typeof FailedRefund.Type
 
-const readFailed = (sql: SqlClient.SqlClient, actor: Actor, failureId: string) =>
+const readFailed = (sql: SqlClient.SqlClient, actor: Actor, failureId: CompensationFailureId) =>
   decoding(sql, FailedRefund)`select f.status, f.order_id as "orderId", f.refund_id as "refundId",
       coalesce(r.amount, 0) as amount, coalesce(r.shipping_value, 0) as shipping,
       coalesce((select jsonb_agg(jsonb_build_object('id', l.order_line_id, 'quantity', l.quantity, 'value', l.value))
@@ -127,8 +127,8 @@ const unsentOf = (order: RefundableOrder, { lines }: FailedRefund) =>
 const beginAgain = (
   sql: SqlClient.SqlClient,
   actor: Actor,
-  failureId: string,
-  refundId: string,
+  failureId: CompensationFailureId,
+  refundId: RefundId,
   released: ReadonlyArray<StockAllocation>
 ) =>
   decoding(sql, Schema.Struct({ restarts: Schema.Int }))`with closed as (
@@ -171,10 +171,13 @@ export class RefundReversalRepo
 
       /** Marks the refund as failed for good, so an operator has to settle it. False if it was settled before. */
       const fail = Effect.fn("RefundReversalRepo.fail")(
-        function*(refundId: string, failure: RefundFailure) {
+        function*(refundId: RefundId, failure: RefundFailure) {
           const actor = yield* CurrentActor
           // Lock the order's row before its refunds, the order of all writers of its money.
-          const [of] = yield* decoding(sql, Schema.Struct({ orderId: Uuid }))`select order_id as "orderId" from refunds
+          const [of] = yield* decoding(
+            sql,
+            Schema.Struct({ orderId: OrderId })
+          )`select order_id as "orderId" from refunds
           where id = ${refundId}::uuid and organization_id = ${actor.organizationId}`
           if (of !== undefined) yield* lockMoney(sql, actor.organizationId, of.orderId)
           return yield* ended(yield* failStatement(sql, actor, refundId, failure))
@@ -185,7 +188,7 @@ export class RefundReversalRepo
 
       /** Undoes a refund of this order that was not sent to the provider. 404 unknown; 409 settled or sent. */
       const undo = Effect.fn("RefundReversalRepo.undo")(
-        function*(orderId: string, refundId: string) {
+        function*(orderId: OrderId, refundId: RefundId) {
           const actor = yield* CurrentActor
           yield* lockMoney(sql, actor.organizationId, orderId)
           if (yield* ended(yield* undoStatement(sql, actor, orderId, refundId))) return
@@ -207,7 +210,7 @@ export class RefundReversalRepo
        * has no refund, or its units or money have been refunded otherwise since.
        */
       const retry = Effect.fn("RefundReversalRepo.retry")(
-        function*(failureId: string) {
+        function*(failureId: CompensationFailureId) {
           const actor = yield* CurrentActor
           const [seen] = yield* readFailed(sql, actor, failureId)
           if (seen === undefined) return yield* new FailureNotFound()

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor, requireAnyOf } from "../access/Actor.ts"
 import { NotFound } from "../errors/ApiErrors.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
+import type { CompensationFailureId, OrderId, RefundId } from "../ids/Id.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { CompensationFailureRepo } from "./CompensationFailureRepo.ts"
@@ -24,7 +25,7 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
     const permitted = Effect.flatMap(CurrentActor, (actor) => requireAnyOf(actor, ["orders:update"]))
 
     /** One refund; 404. */
-    const get = Effect.fn("Refunds.get")(function*(refundId: string) {
+    const get = Effect.fn("Refunds.get")(function*(refundId: RefundId) {
       return (yield* refunds.record(refundId)) ?? (yield* new RefundNotFound())
     })
 
@@ -34,21 +35,21 @@ export class Refunds extends Context.Service<Refunds>()("stoa/domain/payments/Re
        * Writes a requested refund (needs `orders:update`). 404 unknown order, 409 nothing left to refund, 422 for more than
        * is left. Its money still has to be settled, unless it is `settled`.
        */
-      request: Effect.fn("Refunds.request")(function*(orderId: string, request: RefundRequest) {
+      request: Effect.fn("Refunds.request")(function*(orderId: OrderId, request: RefundRequest) {
         yield* permitted
         const reason = request.reason ?? unexplained
         return yield* calculations.write(orderId, reason, (order) => calculateRefund(order, request))
       }),
       /** A page of an order's refunds, newest first; 404 for an unknown order. */
-      ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: string, page: PageRequest) {
+      ofOrder: Effect.fn("Refunds.ofOrder")(function*(orderId: OrderId, page: PageRequest) {
         return (yield* refunds.ofOrder(orderId, page)) ?? (yield* new OrderNotFound())
       }),
       /** What can still be given back, in all and of each line with units left; 404 for an unknown order. */
-      cap: Effect.fn("Refunds.cap")(function*(orderId: string) {
+      cap: Effect.fn("Refunds.cap")(function*(orderId: OrderId) {
         return { orderId, ...leftOf((yield* refunds.refundable(orderId)) ?? (yield* new OrderNotFound())) }
       }),
       /** Takes back a refund that the provider has not heard of (needs `orders:update`). 404; 409 when it is too late. */
-      undo: Effect.fn("Refunds.undo")(function*(orderId: string, refundId: string) {
+      undo: Effect.fn("Refunds.undo")(function*(orderId: OrderId, refundId: RefundId) {
         yield* permitted
         yield* reversals.undo(orderId, refundId)
         return yield* Effect.catchIf(get(refundId), Schema.is(NotFound), Effect.die)
@@ -87,15 +88,17 @@ export class CompensationFailures
   extends Context.Service<CompensationFailures>()("stoa/domain/payments/CompensationFailures", {
     make: Effect.gen(function*() {
       const repo = yield* CompensationFailureRepo
-      const get = Effect.fn("CompensationFailures.get")(function*(id: string) {
+      const get = Effect.fn("CompensationFailures.get")(function*(id: CompensationFailureId) {
         return (yield* repo.find(id)) ?? (yield* new FailureNotFound())
       })
       /** Records that an operator settled the failure elsewhere; changes nothing else. 404; 409 if it is not open. */
-      const resolve = Effect.fn("CompensationFailures.resolve")(function*(id: string, note: string | null) {
-        const done = yield* repo.resolve(id, note)
-        const failure = yield* get(id)
-        return done ? failure : yield* new FailureNotOpen(failure.status)
-      })
+      const resolve = Effect.fn("CompensationFailures.resolve")(
+        function*(id: CompensationFailureId, note: string | null) {
+          const done = yield* repo.resolve(id, note)
+          const failure = yield* get(id)
+          return done ? failure : yield* new FailureNotOpen(failure.status)
+        }
+      )
       return { list: repo.list, get, resolve }
     })
   })

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, PriceId, VariantId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { StorableObject } from "../text/Storable.ts"
 import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time } from "./Bounds.ts"
@@ -10,10 +10,10 @@ import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time
  * the reference price. Null bounds are open.
  */
 export const Price = Schema.Struct({
-  id: Uuid,
+  id: PriceId,
   organizationId: Schema.String,
-  entityId: Uuid,
-  variantId: Schema.NullOr(Uuid),
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
   currency: Schema.String,
   amount: Amount,
   compareAtAmount: Schema.NullOr(Amount),
@@ -29,8 +29,8 @@ export type Price = typeof Price.Type
  * again overwrites the amounts and the metadata (contract §7).
  */
 export const SetPrice = Schema.Struct({
-  entityId: Uuid,
-  variantId: maybe(Uuid),
+  entityId: EntityId,
+  variantId: maybe(VariantId),
   currency: CurrencyCode,
   amount: Amount,
   compareAtAmount: maybe(Amount),
@@ -41,8 +41,8 @@ export type SetPrice = typeof SetPrice.Type
 
 /** Which prices a list shows; a filter that is left out admits all (spec §4). */
 export interface PriceFilter {
-  readonly entityId?: string | undefined
-  readonly variantId?: string | undefined
+  readonly entityId?: EntityId | undefined
+  readonly variantId?: VariantId | undefined
   readonly currency?: string | undefined
   readonly customerGroupId?: string | undefined
 }
@@ -50,7 +50,7 @@ export interface PriceFilter {
 /** The price of a request body; 422 if its bounds admit nothing. */
 export const priceOf = (
   sent: SetPrice,
-  record: { readonly id: string; readonly organizationId: string; readonly now: Date }
+  record: { readonly id: PriceId; readonly organizationId: string; readonly now: Date }
 ): Result.Result<Price, ValidationFailed> => {
   const bounds = boundsOver(sent)
   const issues = boundsIssues(bounds)

@@ -2,7 +2,7 @@ import { Effect, Equal, Result, Schema } from "effect"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import { sellableFields, Sellables } from "../catalog/Sellables.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId, Uuid } from "../ids/Id.ts"
+import { CustomerGroupId, newId } from "../ids/Id.ts"
 import { refused, upsertOf } from "../import-export/Upsert.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Table } from "../records/Table.ts"
@@ -26,7 +26,7 @@ export const PriceRecord = Schema.Struct({
 }).annotate({ identifier: "PriceRecord" })
 export type PriceRecord = typeof PriceRecord.Type
 
-export const namedGroups = new Table("customer_groups", Schema.Struct({ id: Uuid, name: Schema.String }))
+export const namedGroups = new Table("customer_groups", Schema.Struct({ id: CustomerGroupId, name: Schema.String }))
 
 /** Imports prices. */
 export const priceImport = Effect.gen(function*() {

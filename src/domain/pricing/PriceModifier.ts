@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, PriceModifierId, VariantId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 import {
@@ -23,14 +23,14 @@ import { largestPercentage, ModifierType } from "./PriceResolution.ts"
  * currency or bound: any.
  */
 export const PriceModifier = Schema.Struct({
-  id: Uuid,
+  id: PriceModifierId,
   organizationId: Schema.String,
   name: Schema.String,
   type: ModifierType,
   value: Amount,
   priority: Schema.Int,
-  entityId: Schema.NullOr(Uuid),
-  variantId: Schema.NullOr(Uuid),
+  entityId: Schema.NullOr(EntityId),
+  variantId: Schema.NullOr(VariantId),
   currency: Schema.NullOr(Schema.String),
   ...boundsFields,
   conditions: Schema.Record(Schema.String, Schema.Unknown),
@@ -51,8 +51,8 @@ const Conditions = StorableObject.check(
 )
 
 const optional = {
-  entityId: maybe(Uuid),
-  variantId: maybe(Uuid),
+  entityId: maybe(EntityId),
+  variantId: maybe(VariantId),
   currency: maybe(CurrencyCode),
   priority: Schema.optional(Priority),
   conditions: maybe(Conditions),
@@ -75,7 +75,7 @@ export type PriceModifierChange = typeof PriceModifierChange.Type
 
 /** Which modifiers a list shows: those of exactly this entity and currency, holding at this time or not. */
 export interface PriceModifierFilter {
-  readonly entityId?: string | undefined
+  readonly entityId?: EntityId | undefined
   readonly currency?: string | undefined
   readonly active?: boolean | undefined
 }
@@ -100,7 +100,7 @@ const checked = (modifier: PriceModifier): Result.Result<PriceModifier, Validati
 /** The record a body describes; 422 when its parts contradict one another. */
 export const modifierOf = (
   sent: NewPriceModifier,
-  record: { readonly id: string; readonly organizationId: string; readonly now: Date }
+  record: { readonly id: PriceModifierId; readonly organizationId: string; readonly now: Date }
 ): Result.Result<PriceModifier, ValidationFailed> =>
   checked({
     id: record.id,

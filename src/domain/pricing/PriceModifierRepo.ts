@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { CurrentActor } from "../access/Actor.ts"
 import { invalid } from "../errors/ErrorKinds.ts"
 import { deleteRecorded } from "../events/ChangeLogRepo.ts"
+import type { EntityId, PriceModifierId, VariantId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { refusalOf, sqlStates } from "../records/Constraints.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
@@ -13,8 +14,8 @@ import { PriceModifier, type PriceModifierFilter } from "./PriceModifier.ts"
 /** What a price or a modifier is for; null is everything of the organization. */
 export interface PriceTarget {
   readonly organizationId: string
-  readonly entityId: string | null
-  readonly variantId: string | null
+  readonly entityId: EntityId | null
+  readonly variantId: VariantId | null
 }
 
 /** Whether the target exists in the catalog, and its variant is one of that entity. */
@@ -43,7 +44,7 @@ export class PriceModifierRepo extends Context.Service<
   PriceModifierRepo,
   Pick<RecordRepo<PriceModifier, UnknownEntity | UnknownVariant>, "insert" | "change"> & {
     /** False for an unknown id. */
-    readonly remove: (id: string) => Effect.Effect<boolean, never, CurrentActor>
+    readonly remove: (id: PriceModifierId) => Effect.Effect<boolean, never, CurrentActor>
     /** A page of modifiers in order of application. */
     readonly list: (
       filter: PriceModifierFilter,
@@ -94,7 +95,7 @@ export const priceModifierRepoLayer = Layer.effect(
     return PriceModifierRepo.of({
       insert: (modifier) => Effect.flatMap(inCatalog(modifier), records.insert),
       change: (id, rule) => records.change(id, (before) => Effect.flatMap(rule(before), inCatalog)),
-      remove: Effect.fn("PriceModifierRepo.remove")((id: string) =>
+      remove: Effect.fn("PriceModifierRepo.remove")((id: PriceModifierId) =>
         deleteRecorded(sql, modifiers, id, (before: PriceModifier) => ({
           type: source.changes.delete,
           entityType: source.entityType,

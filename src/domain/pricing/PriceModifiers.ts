@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, type PriceModifierId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import {
   changedModifier,
@@ -33,7 +33,7 @@ export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/doma
     })
 
     /** Changes the sent fields only; runs `pricing.afterUpdate`. */
-    const change = Effect.fn("PriceModifiers.change")(function*(id: string, input: PriceModifierChange) {
+    const change = Effect.fn("PriceModifiers.change")(function*(id: PriceModifierId, input: PriceModifierChange) {
       const now = yield* clock
       const modifier = yield* repo.change(id, (before) => Effect.fromResult(changedModifier(before, input, now)))
       if (modifier === undefined) return yield* new ModifierNotFound()
@@ -46,7 +46,7 @@ export class PriceModifiers extends Context.Service<PriceModifiers>()("stoa/doma
       return yield* repo.list(filter, yield* clock, page)
     })
 
-    const remove = Effect.fn("PriceModifiers.remove")(function*(id: string) {
+    const remove = Effect.fn("PriceModifiers.remove")(function*(id: PriceModifierId) {
       if (!(yield* repo.remove(id))) return yield* new ModifierNotFound()
     })
 

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { changeLogRows, isoTime } from "../events/ChangeLogRepo.ts"
+import { PriceId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { jsonOf } from "../records/Columns.ts"
@@ -17,7 +18,7 @@ export const prices = new Table("prices", Price)
 /** The written price; all null for an unknown target, or when a concurrent request wrote the price first. */
 const SetRow = Schema.Struct({
   ...TargetRow.fields,
-  id: Schema.NullOr(Schema.String),
+  id: Schema.NullOr(PriceId),
   createdAt: Schema.NullOr(Time),
   updatedAt: Schema.NullOr(Time),
   created: Schema.NullOr(Schema.Boolean)

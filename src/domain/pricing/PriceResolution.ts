@@ -1,11 +1,12 @@
 import { Data, Result, Schema } from "effect"
+import type { EntityId, VariantId } from "../ids/Id.ts"
 import { type AmountOutOfRange, type Minor, minor, percentOf } from "../money/Money.ts"
 
 /** A price as resolution reads it (contract 7): minor units, null means "any" or "open". */
 export interface PriceRow {
   readonly id: string
-  readonly entityId: string
-  readonly variantId: string | null
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
   readonly currency: string
   readonly amount: number
   readonly customerGroupId: string | null
@@ -43,8 +44,8 @@ export interface ModifierRow {
   readonly type: ModifierType
   readonly value: number
   readonly priority: number
-  readonly entityId: string | null
-  readonly variantId: string | null
+  readonly entityId: EntityId | null
+  readonly variantId: VariantId | null
   readonly customerGroupId: string | null
   readonly currency: string | null
   readonly minQuantity: number | null
@@ -59,8 +60,8 @@ export interface ModifierRow {
 export interface PriceQuestion {
   readonly prices: ReadonlyArray<PriceRow>
   readonly modifiers: ReadonlyArray<ModifierRow>
-  readonly entityId: string
-  readonly variantId: string | null
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
   readonly currency: string
   readonly quantity: number
   /** Every customer group the buyer is in. */
@@ -102,7 +103,7 @@ export interface ResolvedPrice {
 }
 
 /** No price row matches and the entity has no usable base price: NOT_FOUND on pricing routes (contract 7.3.2). */
-export class NoPrice extends Data.TaggedError("NoPrice")<{ readonly entityId: string; readonly currency: string }> {
+export class NoPrice extends Data.TaggedError("NoPrice")<{ readonly entityId: EntityId; readonly currency: string }> {
   override get message(): string {
     return `No base price configured for ${this.entityId} (${this.currency}).`
   }

@@ -1,17 +1,18 @@
 import { Context, Effect, Layer } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import type { CartId, EntityId, VariantId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
 /** What is to be priced. */
 export interface PricedThing {
-  readonly entityId: string
-  readonly variantId: string | null
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
 }
 
 /** A currency, or that of a cart, for callers that look up the cart concurrently. */
-export type PricedIn = string | { readonly cartId: string }
+export type PricedIn = string | { readonly cartId: CartId }
 
 /** All rows that can affect the prices of some sellables in one currency. */
 export interface PriceCandidates {

@@ -3,7 +3,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { type CartId, newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { type Price, type PriceFilter, priceOf, type SetPrice } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
@@ -79,7 +79,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
      * Looks up what a line can cost in a cart, without loading the cart first: the result gives the unit price once
      * currency and buyer's groups are known, undefined if the store has none.
      */
-    const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: string, line: PricedLine) {
+    const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: CartId, line: PricedLine) {
       const now = DateTime.toDateUtc(yield* DateTime.now)
       const candidates = yield* rows.candidates([line], { cartId }, now)
       return (currency: string, groups: ReadonlyArray<string>) =>
@@ -99,16 +99,13 @@ const resolved = (
   line: PricedLine,
   { entities, modifiers, prices }: PriceCandidates,
   buyer: { readonly currency: string; readonly groups: ReadonlyArray<string>; readonly now: Date }
-) => {
-  // Rows have lower-case ids; requests may use upper case.
-  const entityId = line.entityId.toLowerCase()
-  return resolvePrice({
+) =>
+  resolvePrice({
     ...buyer,
-    entityId,
-    variantId: line.variantId?.toLowerCase() ?? null,
+    entityId: line.entityId,
+    variantId: line.variantId ?? null,
     quantity: line.quantity,
     prices,
     modifiers,
-    basePrice: entities.get(entityId)?.basePrice ?? null
+    basePrice: entities.get(line.entityId)?.basePrice ?? null
   })
-}

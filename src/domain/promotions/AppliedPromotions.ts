@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import type { PromotionId } from "../ids/Id.ts"
 import { Minor, minor } from "../money/Money.ts"
 import {
   evaluatePromotion,
@@ -13,7 +14,7 @@ import {
 
 /** A promotion as applied to the order; the amounts of a list add up to the order's discount. Minor units. */
 export interface AppliedPromotion extends PromotionGain {
-  readonly promotionId: string
+  readonly promotionId: PromotionId
   readonly code: string | null
   readonly type: PromotionType
   readonly description: string

@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId, PromotionId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Amount, issue, maybe, Moment, over, Priority, Time, Units, windowIssues } from "../pricing/Bounds.ts"
 import { ShortText, StorableObject, Text } from "../text/Storable.ts"
@@ -25,7 +25,7 @@ const Conditions = Schema.Struct({
  * the fixed kinds. Without a code it applies only when `isAutomatic`. `usedCount` is how many orders used it.
  */
 export const Promotion = Schema.Struct({
-  id: Uuid,
+  id: PromotionId,
   organizationId: Schema.String,
   code: Schema.NullOr(Schema.String),
   name: Schema.String,
@@ -129,7 +129,7 @@ const codeOf = (sent: string | null): string | null => sent === null ? null : no
 export const promotionOf = (
   sent: NewPromotion,
   record: {
-    readonly id: string
+    readonly id: PromotionId
     readonly organizationId: string
     readonly now: Date
     readonly defaultCurrency: string
@@ -189,7 +189,7 @@ export const changedPromotion = (
   }, at.defaultCurrency)
 
 const TrialLine = Schema.Struct({
-  entityId: Uuid,
+  entityId: EntityId,
   entityType: ShortText,
   quantity: Units,
   unitPrice: Amount,
@@ -215,7 +215,7 @@ export const PromotionQuote = Schema.Struct({
   totalDiscount: Amount,
   freeShipping: Schema.Boolean,
   applied: Schema.Array(Schema.Struct({
-    promotionId: Uuid,
+    promotionId: PromotionId,
     code: Schema.NullOr(Schema.String),
     type: PromotionType,
     discountAmount: Amount,

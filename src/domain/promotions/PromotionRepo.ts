@@ -3,6 +3,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
+import type { CustomerId, EntityId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/LookupRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { refusedBy } from "../records/Constraints.ts"
@@ -105,12 +106,12 @@ export class PromotionRepo extends Context.Service<
      */
     readonly candidates: (
       codes: ReadonlyArray<string>,
-      customerId: string | null,
+      customerId: CustomerId | null,
       email: string | null
     ) => Effect.Effect<ReadonlyArray<PromotionCandidate>, never, CurrentActor>
     /** Slugs of the categories an entity is in, by entity id; absent when it is in none. */
     readonly categorySlugs: (
-      entityIds: ReadonlyArray<string>
+      entityIds: ReadonlyArray<EntityId>
     ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, never, CurrentActor>
   }
 >()("stoa/domain/promotions/PromotionRepo") {}
@@ -152,7 +153,7 @@ export const promotionRepoLayer = Layer.effect(
 
     const candidates = yield* findCandidates
 
-    const categorySlugs = Effect.fn("PromotionRepo.categorySlugs")(function*(entityIds: ReadonlyArray<string>) {
+    const categorySlugs = Effect.fn("PromotionRepo.categorySlugs")(function*(entityIds: ReadonlyArray<EntityId>) {
       const organization = yield* currentOrganization
       const rows = yield* decoding(sql, Slugs)`select ec.entity_id as "entityId", array_agg(c.slug) as slugs
         from entity_categories_read ec join categories_read c on c.id = ec.category_id

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import type { EntityId, PromotionId } from "../ids/Id.ts"
 import { type Minor, minor, percentOf } from "../money/Money.ts"
 
 /** The six kinds of promotion (contract 8). */
@@ -33,7 +34,7 @@ export interface PromotionConditions {
  * `currency` for the fixed kinds; null means "no limit" or "open".
  */
 export interface PromotionRow {
-  readonly id: string
+  readonly id: PromotionId
   readonly code: string | null
   readonly name: string
   readonly type: PromotionType
@@ -54,7 +55,7 @@ export interface PromotionRow {
 
 /** A line of the order; `totalPrice` is before any discount. Minor units. */
 export interface PromotionLine {
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly entityType: string
   readonly categorySlugs: ReadonlyArray<string>
   readonly quantity: number

@@ -3,7 +3,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import { mayNameCustomers } from "../access/Ownership.ts"
 import { Customers } from "../customers/Customers.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
-import { isUuid } from "../ids/Id.ts"
+import { type CustomerId, isUuid } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import type { Promotion, PromotionQuote, PromotionTrial } from "./Promotion.ts"
 import { PromotionRepo } from "./PromotionRepo.ts"
@@ -31,7 +31,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
         const own = yield* customers.existingProfile
         return { id: own?.id ?? null, groupIds: own?.groupIds ?? [] }
       }
-      const id = customerId !== undefined && customerId !== null && isUuid(customerId) ? customerId : null
+      const id = typeof customerId === "string" && isUuid<CustomerId>(customerId) ? customerId : null
       return { id, groupIds: customerGroupIds ?? (id === null ? [] : yield* customers.groupsOf(id)) }
     })
 
@@ -40,7 +40,7 @@ export class PromotionTrials extends Context.Service<PromotionTrials>()("stoa/do
       const slugs = conditions.categories === undefined || conditions.categories.length === 0
         ? undefined
         : yield* repo.categorySlugs(lineItems.map((line) => line.entityId))
-      return lineItems.map((line) => ({ ...line, categorySlugs: slugs?.get(line.entityId.toLowerCase()) ?? [] }))
+      return lineItems.map((line) => ({ ...line, categorySlugs: slugs?.get(line.entityId) ?? [] }))
     })
 
     /** The effect of a code on this order; 404 for an unknown code, 422 with the reason if it does not apply. */

@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, type PromotionId } from "../ids/Id.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
@@ -25,7 +25,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
     /** Creates a promotion; 409 if its code is in use. Runs `promotions.afterCreate`. */
     const create = Effect.fn("Promotions.create")(function*(input: NewPromotion) {
       const { organizationId } = yield* CurrentActor
-      const record = { id: newId(), organizationId, now: yield* clock, defaultCurrency }
+      const record = { id: newId<PromotionId>(), organizationId, now: yield* clock, defaultCurrency }
       const promotion = yield* Effect.fromResult(promotionOf(input, record))
       yield* repo.insert(promotion)
       yield* hooks.after("promotions.afterCreate", promotion)
@@ -33,7 +33,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
     })
 
     /** Changes the sent fields only; runs `promotions.afterUpdate`. */
-    const change = Effect.fn("Promotions.change")(function*(id: string, input: PromotionChange) {
+    const change = Effect.fn("Promotions.change")(function*(id: PromotionId, input: PromotionChange) {
       const now = yield* clock
       const promotion = yield* repo.change(
         id,
@@ -45,7 +45,7 @@ export class Promotions extends Context.Service<Promotions>()("stoa/domain/promo
     })
 
     /** Switches a promotion off; repeating it does nothing. */
-    const deactivate = Effect.fn("Promotions.deactivate")(function*(id: string) {
+    const deactivate = Effect.fn("Promotions.deactivate")(function*(id: PromotionId) {
       const now = yield* clock
       let wasActive = false
       const promotion = yield* repo.change(id, (before) =>

@@ -25,9 +25,9 @@ export interface RecordSource<A extends object> {
  * Records of the organization of the request; every change writes its change log entry in the same transaction. `only`
  * narrows them further.
  */
-export interface RecordRepo<A, E> {
+export interface RecordRepo<A extends StoredRecord, E> {
   readonly find: (
-    id: string,
+    id: A["id"],
     ...only: ReadonlyArray<Statement.Fragment>
   ) => Effect.Effect<A | undefined, never, CurrentActor>
   /** A page in two statements. */
@@ -41,13 +41,13 @@ export interface RecordRepo<A, E> {
    * record stays the same. Undefined for an unknown id.
    */
   readonly change: <E2, R>(
-    id: string,
+    id: A["id"],
     rule: (before: A) => Effect.Effect<A, E2, R>,
     ...only: ReadonlyArray<Statement.Fragment>
   ) => Effect.Effect<A | undefined, E | E2, CurrentActor | R>
   /** False for an unknown id. */
   readonly remove: (
-    id: string,
+    id: A["id"],
     ...only: ReadonlyArray<Statement.Fragment>
   ) => Effect.Effect<boolean, E, CurrentActor>
 }
@@ -85,7 +85,7 @@ export const recordRepo = <A extends StoredRecord, E>(
     )
 
   return {
-    find: Effect.fn("RecordRepo.find")(function*(id: string, ...only: ReadonlyArray<Statement.Fragment>) {
+    find: Effect.fn("RecordRepo.find")(function*(id: A["id"], ...only: ReadonlyArray<Statement.Fragment>) {
       const [found] = yield* rows`select ${sql.literal(columns)} from ${name}
         where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${yield* currentOrganization}`, ...only])}`
       return found
@@ -100,7 +100,7 @@ export const recordRepo = <A extends StoredRecord, E>(
     }, Effect.catchTag("SqlError", orError)),
     change: Effect.fn("RecordRepo.change")(
       function*<E2, R>(
-        id: string,
+        id: A["id"],
         rule: (before: A) => Effect.Effect<A, E2, R>,
         ...only: ReadonlyArray<Statement.Fragment>
       ) {
@@ -121,7 +121,7 @@ export const recordRepo = <A extends StoredRecord, E>(
       sql.withTransaction,
       Effect.catchIf(SqlError.isSqlError, orError)
     ),
-    remove: Effect.fn("RecordRepo.remove")((id: string, ...only: ReadonlyArray<Statement.Fragment>) =>
+    remove: Effect.fn("RecordRepo.remove")((id: A["id"], ...only: ReadonlyArray<Statement.Fragment>) =>
       deleteRecorded(sql, table, id, (gone: A) => changeOf(changes.delete, gone, gone), ...only).pipe(
         Effect.map((deleted) => deleted !== undefined),
         Effect.catchTag("SqlError", orError)

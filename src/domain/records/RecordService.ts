@@ -9,18 +9,18 @@ import type { RecordRepo } from "./RecordRepo.ts"
 class RecordNotFound extends notFound("Record", (name: string) => `${name} not found.`) {}
 
 /** Management of one kind of record by staff. */
-export interface RecordService<A, New, Change, E> {
-  readonly get: (id: string) => Effect.Effect<A, NotFound, CurrentActor>
+export interface RecordService<A extends NewRecord, New, Change, E> {
+  readonly get: (id: A["id"]) => Effect.Effect<A, NotFound, CurrentActor>
   readonly list: (page: PageRequest) => Effect.Effect<PageOf<A>, never, CurrentActor>
   readonly create: (sent: New) => Effect.Effect<A, E, CurrentActor>
   /** Changes the sent fields only. */
-  readonly change: (id: string, sent: Change) => Effect.Effect<A, NotFound | E, CurrentActor>
-  readonly remove: (id: string) => Effect.Effect<void, NotFound | E, CurrentActor>
+  readonly change: (id: A["id"], sent: Change) => Effect.Effect<A, NotFound | E, CurrentActor>
+  readonly remove: (id: A["id"]) => Effect.Effect<void, NotFound | E, CurrentActor>
 }
 
 /** The fields that the service gives a new record. */
-export interface NewRecord {
-  readonly id: string
+export interface NewRecord<Id extends string = string> {
+  readonly id: Id
   readonly organizationId: string
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -33,10 +33,10 @@ export const withSent = <A extends object>(
 ): A => ({ ...before, ...Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined)) })
 
 /** The rules of a kind of record. */
-export interface RecordRules<A, New, Change, E> {
+export interface RecordRules<A extends NewRecord, New, Change, E> {
   /** Name of the record in errors. */
   readonly name: string
-  readonly made: (sent: New, record: NewRecord) => Effect.Effect<A, E>
+  readonly made: (sent: New, record: NewRecord<A["id"]>) => Effect.Effect<A, E>
   /** The record after a change: the rules apply to the complete record, not only to the sent fields. */
   readonly changed: (before: A, sent: Change) => Effect.Effect<A, E>
 }
@@ -51,7 +51,7 @@ export const recordService = <A extends NewRecord, New, Change, E, E2>(
   const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
   return {
     list: repo.list,
-    get: Effect.fn("RecordService.get")(function*(id: string) {
+    get: Effect.fn("RecordService.get")(function*(id: A["id"]) {
       return (yield* repo.find(id)) ?? (yield* unknown)
     }),
     create: Effect.fn("RecordService.create")(function*(sent: New) {
@@ -62,7 +62,7 @@ export const recordService = <A extends NewRecord, New, Change, E, E2>(
       yield* forget
       return record
     }),
-    change: Effect.fn("RecordService.change")(function*(id: string, sent: Change) {
+    change: Effect.fn("RecordService.change")(function*(id: A["id"], sent: Change) {
       const updatedAt = yield* clock
       const record = yield* repo.change(
         id,
@@ -71,7 +71,7 @@ export const recordService = <A extends NewRecord, New, Change, E, E2>(
       yield* forget
       return record ?? (yield* unknown)
     }),
-    remove: Effect.fn("RecordService.remove")(function*(id: string) {
+    remove: Effect.fn("RecordService.remove")(function*(id: A["id"]) {
       if (!(yield* repo.remove(id))) return yield* unknown
       yield* forget
     })

@@ -1,14 +1,14 @@
 import { Context, type Effect, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { CatalogEntity } from "../catalog/Entity.ts"
-import { Uuid } from "../ids/Id.ts"
+import { EntityId } from "../ids/Id.ts"
 import type { SearchQuery, SuggestionQuery } from "./SearchQuery.ts"
 
 /**
  * The document of a found entity (contract §9). `title` is the English one, else the first by locale, else the slug.
  */
 export const SearchDocument = Schema.Struct({
-  id: Uuid,
+  id: EntityId,
   organizationId: Schema.String,
   type: Schema.String,
   slug: Schema.String,
@@ -31,7 +31,7 @@ export const SearchDocument = Schema.Struct({
 export type SearchDocument = typeof SearchDocument.Type
 
 /** A hit and its score: two for each word in a title, one for each word elsewhere. */
-export const SearchHit = Schema.Struct({ id: Uuid, score: Schema.Finite, document: SearchDocument })
+export const SearchHit = Schema.Struct({ id: EntityId, score: Schema.Finite, document: SearchDocument })
   .annotate({ identifier: "SearchHit" })
 export type SearchHit = typeof SearchHit.Type
 

@@ -2,7 +2,7 @@ import { Context, Effect, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { ShippingRateId, ShippingZoneId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { Amount, issue, maybe, Time } from "../pricing/Bounds.ts"
@@ -16,9 +16,9 @@ const Band = Schema.NullOr(Amount)
  * applies to, both ends included; null is open. From `freeShippingThreshold` on shipping is free.
  */
 export const ShippingRate = Schema.Struct({
-  id: Uuid,
+  id: ShippingRateId,
   organizationId: Schema.String,
-  zoneId: Uuid,
+  zoneId: ShippingZoneId,
   name: Schema.String,
   currency: Schema.String,
   amount: Amount,
@@ -36,7 +36,7 @@ export type ShippingRate = typeof ShippingRate.Type
 
 /** Body of a new rate. */
 export const NewShippingRate = Schema.Struct({
-  zoneId: Uuid,
+  zoneId: ShippingZoneId,
   name: Text,
   currency: CurrencyCode,
   amount: Amount,
@@ -52,7 +52,7 @@ export const NewShippingRate = Schema.Struct({
 /** Body of a change: any part of a new one; null empties a field. */
 export const ShippingRateChange = Schema.Struct({
   ...NewShippingRate.fields,
-  zoneId: Schema.optional(Uuid),
+  zoneId: Schema.optional(ShippingZoneId),
   name: Schema.optional(Text),
   currency: Schema.optional(CurrencyCode),
   amount: Schema.optional(Amount)
@@ -74,7 +74,7 @@ type Rules = RecordRules<
 /** 422 if its bands admit nothing. */
 const changed: Rules["changed"] = (before, sent) => {
   const metadata = sent.metadata === null ? {} : sent.metadata
-  const rate = withSent(before, { ...sent, zoneId: sent.zoneId?.toLowerCase(), metadata })
+  const rate = withSent(before, { ...sent, metadata })
   const issues = [
     ...bandIssue(rate.minSubtotal, rate.maxSubtotal, "Subtotal"),
     ...bandIssue(rate.minWeightGrams, rate.maxWeightGrams, "WeightGrams")
@@ -110,7 +110,7 @@ export class ShippingRates extends Context.Service<
   Omit<Managed, "list"> & {
     /** A filter that is left out admits all. */
     readonly list: (
-      filter: { readonly zoneId?: string | undefined; readonly currency?: string | undefined },
+      filter: { readonly zoneId?: ShippingZoneId | undefined; readonly currency?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<PageOf<ShippingRate>, never, CurrentActor>
   }

@@ -1,6 +1,6 @@
 import { Context, Effect, Schema, SchemaTransformation } from "effect"
 import { conflict, invalid } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { ShippingZoneId } from "../ids/Id.ts"
 import { maybe, Priority, Time } from "../pricing/Bounds.ts"
 import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
@@ -24,7 +24,7 @@ export const comparable = (place: string): string => place.trim().toUpperCase()
  * country; `states`, if present, narrow them. Zones are tried by ascending `priority`.
  */
 export const ShippingZone = Schema.Struct({
-  id: Uuid,
+  id: ShippingZoneId,
   organizationId: Schema.String,
   name: Schema.String,
   countries: Schema.Array(Schema.String),

@@ -1,4 +1,5 @@
 import { Context, Layer, Schema } from "effect"
+import type { OrderId, OrderLineId } from "../ids/Id.ts"
 import type { Given } from "../modules/OutsideService.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import type { Destination } from "../shipping/ShippingZone.ts"
@@ -22,14 +23,14 @@ export type TaxAnswer = typeof TaxAnswer.Type
 
 /** An order that was placed with tax of the adapter, or with the fallback in its place. Amounts in minor units. */
 export interface TaxedOrder {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly organizationId: string
   readonly orderNumber: string
   readonly currency: string
   readonly placedAt: Date
   readonly address: Readonly<Record<string, unknown>> | null
   readonly lines: ReadonlyArray<{
-    readonly lineItemId: string
+    readonly lineItemId: OrderLineId
     readonly title: string
     readonly sku: string | null
     readonly quantity: number
@@ -47,7 +48,7 @@ export interface TaxedOrder {
 
 /** An order that was cancelled, or refunded in full. */
 export interface VoidedOrder {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly organizationId: string
   readonly idempotencyKey: string
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { TaxClass as TaxClassName } from "../catalog/Entity.ts"
 import { conflict } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { TaxClassId } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { StorableObject } from "../text/Storable.ts"
@@ -14,7 +14,7 @@ export const RateBps = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 
  * name none, or none that is active, are of the default class. At most one class is the default.
  */
 export const TaxClass = Schema.Struct({
-  id: Uuid,
+  id: TaxClassId,
   organizationId: Schema.String,
   name: Schema.String,
   rateBps: RateBps,

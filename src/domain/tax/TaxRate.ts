@@ -1,6 +1,6 @@
 import { Context, Effect, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import { conflict } from "../errors/ErrorKinds.ts"
-import { Uuid } from "../ids/Id.ts"
+import { TaxRateId } from "../ids/Id.ts"
 import { maybe, Priority, Time } from "../pricing/Bounds.ts"
 import { type RecordRules, type RecordService, withSent } from "../records/RecordService.ts"
 import { ofForm, StorableObject, Text } from "../text/Storable.ts"
@@ -24,7 +24,7 @@ const State = Text.pipe(
  * add up, each rounded separately. `priority` sorts lists, lower first, and changes no amount.
  */
 export const TaxRate = Schema.Struct({
-  id: Uuid,
+  id: TaxRateId,
   organizationId: Schema.String,
   name: Schema.String,
   country: Schema.String,

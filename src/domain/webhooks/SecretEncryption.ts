@@ -1,5 +1,6 @@
 import { Redacted, Schema } from "effect"
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import type { WebhookEndpointId } from "../ids/Id.ts"
 
 const cipher = "aes-256-gcm"
 const nonceBytes = 12
@@ -90,4 +91,5 @@ export const signingKey = (secret: string): Uint8Array =>
   secret.startsWith(prefix) ? Buffer.from(secret.slice(prefix.length), "base64") : Buffer.from(secret, "utf8")
 
 /** Owner of an endpoint's secret for its encryption. */
-export const secretOwner = (organizationId: string, endpointId: string): string => `${organizationId}/${endpointId}`
+export const secretOwner = (organizationId: string, endpointId: WebhookEndpointId): string =>
+  `${organizationId}/${endpointId}`

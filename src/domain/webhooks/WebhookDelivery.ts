@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { newId, Uuid } from "../ids/Id.ts"
+import { newId, Uuid, WebhookDeliveryId, WebhookEndpointId } from "../ids/Id.ts"
 import type { NewJob } from "../jobs/Jobs.ts"
 import { Time } from "../pricing/Bounds.ts"
 import type { WebhookEndpoint } from "./WebhookEndpoint.ts"
@@ -20,9 +20,9 @@ export interface AttemptResult {
  * beginning of the response, at most 1 kB.
  */
 export const WebhookDelivery = Schema.Struct({
-  id: Uuid,
+  id: WebhookDeliveryId,
   organizationId: Schema.String,
-  endpointId: Uuid,
+  endpointId: WebhookEndpointId,
   eventId: Uuid,
   eventName: Schema.String,
   webhookId: Schema.String,
@@ -75,7 +75,7 @@ export const deliveryOf = (
 /** Answer of a redelivery: the event that will be sent again. */
 export const Redelivery = Schema.Struct({
   jobId: Schema.String,
-  endpointId: Uuid,
+  endpointId: WebhookEndpointId,
   eventId: Uuid,
   webhookId: Schema.String
 }).annotate({ identifier: "WebhookRedelivery" })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../ids/Id.ts"
+import { WebhookEndpointId } from "../ids/Id.ts"
 import { maybe, Time } from "../pricing/Bounds.ts"
 import { FreeText, ShortText, StorableObject, Text } from "../text/Storable.ts"
 
@@ -9,7 +9,7 @@ export type DisabledReason = typeof DisabledReason.Type
 
 /** A destination of events (spec §2, contract, platform §9.1). Its secret is shown only at its creation. */
 export const WebhookEndpoint = Schema.Struct({
-  id: Uuid,
+  id: WebhookEndpointId,
   organizationId: Schema.String,
   url: Schema.String,
   description: Schema.NullOr(Schema.String),

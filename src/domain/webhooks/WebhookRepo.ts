@@ -3,6 +3,7 @@ import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change, ChangeType } from "../events/Event.ts"
+import type { WebhookDeliveryId, WebhookEndpointId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
@@ -75,7 +76,7 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
     changes: { create: "webhooks.create", update: "webhooks.update", delete: "webhooks.delete" }
   }, Effect.die)
 
-  const findWithSecrets = Effect.fn("WebhookEndpointRepo.findWithSecrets")(function*(id: string) {
+  const findWithSecrets = Effect.fn("WebhookEndpointRepo.findWithSecrets")(function*(id: WebhookEndpointId) {
     const [found] = yield* withSecrets`select ${sql.literal(storedEndpoints.columns("e"))}
       from webhook_endpoints e where organization_id = ${yield* currentOrganization} and id = ${id}::uuid`
     return found
@@ -111,7 +112,10 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
   )
 
   /** Replaces the secret; the current one becomes the previous one. */
-  const rotate = Effect.fn("WebhookEndpointRepo.rotate")((id: string, { now, previousUntil, secret }: Rotation) =>
+  const rotate = Effect.fn("WebhookEndpointRepo.rotate")((
+    id: WebhookEndpointId,
+    { now, previousUntil, secret }: Rotation
+  ) =>
     recorded(
       "webhooks.rotateSecret",
       (organization) =>
@@ -123,7 +127,7 @@ const endpointsOf = (sql: SqlClient.SqlClient) => {
   )
 
   /** Deletes an endpoint and its open dispatches; its deliveries go with the next purge. */
-  const remove = Effect.fn("WebhookEndpointRepo.remove")((id: string) =>
+  const remove = Effect.fn("WebhookEndpointRepo.remove")((id: WebhookEndpointId) =>
     // Lock in the order of the events, like the settlement of a dispatch that wakes the next one.
     recorded("webhooks.delete", (organization) =>
       endpoint`with open as materialized (select event_id from webhook_dispatches
@@ -149,13 +153,13 @@ const healthOf = (sql: SqlClient.SqlClient) => {
   const since = decoding(sql, Schema.Struct({ since: Schema.Date }))
 
   /** Ends a series of failures. */
-  const recovered = Effect.fn("WebhookDeliveryRepo.recovered")(function*(endpointId: string) {
+  const recovered = Effect.fn("WebhookDeliveryRepo.recovered")(function*(endpointId: WebhookEndpointId) {
     yield* sql`update webhook_endpoints set failing_since = null
       where organization_id = ${yield* currentOrganization} and id = ${endpointId}::uuid and failing_since is not null`
   }, Effect.orDie)
 
   /** Starts a series of failures or continues the current one; returns its start. */
-  const failed = Effect.fn("WebhookDeliveryRepo.failed")(function*(endpointId: string, at: Date) {
+  const failed = Effect.fn("WebhookDeliveryRepo.failed")(function*(endpointId: WebhookEndpointId, at: Date) {
     // The row is written once per series of failures, not once per failure: deliveries would queue on it.
     const [row] = yield* since`with begun as (
         update webhook_endpoints set failing_since = ${at}::timestamptz
@@ -216,7 +220,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** Newest first. */
-  const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: string, page: PageRequest) {
+  const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: WebhookEndpointId, page: PageRequest) {
     const where = sql`organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid`
     const [items, counted] = yield* Effect.all([
       rows`select ${columns} from (select * from webhook_deliveries where ${where}
@@ -228,7 +232,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** A delivery and the record of its event. */
-  const find = Effect.fn("WebhookDeliveryRepo.find")(function*(id: string) {
+  const find = Effect.fn("WebhookDeliveryRepo.find")(function*(id: WebhookDeliveryId) {
     const [found] = yield* withRecord`select ${columns}, m.entity_type as "entityType", m.entity_id as "entityId"
       from webhook_deliveries d ${messages}
       where d.organization_id = ${yield* currentOrganization} and d.id = ${id}::uuid`
@@ -237,7 +241,7 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
 
   /** Whether an attempt that is still in the log delivered this event of this time to the endpoint. */
   const hasArrived = Effect.fn("WebhookDeliveryRepo.hasArrived")(
-    function*(endpointId: string, eventId: string, eventAt: Date) {
+    function*(endpointId: WebhookEndpointId, eventId: string, eventAt: Date) {
       // The time bounds how much of the endpoint's log is read; the hour is for clocks that differ.
       const arrived = yield* sql`select 1 from webhook_deliveries where organization_id = ${yield* currentOrganization}
         and endpoint_id = ${endpointId}::uuid and created_at > ${eventAt}::timestamptz - interval '1 hour'

@@ -3,7 +3,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import { Unavailable, ValidationFailed } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
 import { announcedNames } from "../events/EventSubscribers.ts"
-import { newId } from "../ids/Id.ts"
+import { newId, type WebhookDeliveryId, type WebhookEndpointId } from "../ids/Id.ts"
 import { Jobs } from "../jobs/Jobs.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { over } from "../pricing/Bounds.ts"
@@ -109,11 +109,11 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     return { ...endpoint, secret }
   })
 
-  const get = Effect.fn("Webhooks.get")(function*(id: string) {
+  const get = Effect.fn("Webhooks.get")(function*(id: WebhookEndpointId) {
     return (yield* repo.find(id)) ?? (yield* new EndpointNotFound())
   })
 
-  const change = Effect.fn("Webhooks.change")(function*(id: string, input: WebhookEndpointChange) {
+  const change = Effect.fn("Webhooks.change")(function*(id: WebhookEndpointId, input: WebhookEndpointChange) {
     yield* get(id)
     if (input.events !== undefined) yield* check.events(input.events)
     if (input.url !== undefined) yield* check.url(input.url)
@@ -136,21 +136,23 @@ const endpointUseCases = Effect.fnUntraced(function*(check: Effect.Success<typeo
     return changed ?? (yield* new EndpointNotFound())
   })
 
-  const remove = Effect.fn("Webhooks.remove")(function*(id: string) {
+  const remove = Effect.fn("Webhooks.remove")(function*(id: WebhookEndpointId) {
     if ((yield* repo.remove(id)) === undefined) return yield* new EndpointNotFound()
   })
 
   /** Replaces the secret; the previous one signs too for some hours (`webhooks.rotationHours`). */
-  const rotateSecret = Effect.fn("Webhooks.rotateSecret")(function*(id: string, sent: string | null | undefined) {
-    const { organizationId } = yield* CurrentActor
-    const secret = yield* check.secret(sent)
-    const encrypted = encryptSecret(yield* check.key, secretOwner(organizationId, id), secret)
-    const now = yield* DateTime.nowAsDate
-    const previousUntil = new Date(now.getTime() + rotationHours * 3_600_000)
-    const endpoint = (yield* repo.rotate(id, { secret: encrypted, previousUntil, now })) ??
-      (yield* new EndpointNotFound())
-    return { ...endpoint, secret }
-  })
+  const rotateSecret = Effect.fn("Webhooks.rotateSecret")(
+    function*(id: WebhookEndpointId, sent: string | null | undefined) {
+      const { organizationId } = yield* CurrentActor
+      const secret = yield* check.secret(sent)
+      const encrypted = encryptSecret(yield* check.key, secretOwner(organizationId, id), secret)
+      const now = yield* DateTime.nowAsDate
+      const previousUntil = new Date(now.getTime() + rotationHours * 3_600_000)
+      const endpoint = (yield* repo.rotate(id, { secret: encrypted, previousUntil, now })) ??
+        (yield* new EndpointNotFound())
+      return { ...endpoint, secret }
+    }
+  )
 
   return { register, list: repo.list, get, change, remove, rotateSecret }
 })
@@ -177,7 +179,7 @@ const deliveryUseCases = Effect.gen(function*() {
    * Sends a message of the type `webhooks.test` at once and returns the result; a failed delivery is not a failed
    * request. 503 at the limit of concurrent tests of the organization in this process.
    */
-  const test = Effect.fn("Webhooks.test")(function*(id: string) {
+  const test = Effect.fn("Webhooks.test")(function*(id: WebhookEndpointId) {
     const endpoint = (yield* endpoints.findWithSecrets(id)) ?? (yield* new EndpointNotFound())
     const slot = yield* RcMap.get(slots, endpoint.organizationId)
     return yield* Effect.flatMap(
@@ -186,13 +188,13 @@ const deliveryUseCases = Effect.gen(function*() {
     )
   }, Effect.scoped)
 
-  const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: string, page: PageRequest) {
+  const deliveries = Effect.fn("Webhooks.deliveries")(function*(id: WebhookEndpointId, page: PageRequest) {
     if ((yield* endpoints.find(id)) === undefined) return yield* new EndpointNotFound()
     return yield* deliveryLog.list(id, page)
   })
 
   /** Sends the event of an attempt again, with the same id and body. 409 while its endpoint is switched off. */
-  const redeliver = Effect.fn("Webhooks.redeliver")(function*(deliveryId: string) {
+  const redeliver = Effect.fn("Webhooks.redeliver")(function*(deliveryId: WebhookDeliveryId) {
     const delivery = (yield* deliveryLog.find(deliveryId)) ?? (yield* new DeliveryNotFound())
     const { endpointId, entityId, entityType, eventId, organizationId, webhookId } = delivery
     const { isActive } = (yield* endpoints.find(endpointId)) ?? (yield* new EndpointNotFound())

@@ -2,7 +2,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { ApiKey, ApiKeyWithKey, NewApiKey } from "../../domain/access/ApiKey.ts"
 import { Permissions } from "../../domain/access/Permission.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { ApiKeyId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
@@ -30,7 +30,7 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
   HttpApiEndpoint.get("listKeys", "/api/admin/api-keys", { query: pageQuery, success: Page(ApiKey) })
     .annotate(Access, mayManage)
     .annotateMerge(summary("List the API keys of the organization, newest first")),
-  HttpApiEndpoint.delete("revokeKey", "/api/admin/api-keys/:id", { params: { id: Uuid }, success: Deleted })
+  HttpApiEndpoint.delete("revokeKey", "/api/admin/api-keys/:id", { params: { id: ApiKeyId }, success: Deleted })
     .annotate(Access, mayManage)
     .annotateMerge(
       summary(

@@ -3,14 +3,14 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { Quantity } from "../../domain/carts/Line.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { CartId, CartLineId } from "../../domain/ids/Id.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
 import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
-const cart = { id: Uuid }
-const item = { id: Uuid, itemId: Uuid }
+const cart = { id: CartId }
+const item = { id: CartId, itemId: CartLineId }
 
 /** Carts (spec §4, contract §2). A guest sends the `secret` of the created cart in the header `x-cart-secret`. */
 export const CartsGroup = HttpApiGroup.make("carts").add(

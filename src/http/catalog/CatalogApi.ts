@@ -18,14 +18,14 @@ import {
   OptionValue,
   Variant
 } from "../../domain/catalog/variants/Variant.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { EntityId, OptionTypeId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
 
-const entity = { id: Uuid }
-const words = { id: Uuid, locale: Locale }
+const entity = { id: EntityId }
+const words = { id: EntityId, locale: Locale }
 
 const include = Schema.optional(FreeText.annotate({
   description:
@@ -100,7 +100,7 @@ export const VariantsGroup = guarded(
     success: Created(OptionType)
   }).annotateMerge(described("Give an entity an option type, with values when given", "catalog:update")),
   HttpApiEndpoint.post("createOptionValue", "/api/catalog/options/:optionTypeId/values", {
-    params: { optionTypeId: Uuid },
+    params: { optionTypeId: OptionTypeId },
     payload: NewOptionValue,
     success: Created(OptionValue)
   }).annotateMerge(described("Give an option type a value", "catalog:update")),

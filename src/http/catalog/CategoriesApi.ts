@@ -8,7 +8,7 @@ import {
   NewCategory,
   PlacedCategory
 } from "../../domain/catalog/categories/Category.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { BrandId, CategoryId, EntityId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
@@ -17,9 +17,9 @@ import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 const [categories, category] = ["/api/catalog/categories", "/api/catalog/categories/:categoryId"] as const
 const [brands, brand] = ["/api/catalog/brands", "/api/catalog/brands/:brandId"] as const
 
-const byId = { categoryId: Uuid }
+const byId = { categoryId: CategoryId }
 const byName = { categoryId: FreeText }
-const ofBrand = { brandId: Uuid }
+const ofBrand = { brandId: BrandId }
 
 /** Answers of attaching an entity to a category or a brand, and of detaching. */
 const Linked = Data(Schema.Struct({ linked: Schema.Literal(true) }))
@@ -45,11 +45,11 @@ export const CategoriesGroup = guarded(
   HttpApiEndpoint.post("restore", `${category}/restore`, { params: byId, success: Data(Category) })
     .annotateMerge(described("Bring an archived category back", "catalog:update")),
   HttpApiEndpoint.post("link", "/api/catalog/entities/:id/categories/:categoryId", {
-    params: { id: Uuid, ...byId },
+    params: { id: EntityId, ...byId },
     success: Linked
   }).annotateMerge(described("Put an entity into a category", "catalog:update")),
   HttpApiEndpoint.delete("unlink", "/api/catalog/entities/:id/categories/:categoryId", {
-    params: { id: Uuid, ...byId },
+    params: { id: EntityId, ...byId },
     success: Unlinked
   }).annotateMerge(described("Take an entity out of a category", "catalog:update"))
 )
@@ -86,11 +86,11 @@ export const BrandsGroup = guarded(
   HttpApiEndpoint.patch("update", brand, { params: ofBrand, payload: BrandChange, success: Data(Brand) })
     .annotateMerge(described("Change a brand", "catalog:update")),
   HttpApiEndpoint.post("link", "/api/catalog/entities/:id/brands/:brandId", {
-    params: { id: Uuid, ...ofBrand },
+    params: { id: EntityId, ...ofBrand },
     success: Linked
   }).annotateMerge(described("Give an entity a brand", "catalog:update")),
   HttpApiEndpoint.delete("unlink", "/api/catalog/entities/:id/brands/:brandId", {
-    params: { id: Uuid, ...ofBrand },
+    params: { id: EntityId, ...ofBrand },
     success: Unlinked
   }).annotateMerge(described("Take a brand from an entity", "catalog:update"))
 )

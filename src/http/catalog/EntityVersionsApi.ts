@@ -3,20 +3,20 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { AttributesDraft, CatalogEntity, Locale } from "../../domain/catalog/Entity.ts"
 import { Comparison, Revision, RevisionEntry } from "../../domain/catalog/revisions/Revision.ts"
 import { PublishingSchedule, ScheduleBody } from "../../domain/catalog/schedules/Schedule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { EntityId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { described, guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 
-const entity = { id: Uuid }
-const words = { id: Uuid, locale: Locale }
+const entity = { id: EntityId }
+const words = { id: EntityId, locale: Locale }
 
 const RevisionNumber = Schema.FiniteFromString.check(
   Schema.isInt(),
   Schema.isBetween({ minimum: 1, maximum: 2_147_483_647 })
 )
 
-const revision = { id: Uuid, number: RevisionNumber }
+const revision = { id: EntityId, number: RevisionNumber }
 
 /** Who writes the catalog, or may see what is not published. */
 const staff = ["catalog:update", "catalog:read:unpublished"] as const

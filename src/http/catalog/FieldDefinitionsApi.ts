@@ -5,13 +5,13 @@ import {
   FieldDefinitionChange,
   NewFieldDefinition
 } from "../../domain/catalog/fields/FieldDefinition.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { FieldDefinitionId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { Created, described, guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 
-const field = { id: Uuid }
+const field = { id: FieldDefinitionId }
 const path = "/api/admin/entity-field-definitions"
 
 const listQuery = {

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { OrderId } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentAdapter.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
@@ -39,7 +39,7 @@ const CaptureRequest = Schema.Struct({
 /** Captures payments that the checkout only authorized (contract §4.4). */
 export const CapturesGroup = HttpApiGroup.make("captures").add(
   HttpApiEndpoint.post("capture", "/api/orders/:id/capture", {
-    params: { id: Uuid },
+    params: { id: OrderId },
     payload: OptionalBody(CaptureRequest),
     success: Data(Order),
     error: PaymentCaptureFailed

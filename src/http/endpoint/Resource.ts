@@ -1,7 +1,21 @@
 import { Context, type Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import {
+  AddressId,
+  CustomerGroupId,
+  CustomerId,
+  FulfillmentId,
+  InteractionId,
+  OrderId,
+  OrderLineId,
+  OrderNoteId,
+  ShippingRateId,
+  ShippingZoneId,
+  TaxClassId,
+  TaxRateId,
+  WebhookEndpointId
+} from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
@@ -10,21 +24,50 @@ import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
 /*
  * The usual endpoints of a kind of record: envelope, paging, status and idempotency are said here once, and a group says
- * name, path, shapes and what a reader of the document should know. Each `:name` of a path is the UUID of a record.
+ * name, path, shapes and what a reader of the document should know. Each `:name` of a path is the id of a record of
+ * the collection before it.
  */
 
 type Path = `/api/${string}`
 
-type Names<P extends string> = P extends `${string}:${infer Name}/${infer Rest}` ? Name | Names<Rest>
-  : P extends `${string}:${infer Name}` ? Name
-  : never
+/** Whose id a parameter is, by the end of the path before it. */
+const ids = {
+  "customers": CustomerId,
+  "customers/groups": CustomerGroupId,
+  "addresses": AddressId,
+  "interactions": InteractionId,
+  "members": CustomerId,
+  "orders": OrderId,
+  "line-items": OrderLineId,
+  "notes": OrderNoteId,
+  "fulfillments": FulfillmentId,
+  "shipping/rates": ShippingRateId,
+  "shipping/zones": ShippingZoneId,
+  "tax/classes": TaxClassId,
+  "tax/rates": TaxRateId,
+  "webhooks": WebhookEndpointId
+}
 
-type Params<P extends string> = { readonly [Name in Names<P>]: typeof Uuid }
+type Ids = typeof ids
+
+type IdAfter<Before extends string> = {
+  [End in keyof Ids]: Before extends `${string}/${End}` ? Ids[End] : never
+}[keyof Ids]
+
+type Params<P extends string> = P extends `${infer Before}/:${infer Name}/${infer Rest}`
+  ? { readonly [_ in Name]: IdAfter<Before> } & Params<`/${Rest}`>
+  : P extends `${infer Before}/:${infer Name}` ? { readonly [_ in Name]: IdAfter<Before> }
+  : {}
 
 /** The parameters of a path. */
 export const paramsOf = <const P extends Path>(path: P): Params<P> =>
-  // The entries lose the names.
-  Object.fromEntries(Array.from(path.matchAll(/:(\w+)/g), ([, name = ""]) => [name, Uuid])) as Params<P>
+  // The entries lose the names, and whose id each is.
+  Object.fromEntries(
+    Array.from(path.matchAll(/([^:]*)\/:(\w+)/g), ([, before = "", name = ""]) => [
+      name,
+      Object.entries(ids).find(([end]) => before.endsWith(`/${end}`))?.[1]
+    ])
+  ) as Params<P>
 
 /** What the document says of an endpoint. */
 export const summary = (text: string, description?: string) =>

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { ImportId } from "../../domain/ids/Id.ts"
 import {
   ExportFormat,
   exporting,
@@ -55,7 +55,7 @@ const sent = Schema.Struct({
 })
 export type SentQuery = typeof sent.Type
 
-const params = { id: Uuid }
+const params = { id: ImportId }
 const mayImport = anyOf(...importing)
 
 /** Imports of files (docs/import-export.md). The handler checks which kinds a caller may import. */

@@ -1,7 +1,7 @@
 import { Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { EntityId, WarehouseId } from "../../domain/ids/Id.ts"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
 import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -20,7 +20,7 @@ const split = (text: string): ReadonlyArray<string> => [
 
 /** `entityIds` of a stock check: UUIDs separated by commas, at most 100 different ones, none at all allowed. */
 export const EntityIds = Schema.String.annotate({ description: "UUIDs separated by commas, at most 100." }).pipe(
-  Schema.decodeTo(Schema.Array(Uuid).check(Schema.isMaxLength(most)), {
+  Schema.decodeTo(Schema.Array(EntityId).check(Schema.isMaxLength(most)), {
     decode: SchemaGetter.transform(split),
     encode: SchemaGetter.transform((ids) => ids.join(","))
   })
@@ -40,7 +40,7 @@ export const InventoryGroup = HttpApiGroup.make("inventory").add(
       "Summed over all variants and all active warehouses; 0 for an unknown entity. At most 100 ids, comma-separated."
     )),
   HttpApiEndpoint.get("levels", "/api/inventory/levels", {
-    query: { ...pageQuery, entityId: Schema.optional(Uuid), warehouseId: Schema.optional(Uuid) },
+    query: { ...pageQuery, entityId: Schema.optional(EntityId), warehouseId: Schema.optional(WarehouseId) },
     success: Page(StockLevel)
   })
     .annotate(Access, anyOf("inventory:read"))

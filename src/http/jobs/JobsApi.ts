@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { JobId } from "../../domain/ids/Id.ts"
 import { Job, RunCounts } from "../../domain/jobs/Job.ts"
 import { lists, summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
@@ -29,7 +29,7 @@ const runTexts = summary(
 export const JobsGroup = HttpApiGroup.make("jobs").add(
   lists("failed", "/api/admin/jobs/failed", Job, "List failed jobs, the last to end first")
     .annotate(Access, anyOf("jobs:admin")),
-  HttpApiEndpoint.post("retry", "/api/admin/jobs/:id/retry", { params: { id: Uuid }, success: Data(Job) })
+  HttpApiEndpoint.post("retry", "/api/admin/jobs/:id/retry", { params: { id: JobId }, success: Data(Job) })
     .annotate(Access, anyOf("jobs:admin"))
     .annotateMerge(summary("Retry a failed job", "With all its tries. 409 when the job is not failed.")),
   HttpApiEndpoint.get("run", "/api/jobs/run", run).annotate(Access, open).annotateMerge(runTexts),

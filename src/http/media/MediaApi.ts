@@ -11,7 +11,7 @@ import {
   UnsupportedMediaType,
   ValidationFailed
 } from "../../domain/errors/ApiErrors.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { EntityId, MediaAssetId } from "../../domain/ids/Id.ts"
 import type { ReceivedFile } from "../../domain/media/Media.ts"
 import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -21,7 +21,7 @@ import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
 
-const id = { id: Uuid }
+const id = { id: MediaAssetId }
 
 /** The width in an address. */
 export const Width = Schema.NumberFromString.check(Schema.isInt()).annotate({
@@ -34,7 +34,7 @@ export const MediaGroup = HttpApiGroup.make("media").add(
     query: {
       ...pageQuery,
       contentType: Schema.optional(Schema.String),
-      entityId: Schema.optional(Uuid.annotate({ description: "Only what is attached to this entity." }))
+      entityId: Schema.optional(EntityId.annotate({ description: "Only what is attached to this entity." }))
     },
     success: Page(MediaAsset)
   })

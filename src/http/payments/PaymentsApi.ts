@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { CompensationFailureId, OrderId, RefundId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { CompensationFailure, CompensationStatus, Resolution } from "../../domain/payments/CompensationFailure.ts"
 import {
@@ -45,13 +45,13 @@ const created = Data(RefundRecord).annotate({ httpApiStatus: 201 })
 
 /** Refunds and returns of an order (contract §4.3, §4.4). */
 export const RefundsGroup = HttpApiGroup.make("refunds").add(
-  HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: Uuid }, success: Data(RefundCap) })
+  HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: OrderId }, success: Data(RefundCap) })
     .annotate(Access, anyOf("orders:read"))
     .annotateMerge(
       summary("What can still be given back of an order", "In all, of the shipping and of each line, in minor units.")
     ),
   HttpApiEndpoint.post("refundAmount", "/api/orders/:id/refund", {
-    params: { id: Uuid },
+    params: { id: OrderId },
     payload: OptionalBody(AmountRefund),
     success: created
   })
@@ -64,7 +64,7 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
       )
     ),
   HttpApiEndpoint.post("refund", "/api/orders/:id/refunds", {
-    params: { id: Uuid },
+    params: { id: OrderId },
     payload: RefundRequest,
     success: created
   })
@@ -78,14 +78,14 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
       )
     ),
   HttpApiEndpoint.get("list", "/api/orders/:id/refunds", {
-    params: { id: Uuid },
+    params: { id: OrderId },
     query: pageQuery,
     success: Page(RefundRecord)
   })
     .annotate(Access, anyOf("orders:read"))
     .annotateMerge(summary("List the refunds of an order, the last one first")),
   HttpApiEndpoint.post("undo", "/api/orders/:id/refunds/:rid/undo", {
-    params: { id: Uuid, rid: Uuid },
+    params: { id: OrderId, rid: RefundId },
     success: Data(RefundRecord)
   })
     .annotate(Access, anyOf("orders:update"))
@@ -100,7 +100,7 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
   .annotate(ParseOptions, allIssues)
   .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
-const failure = { params: { id: Uuid }, success: Data(CompensationFailure) }
+const failure = { params: { id: CompensationFailureId }, success: Data(CompensationFailure) }
 
 /** Steps about money that failed for good, for the operator (contract §3.8). */
 export const CompensationsGroup = HttpApiGroup.make("compensations").add(

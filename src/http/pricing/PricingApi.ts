@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { EntityId, PriceModifierId, VariantId } from "../../domain/ids/Id.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
 import { Price, SetPrice } from "../../domain/pricing/Price.ts"
@@ -30,7 +30,7 @@ const mayCreate = anyOf("pricing:create", "pricing:manage")
 const mayRead = anyOf("pricing:update", "pricing:read", "pricing:manage")
 const mayChange = anyOf("pricing:update", "pricing:manage")
 
-const modifier = { id: Uuid }
+const modifier = { id: PriceModifierId }
 
 /** Prices and the modifiers of prices (spec §4 Pricing, contract §7). Amounts in minor units. */
 export const PricingGroup = HttpApiGroup.make("pricing").add(
@@ -46,8 +46,8 @@ export const PricingGroup = HttpApiGroup.make("pricing").add(
   HttpApiEndpoint.get("listPrices", "/api/pricing/prices", {
     query: {
       ...pageQuery,
-      entityId: Schema.optional(Uuid),
-      variantId: Schema.optional(Uuid),
+      entityId: Schema.optional(EntityId),
+      variantId: Schema.optional(VariantId),
       currency: Schema.optional(CurrencyCode),
       customerGroupId: Schema.optional(Text)
     },
@@ -67,7 +67,7 @@ export const PricingGroup = HttpApiGroup.make("pricing").add(
   HttpApiEndpoint.get("listModifiers", "/api/pricing/modifiers", {
     query: {
       ...pageQuery,
-      entityId: Schema.optional(Uuid),
+      entityId: Schema.optional(EntityId),
       currency: Schema.optional(CurrencyCode),
       active: Schema.optional(Schema.Literals(["true", "false"]))
     },

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { PromotionId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import {
   NewPromotion,
@@ -16,7 +16,7 @@ import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 
-const promotion = { id: Uuid }
+const promotion = { id: PromotionId }
 
 // Two vocabularies name the same rights; either one suffices (contract §0.3).
 const mayChange = anyOf("promotions:update", "promotions:manage")

@@ -18,7 +18,7 @@ import { Customer, CustomerChange, NewCustomer } from "../../domain/customers/Cu
 import * as Errors from "../../domain/errors/ApiErrors.ts"
 import { eventTypes, StoreEvent } from "../../domain/events/Event.ts"
 import { Fulfillment } from "../../domain/fulfillment/Fulfillment.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { CartId, CartLineId, CustomerId, EntityId, JobId, OrderId, WarehouseId } from "../../domain/ids/Id.ts"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
 import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
 import { Job } from "../../domain/jobs/Job.ts"
@@ -106,7 +106,7 @@ const stream = <const Tag extends string, Payload extends Schema.Top | Schema.St
   success: Item
 ) => Rpc.make(tag, { payload, success, error: refusal, stream: true })
 
-const id = { id: Uuid }
+const entity = { id: EntityId }
 const include = { include: Schema.optional(FreeText) }
 const entityFilters = {
   type: Schema.optional(FreeText),
@@ -123,17 +123,17 @@ const catalog = RpcGroup.make(
   stream("stream", entityFilters, EntityView),
   call("read", { idOrSlug: FreeText, ...include }, EntityView),
   call("create", NewEntity, CatalogEntity),
-  call("update", { ...id, change: EntityChange }, CatalogEntity),
-  call("remove", id, Schema.Void),
-  call("publish", id, CatalogEntity),
-  call("archive", id, CatalogEntity),
-  call("discontinue", id, CatalogEntity),
-  call("readAttributes", { ...id, locale: Locale }, Attributes),
-  call("setAttributes", { ...id, locale: Locale, change: AttributesChange }, Schema.Void)
+  call("update", { ...entity, change: EntityChange }, CatalogEntity),
+  call("remove", entity, Schema.Void),
+  call("publish", entity, CatalogEntity),
+  call("archive", entity, CatalogEntity),
+  call("discontinue", entity, CatalogEntity),
+  call("readAttributes", { ...entity, locale: Locale }, Attributes),
+  call("setAttributes", { ...entity, locale: Locale, change: AttributesChange }, Schema.Void)
 ).prefix("catalog.")
 
-const stockFilters = { entityId: Schema.optional(Uuid), warehouseId: Schema.optional(Uuid) }
-const entityIds = Schema.Array(Uuid).check(Schema.isMaxLength(100))
+const stockFilters = { entityId: Schema.optional(EntityId), warehouseId: Schema.optional(WarehouseId) }
+const entityIds = Schema.Array(EntityId).check(Schema.isMaxLength(100))
 
 /** Stock and warehouses, as the routes under `/api/inventory` have them. Units. */
 const inventory = RpcGroup.make(
@@ -147,13 +147,13 @@ const inventory = RpcGroup.make(
   list("warehouses", {}, Warehouse)
 ).prefix("inventory.")
 
-const line = { cartId: Uuid, itemId: Uuid }
+const line = { cartId: CartId, itemId: CartLineId }
 
 /** Carts and their checkout, as the routes under `/api/carts` and `/api/checkout` have them. */
 const carts = RpcGroup.make(
   call("create", NewCart, CreatedCart),
-  call("read", id, Cart),
-  call("addItem", { cartId: Uuid, item: NewCartLine }, CartLine),
+  call("read", { id: CartId }, Cart),
+  call("addItem", { cartId: CartId, item: NewCartLine }, CartLine),
   call("setQuantity", { ...line, quantity: Quantity }, CartLine),
   call("removeItem", line, Schema.Void),
   Rpc.make("checkout", {
@@ -171,11 +171,11 @@ const orders = RpcGroup.make(
   stream("stream", ofStatus, Order),
   call("read", { idOrNumber: Schema.String }, Order),
   Rpc.make("changeStatus", {
-    payload: { ...id, status: Schema.String, reason: Schema.optional(FreeText) },
+    payload: { id: OrderId, status: Schema.String, reason: Schema.optional(FreeText) },
     success: Order,
     error: Schema.Union([failure, invalidTransition])
   }),
-  call("fulfillments", { ...id, ...pageFields }, pageOfRecords(Fulfillment))
+  call("fulfillments", { id: OrderId, ...pageFields }, pageOfRecords(Fulfillment))
 ).prefix("orders.")
 
 /** Customers, as the routes under `/api/customers` have them. */
@@ -183,9 +183,9 @@ const customers = RpcGroup.make(
   list("list", {}, Customer),
   stream("stream", Schema.Void, Customer),
   Rpc.make("create", { payload: NewCustomer, success: Customer, error: refusal }),
-  call("read", id, Customer),
+  call("read", { id: CustomerId }, Customer),
   // `metadata` is merged into the stored object, or replaces it.
-  call("change", { ...id, change: CustomerChange, metadataReplace: Schema.optional(Schema.Boolean) }, Customer)
+  call("change", { id: CustomerId, change: CustomerChange, metadataReplace: Schema.optional(Schema.Boolean) }, Customer)
 ).prefix("customers.")
 
 /** A job of the caller's organization. */
@@ -200,10 +200,10 @@ const NewJob = Schema.Struct({
 
 /** Background jobs: what the routes under `/api/admin/jobs` have, and the enqueue that no route has. */
 const jobs = RpcGroup.make(
-  Rpc.make("enqueue", { payload: NewJob, success: Schema.Struct(id), error: refusal }),
+  Rpc.make("enqueue", { payload: NewJob, success: Schema.Struct({ id: JobId }), error: refusal }),
   list("failed", {}, Job),
   stream("stream", Schema.Void, Job),
-  call("retry", id, Job)
+  call("retry", { id: JobId }, Job)
 ).prefix("jobs.")
 
 const eventFilters = {

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/Checkout.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { ShippingZoneId } from "../../domain/ids/Id.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { NewShippingRate, ShippingRate, ShippingRateChange } from "../../domain/shipping/ShippingRate.ts"
@@ -37,7 +37,7 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
   ),
   removes("deleteZone", `${zones}/:id`, "Delete a shipping zone; 409 while it has rates"),
   HttpApiEndpoint.get("listRates", rates, {
-    query: { ...pageQuery, zoneId: Schema.optional(Uuid), currency: Schema.optional(CurrencyCode) },
+    query: { ...pageQuery, zoneId: Schema.optional(ShippingZoneId), currency: Schema.optional(CurrencyCode) },
     success: Page(ShippingRate)
   }).annotateMerge(summary("List shipping rates, the cheapest first")),
   creates("createRate", rates, NewShippingRate, ShippingRate, "Create a shipping rate; 404 for an unknown zone"),

@@ -1,6 +1,6 @@
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { WebhookDeliveryId, WebhookEndpointId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Redelivery, WebhookDelivery } from "../../domain/webhooks/WebhookDelivery.ts"
 import {
@@ -16,7 +16,7 @@ import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
 import { Idempotency } from "../middleware/Idempotency.ts"
 
-const endpoint = { id: Uuid }
+const endpoint = { id: WebhookEndpointId }
 const mayManage = anyOf("webhooks:manage")
 
 /** Webhook endpoints and their deliveries (spec §4 Webhook endpoints, contract, platform §9). */
@@ -60,7 +60,7 @@ export const WebhooksGroup = HttpApiGroup.make("webhooks").add(
   })
     .annotateMerge(summary("List attempts to deliver to a webhook endpoint, newest first")),
   HttpApiEndpoint.post("redeliver", "/api/webhooks/deliveries/:id/redeliver", {
-    params: endpoint,
+    params: { id: WebhookDeliveryId },
     success: Data(Redelivery)
   })
     .annotateMerge(summary(

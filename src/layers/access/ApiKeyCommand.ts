@@ -4,6 +4,7 @@ import type { ApiKey } from "../../domain/access/ApiKey.ts"
 import { ApiKeyRepo } from "../../domain/access/ApiKeyRepo.ts"
 import { ApiKeys } from "../../domain/access/ApiKeys.ts"
 import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
+import { ApiKeyId } from "../../domain/ids/Id.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { databaseApp } from "../App.ts"
@@ -95,7 +96,7 @@ const list = Effect.fnUntraced(function*(org: Option.Option<string>) {
 
 const revoke = Effect.fnUntraced(function*(id: string, org: Option.Option<string>) {
   const actor = yield* actingIn(org)
-  yield* Effect.provideService((yield* ApiKeys).revoke(id.toLowerCase()), CurrentActor, actor)
+  yield* Effect.provideService((yield* ApiKeys).revoke(ApiKeyId.make(id.toLowerCase())), CurrentActor, actor)
   return [`The key ${id} opens nothing any more.`]
 })
 

@@ -1,6 +1,6 @@
 import { Clock, Context, Cron, Effect, Layer, Result } from "effect"
 import { invalid } from "../../domain/errors/ErrorKinds.ts"
-import { newId } from "../../domain/ids/Id.ts"
+import { JobId, newId, nilId } from "../../domain/ids/Id.ts"
 import { InvalidSchedule, Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
 import { askEngine, defaultQueue, type EngineJob, JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { type Task, Tasks } from "../../domain/jobs/Task.ts"
@@ -104,12 +104,14 @@ export const queuedJobsLayer = Layer.effect(
         made.push(one)
       }
       if (made.length === 0) return []
-      return yield* engine === undefined ? write(made) : askEngine(() => engine.enqueue(made))
+      const ids = yield* engine === undefined ? write(made) : askEngine(() => engine.enqueue(made))
+      return ids.map((id) => JobId.make(id))
     })
 
     return Jobs.of({
       enqueueAll,
-      enqueue: (task, input, options) => Effect.map(enqueueAll([{ task, input, options }]), ([id]) => id ?? "")
+      enqueue: (task, input, options) =>
+        Effect.map(enqueueAll([{ task, input, options }]), ([id]) => id ?? JobId.make(nilId))
     })
   })
 )

@@ -1,10 +1,11 @@
 import { Data, Effect } from "effect"
+import { OrderId } from "../../domain/ids/Id.ts"
 import type { Mail, MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { renderMail } from "./MailTexts.ts"
 
 const about = { to: "ann@home.example", organizationId: "org_default" }
-const order = { orderId: "0190c0de-0000-7000-8000-000000000001", orderNumber: "ORD-2026-000042" }
+const order = { orderId: OrderId.make("0190c0de-0000-7000-8000-000000000001"), orderNumber: "ORD-2026-000042" }
 
 /** A mail of each template with sample data. */
 export const sampleMails: { readonly [T in MailTemplate]: MailOf<T> } = {

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import type { CatalogEntity } from "../../domain/catalog/Entity.ts"
 import { combinationKey, fullProduct } from "../../domain/catalog/variants/Variant.ts"
 import type { Change } from "../../domain/events/Event.ts"
-import { newId } from "../../domain/ids/Id.ts"
+import { newId, type VariantId, type WarehouseId } from "../../domain/ids/Id.ts"
 import type { StockLevel } from "../../domain/inventory/StockLevel.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { priceOf } from "../../domain/pricing/Price.ts"
@@ -14,7 +14,7 @@ const eur = CurrencyCode.make("EUR")
 
 /** The demo store of an organization as of `now`, by table, and what is announced of it; the first product is the newest. */
 export const demoRows = (organizationId: string, now: Date) => {
-  const [brandIds, categoryIds, warehouseId] = [idsOf(brands), idsOf(categories), newId()]
+  const [brandIds, categoryIds, warehouseId] = [idsOf(brands), idsOf(categories), newId<WarehouseId>()]
   const placed = products.map((product, index) => {
     const entity = entityOf(product, organizationId, new Date(now.getTime() - index * 1000))
     return { product, entity, of: { organizationId, entityId: entity.id } }
@@ -152,7 +152,7 @@ const variantRows = ({ options = [], sku }: DemoProduct, { id: entityId, organiz
       }))
     ),
     variants: (axes.length === 0 ? [] : [...fullProduct(axes)]).map((combination, sortOrder) => ({
-      id: newId(),
+      id: newId<VariantId>(),
       organizationId,
       entityId,
       sku: [sku, ...combination.map((value) => texts.get(value))].join("-"),
@@ -175,8 +175,8 @@ const pricesOf = ({ prices }: DemoProduct, { createdAt, id: entityId, organizati
 const levelOf = (
   { stock }: DemoProduct,
   { createdAt, id: entityId, organizationId }: CatalogEntity,
-  variantId: string | null,
-  warehouseId: string
+  variantId: VariantId | null,
+  warehouseId: WarehouseId
 ): StockLevel => ({
   id: newId(),
   organizationId,

@@ -1,6 +1,7 @@
 import { Context, Data, DateTime, Effect, Layer, Metric, Option, Random, RcMap, Schema, Semaphore } from "effect"
 import { currentOrganization } from "../../domain/access/Actor.ts"
 import { announcedNames, type EventNotice, type EventSubscriber } from "../../domain/events/EventSubscribers.ts"
+import { WebhookEndpointId } from "../../domain/ids/Id.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
 import {
@@ -74,7 +75,7 @@ const endpointHealth = Effect.gen(function*() {
 
 /** Input of a delivery: ids of records without content. Additions must be optional, because jobs outlive versions. */
 const DeliveryInput = Schema.Struct({
-  endpointId: Schema.String,
+  endpointId: WebhookEndpointId,
   eventId: Schema.String,
   entityType: Schema.String,
   entityId: Schema.String,

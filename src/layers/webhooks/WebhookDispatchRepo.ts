@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../domain/access/Actor.ts"
 import { isoTime } from "../../domain/events/ChangeLogRepo.ts"
+import { WebhookEndpointId } from "../../domain/ids/Id.ts"
 import { columnsOf } from "../../domain/records/Columns.ts"
 import { decoding } from "../../domain/records/Rows.ts"
 import { Dispatch, webhookIdOf } from "../../domain/webhooks/WebhookDelivery.ts"
@@ -9,13 +10,13 @@ import { StoredEndpoint, storedEndpoints } from "../../domain/webhooks/WebhookRe
 
 const Subscription = Schema.Struct({
   organizationId: Schema.String,
-  endpointId: Schema.String,
+  endpointId: WebhookEndpointId,
   events: Schema.Array(Schema.String)
 })
 
 interface SubscribedEvent {
   readonly eventId: string
-  readonly endpointIds: ReadonlyArray<string>
+  readonly endpointIds: ReadonlyArray<WebhookEndpointId>
 }
 
 const Due = Schema.Struct({
@@ -86,7 +87,7 @@ const asking = (sql: SqlClient.SqlClient) => {
   const dues = decoding(sql, Due)
 
   /** Endpoint, message and open dispatch, in one statement. */
-  const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: string, eventId: string) {
+  const due = Effect.fn("WebhookDispatchRepo.due")(function*(endpointId: WebhookEndpointId, eventId: string) {
     const organization = yield* currentOrganization
     const [found] = yield* dues`select
         case when e.id is not null then ${sql.literal(storedEndpoints.json("e"))} end as endpoint,
@@ -109,7 +110,7 @@ const asking = (sql: SqlClient.SqlClient) => {
    * earlier one, so that settling it sees this one waiting.
    */
   const waitBehind = Effect.fn("WebhookDispatchRepo.waitBehind")(
-    function*(endpointId: string, eventId: string, now: Date) {
+    function*(endpointId: WebhookEndpointId, eventId: string, now: Date) {
       const organization = yield* currentOrganization
       const rows = yield* sql`with own as (
           select * from webhook_dispatches where organization_id = ${organization}
@@ -130,11 +131,14 @@ const asking = (sql: SqlClient.SqlClient) => {
   )
 
   /** Records that the job of a dispatch is alive. */
-  const touch = Effect.fn("WebhookDispatchRepo.touch")(function*(endpointId: string, eventId: string, now: Date) {
-    yield* sql`update webhook_dispatches set touched_at = ${now}::timestamptz
+  const touch = Effect.fn("WebhookDispatchRepo.touch")(
+    function*(endpointId: WebhookEndpointId, eventId: string, now: Date) {
+      yield* sql`update webhook_dispatches set touched_at = ${now}::timestamptz
       where organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid
         and event_id = ${eventId}::uuid`
-  }, Effect.orDie)
+    },
+    Effect.orDie
+  )
   return { due, waitBehind, touch }
 }
 
@@ -147,7 +151,12 @@ const ending = (sql: SqlClient.SqlClient) => {
    * without a row.
    */
   const settle = Effect.fn("WebhookDispatchRepo.settle")(
-    function*(endpointId: string, eventId: string, now: Date, wake: (next: Dispatch) => Effect.Effect<void>) {
+    function*(
+      endpointId: WebhookEndpointId,
+      eventId: string,
+      now: Date,
+      wake: (next: Dispatch) => Effect.Effect<void>
+    ) {
       const organization = yield* currentOrganization
       const [settled] = yield* decoding(
         sql,

@@ -9,6 +9,7 @@ export {
   amount,
   boolean,
   type Column,
+  idOf,
   integer,
   integerBetween,
   json,
@@ -65,7 +66,7 @@ export {
 export { conflict, forbidden, invalid, notFound } from "../../domain/errors/ErrorKinds.ts"
 export { changeLogRows } from "../../domain/events/ChangeLogRepo.ts"
 export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hooks/Hook.ts"
-export { isUuid, newId, Uuid } from "../../domain/ids/Id.ts"
+export * from "../../domain/ids/Id.ts"
 export { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
 export { type Database, type StatementParts } from "../../domain/modules/DatabaseRepo.ts"
 export type { Migrations } from "../../domain/modules/Migrations.ts"

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Struct } from "effect"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { ChosenLine } from "../../domain/carts/Line.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
+import type { CartId, OrderId } from "../../domain/ids/Id.ts"
 import { isCurrencyCode } from "../../domain/money/Currency.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
@@ -14,7 +15,7 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
     const carts = yield* Carts
 
     /** Gives the reason why a line was not added, or null. */
-    const add = (cartId: string, line: OrderLine) =>
+    const add = (cartId: CartId, line: OrderLine) =>
       carts.addItem(cartId, Struct.pick(line, Struct.keys(ChosenLine.fields))).pipe(
         Effect.as(null),
         Effect.catch((refusal) => Effect.succeed(refusal.error.message))
@@ -25,7 +26,7 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
        * Creates a cart of the current customer in the order's currency, at current prices. Items that are no longer
        * sold are listed in `itemsFailed`. 404 without such an order, 403 for another customer's order.
        */
-      reorder: Effect.fn("Reorders.reorder")(function*(orderId: string) {
+      reorder: Effect.fn("Reorders.reorder")(function*(orderId: OrderId) {
         const order = yield* orders.findOwn(orderId)
         const { currency } = order
         if (!isCurrencyCode(currency)) return yield* Effect.die(new Error(`An order in ${currency}.`))

@@ -4,7 +4,7 @@ import { Actor, CurrentActor, requireAnyOf, systemActor } from "../../domain/acc
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { OrderId } from "../../domain/ids/Id.ts"
 import { type Order, OrderNotFound, type StoredOrder } from "../../domain/orders/Order.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
@@ -34,7 +34,7 @@ const annotations = Context.make(Workflow.CaptureDefects, false)
  * on.
  */
 export const CaptureOrder = Workflow.make("CaptureOrder", {
-  payload: { orderId: Uuid, amount: Schema.Int, refusals: Schema.Int, actor: Actor },
+  payload: { orderId: OrderId, amount: Schema.Int, refusals: Schema.Int, actor: Actor },
   success: CaptureOutcome,
   idempotencyKey: ({ orderId, refusals }) => `${orderId}:${refusals}`,
   annotations
@@ -45,7 +45,7 @@ export const CaptureOrder = Workflow.make("CaptureOrder", {
  * order. One execution per order, with the checkout's own capture key, so that only one of the two can capture.
  */
 export const LateCapture = Workflow.make("LateCapture", {
-  payload: { orderId: Uuid, organizationId: Schema.String },
+  payload: { orderId: OrderId, organizationId: Schema.String },
   success: Schema.Literals(["captured", "cancelled", "nothing-to-capture"]),
   idempotencyKey: ({ orderId }) => orderId,
   annotations
@@ -138,7 +138,7 @@ export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { executionId: _
   Effect.provideService(captureOrder(payload), CurrentActor, actor)
 )
 
-const lateCapture = Effect.fnUntraced(function*(orderId: string) {
+const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
   const stored = yield* (yield* OrderRepo).find(orderId)
   if (stored === undefined || stored.paymentProvider === null || stored.order.paymentIntentId === null) {
     return "nothing-to-capture" as const
@@ -188,7 +188,7 @@ export class Captures extends Context.Service<Captures>()("stoa/workflows/checko
      * provider takes longer than a few seconds, gives the order as it is; the capture continues. 401, 403, 404, 409 or
      * 422: nothing was captured.
      */
-    const capture = Effect.fn("Captures.capture")(function*(orderId: string, amount: number | undefined) {
+    const capture = Effect.fn("Captures.capture")(function*(orderId: OrderId, amount: number | undefined) {
       const actor = yield* CurrentActor
       yield* requireAnyOf(actor, ["orders:update"])
       const claimed = yield* captures.claim(orderId, amount)

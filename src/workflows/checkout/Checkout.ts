@@ -8,6 +8,7 @@ import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { decodePricedCart, encodePricedCart, pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import type { OrderId } from "../../domain/ids/Id.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
@@ -82,7 +83,7 @@ const stockError = (
  * Reserves the stock of a priced cart and stores the priced cart with the reservation; one stored earlier for the same
  * order wins. The caller releases the reservation when this or a later step fails.
  */
-export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: string, pricedCart: PricedCart) {
+export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: OrderId, pricedCart: PricedCart) {
   return yield* (yield* StockClient).reserve({
     holder: orderId,
     lines: pricedCart.lines.map(({ entityId, quantity, title, variantId }) => ({

@@ -9,6 +9,7 @@ import {
 import { CheckoutFailed, type ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { HookBroken } from "../../domain/hooks/Hook.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
+import type { OrderId } from "../../domain/ids/Id.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
@@ -123,7 +124,7 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
 
 /** Runs `orders.beforeCreate` for a manual order; returns the hooks' metadata. */
 export const beforeManualOrder = Effect.fn("ManualOrders.beforeCreate")(
-  function*(orderId: string, request: PricingRequest, pricedCart: PricedCart) {
+  function*(orderId: OrderId, request: PricingRequest, pricedCart: PricedCart) {
     const noCart = { cartId: null, paymentMethodId: null, paymentMethodToken: null, idempotencyKey: null }
     const data = hookData({ ...noCart, orderId, request }, pricedCart)
     const hooked = yield* run((yield* Hooks).before("orders.beforeCreate", data))

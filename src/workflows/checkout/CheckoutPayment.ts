@@ -3,6 +3,7 @@ import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { decodePricedCart, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
+import type { CartId, OrderId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/StockRules.ts"
@@ -173,7 +174,7 @@ const maxAttempts = 5
  * Cancels an unpaid order from any status; returns the order if it was paid meanwhile. Hooks run after the cancellation
  * and cannot refuse it, because the order has no money.
  */
-const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: string) {
+const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: OrderId) {
   let from: OrderStatus = "pending"
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const cancelled = yield* (yield* OrderStatusRepo).transition({
@@ -206,7 +207,7 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: strin
  * Gives the order if another run or the provider's event paid it meanwhile.
  */
 export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
-  { cartId, orderId }: { readonly orderId: string; readonly cartId: string | null },
+  { cartId, orderId }: { readonly orderId: OrderId; readonly cartId: CartId | null },
   undoPayment: Effect.Effect<void, never, R>
 ) {
   const paid = yield* cancelUnpaid(orderId)

@@ -14,7 +14,7 @@ import {
 } from "../../domain/errors/ApiErrors.ts"
 import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
-import { newId, Uuid } from "../../domain/ids/Id.ts"
+import { CustomerId, newId, OrderId } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 
 /** The boundaries between the steps of a checkout, where crash tests kill the process. */
@@ -39,10 +39,10 @@ export const passing = (point: FaultPoint): Effect.Effect<void> => Effect.flatMa
  * with a default. `checkoutId` becomes the order's id and is the key of every step.
  */
 export const CheckoutPayload = Schema.Struct({
-  checkoutId: Uuid,
+  checkoutId: OrderId,
   actor: Actor,
   /** Profile of a signed-in shopper, and hash of the cart secret in the request. */
-  customerId: Schema.NullOr(Uuid),
+  customerId: Schema.NullOr(CustomerId),
   secretHash: Schema.NullOr(Schema.String),
   request: Schema.toType(CheckoutRequest),
   /** SHA-256 of the request: distinguishes a repeat from another request with the same key. */
@@ -128,7 +128,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
     }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
 
     const payloadOf = Effect.fnUntraced(
-      function*(checkoutId: string, request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
+      function*(checkoutId: OrderId, request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
         const actor = yield* CurrentActor
         const { customerId, secretHash } = yield* carts.visitor
         const payload: CheckoutPayload = {
@@ -166,7 +166,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
         if (claim._tag !== "Claimed" && claim._tag !== "Running") {
           return yield* new KeyUsed()
         }
-        const payload = yield* payloadOf(claim.executionId, request, requestHash, key)
+        const payload = yield* payloadOf(OrderId.make(claim.executionId), request, requestHash, key)
         return yield* releasing(
           key,
           claim.executionId,

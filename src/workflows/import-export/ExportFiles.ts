@@ -1,6 +1,7 @@
 import { stringify } from "csv-stringify/sync"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
+import type { ImportId } from "../../domain/ids/Id.ts"
 import { csvColumns, guardText } from "../../domain/import-export/CsvColumns.ts"
 import { csvHeader, csvLines } from "../../domain/import-export/CsvTable.ts"
 import { type CatalogOrder, ExportRepo, exportStart, type Reference } from "../../domain/import-export/ExportRepo.ts"
@@ -83,7 +84,7 @@ const make = Effect.gen(function*() {
   })
 
   /** The records of an import that were refused, as CSV. 404; 403 for a kind that is not the caller's. */
-  const report = Effect.fn("ExportFiles.report")(function*(importId: string) {
+  const report = Effect.fn("ExportFiles.report")(function*(importId: ImportId) {
     yield* imports.get(importId)
     const refusals = Stream.paginate(
       0,

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { isTransient } from "../../domain/errors/Transience.ts"
+import { ImportId } from "../../domain/ids/Id.ts"
 import { BatchRepo, type Work } from "../../domain/import-export/BatchRepo.ts"
 import { type Import, ImportExportSettings, isOver } from "../../domain/import-export/Import.ts"
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
@@ -30,7 +31,7 @@ const make = Effect.gen(function*() {
   const { batchRows } = yield* ImportExportSettings
 
   /** A batch; what the database refuses of it is done in smaller ones, down to the record that it is about. */
-  const step = (id: string, work: Work, limit: number, tries = 1): ReturnType<typeof batches.next> =>
+  const step = (id: ImportId, work: Work, limit: number, tries = 1): ReturnType<typeof batches.next> =>
     Effect.catchDefect(batches.next(id, limit, work), (defect) => {
       if (isTransient(defect)) return Effect.die(defect)
       const why = Effect.logWarning(`a batch of ${limit} of import ${id} was not written`, defect)
@@ -59,7 +60,7 @@ const make = Effect.gen(function*() {
    * restarted at any time, and run in two workers at once. Undefined: there is no such import.
    */
   const run = Effect.fn("ImportRuns.run")(
-    function*(id: string, seen: (record: Import) => Effect.Effect<void> = () => Effect.void) {
+    function*(id: ImportId, seen: (record: Import) => Effect.Effect<void> = () => Effect.void) {
       const found = yield* repo.find(id)
       const sender = yield* repo.actorOf(id)
       if (found === undefined || sender === undefined) return undefined
@@ -78,7 +79,7 @@ export class ImportRuns extends Context.Service<ImportRuns>()("stoa/workflows/im
   static readonly layer = Layer.effect(ImportRuns, make)
 }
 
-const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ importId: Schema.String }))
+const inputOf = Schema.decodeUnknownEffect(Schema.Struct({ importId: ImportId }))
 
 /** Minutes without a batch after which an import's job counts as lost; a batch takes seconds. */
 const stalledMinutes = 15

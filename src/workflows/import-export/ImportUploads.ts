@@ -3,6 +3,7 @@ import { createHash, type Hash } from "node:crypto"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { PayloadTooLarge } from "../../domain/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
+import type { ImportId } from "../../domain/ids/Id.ts"
 import { ImportExportSettings, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
 import { type FileText, ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
@@ -62,7 +63,7 @@ const make = Effect.gen(function*() {
   const pictures = yield* ExternalPictures
 
   const store = Effect.fnUntraced(
-    function*(id: string, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
+    function*(id: ImportId, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
       const hash = createHash("sha256").update(JSON.stringify(options))
       const arrival: Arrival = { bytes: 0 }
       const bytes = hashed(Stream.toAsyncIterable(file), hash)
@@ -83,7 +84,7 @@ const make = Effect.gen(function*() {
   )
 
   /** Queues the import and its job in one transaction. */
-  const queue = (id: string, key: string | null, hash: string) =>
+  const queue = (id: ImportId, key: string | null, hash: string) =>
     repo.together(Effect.gen(function*() {
       const actor = yield* CurrentActor
       const { organizationId } = actor

@@ -9,7 +9,7 @@ import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import { CheckoutFailed, Unauthorized } from "../../domain/errors/ApiErrors.ts"
 import type { Hooks } from "../../domain/hooks/Hooks.ts"
-import { newId } from "../../domain/ids/Id.ts"
+import { type CustomerId, newId, type OrderId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
@@ -53,7 +53,7 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
           (forShop && request.email) || null
         )
         const priced = yield* pricing.price(basket, request, own)
-        const orderId = newId()
+        const orderId = newId<OrderId>()
         const pricedCart = yield* beforeManualOrder(orderId, request, priced)
         const creating = Effect.andThen(
           reserveFor(orderId, pricedCart),
@@ -76,7 +76,7 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
 }
 
 const createOrder = Effect.fnUntraced(
-  function*(id: string, request: ManualOrderRequest, pricedCart: PricedCart, forShop: boolean) {
+  function*(id: OrderId, request: ManualOrderRequest, pricedCart: PricedCart, forShop: boolean) {
     const { organizationId } = yield* CurrentActor
     const order = pendingOrder(pricedCart, request, {
       id,
@@ -106,7 +106,7 @@ const createOrder = Effect.fnUntraced(
  * Anyone can sign up and create orders, so unpaid ones have a deadline and a limit to leave the stock to paying
  * shoppers.
  */
-const awaitingPayment = (orderId: string, customerId: string | null) =>
+const awaitingPayment = (orderId: OrderId, customerId: CustomerId | null) =>
   Effect.map(
     Effect.all([UnpaidOrderRepo, StoreSettings]),
     ([orders, { holdSeconds, maxUnpaidOrders }]) =>

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { NotFound } from "../../domain/errors/ApiErrors.ts"
+import type { CompensationFailureId, OrderId } from "../../domain/ids/Id.ts"
 import type { PendingRefund, RefundRequest } from "../../domain/payments/Refund.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
@@ -69,7 +70,7 @@ export class RefundRequests extends Context.Service<RefundRequests>()("stoa/work
      * Writes the refund and waits briefly for its provider, so that the response can show the result; otherwise it is
      * pending and settles in the background. Errors as of `Refunds.request`.
      */
-    const refund = Effect.fn("RefundRequests.refund")(function*(orderId: string, request: RefundRequest) {
+    const refund = Effect.fn("RefundRequests.refund")(function*(orderId: OrderId, request: RefundRequest) {
       const { organizationId } = yield* CurrentActor
       const { refundId, settled } = yield* refunds.request(orderId, request)
       if (!settled) yield* settlement.settle({ refundId, organizationId })
@@ -77,7 +78,7 @@ export class RefundRequests extends Context.Service<RefundRequests>()("stoa/work
     })
 
     /** Retries a failed refund at the provider, and returns the failure afterwards. 404, 409. */
-    const retry = Effect.fn("RefundRequests.retry")(function*(failureId: string) {
+    const retry = Effect.fn("RefundRequests.retry")(function*(failureId: CompensationFailureId) {
       yield* settlement.settle(yield* reversals.retry(failureId))
       return yield* failures.get(failureId)
     })

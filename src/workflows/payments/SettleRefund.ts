@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import type { OrderId, RefundId } from "../../domain/ids/Id.ts"
 import { isRefundedInFull } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { transition } from "../../domain/orders/OrderStatus.ts"
@@ -29,7 +30,7 @@ export class FullRefunds extends Context.Service<FullRefunds>()("stoa/workflows/
      * `partially_fulfilled` and `fulfilled`. In other statuses, and after a partial refund, the status stays; the tax of
      * a full refund is voided in any case. Idempotent; a concurrent change or a hook's refusal also leaves the status.
      */
-    const conclude = Effect.fn("FullRefunds.conclude")(function*(orderId: string) {
+    const conclude = Effect.fn("FullRefunds.conclude")(function*(orderId: OrderId) {
       const stored = yield* orders.find(orderId)
       if (stored === undefined) return
       const { order } = stored
@@ -80,7 +81,7 @@ const askProvider = (adapter: PaymentAdapter, intentId: string, refund: Refund) 
   )
 }
 
-const settle = Effect.fnUntraced(function*(refundId: string) {
+const settle = Effect.fnUntraced(function*(refundId: RefundId) {
   const refunds = yield* RefundRepo
   const refund = yield* refunds.find(refundId)
   if (refund === undefined) return "unknown" as const

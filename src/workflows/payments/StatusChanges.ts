@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../domain/access/Actor.ts"
+import type { OrderId } from "../../domain/ids/Id.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
@@ -35,7 +36,7 @@ export class StatusChanges extends Context.Service<StatusChanges>()("stoa/workfl
      * so that the response can show the new `refundedTotal`.
      */
     const change = Effect.fn("StatusChanges.change")(
-      function*(orderId: string, { reason = null, status }: StatusRequest) {
+      function*(orderId: OrderId, { reason = null, status }: StatusRequest) {
         const actor = yield* CurrentActor
         const request = { status, reason, source: "request" } as const
         const { order, refundId } = yield* statuses.changeStatus(

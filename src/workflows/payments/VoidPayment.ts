@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
+import { CustomerId, OrderId } from "../../domain/ids/Id.ts"
 import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
 import { PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
@@ -15,8 +16,8 @@ export const VoidPayment = Workflow.make("VoidPayment", {
     request: Schema.Struct({
       amount: Schema.Int,
       currency: Schema.String,
-      orderId: Schema.String,
-      customerId: Schema.NullOr(Schema.String),
+      orderId: OrderId,
+      customerId: Schema.NullOr(CustomerId),
       paymentMethodToken: Schema.NullOr(Schema.String),
       metadata: Schema.Record(Schema.String, Schema.String),
       idempotencyKey: Schema.String

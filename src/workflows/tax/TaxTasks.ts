@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Uuid } from "../../domain/ids/Id.ts"
+import { OrderId } from "../../domain/ids/Id.ts"
 import { defineTask, GiveUp, type Retries, type Task, type TaskCall } from "../../domain/jobs/Task.ts"
 import { askOutside, OutsideFailed } from "../../domain/modules/OutsideService.ts"
 import type { Order } from "../../domain/orders/Order.ts"
@@ -7,7 +7,7 @@ import { Orders } from "../../domain/orders/Orders.ts"
 import { type TaxAdapter, type TaxedOrder, TaxSettings } from "../../domain/tax/TaxAdapter.ts"
 import { isVoid, reportTaxSlug, taxQueue, voidTaxSlug } from "../../domain/tax/TaxNotices.ts"
 
-const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: Uuid }))
+const decode = Schema.decodeUnknownEffect(Schema.Struct({ orderId: OrderId }))
 
 /** No request waits for this call, so the service has more time than in a checkout. */
 const limitMs = 20_000

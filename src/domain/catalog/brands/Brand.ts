@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { notFound } from "../../errors/ErrorKinds.ts"
-import { Uuid } from "../../ids/Id.ts"
+import { BrandId } from "../../ids/Id.ts"
 import { keyText, StorableObject } from "../../text/Storable.ts"
 import { Slug } from "../Entity.ts"
 
@@ -8,7 +8,7 @@ export class BrandNotFound extends notFound("Brand", "Brand not found.") {}
 
 /** A manufacturer or label of catalog entities (contract §1.1). */
 export const Brand = Schema.Struct({
-  id: Uuid,
+  id: BrandId,
   organizationId: Schema.String,
   slug: Schema.String,
   displayName: Schema.String,

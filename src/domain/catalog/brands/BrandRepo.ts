@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import { conflict } from "../../errors/ErrorKinds.ts"
-import { newId } from "../../ids/Id.ts"
+import { type BrandId, newId } from "../../ids/Id.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { refusedBy } from "../../records/Constraints.ts"
@@ -37,7 +37,7 @@ const make = (sql: SqlClient.SqlClient) => {
   const create = Effect.fn("BrandRepo.create")(function*(input: NewBrand) {
     const actor = yield* CurrentActor
     const { organizationId } = actor
-    const brand = { ...input, id: newId(), organizationId, metadata: input.metadata ?? {} }
+    const brand = { ...input, id: newId<BrandId>(), organizationId, metadata: input.metadata ?? {} }
     const rows = yield* brands.rows(sql)`with written as (
         insert into brands (${sql.literal(brands.names)}) ${brands.values(sql, [brand])} returning *),
       entry as (${entry(actor, "brands.create")})
@@ -46,7 +46,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return rows[0] as Brand
   }, Effect.catchTag("SqlError", slugTaken))
 
-  const update = Effect.fn("BrandRepo.update")(function*(id: string, change: BrandChange) {
+  const update = Effect.fn("BrandRepo.update")(function*(id: BrandId, change: BrandChange) {
     const actor = yield* CurrentActor
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
     const rows = yield* brands.rows(sql)`with old as materialized (select * from brands
@@ -61,7 +61,7 @@ const make = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", slugTaken))
 
   /** Detaches the entities of the brand. */
-  const remove = Effect.fn("BrandRepo.remove")(function*(id: string) {
+  const remove = Effect.fn("BrandRepo.remove")(function*(id: BrandId) {
     const actor = yield* CurrentActor
     const rows = yield* sql`with written as (
         delete from brands where id = ${id}::uuid and organization_id = ${actor.organizationId} returning *),

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { BrandId, EntityId } from "../../ids/Id.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
 import { BrandRepo } from "./BrandRepo.ts"
 
@@ -7,9 +8,9 @@ export class Brands extends Context.Service<Brands>()("stoa/domain/catalog/brand
   make: Effect.map(Effect.all([BrandRepo, EntityLinkRepo]), ([repo, links]) => ({
     ...repo,
     /** 404 for an unknown entity or brand. Idempotent. */
-    link: (entityId: string, brandId: string) => links.link("brand", entityId, brandId),
+    link: (entityId: EntityId, brandId: BrandId) => links.link("brand", entityId, brandId),
     /** 404 when they are not linked. */
-    unlink: (entityId: string, brandId: string) => links.unlink("brand", entityId, brandId)
+    unlink: (entityId: EntityId, brandId: BrandId) => links.unlink("brand", entityId, brandId)
   }))
 }) {
   static readonly layer = Layer.effect(Brands, Brands.make)

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { Hooks } from "../../hooks/Hooks.ts"
+import type { CategoryId, EntityId } from "../../ids/Id.ts"
 import { EntityLinkRepo } from "../EntityLinkRepo.ts"
 import { type CategoryMove, CategoryNotFound, type SubtreeQuery, TwoSiblings } from "./Category.ts"
 import { CategoryRepo } from "./CategoryRepo.ts"
@@ -25,14 +26,14 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
     })
 
     /** Moves to another parent or position. 422 for a parent or sibling that it cannot have. */
-    const move = Effect.fn("Categories.move")(function*(id: string, request: CategoryMove) {
+    const move = Effect.fn("Categories.move")(function*(id: CategoryId, request: CategoryMove) {
       if (request.before !== undefined && request.after !== undefined) return yield* new TwoSiblings()
       yield* tree.move(id, request)
       return yield* get(id)
     })
 
     /** 404 for an unknown entity or category, 422 when a hook refuses. Idempotent. */
-    const link = Effect.fn("Categories.link")(function*(entityId: string, categoryId: string) {
+    const link = Effect.fn("Categories.link")(function*(entityId: EntityId, categoryId: CategoryId) {
       if (hooks.has("catalog.beforeCategorize")) {
         const { slug } = yield* get(categoryId)
         yield* hooks.before("catalog.beforeCategorize", { entityId, categories: [slug], metadata: null })
@@ -49,12 +50,12 @@ export class Categories extends Context.Service<Categories>()("stoa/domain/catal
       create: repo.create,
       update: repo.update,
       /** Lists leave it out; it keeps its position, children and entities. */
-      archive: (id: string) => repo.setStatus(id, "archived"),
-      restore: (id: string) => repo.setStatus(id, "active"),
+      archive: (id: CategoryId) => repo.setStatus(id, "archived"),
+      restore: (id: CategoryId) => repo.setStatus(id, "active"),
       remove: repo.remove,
       link,
       /** 404 when they are not linked. */
-      unlink: (entityId: string, categoryId: string) => links.unlink("category", entityId, categoryId)
+      unlink: (entityId: EntityId, categoryId: CategoryId) => links.unlink("category", entityId, categoryId)
     }
   })
 }) {

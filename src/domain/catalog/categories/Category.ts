@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { invalid, notFound } from "../../errors/ErrorKinds.ts"
-import { Uuid } from "../../ids/Id.ts"
+import { CategoryId } from "../../ids/Id.ts"
 import { StorableObject } from "../../text/Storable.ts"
 import { Slug, SortOrder } from "../Entity.ts"
 
@@ -14,8 +14,8 @@ export class UnknownSibling
 
 /** A node of the category tree; lists leave out archived ones (contract §1.1). Titles live in `metadata`. */
 export const Category = Schema.Struct({
-  id: Uuid,
-  parentId: Schema.NullOr(Uuid),
+  id: CategoryId,
+  parentId: Schema.NullOr(CategoryId),
   slug: Schema.String,
   sortOrder: Schema.Int,
   status: Schema.Literals(["active", "archived"]),
@@ -26,7 +26,7 @@ export type Category = typeof Category.Type
 /** Body of a new category. `sortOrder` defaults to 0; without `parentId` it is a root. */
 export const NewCategory = Schema.Struct({
   slug: Slug,
-  parentId: Schema.optional(Schema.NullOr(Uuid)),
+  parentId: Schema.optional(Schema.NullOr(CategoryId)),
   sortOrder: Schema.optional(SortOrder),
   metadata: Schema.optional(StorableObject)
 })
@@ -38,7 +38,7 @@ export type CategoryChange = typeof CategoryChange.Type
 
 /** One step of the path from the root to a category; titles live in `metadata`. */
 const PathStep = Schema.Struct({
-  id: Uuid,
+  id: CategoryId,
   slug: Schema.String,
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "CategoryPathStep" })
@@ -60,9 +60,9 @@ export type PlacedCategory = typeof PlacedCategory.Type
  * goes. Without a sibling it goes last.
  */
 export const CategoryMove = Schema.Struct({
-  parentId: Schema.optional(Schema.NullOr(Uuid)),
-  before: Schema.optional(Uuid),
-  after: Schema.optional(Uuid)
+  parentId: Schema.optional(Schema.NullOr(CategoryId)),
+  before: Schema.optional(CategoryId),
+  after: Schema.optional(CategoryId)
 })
 export type CategoryMove = typeof CategoryMove.Type
 

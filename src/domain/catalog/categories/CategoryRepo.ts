@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor } from "../../access/Actor.ts"
 import { conflict } from "../../errors/ErrorKinds.ts"
 import type { AuditedType } from "../../events/Event.ts"
-import { newId } from "../../ids/Id.ts"
+import { type CategoryId, newId } from "../../ids/Id.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { refusedBy } from "../../records/Constraints.ts"
@@ -40,7 +40,7 @@ export const treeLock = (sql: SqlClient.SqlClient, organization: string) =>
 
 /** 422 for a parent that the organization does not have, or that is a descendant of the category. */
 export const checkParent = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, organization: string, id: string, parentId: string) {
+  function*(sql: SqlClient.SqlClient, organization: string, id: CategoryId, parentId: CategoryId) {
     // Waits for a concurrent deletion of the parent, which is then not found.
     yield* sql`select 1 from categories where id = ${parentId}::uuid and organization_id = ${organization}
       for key share`.pipe(Effect.orDie)
@@ -90,7 +90,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return rows[0] ?? (yield* new UnknownParent())
   })
 
-  const write = Effect.fn("CategoryRepo.write")(function*(id: string, change: CategoryChange) {
+  const write = Effect.fn("CategoryRepo.write")(function*(id: CategoryId, change: CategoryChange) {
     const actor = yield* CurrentActor
     const metadata = change.metadata === undefined ? null : JSON.stringify(change.metadata)
     const rows = yield* categories.rows(sql)`with old as materialized (select * from categories
@@ -108,7 +108,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return rows[0] ?? (yield* new CategoryNotFound())
   }, Effect.catchTag("SqlError", slugTaken))
 
-  const move = Effect.fn("CategoryRepo.move")(function*(id: string, parentId: string, change: CategoryChange) {
+  const move = Effect.fn("CategoryRepo.move")(function*(id: CategoryId, parentId: CategoryId, change: CategoryChange) {
     const { organizationId } = yield* CurrentActor
     // Two moves that are harmless each can close a cycle together, so an organization runs one at a time.
     yield* treeLock(sql, organizationId)
@@ -117,7 +117,7 @@ const make = (sql: SqlClient.SqlClient) => {
   })
 
   /** 422 for a parent that is a descendant. */
-  const update = (id: string, change: CategoryChange) =>
+  const update = (id: CategoryId, change: CategoryChange) =>
     typeof change.parentId === "string" ? inTransaction(sql, move(id, change.parentId, change)) : write(id, change)
 
   return { list, create, update, setStatus: makeSetStatus(sql), remove: makeRemove(sql) }
@@ -125,7 +125,7 @@ const make = (sql: SqlClient.SqlClient) => {
 
 /** Children become roots, entities are detached. */
 const makeRemove = (sql: SqlClient.SqlClient) => {
-  const removal = Effect.fnUntraced(function*(id: string) {
+  const removal = Effect.fnUntraced(function*(id: CategoryId) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     // Before any row lock, like a move: both lock several categories and could deadlock.
@@ -143,11 +143,11 @@ const makeRemove = (sql: SqlClient.SqlClient) => {
       select 1 from deleted`
     if (rows.length === 0) return yield* new CategoryNotFound()
   })
-  return Effect.fn("CategoryRepo.remove")((id: string) => inTransaction(sql, removal(id)))
+  return Effect.fn("CategoryRepo.remove")((id: CategoryId) => inTransaction(sql, removal(id)))
 }
 
 const makeSetStatus = (sql: SqlClient.SqlClient) =>
-  Effect.fn("CategoryRepo.setStatus")(function*(id: string, status: Category["status"]) {
+  Effect.fn("CategoryRepo.setStatus")(function*(id: CategoryId, status: Category["status"]) {
     const actor = yield* CurrentActor
     const type = status === "archived" ? "categories.archive" : "categories.restore"
     const rows = yield* categories.rows(sql)`with old as materialized (select * from categories

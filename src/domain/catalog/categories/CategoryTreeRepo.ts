@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
-import { isUuid } from "../../ids/Id.ts"
+import { CategoryId, isUuid } from "../../ids/Id.ts"
 import { decoding } from "../../records/Rows.ts"
 import { inTransaction } from "../CatalogChangeRepo.ts"
 import { type CategoryMove, CategoryNotFound, PlacedCategory, type SubtreeQuery, UnknownSibling } from "./Category.ts"
@@ -80,7 +80,7 @@ const makeReads = (sql: SqlClient.SqlClient) => {
 }
 
 /** The siblings in their new order. 422 when `before` or `after` is none of them. */
-const reordered = (siblings: ReadonlyArray<string>, id: string, { after, before }: CategoryMove) => {
+const reordered = (siblings: ReadonlyArray<CategoryId>, id: CategoryId, { after, before }: CategoryMove) => {
   const others = siblings.filter((sibling) => sibling !== id)
   const anchor = before ?? after
   if (anchor === undefined) return Effect.succeed([...others, id])
@@ -91,9 +91,9 @@ const reordered = (siblings: ReadonlyArray<string>, id: string, { after, before 
 }
 
 const makeMove = (sql: SqlClient.SqlClient) => {
-  const ids = decoding(sql, Schema.Struct({ id: Schema.String }))
+  const ids = decoding(sql, Schema.Struct({ id: CategoryId }))
 
-  const moved = Effect.fnUntraced(function*(id: string, request: CategoryMove) {
+  const moved = Effect.fnUntraced(function*(id: CategoryId, request: CategoryMove) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
     yield* treeLock(sql, organization)
@@ -118,7 +118,7 @@ const makeMove = (sql: SqlClient.SqlClient) => {
   })
 
   /** 404, and 422 for a parent or sibling that it cannot have. */
-  return Effect.fn("CategoryTreeRepo.move")((id: string, request: CategoryMove) =>
+  return Effect.fn("CategoryTreeRepo.move")((id: CategoryId, request: CategoryMove) =>
     inTransaction(sql, moved(id, request))
   )
 }

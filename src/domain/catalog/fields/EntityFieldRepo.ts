@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
+import type { EntityId } from "../../ids/Id.ts"
 import { lookupSql } from "../../modules/LookupRepo.ts"
 import { decoding } from "../../records/Rows.ts"
 import { snapshotFunction } from "../revisions/RevisionRepo.ts"
@@ -61,7 +62,7 @@ const make = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** Locks the entity and returns its type and values; undefined when there is no such entity. */
-  const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: string) {
+  const lockEntity = Effect.fn("EntityFieldRepo.lockEntity")(function*(id: EntityId) {
     const organization = yield* currentOrganization
     const [entity] = yield* decoding(sql, Schema.Struct({ type: Schema.String }))`select type from catalog_entities
       where id = ${id}::uuid and organization_id = ${organization} for no key update`

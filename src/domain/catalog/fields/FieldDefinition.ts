@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import { conflict, notFound } from "../../errors/ErrorKinds.ts"
-import { Uuid } from "../../ids/Id.ts"
+import { type EntityId, FieldDefinitionId, Uuid } from "../../ids/Id.ts"
 import { CurrencyCode } from "../../money/Currency.ts"
 import { Amount, Time } from "../../pricing/Bounds.ts"
 import { AnyJson, FreeText, ofForm, Text } from "../../text/Storable.ts"
@@ -22,7 +22,7 @@ export class DefaultNeeded extends conflict(
 
 export class ValueRefused extends conflict(
   "FieldValue",
-  (entityId: string, reason: string) => `Entity ${entityId} has a value that ${reason}.`
+  (entityId: EntityId, reason: string) => `Entity ${entityId} has a value that ${reason}.`
 ) {}
 
 /** Kinds of custom field values (docs/catalog.md, custom fields). */
@@ -57,7 +57,7 @@ const Flag = Schema.optional(Schema.Boolean)
  * catalog see fields that are not public.
  */
 export const FieldDefinition = Schema.Struct({
-  id: Uuid,
+  id: FieldDefinitionId,
   organizationId: Schema.String,
   entityType: Schema.String,
   name: Schema.String,

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { conflict } from "../../errors/ErrorKinds.ts"
 import { isoTime } from "../../events/ChangeLogRepo.ts"
+import { EntityId, type FieldDefinitionId } from "../../ids/Id.ts"
 import { ownPage } from "../../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { jsonOf } from "../../records/Columns.ts"
@@ -55,7 +56,7 @@ const makeDefinitions = (sql: SqlClient.SqlClient) => {
       ...entityType === undefined ? [] : [sql`entity_type = ${entityType}`]
     ]))
 
-  const find = Effect.fn("FieldDefinitionRepo.find")(function*(id: string) {
+  const find = Effect.fn("FieldDefinitionRepo.find")(function*(id: FieldDefinitionId) {
     const organization = yield* currentOrganization
     const [found] = yield* definitions.rows(sql)`select ${columns} from entity_field_definitions
       where id = ${id}::uuid and organization_id = ${organization}`
@@ -104,7 +105,7 @@ const makeDefinitions = (sql: SqlClient.SqlClient) => {
   return { page, find, lockType, create, write }
 }
 
-const Value = Schema.Struct({ entityId: Schema.String, value: Schema.Unknown })
+const Value = Schema.Struct({ entityId: EntityId, value: Schema.Unknown })
 
 const makeValues = (sql: SqlClient.SqlClient) => {
   const lackingRows = (organization: string, { entityType, id }: FieldDefinition) =>
@@ -127,7 +128,7 @@ const makeValues = (sql: SqlClient.SqlClient) => {
   }, Effect.orDie)
 
   /** A page of values in the order of their entities, after this entity. */
-  const values = Effect.fn("FieldDefinitionRepo.values")(function*(id: string, after: string) {
+  const values = Effect.fn("FieldDefinitionRepo.values")(function*(id: FieldDefinitionId, after: string) {
     const organization = yield* currentOrganization
     return yield* decoding(sql, Value)`select entity_id as "entityId", value
       from entity_field_values where definition_id = ${id}::uuid and organization_id = ${organization}

@@ -1,7 +1,7 @@
 import { Context, DateTime, Effect, Equal, Layer, Result } from "effect"
 import { currentOrganization } from "../../access/Actor.ts"
 import { ValidationFailed } from "../../errors/ApiErrors.ts"
-import { newId, nilId } from "../../ids/Id.ts"
+import { type FieldDefinitionId, newId, nilId } from "../../ids/Id.ts"
 import { withSent } from "../../records/RecordService.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import {
@@ -51,7 +51,11 @@ export class FieldDefinitions
       })
 
       const changed = Effect.fnUntraced(
-        function*(id: string, type: DefinitionChange, change: FieldDefinitionChange | Pick<FieldDefinition, "status">) {
+        function*(
+          id: FieldDefinitionId,
+          type: DefinitionChange,
+          change: FieldDefinitionChange | Pick<FieldDefinition, "status">
+        ) {
           const { entityType } = yield* repo.find(id)
           yield* repo.lockType(entityType)
           // Read again under the lock: another change may have committed first.
@@ -74,12 +78,13 @@ export class FieldDefinitions
         get: repo.find,
         create,
         /** 409 while existing values violate the change or are not unique. */
-        update: (id: string, change: FieldDefinitionChange) =>
+        update: (id: FieldDefinitionId, change: FieldDefinitionChange) =>
           transaction.run(changed(id, "entityFields.update", change)),
         /** Keeps the values but no longer shows, searches or validates them. */
-        archive: (id: string) => transaction.run(changed(id, "entityFields.archive", { status: "archived" })),
+        archive: (id: FieldDefinitionId) =>
+          transaction.run(changed(id, "entityFields.archive", { status: "archived" })),
         /** Shows the field with its values again. 409 as for a change. */
-        restore: (id: string) => transaction.run(changed(id, "entityFields.restore", { status: "active" }))
+        restore: (id: FieldDefinitionId) => transaction.run(changed(id, "entityFields.restore", { status: "active" }))
       }
     })
   })

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
 import { RowTable } from "../../batching/RowBatch.ts"
 import { RowBatchRepo } from "../../batching/RowBatchRepo.ts"
-import { Uuid } from "../../ids/Id.ts"
+import { BrandId, CategoryId, EntityId, FieldDefinitionId, OptionValueId, Uuid, VariantId } from "../../ids/Id.ts"
 import { AttachedMedium } from "../../media/MediaAsset.ts"
 import { decoding } from "../../records/Rows.ts"
 import { Table } from "../../records/Table.ts"
@@ -48,12 +48,12 @@ export const productTables = {
   categories: links(
     "entity_categories",
     "entity_id, category_id",
-    Schema.Struct({ entityId: Uuid, categoryId: Uuid, sortOrder: Schema.Int })
+    Schema.Struct({ entityId: EntityId, categoryId: CategoryId, sortOrder: Schema.Int })
   ),
   brands: links(
     "entity_brands",
     "entity_id, brand_id",
-    Schema.Struct({ entityId: Uuid, brandId: Uuid, sortOrder: Schema.Int })
+    Schema.Struct({ entityId: EntityId, brandId: BrandId, sortOrder: Schema.Int })
   ),
   options: new Table("option_types", OptionType),
   optionValues: new Table("option_values", OptionValue),
@@ -61,13 +61,13 @@ export const productTables = {
   variantValues: links(
     "variant_option_values",
     "variant_id, option_value_id",
-    Schema.Struct({ variantId: Uuid, optionValueId: Uuid })
+    Schema.Struct({ variantId: VariantId, optionValueId: OptionValueId })
   ),
   fields: new RowTable(
     "entity_field_values",
     Schema.Struct({
-      entityId: Uuid,
-      definitionId: Uuid,
+      entityId: EntityId,
+      definitionId: FieldDefinitionId,
       value: Schema.Unknown,
       uniqueKey: Schema.NullOr(Schema.String),
       referenceId: Schema.Unknown
@@ -93,7 +93,7 @@ const StoredProduct = Schema.Struct({
   brands: Schema.Array(Named),
   options: Schema.Array(StoredOption),
   variants: Schema.Array(StoredVariant),
-  fields: Schema.Array(Schema.Struct({ definitionId: Uuid, name: Schema.String, value: Schema.Unknown })),
+  fields: Schema.Array(Schema.Struct({ definitionId: FieldDefinitionId, name: Schema.String, value: Schema.Unknown })),
   media: Schema.Array(AttachedMedium)
 })
 export type StoredProduct = typeof StoredProduct.Type
@@ -186,7 +186,8 @@ interface FieldsOfRecord {
 }
 
 /** A value of a unique field. */
-export const uniqueKey = (definitionId: string, value: unknown): string => `${definitionId} ${JSON.stringify(value)}`
+export const uniqueKey = (definitionId: FieldDefinitionId, value: unknown): string =>
+  `${definitionId} ${JSON.stringify(value)}`
 
 /** The values that the records send for the selected fields. */
 const sentFor = (
@@ -212,7 +213,7 @@ export const fieldReads = Effect.gen(function*() {
 
   const ownersOf = Effect.fnUntraced(function*(keys: ReadonlyArray<{ readonly id: string; readonly value: unknown }>) {
     if (keys.length === 0) return []
-    const row = Schema.Struct({ id: Uuid, value: Schema.Unknown, entityId: Uuid })
+    const row = Schema.Struct({ id: FieldDefinitionId, value: Schema.Unknown, entityId: EntityId })
     return yield* decoding(sql, row, "unprepared")`select f.definition_id as id, f.value, f.entity_id as "entityId"
       from jsonb_to_recordset(${JSON.stringify(keys)}::jsonb) as x(id uuid, value jsonb)
         join entity_field_values f on f.definition_id = x.id and f.unique_key = x.value #>> '{}'

@@ -2,7 +2,7 @@ import { Effect, Equal, Result, Schema } from "effect"
 import { RowBatchRepo } from "../../batching/RowBatchRepo.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Change } from "../../events/Event.ts"
-import { newId } from "../../ids/Id.ts"
+import { type CategoryId, newId } from "../../ids/Id.ts"
 import { refused, upsertOf } from "../../import-export/Upsert.ts"
 import { withSent } from "../../records/RecordService.ts"
 import { keyText, StorableObject } from "../../text/Storable.ts"
@@ -73,7 +73,7 @@ export const brandImport = Effect.flatMap(RowBatchRepo, (rows) =>
     }
   ))
 
-const isBelow = (state: CategoryState, from: Category, id: string): boolean => {
+const isBelow = (state: CategoryState, from: Category, id: CategoryId): boolean => {
   for (let at: Category | undefined = from; at !== undefined;) {
     if (at.id === id) return true
     at = at.parentId === null ? undefined : state.byId.get(at.parentId)
@@ -86,7 +86,7 @@ const parentOf = (
   parent: string | null | undefined,
   slug: string,
   before: Category | undefined
-): Result.Result<string | null, ReadonlyArray<Issue>> => {
+): Result.Result<CategoryId | null, ReadonlyArray<Issue>> => {
   if (parent === undefined) return Result.succeed(before?.parentId ?? null)
   if (parent === null) return Result.succeed(null)
   const found = state.bySlug.get(parent)

@@ -3,7 +3,7 @@ import { CurrentActor, holds } from "../../access/Actor.ts"
 import { RowBatch } from "../../batching/RowBatch.ts"
 import { ValidationFailed } from "../../errors/ApiErrors.ts"
 import { Hooks } from "../../hooks/Hooks.ts"
-import { newId } from "../../ids/Id.ts"
+import { type EntityId, newId } from "../../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../../import-export/Upsert.ts"
 import { withSent } from "../../records/RecordService.ts"
 import type { Table } from "../../records/Table.ts"
@@ -99,7 +99,7 @@ interface PlannedTexts {
   readonly before: ReadonlyArray<StoredTexts>
 }
 
-const planTexts = (entityId: string, stored: ReadonlyArray<StoredTexts>, sent: ReadonlyArray<ProductTexts>) => {
+const planTexts = (entityId: EntityId, stored: ReadonlyArray<StoredTexts>, sent: ReadonlyArray<ProductTexts>) => {
   const byLocale = new Map(stored.map((texts) => [texts.locale, texts]))
   const [changed, before]: [Array<StoredTexts>, Array<StoredTexts>] = [[], []]
   for (const [index, { locale = "en", ...texts }] of sent.entries()) {
@@ -195,7 +195,7 @@ const groups = {
 /** Replaces the categories or brands of the entity by those of a record; an absent key keeps them. */
 const planLinks = (
   name: keyof typeof groups,
-  entityId: string,
+  entityId: EntityId,
   stored: StoredProduct | undefined,
   { [name]: wanted }: ProductRecord,
   state: ProductState & BatchContext,

@@ -1,6 +1,7 @@
 import type { RowBatch } from "../../batching/RowBatch.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
 import type { Change } from "../../events/Event.ts"
+import type { VariantId } from "../../ids/Id.ts"
 import type { BatchContext } from "../../import-export/Upsert.ts"
 import type { AttachedMedium } from "../../media/MediaAsset.ts"
 import type { CatalogEntity } from "../Entity.ts"
@@ -36,7 +37,7 @@ const targetOf = (
   { slug }: CatalogEntity,
   findVariant: FindVariant,
   { skus }: ProductState
-): { readonly variantId: string | null } | string => {
+): { readonly variantId: VariantId | null } | string => {
   if (sku === undefined && Object.keys(options).length === 0) return { variantId: null }
   const found = findVariant({ options, sku })
   if (found !== undefined) return { variantId: found.id }

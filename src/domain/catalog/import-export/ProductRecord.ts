@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../../ids/Id.ts"
+import { MediaAssetId } from "../../ids/Id.ts"
 import { MediaRole } from "../../media/MediaAsset.ts"
 import { AnyJson, FreeText, keyText, StorableObject } from "../../text/Storable.ts"
 import { EntityStatus, EntityType, TaxClass } from "../Entity.ts"
@@ -40,7 +40,7 @@ export type VariantRecord = typeof VariantRecord.Type
  * organization: catalog files contain no media files. Without `sortOrder`, the position in the list counts.
  */
 export const MediumRecord = Schema.Struct({
-  id: Uuid,
+  id: MediaAssetId,
   role: Schema.optional(MediaRole),
   sortOrder: Schema.optional(SortOrder),
   sku: Schema.optional(Label),

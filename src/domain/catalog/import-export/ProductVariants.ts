@@ -1,7 +1,7 @@
 import { Equal, Result } from "effect"
 import type { RowBatch } from "../../batching/RowBatch.ts"
 import type { Issue } from "../../errors/ApiErrors.ts"
-import { newId } from "../../ids/Id.ts"
+import { type EntityId, newId, type OptionTypeId, OptionValueId } from "../../ids/Id.ts"
 import { refused } from "../../import-export/Upsert.ts"
 import { withSent } from "../../records/RecordService.ts"
 import type { CatalogEntity } from "../Entity.ts"
@@ -26,11 +26,11 @@ const nextAfter = (list: Iterable<{ readonly sortOrder: number }>): number =>
  * variants consist of them.
  */
 class ProductOptions {
-  readonly #entityId: string
+  readonly #entityId: EntityId
   readonly #axes: Map<string, Axis>
   readonly #added: Array<OptionValue> = []
 
-  constructor(entityId: string, stored: ReadonlyArray<StoredOption>) {
+  constructor(entityId: EntityId, stored: ReadonlyArray<StoredOption>) {
     this.#entityId = entityId
     this.#axes = new Map(
       stored.map((option) => [
@@ -45,7 +45,15 @@ class ProductOptions {
     if (found !== undefined) return found
     const sortOrder = nextAfter(this.#axes.values())
     const values = new Map<string, OptionValue>()
-    const axis = { id: newId(), entityId: this.#entityId, name, displayName: name, sortOrder, isNew: true, values }
+    const axis = {
+      id: newId<OptionTypeId>(),
+      entityId: this.#entityId,
+      name,
+      displayName: name,
+      sortOrder,
+      isNew: true,
+      values
+    }
     this.#axes.set(name, axis)
     return axis
   }
@@ -56,7 +64,7 @@ class ProductOptions {
     const found = axis.values.get(value)
     if (found !== undefined) return found.id
     const place = { value, displayValue: value, sortOrder: nextAfter(axis.values.values()), metadata: {} }
-    const added = { id: newId(), optionTypeId: axis.id, ...place }
+    const added = { id: newId<OptionValueId>(), optionTypeId: axis.id, ...place }
     axis.values.set(value, added)
     this.#added.push(added)
     return added.id
@@ -89,10 +97,10 @@ const shown = ({ organizationId }: CatalogEntity, { combination, ...variant }: S
   ...variant,
   organizationId,
   sourceStoreId: null,
-  optionValueIds: combination === "" ? [] : combination.split(",")
+  optionValueIds: combination === "" ? [] : combination.split(",").map((id) => OptionValueId.make(id))
 })
 
-const blankVariant = (entityId: string, sortOrder: number, combination: string): StoredVariant => ({
+const blankVariant = (entityId: EntityId, sortOrder: number, combination: string): StoredVariant => ({
   id: newId(),
   entityId,
   sku: null,
@@ -135,8 +143,10 @@ export const planVariants = (
   const variants = new Map(stored?.variants.map((variant) => [variant.id, variant]))
   const bySku = new Map(stored?.variants.flatMap(({ id, sku }) => sku === null ? [] : [[sku, id] as const]))
   const byCombination = new Map(stored?.variants.map(({ combination, id }) => [combination, id]))
-  const find = (sku: string | null | undefined, combination: string | undefined) =>
-    variants.get(bySku.get(sku ?? "") ?? byCombination.get(combination ?? "none") ?? "")
+  const find = (sku: string | null | undefined, combination: string | undefined) => {
+    const id = bySku.get(sku ?? "") ?? byCombination.get(combination ?? "none")
+    return id === undefined ? undefined : variants.get(id)
+  }
   for (const { name, values } of record.options ?? []) {
     options.axis(name)
     for (const value of values) options.idOf(name, value)

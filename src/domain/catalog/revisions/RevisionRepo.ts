@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
+import type { EntityId } from "../../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../../paging/Paging.ts"
 import { columnsOf, jsonOf } from "../../records/Columns.ts"
 import { decoding } from "../../records/Rows.ts"
@@ -26,7 +27,7 @@ const Listed = Schema.Struct({
 
 const make = (sql: SqlClient.SqlClient) => {
   /** Newest first, each with the snapshot before it. 404 for an unknown entity. */
-  const page = Effect.fn("RevisionRepo.page")(function*(entityId: string, request: PageRequest) {
+  const page = Effect.fn("RevisionRepo.page")(function*(entityId: EntityId, request: PageRequest) {
     const organization = yield* currentOrganization
     // An entity without revisions, and a page beyond the end, still give one row with the total.
     const rows = yield* decoding(sql, Listed)`select t.total, p.snapshot as earlier,
@@ -44,7 +45,7 @@ const make = (sql: SqlClient.SqlClient) => {
     return { ...request, items, total: rows[0].total }
   }, Effect.catchTag("SqlError", Effect.die))
 
-  const find = Effect.fn("RevisionRepo.find")(function*(entityId: string, number: number) {
+  const find = Effect.fn("RevisionRepo.find")(function*(entityId: EntityId, number: number) {
     const organization = yield* currentOrganization
     const [found] = yield* decoding(sql, Revision)`select ${sql.literal(columns)} from entity_revisions r
       where entity_id = ${entityId}::uuid and number = ${number}::int4 and organization_id = ${organization}`
@@ -52,7 +53,7 @@ const make = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", Effect.die))
 
   /** Records on the revision of this transaction, if there is one, which revision it restored. */
-  const markRestored = Effect.fn("RevisionRepo.markRestored")(function*(entityId: string, number: number) {
+  const markRestored = Effect.fn("RevisionRepo.markRestored")(function*(entityId: EntityId, number: number) {
     const organization = yield* currentOrganization
     yield* sql`update entity_revisions set restored_from = ${number}::int4
       where entity_id = ${entityId}::uuid and organization_id = ${organization}

@@ -1,4 +1,5 @@
 import { Context, Effect, Equal, Layer } from "effect"
+import type { EntityId } from "../../ids/Id.ts"
 import type { PageRequest } from "../../paging/Paging.ts"
 import { AttributesRepo } from "../AttributesRepo.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
@@ -15,7 +16,7 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
     const transaction = yield* CatalogTransactionRepo
 
     /** Newest first. 404 for an unknown entity. */
-    const list = Effect.fn("Revisions.list")(function*(id: string, request: PageRequest) {
+    const list = Effect.fn("Revisions.list")(function*(id: EntityId, request: PageRequest) {
       const page = yield* repo.page(id, request)
       const items = page.items.map(({ earlier, revision: { snapshot, ...entry } }): RevisionEntry => ({
         ...entry,
@@ -25,13 +26,13 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
     })
 
     /** Compares a revision with `from`, by default the one before it. */
-    const compare = Effect.fn("Revisions.compare")(function*(id: string, number: number, from = number - 1) {
+    const compare = Effect.fn("Revisions.compare")(function*(id: EntityId, number: number, from = number - 1) {
       const current = yield* repo.find(id, number)
       const previous = yield* repo.find(id, from)
       return { from, to: number, differences: differences(previous.snapshot, current.snapshot) }
     })
 
-    const restoreAttributes = Effect.fnUntraced(function*(id: string, locales: Snapshot["attributes"]) {
+    const restoreAttributes = Effect.fnUntraced(function*(id: EntityId, locales: Snapshot["attributes"]) {
       if ((yield* changes.approvalStatus(undefined)) === "draft") {
         // Without the permission to approve, propose the old texts and keep what shoppers see.
         yield* Effect.forEach(Object.entries(locales), ([locale, text]) => attributes.saveDraft(id, locale, text))
@@ -46,7 +47,7 @@ export class Revisions extends Context.Service<Revisions>()("stoa/domain/catalog
      * Keeps the status and visibility. 404, 409 when another entity has the slug now, 422 for custom fields that are no
      * longer valid.
      */
-    const restore = Effect.fn("Revisions.restore")(function*(id: string, number: number) {
+    const restore = Effect.fn("Revisions.restore")(function*(id: EntityId, number: number) {
       const { snapshot } = yield* repo.find(id, number)
       const { customFields, metadata, slug, taxClass } = snapshot
       const { change, old } = yield* changes.beforeUpdate(id, { slug, taxClass, metadata, customFields })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Uuid } from "../../ids/Id.ts"
+import { EntityId } from "../../ids/Id.ts"
 import { maybe, Moment, Time } from "../../pricing/Bounds.ts"
 
 /**
@@ -7,7 +7,7 @@ import { maybe, Moment, Time } from "../../pricing/Bounds.ts"
  * a change failed and stays until the schedule is replaced.
  */
 export const PublishingSchedule = Schema.Struct({
-  entityId: Uuid,
+  entityId: EntityId,
   publishAt: Schema.NullOr(Time),
   unpublishAt: Schema.NullOr(Time),
   refusal: Schema.NullOr(Schema.String),
@@ -22,7 +22,7 @@ export type ScheduleBody = typeof ScheduleBody.Type
 /** A change that is due. */
 export const DueChange = Schema.Struct({
   organizationId: Schema.String,
-  entityId: Uuid,
+  entityId: EntityId,
   change: Schema.Literals(["publish", "unpublish"]),
   at: Time
 })

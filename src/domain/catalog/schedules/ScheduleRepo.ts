@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { changeLogRows, isoTime } from "../../events/ChangeLogRepo.ts"
+import type { EntityId } from "../../ids/Id.ts"
 import { columnsOf } from "../../records/Columns.ts"
 import { decoding } from "../../records/Rows.ts"
 import { EntityNotFound } from "../Entity.ts"
@@ -29,7 +30,7 @@ const make = (sql: SqlClient.SqlClient) => {
   const schedules = decoding(sql, PublishingSchedule)
 
   /** Null times when nothing is scheduled. 404 for an unknown entity. */
-  const find = Effect.fn("ScheduleRepo.find")(function*(entityId: string) {
+  const find = Effect.fn("ScheduleRepo.find")(function*(entityId: EntityId) {
     const organization = yield* currentOrganization
     const [schedule] = yield* schedules`select ${sql.literal(columnList)}
       from catalog_entities e left join entity_schedules s on s.entity_id = e.id
@@ -39,7 +40,7 @@ const make = (sql: SqlClient.SqlClient) => {
   }, Effect.catchTag("SqlError", Effect.die))
 
   /** Replaces the schedule. 404 for an unknown entity. */
-  const set = Effect.fn("ScheduleRepo.set")(function*(entityId: string, { publishAt, unpublishAt }: Moments) {
+  const set = Effect.fn("ScheduleRepo.set")(function*(entityId: EntityId, { publishAt, unpublishAt }: Moments) {
     const actor = yield* CurrentActor
     // An empty schedule needs no row; an existing row stays and records who emptied it.
     const isEmpty = publishAt === null && unpublishAt === null

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { CurrentActor, systemActor } from "../../access/Actor.ts"
 import { type Conflict, type Issue, type NotFound, ValidationFailed } from "../../errors/ApiErrors.ts"
+import type { EntityId } from "../../ids/Id.ts"
 import { CatalogTransactionRepo } from "../CatalogChangeRepo.ts"
 import type { EntityChange } from "../Entity.ts"
 import { EntityChanges } from "../EntityChanges.ts"
@@ -15,7 +16,7 @@ export class Schedules extends Context.Service<Schedules>()("stoa/domain/catalog
     const transaction = yield* CatalogTransactionRepo
 
     /** Replaces the schedule. 404, and 422 for a past time or an end before the start. */
-    const set = Effect.fn("Schedules.set")(function*(id: string, body: ScheduleBody) {
+    const set = Effect.fn("Schedules.set")(function*(id: EntityId, body: ScheduleBody) {
       const moments = { publishAt: body.publishAt ?? null, unpublishAt: body.unpublishAt ?? null }
       const issues = scheduleIssues(moments, new Date(yield* Clock.currentTimeMillis))
       if (issues.length > 0) return yield* ValidationFailed.issues(issues)

@@ -1,13 +1,13 @@
 import { Result, Schema } from "effect"
 import { invalid, notFound } from "../../errors/ErrorKinds.ts"
-import { Uuid } from "../../ids/Id.ts"
+import { EntityId, OptionTypeId, OptionValueId, VariantId } from "../../ids/Id.ts"
 import { keyText, ShortText } from "../../text/Storable.ts"
 import { TaxClass } from "../Entity.ts"
 
 /** One choice of an option type, for example `red` (contract §1.1); `displayValue` starts as the value. */
 export const OptionValue = Schema.Struct({
-  id: Uuid,
-  optionTypeId: Uuid,
+  id: OptionValueId,
+  optionTypeId: OptionTypeId,
   value: Schema.String,
   displayValue: Schema.String,
   sortOrder: Schema.Int,
@@ -17,8 +17,8 @@ export type OptionValue = typeof OptionValue.Type
 
 /** An axis along which an entity varies, for example `color`; `displayName` starts as the name. */
 export const OptionType = Schema.Struct({
-  id: Uuid,
-  entityId: Uuid,
+  id: OptionTypeId,
+  entityId: EntityId,
   name: Schema.String,
   displayName: Schema.String,
   sortOrder: Schema.Int
@@ -40,8 +40,8 @@ export type NewOptionValue = typeof NewOptionValue.Type
 
 /** One sellable combination of an entity's option values (contract §1.1); a combination exists once per entity. */
 export const Variant = Schema.Struct({
-  id: Uuid,
-  entityId: Uuid,
+  id: VariantId,
+  entityId: EntityId,
   organizationId: Schema.String,
   sourceStoreId: Schema.NullOr(Schema.String),
   sku: Schema.NullOr(Schema.String),
@@ -50,7 +50,7 @@ export const Variant = Schema.Struct({
   status: Schema.Literals(["active", "discontinued"]),
   sortOrder: Schema.Int,
   metadata: Schema.Record(Schema.String, Schema.Unknown),
-  optionValueIds: Schema.Array(Uuid)
+  optionValueIds: Schema.Array(OptionValueId)
 }).annotate({ identifier: "Variant" })
 export type Variant = typeof Variant.Type
 
@@ -65,7 +65,9 @@ export const NewVariant = Schema.Struct({
 })
 export type NewVariant = typeof NewVariant.Type
 
-const Combinations = Schema.Array(Schema.Array(Uuid).check(Schema.isMaxLength(100))).check(Schema.isMaxLength(1000))
+const Combinations = Schema.Array(Schema.Array(OptionValueId).check(Schema.isMaxLength(100))).check(
+  Schema.isMaxLength(1000)
+)
 
 /**
  * Body of generate (contract §1.2). `all`: the full product of the entity's option values. `manual`: the combinations

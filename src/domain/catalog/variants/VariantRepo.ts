@@ -3,7 +3,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { conflict } from "../../errors/ErrorKinds.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
-import { newId } from "../../ids/Id.ts"
+import { type EntityId, newId, type OptionTypeId } from "../../ids/Id.ts"
 import { jsonOf } from "../../records/Columns.ts"
 import { refusedBy } from "../../records/Constraints.ts"
 import { decoding } from "../../records/Rows.ts"
@@ -63,7 +63,7 @@ const valueCreated = {
 
 const makeOptions = (sql: SqlClient.SqlClient) => {
   /** The option types of an entity with their values, in their order. 404 for an unknown entity. */
-  const axes = Effect.fn("VariantRepo.axes")(function*(entityId: string) {
+  const axes = Effect.fn("VariantRepo.axes")(function*(entityId: EntityId) {
     const organization = yield* currentOrganization
     const rows = yield* decoding(sql, Schema.Struct({ axes: Schema.Array(Axis) }))`select coalesce((
         select json_agg(json_build_object('name', t.name, 'values', (
@@ -76,7 +76,7 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
 
   /** The new type, last of the entity, with its first values. 404 for an unknown entity, 409 for a name that exists. */
   const createOptionType = Effect.fn("VariantRepo.createOptionType")(
-    function*(entityId: string, input: NewOptionType) {
+    function*(entityId: EntityId, input: NewOptionType) {
       const actor = yield* CurrentActor
       const values = JSON.stringify((input.values ?? []).map((value) => ({ id: newId(), value })))
       const rows = yield* optionTypes.rows(sql)`with made as (
@@ -99,7 +99,7 @@ const makeOptions = (sql: SqlClient.SqlClient) => {
 
   /** The new value, last of its type. 404 for an unknown type, 409 for a value that exists. */
   const createOptionValue = Effect.fn("VariantRepo.createOptionValue")(
-    function*(optionTypeId: string, value: string) {
+    function*(optionTypeId: OptionTypeId, value: string) {
       const actor = yield* CurrentActor
       const rows = yield* optionValues.rows(sql)`with made as (
           insert into option_values (id, organization_id, option_type_id, value, display_value, sort_order)
@@ -127,7 +127,7 @@ const variantJson = (sql: SqlClient.SqlClient, optionValueIds: Statement.Fragmen
 const makeVariants = (sql: SqlClient.SqlClient) => {
   /** Adds a variant as the last; 409 when its SKU or combination exists, 404 for an unknown entity. */
   const create = Effect.fn("VariantRepo.create")(
-    function*(entityId: string, combination: Combination, input: NewVariant) {
+    function*(entityId: EntityId, combination: Combination, input: NewVariant) {
       const actor = yield* CurrentActor
       const payload = variantJson(sql, sql`to_jsonb(${combination}::text[])`)
       const rows = yield* decoding(sql, Schema.Struct({ variant: Variant }))`with made as (
@@ -148,7 +148,7 @@ const makeVariants = (sql: SqlClient.SqlClient) => {
 
   /** Creates the missing combinations in one statement, in the given order. 404 for an unknown entity. */
   const createMissing = Effect.fn("VariantRepo.createMissing")(
-    function*(entityId: string, combinations: ReadonlyArray<Combination>, mode: string) {
+    function*(entityId: EntityId, combinations: ReadonlyArray<Combination>, mode: string) {
       const actor = yield* CurrentActor
       const byKey = new Map(combinations.map((combination) => [combinationKey(combination), combination]))
       const input = Array.from(byKey, ([combination, values], position) => ({

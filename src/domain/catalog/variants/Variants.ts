@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { EntityId } from "../../ids/Id.ts"
 import { combinationNamed, combinationsFor, type Generate, type NewVariant } from "./Variant.ts"
 import { VariantRepo } from "./VariantRepo.ts"
 
@@ -11,13 +12,13 @@ export class Variants extends Context.Service<Variants>()("stoa/domain/catalog/v
       createOptionValue,
 
       /** 404 for an unknown entity, 422 for an unknown option or value, 409 for a SKU or combination that exists. */
-      create: Effect.fn("Variants.create")(function*(entityId: string, input: NewVariant) {
+      create: Effect.fn("Variants.create")(function*(entityId: EntityId, input: NewVariant) {
         const combination = yield* Effect.fromResult(combinationNamed(yield* axes(entityId), input.options))
         return yield* create(entityId, combination, input)
       }),
 
       /** Creates the missing variants. 404 for an unknown entity, 422 for invalid or too many combinations. */
-      generate: Effect.fn("Variants.generate")(function*(entityId: string, request: Generate) {
+      generate: Effect.fn("Variants.generate")(function*(entityId: EntityId, request: Generate) {
         const combinations = yield* Effect.fromResult(combinationsFor(yield* axes(entityId), request))
         return yield* createMissing(entityId, combinations, request.mode)
       })

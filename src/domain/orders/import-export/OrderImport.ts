@@ -3,7 +3,7 @@ import { CurrentActor } from "../../access/Actor.ts"
 import { RowTable } from "../../batching/RowBatch.ts"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { orderOwners } from "../../customers/CustomerImport.ts"
-import { newId, Uuid } from "../../ids/Id.ts"
+import { type CustomerId, newId, OrderId, Uuid } from "../../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../../import-export/Upsert.ts"
 import { capturedShares, nextValue, type RefundableOrder } from "../../payments/RefundCalculation.ts"
 import { Amount, Time } from "../../pricing/Bounds.ts"
@@ -40,7 +40,7 @@ const orderHistory = new RowTable(
   "order_status_history",
   Schema.Struct({
     id: Uuid,
-    orderId: Uuid,
+    orderId: OrderId,
     fromStatus: Order.fields.status,
     toStatus: Order.fields.status,
     reason: Schema.String,
@@ -113,14 +113,16 @@ export const orderImport = Effect.gen(function*() {
 /** A product missing from the catalog gets an id that resolves to nothing, like a deleted one. */
 const newOrder = (
   { email: _, ...content }: OrderContent,
-  customerId: string | null,
+  customerId: CustomerId | null,
   products: ReadonlyArray<Sellable | string>,
   { now, organizationId }: BatchContext
 ): Order => {
-  const id = newId()
+  const id = newId<OrderId>()
   const lineItems = content.lineItems.map((line, index): OrderLine => {
     const product = products[index]
-    const { entityId, variantId } = typeof product === "object" ? product : { entityId: newId(), variantId: null }
+    const { entityId, variantId }: Sellable = typeof product === "object"
+      ? product
+      : { entityId: newId(), variantId: null }
     return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false, metadata: {} }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }

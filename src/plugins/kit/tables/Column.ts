@@ -126,8 +126,11 @@ export const amount = new Column(
 
 export const boolean = new Column(Schema.Boolean, plain("bool"))
 
-/** An id: of a row of the plugin's (`references`) or of a record of the core. */
+/** An id of a row of the plugin's (`references`). */
 export const uuid = new Column(Uuid, plain("uuid"))
+
+/** An id of a record of the core: `idOf(OrderId)`. */
+export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) => new Column(id, plain("uuid"))
 
 /** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
 export const timestamp = new Column(Time, plain("timestamptz"))

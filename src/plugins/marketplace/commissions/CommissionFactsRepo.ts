@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type EntityId, type PluginDatabase } from "stoa/plugin"
 
 /** What of a vendor its commission goes by. */
 export interface VendorFacts {
@@ -37,7 +37,7 @@ const toFacts = (row: FactsRow): CommissionFacts => ({
 export const readFacts = Effect.fnUntraced(function*(
   { sql }: PluginDatabase["Service"],
   vendorIds: ReadonlyArray<string>,
-  entityIds: ReadonlyArray<string>
+  entityIds: ReadonlyArray<EntityId>
 ) {
   const { organizationId } = yield* CurrentActor
   // A category may be reached over several of an entity's own: its nearest place counts. `union` ends a circle of parents.

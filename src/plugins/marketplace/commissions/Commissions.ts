@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { PluginDatabase, PluginHost } from "stoa/plugin"
+import { type EntityId, PluginDatabase, PluginHost } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { VendorNotFound } from "../vendors/Vendor.ts"
 import { chooseCommission, type Sale } from "./CommissionChoice.ts"
@@ -9,13 +9,13 @@ import { commissionRules } from "./CommissionTables.ts"
 /** A line that is to be sold for a vendor, in the currency of its order. */
 export interface LineForSale {
   readonly vendorId: string
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly currency: string
 }
 
 /** A hypothetical sale; `volumeCents` absent: what the vendor really sold, in the store's currency. */
 export interface ImaginedSale {
-  readonly vendorId: string
+  readonly vendorId: EntityId
   readonly categorySlug?: string | undefined
   readonly volumeCents?: number | undefined
 }

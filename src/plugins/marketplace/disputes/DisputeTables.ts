@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { amount, jsonOf, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { amount, idOf, jsonOf, longText, oneOf, RefundId, table, text, timestamp, uuid } from "stoa/plugin"
 import { subOrders } from "../suborders/SubOrderTables.ts"
 
 export const disputeReasons = [
@@ -37,7 +37,7 @@ export const disputes = table("marketplace_disputes", {
   resolution: oneOf(resolutions).nullable,
   resolutionNotes: longText.nullable,
   refundAmountCents: amount.nullable,
-  refundId: uuid.nullable,
+  refundId: idOf(RefundId).nullable,
   evidence: jsonOf(Schema.Array(Evidence)).default([]),
   resolvedBy: text.nullable,
   deadlineAt: timestamp.nullable,

@@ -1,13 +1,22 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { type Actor, isSignedIn, isUuid, offsetOf, type PageRequest, type PluginDatabase } from "stoa/plugin"
+import {
+  type Actor,
+  type CustomerId,
+  isSignedIn,
+  isUuid,
+  offsetOf,
+  type OrderId,
+  type PageRequest,
+  type PluginDatabase
+} from "stoa/plugin"
 
 /** Whose a sub-order is. */
 export interface Ownership {
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly vendorId: string
   /** Null: the order of a guest. */
-  readonly customerId: string | null
+  readonly customerId: CustomerId | null
   /** The user account of that customer; null: the customer has none. */
   readonly buyerUserId: string | null
 }

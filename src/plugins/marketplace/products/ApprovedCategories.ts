@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { invalid, PluginDatabase } from "stoa/plugin"
+import { type EntityId, invalid, PluginDatabase } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
 
@@ -44,7 +44,7 @@ export class ApprovedCategories
       })
 
       /** The same for all categories of an entity. */
-      const admitEntity = Effect.fn("ApprovedCategories.admitEntity")(function*(vendorId: string, entityId: string) {
+      const admitEntity = Effect.fn("ApprovedCategories.admitEntity")(function*(vendorId: string, entityId: EntityId) {
         const limit = yield* limits(vendorId)
         if (limit !== undefined) yield* within(limit, yield* categoriesOf(db.sql, entityId))
       })

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { currentOrganization, type Database } from "stoa/plugin"
+import { currentOrganization, type Database, type EntityId } from "stoa/plugin"
 
 /**
  * Of these categories, by slug, those that lie neither among `approved` nor below one of them. A slug that names none yet is
@@ -25,10 +25,13 @@ export const outsideOf = Effect.fn("ApprovedCategoryRepo.outsideOf")(
 )
 
 /** Slugs of the categories of an entity. */
-export const categoriesOf = Effect.fn("ApprovedCategoryRepo.categoriesOf")(function*(sql: Database, entityId: string) {
-  const organization = yield* currentOrganization
-  const rows = yield* sql<{ readonly slug: string }>`select c.slug from entity_categories l
+export const categoriesOf = Effect.fn("ApprovedCategoryRepo.categoriesOf")(
+  function*(sql: Database, entityId: EntityId) {
+    const organization = yield* currentOrganization
+    const rows = yield* sql<{ readonly slug: string }>`select c.slug from entity_categories l
     join categories c on c.id = l.category_id and c.organization_id = l.organization_id
     where l.organization_id = ${organization} and l.entity_id = ${entityId}::uuid`
-  return rows.map(({ slug }) => slug)
-}, Effect.orDie)
+    return rows.map(({ slug }) => slug)
+  },
+  Effect.orDie
+)

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Actor, CurrentActor, holds, HookRefusal, isUuid } from "stoa/plugin"
+import { type Actor, CurrentActor, type EntityId, holds, HookRefusal, isUuid } from "stoa/plugin"
 import { mayForVendor } from "../parties/VendorPortal.ts"
 import { Vendors } from "../vendors/Vendors.ts"
 import { ApprovedCategories } from "./ApprovedCategories.ts"
@@ -55,7 +55,7 @@ export const productClaims = Effect.gen(function*() {
    * Checks the vendor that a change gives an entity. The present vendor is no change; a product of the store may get a
    * vendor, and only `POST /vendors/:id/products` moves one that has a vendor.
    */
-  const ofChange = Effect.fnUntraced(function*(entityId: string, claim: unknown) {
+  const ofChange = Effect.fnUntraced(function*(entityId: EntityId, claim: unknown) {
     const known = yield* products.claimed(entityId)
     const wanted = typeof claim === "string" ? claim.toLowerCase() : claim
     if (known === undefined || wanted === known.claim || wanted === known.vendorId) return
@@ -69,7 +69,9 @@ export const productClaims = Effect.gen(function*() {
 
   /** Makes entities the vendors' that they name, but for those that have one, or name one that the actor may not. */
   const settle = Effect.fnUntraced(
-    function*(entities: ReadonlyArray<{ readonly id: string; readonly metadata: Readonly<Record<string, unknown>> }>) {
+    function*(
+      entities: ReadonlyArray<{ readonly id: EntityId; readonly metadata: Readonly<Record<string, unknown>> }>
+    ) {
       const named = entities.flatMap(({ id, metadata }) => {
         const claim = claimOf(metadata)
         return typeof claim === "string" ? [{ entityId: id, vendorId: claim.toLowerCase() }] : []
@@ -86,7 +88,7 @@ export const productClaims = Effect.gen(function*() {
   const ofCategories = Effect.fnUntraced(
     function*(
       { entityId, metadata, categories: names }: {
-        readonly entityId: string | null
+        readonly entityId: EntityId | null
         readonly metadata: Readonly<Record<string, unknown>> | null
         readonly categories: ReadonlyArray<string>
       }

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import { afterHook, beforeHook, holds, type Hook, HookRefusal } from "stoa/plugin"
+import { afterHook, beforeHook, type EntityId, holds, type Hook, HookRefusal } from "stoa/plugin"
 import type { Vendors } from "../vendors/Vendors.ts"
 import type { ApprovedCategories } from "./ApprovedCategories.ts"
 import { claimOf, productClaims } from "./ProductClaims.ts"
 import { VendorProducts } from "./VendorProducts.ts"
 
 /** Refuses what belongs to a vendor that may not sell (contract, plugins §1.2). One statement for all of it. */
-const sellable = Effect.fnUntraced(function*(products: VendorProducts["Service"], entityIds: ReadonlyArray<string>) {
+const sellable = Effect.fnUntraced(function*(products: VendorProducts["Service"], entityIds: ReadonlyArray<EntityId>) {
   for (const [, { name, status }] of yield* products.vendorsOf(entityIds)) {
     if (status !== "approved") return yield* Effect.fail(new HookRefusal(`${name} does not sell at the moment.`))
   }
@@ -42,7 +42,7 @@ const writing = Effect.map(productClaims, (claims): ReadonlyArray<Hook> => [
 /** What hangs on reads of the catalog, and on purchases (contract, plugins §1.3). */
 const reading = Effect.map(VendorProducts, (products): ReadonlyArray<Hook> => {
   /** Lays their vendors upon entities as they are read; one statement for a page. */
-  const show = Effect.fnUntraced(function*(entities: ReadonlyArray<{ readonly id: string }>) {
+  const show = Effect.fnUntraced(function*(entities: ReadonlyArray<{ readonly id: EntityId }>) {
     if (entities.length === 0) return
     const owners = yield* products.vendorsOf(entities.map(({ id }) => id))
     for (const entity of entities) {

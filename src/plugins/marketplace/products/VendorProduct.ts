@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Time, Uuid } from "stoa/plugin"
+import { EntityId, Time, Uuid } from "stoa/plugin"
 import type { VendorRow } from "../vendors/Vendor.ts"
 
 /** Fields of the vendor that the catalog shows with its entities (contract, plugins §1.3). */
@@ -9,7 +9,7 @@ export type ShownVendor = Pick<VendorRow, "id" | "name" | "slug" | "status" | "t
 export const VendorProduct = Schema.Struct({
   id: Uuid,
   vendorId: Uuid,
-  entityId: Uuid,
+  entityId: EntityId,
   type: Schema.NullOr(Schema.String),
   slug: Schema.NullOr(Schema.String),
   status: Schema.NullOr(Schema.String),

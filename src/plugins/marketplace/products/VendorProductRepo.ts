@@ -4,6 +4,7 @@ import {
   CurrentActor,
   currentOrganization,
   type Database,
+  type EntityId,
   offsetOf,
   type PageRequest,
   rowJson
@@ -36,7 +37,7 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
 )
 
 /** Whether the catalog of the organization has the entity, published or not. */
-export const isInCatalog = Effect.fn("VendorProductRepo.isInCatalog")(function*(sql: Database, entityId: string) {
+export const isInCatalog = Effect.fn("VendorProductRepo.isInCatalog")(function*(sql: Database, entityId: EntityId) {
   const organization = yield* currentOrganization
   const rows = yield* sql`select 1 from catalog_entities
     where organization_id = ${organization} and id = ${entityId}::uuid`
@@ -45,9 +46,11 @@ export const isInCatalog = Effect.fn("VendorProductRepo.isInCatalog")(function*(
 
 /** Whose these things are, by their ids, in one statement; what is the store's own has no entry. */
 export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
-  function*(sql: Database, entityIds: ReadonlyArray<string>) {
+  function*(sql: Database, entityIds: ReadonlyArray<EntityId>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<ShownVendor & { readonly entityId: string }>`select l.entity_id as "entityId", v.id, v.name,
+    const rows = yield* sql<
+      ShownVendor & { readonly entityId: EntityId }
+    >`select l.entity_id as "entityId", v.id, v.name,
         v.slug, v.status, v.tier, v.logo_url as "logoUrl"
       from marketplace_vendor_entities l join marketplace_vendors v on v.id = l.vendor_id
       where l.organization_id = ${organization} and v.organization_id = ${organization}
@@ -60,7 +63,7 @@ export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
 /** Ids of all things of a vendor; undefined when the organization has no such vendor. */
 export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Database, vendorId: string) {
   const organization = yield* currentOrganization
-  const [row] = yield* sql<{ readonly ids: ReadonlyArray<string> }>`select array(
+  const [row] = yield* sql<{ readonly ids: ReadonlyArray<EntityId> }>`select array(
       select l.entity_id from marketplace_vendor_entities l
       where l.organization_id = ${organization} and l.vendor_id = v.id) as ids
     from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`
@@ -73,7 +76,7 @@ export interface Claimed {
   readonly claim: string | null
 }
 
-export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: string) {
+export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: EntityId) {
   const organization = yield* currentOrganization
   const [row] = yield* sql<Claimed>`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
     from catalog_entities e
@@ -85,7 +88,7 @@ export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Dat
 /** An entity, and the vendor whose it shall be. */
 export interface ProductLink {
   readonly vendorId: string
-  readonly entityId: string
+  readonly entityId: EntityId
 }
 
 const subject = "marketplace/marketplace_vendor_entities"

@@ -3,6 +3,7 @@ import {
   Conflict,
   conflict,
   type CurrentActor,
+  type EntityId,
   isUuid,
   type NotFound,
   notFound,
@@ -39,21 +40,21 @@ export class VendorProducts extends Context.Service<VendorProducts, {
   /** 404 for an unknown vendor or entity, 409 for one that has a vendor already, 422 for one in a category not approved. */
   readonly link: (
     vendorId: string,
-    entityId: string
+    entityId: EntityId
   ) => Effect.Effect<Link, NotFound | Conflict | ValidationFailed, CurrentActor>
   /** Makes entities vendors' own, but for those that have a vendor already or are of a vendor that is not there. */
   readonly linkAll: (links: ReadonlyArray<ProductLink>) => Effect.Effect<void, never, CurrentActor>
-  readonly unlink: (vendorId: string, entityId: string) => Effect.Effect<Link, NotFound | Conflict, CurrentActor>
+  readonly unlink: (vendorId: string, entityId: EntityId) => Effect.Effect<Link, NotFound | Conflict, CurrentActor>
   /** Forgets whose an entity was that is gone. */
-  readonly forget: (entityId: string) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
+  readonly forget: (entityId: EntityId) => Effect.Effect<void, NotFound | Conflict, CurrentActor>
   /** By entity; what is the store's own has no entry. One statement. */
   readonly vendorsOf: (
-    entityIds: ReadonlyArray<string>
+    entityIds: ReadonlyArray<EntityId>
   ) => Effect.Effect<ReadonlyMap<string, ShownVendor>, never, CurrentActor>
   /** Whose an entity is and whose its metadata says it is; undefined for one that the catalog does not have. */
-  readonly claimed: (entityId: string) => Effect.Effect<Claimed | undefined, never, CurrentActor>
+  readonly claimed: (entityId: EntityId) => Effect.Effect<Claimed | undefined, never, CurrentActor>
   /** Ids of all that is a vendor's; undefined for a vendor that the organization does not have. */
-  readonly idsOf: (vendorId: string) => Effect.Effect<ReadonlyArray<string> | undefined, never, CurrentActor>
+  readonly idsOf: (vendorId: string) => Effect.Effect<ReadonlyArray<EntityId> | undefined, never, CurrentActor>
 }>()("stoa/plugins/marketplace/products/VendorProducts") {
   static readonly layer = Layer.effect(VendorProducts, Effect.suspend(() => make))
 }
@@ -66,7 +67,7 @@ const make = Effect.gen(function*() {
   const list = (vendorId: string, page: PageRequest) =>
     Effect.andThen(db.table(vendors).get(vendorId), productsOf(db.sql, vendorId, page))
 
-  const link = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: string) {
+  const link = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: EntityId) {
     yield* db.table(vendors).get(vendorId)
     if (!(yield* isInCatalog(db.sql, entityId))) return yield* new EntityNotFound()
     yield* categories.admitEntity(vendorId, entityId)
@@ -77,12 +78,12 @@ const make = Effect.gen(function*() {
     )
   })
 
-  const unlink = Effect.fn("VendorProducts.unlink")(function*(vendorId: string, entityId: string) {
+  const unlink = Effect.fn("VendorProducts.unlink")(function*(vendorId: string, entityId: EntityId) {
     const found = yield* links.first({ vendorId, entityId })
     return found === undefined ? yield* new RowNotFound() : yield* links.delete(found.id)
   })
 
-  const forget = Effect.fn("VendorProducts.forget")(function*(entityId: string) {
+  const forget = Effect.fn("VendorProducts.forget")(function*(entityId: EntityId) {
     const found = yield* links.first({ entityId })
     if (found !== undefined) yield* links.delete(found.id)
   })

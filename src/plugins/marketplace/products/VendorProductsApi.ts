@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { group, Uuid } from "stoa/plugin"
+import { EntityId, group } from "stoa/plugin"
 import { portal } from "../parties/VendorPortal.ts"
 import { vendorEntities } from "./ProductTables.ts"
 import { VendorProduct } from "./VendorProduct.ts"
@@ -16,7 +16,7 @@ export const listProducts = g.list("/vendors/:id/products", {
 export const linkProduct = g.post("/vendors/:id/products", {
   summary: "Say that an entity of the catalog is this vendor's",
   permission,
-  input: Schema.Struct({ entityId: Uuid }),
+  input: Schema.Struct({ entityId: EntityId }),
   success: vendorEntities.Row
 })
 export const unlinkProduct = g.delete("/vendors/:id/products/:entityId", {

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { EntityId } from "stoa/plugin"
 import { ownVendor } from "../parties/VendorPortal.ts"
 import { VendorProducts } from "./VendorProducts.ts"
 import { linkProduct, listOwnProducts, listProducts, unlinkProduct } from "./VendorProductsApi.ts"
@@ -12,7 +13,7 @@ export const productRoutes = [
     Effect.flatMap(VendorProducts, (products) => products.link(params.id, input.entityId))
   ),
   unlinkProduct.handle(({ params }) =>
-    Effect.flatMap(VendorProducts, (products) => products.unlink(params.id, params.entityId))
+    Effect.flatMap(VendorProducts, (products) => products.unlink(params.id, EntityId.make(params.entityId)))
   ),
   listOwnProducts.handle(({ actor, page }) =>
     Effect.flatMap(VendorProducts, (products) => products.list(ownVendor(actor), page))

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type OrderId, type PluginDatabase } from "stoa/plugin"
 
 /** What decides how a part of an order can be given back or cancelled. */
 export interface LockedOrder {
@@ -12,7 +12,7 @@ export interface LockedOrder {
  * Keeps an order's money from others until the caller's transaction ends, as the core's refunds do: what is then read of
  * it stays so. Orders are locked before sub-orders and accounts. Undefined: the organization has none such.
  */
-export const lockOrder = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], orderId: string) {
+export const lockOrder = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], orderId: OrderId) {
   const { organizationId } = yield* CurrentActor
   const [row] = yield* sql<LockedOrder>`select o.amount_captured is not null as captured,
       (select count(*)::int4 from order_lines l where l.order_id = o.id) as lines

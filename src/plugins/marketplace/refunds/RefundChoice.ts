@@ -1,5 +1,13 @@
 import { Result } from "effect"
-import { type Conflict, conflict, type CoreServices, invalid, type ValidationFailed } from "stoa/plugin"
+import {
+  type Conflict,
+  conflict,
+  type CoreServices,
+  type EntityId,
+  invalid,
+  type OrderLineId,
+  type ValidationFailed
+} from "stoa/plugin"
 
 class NothingLeft extends conflict("NothingLeft", "Nothing of this sub-order is left that could be given back.") {}
 class MoreThanLeft extends invalid(
@@ -10,8 +18,8 @@ class MoreThanLeft extends invalid(
 
 /** A line of a sub-order with what is left of it: units, and what they are worth together in minor units. */
 export interface LeftLine {
-  readonly orderLineId: string
-  readonly entityId: string
+  readonly orderLineId: OrderLineId
+  readonly entityId: EntityId
   readonly quantity: number
   readonly amount: number
 }
@@ -28,7 +36,7 @@ export type Chosen = Parameters<CoreServices["refunds"]["request"]>[1]
 type Choice = Result.Result<Chosen, Conflict | ValidationFailed>
 
 interface Units {
-  readonly orderLineId: string
+  readonly orderLineId: OrderLineId
   readonly quantity: number
 }
 
@@ -79,7 +87,7 @@ export const choosePart = (left: Left, amount: number): Choice => {
 
 /** Units of an entity. */
 export interface EntityUnits {
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly quantity: number
 }
 

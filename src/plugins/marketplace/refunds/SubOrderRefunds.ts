@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Result } from "effect"
-import { type Actor, CurrentActor, PluginDatabase, PluginHost } from "stoa/plugin"
+import { type Actor, CurrentActor, type OrderId, PluginDatabase, PluginHost, type RefundId } from "stoa/plugin"
 import { subOrderLines } from "../suborders/SubOrderTables.ts"
 import { lockOrder } from "./OrderLockRepo.ts"
 import type { Chosen, Left } from "./RefundChoice.ts"
@@ -7,12 +7,12 @@ import type { Chosen, Left } from "./RefundChoice.ts"
 /** A sub-order and its order. */
 export interface OfOrder {
   readonly subOrderId: string
-  readonly orderId: string
+  readonly orderId: OrderId
 }
 
 /** A refund that was written; its money moves when it is settled. */
 export interface Written {
-  readonly refundId: string
+  readonly refundId: RefundId
   /** Minor units of the order's currency. */
   readonly amount: number
   readonly settled: boolean

@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor, PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type OrderId, PluginDatabase } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { Parties } from "../parties/Parties.ts"
 import { SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
@@ -18,7 +18,7 @@ export class ReturnRequests
       const refunds = yield* SubOrderRefunds
       const { returnWindowDays, vendorReturnResponseDays } = yield* MarketplaceOptions
 
-      const units = Effect.fnUntraced(function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: string) {
+      const units = Effect.fnUntraced(function*({ lineItems, subOrderId }: typeof NewReturn.Type, orderId: OrderId) {
         const { organizationId } = yield* CurrentActor
         yield* lockSubOrder(db, organizationId, subOrderId)
         const claimed = yield* claimedUnits(db, organizationId, subOrderId)

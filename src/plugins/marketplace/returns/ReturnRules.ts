@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { invalid, InvalidTransition, type RowOf, type ValidationFailed } from "stoa/plugin"
+import { type EntityId, invalid, InvalidTransition, type RowOf, type ValidationFailed } from "stoa/plugin"
 import type { EntityUnits } from "../refunds/RefundChoice.ts"
 import type { returns } from "./ReturnTables.ts"
 
@@ -13,12 +13,12 @@ class NothingToReturn extends invalid("NothingToReturn", "subOrderId", "has noth
 class NotReturnable extends invalid(
   "NotReturnable",
   "lineItems",
-  (entityId: string) => `${entityId} is not of this sub-order, or was given back`
+  (entityId: EntityId) => `${entityId} is not of this sub-order, or was given back`
 ) {}
 class MoreThanReturnable extends invalid(
   "MoreThanReturnable",
   "lineItems",
-  (entityId: string, most: number) => `${entityId}: only ${most} units can be returned`
+  (entityId: EntityId, most: number) => `${entityId}: only ${most} units can be returned`
 ) {}
 
 export type ReturnStatus = RowOf<typeof returns>["status"]
@@ -55,8 +55,8 @@ export const mayBeReturned = (
 }
 
 /** Units by entity; an entity that is named twice counts for both. */
-const counted = (units: ReadonlyArray<EntityUnits>): Map<string, number> => {
-  const sum = new Map<string, number>()
+const counted = (units: ReadonlyArray<EntityUnits>): Map<EntityId, number> => {
+  const sum = new Map<EntityId, number>()
   for (const { entityId, quantity } of units) sum.set(entityId, (sum.get(entityId) ?? 0) + quantity)
   return sum
 }
@@ -67,7 +67,7 @@ const counted = (units: ReadonlyArray<EntityUnits>): Map<string, number> => {
 export const returnable = (
   left: ReadonlyArray<EntityUnits>,
   claimed: ReadonlyArray<EntityUnits>
-): ReadonlyMap<string, number> => {
+): ReadonlyMap<EntityId, number> => {
   const taken = counted(claimed)
   return new Map(
     [...counted(left)].map(([entityId, quantity]) => [entityId, Math.max(0, quantity - (taken.get(entityId) ?? 0))])
@@ -77,7 +77,7 @@ export const returnable = (
 /** The units that are sent back: those that are asked for, or all there are. 422 for others and for more than are left. */
 export const returnedUnits = <Line extends EntityUnits>(
   asked: ReadonlyArray<Line> | undefined,
-  left: ReadonlyMap<string, number>
+  left: ReadonlyMap<EntityId, number>
 ): Result.Result<ReadonlyArray<Line | EntityUnits>, ValidationFailed> => {
   if (asked === undefined) {
     const all = [...left].filter(([, quantity]) => quantity > 0).map(([entityId, quantity]) => ({ entityId, quantity }))

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { amount, jsonOf, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { amount, CustomerId, idOf, jsonOf, longText, oneOf, RefundId, table, text, timestamp, uuid } from "stoa/plugin"
 import { subOrders } from "../suborders/SubOrderTables.ts"
 
 export const returnReasons = ["defective", "wrong_item", "not_as_described", "changed_mind", "other"] as const
@@ -14,7 +14,7 @@ export const returnStatuses = [
 ] as const
 
 export const ReturnedLine = Schema.Struct({
-  entityId: Schema.String,
+  entityId: Schema.String.pipe(Schema.brand("EntityId")),
   quantity: Schema.Int,
   reason: Schema.optional(Schema.String)
 })
@@ -22,13 +22,13 @@ export const ReturnedLine = Schema.Struct({
 /** Goods that a buyer sends back to a vendor (contract, plugins §1.2). */
 export const returns = table("marketplace_return_requests", {
   subOrderId: uuid.references(subOrders, "restrict"),
-  customerId: uuid.nullable,
+  customerId: idOf(CustomerId).nullable,
   reason: oneOf(returnReasons),
   description: longText.nullable,
   status: oneOf(returnStatuses).default("requested"),
   lineItems: jsonOf(Schema.Array(ReturnedLine)).nullable,
   refundAmountCents: amount.nullable,
-  refundId: uuid.nullable,
+  refundId: idOf(RefundId).nullable,
   vendorNotes: longText.nullable,
   trackingNumber: text.nullable,
   /** When the vendor has to have answered. */

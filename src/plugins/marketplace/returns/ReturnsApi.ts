@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Amount, FreeText, group, Text, Uuid } from "stoa/plugin"
+import { Amount, EntityId, FreeText, group, Text, Uuid } from "stoa/plugin"
 import { portal, sellers } from "../parties/VendorPortal.ts"
 import { returnReasons, returns, returnStatuses } from "./ReturnTables.ts"
 
@@ -12,7 +12,7 @@ export const NewReturn = Schema.Struct({
   reason: Schema.Literals(returnReasons),
   description: Schema.optional(said),
   lineItems: Schema.optional(
-    Schema.Array(Schema.Struct({ entityId: Uuid, quantity: Units, reason: Schema.optional(said) })).check(
+    Schema.Array(Schema.Struct({ entityId: EntityId, quantity: Units, reason: Schema.optional(said) })).check(
       Schema.isBetweenLength(1, 1_000)
     )
   )

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
-import type { PluginDatabase } from "stoa/plugin"
+import type { CustomerId, OrderId, PluginDatabase } from "stoa/plugin"
 
 /** The part of a buyer's order that a vendor sold. */
 export interface Purchase {
-  readonly orderId: string
-  readonly customerId: string
+  readonly orderId: OrderId
+  readonly customerId: CustomerId
   readonly isDelivered: boolean
 }
 
@@ -25,7 +25,7 @@ export const reviewRepo = ({ sql }: PluginDatabase["Service"]) => {
   const columns = sql`o.id as "orderId", c.id as "customerId", s.status = 'delivered' as "isDelivered"`
   return {
     /** Undefined when the buyer bought nothing of this vendor in this order. */
-    purchase: Effect.fn("ReviewRepo.purchase")(function*(buying: Buying, orderId: string) {
+    purchase: Effect.fn("ReviewRepo.purchase")(function*(buying: Buying, orderId: OrderId) {
       const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and o.id = ${orderId}::uuid`
       return row
     }, Effect.orDie),

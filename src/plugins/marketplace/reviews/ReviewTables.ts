@@ -1,4 +1,4 @@
-import { integerBetween, longText, oneOf, table, text, timestamp, uuid } from "stoa/plugin"
+import { CustomerId, idOf, integerBetween, longText, oneOf, OrderId, table, text, timestamp, uuid } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 
 export const reviewStatuses = ["pending", "published", "hidden", "flagged"] as const
@@ -6,8 +6,8 @@ export const reviewStatuses = ["pending", "published", "hidden", "flagged"] as c
 /** What buyers say of a vendor (contract, plugins §1.1). */
 export const reviews = table("marketplace_vendor_reviews", {
   vendorId: uuid.references(vendors),
-  customerId: uuid.nullable,
-  orderId: uuid.nullable,
+  customerId: idOf(CustomerId).nullable,
+  orderId: idOf(OrderId).nullable,
   rating: integerBetween(1, 5),
   title: text.nullable,
   body: longText.nullable,

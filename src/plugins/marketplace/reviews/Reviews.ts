@@ -5,6 +5,7 @@ import {
   invalid,
   isSignedIn,
   notFound,
+  type OrderId,
   type PageRequest,
   PluginDatabase,
   PluginHost,
@@ -37,7 +38,7 @@ export class Reviews extends Context.Service<Reviews>()("stoa/plugins/marketplac
     const rows = db.table(reviews)
 
     /** The order that a review is about, where it has to be about one or names one. */
-    const purchaseOf = Effect.fnUntraced(function*(buying: Buying, orderId: string | undefined) {
+    const purchaseOf = Effect.fnUntraced(function*(buying: Buying, orderId: OrderId | undefined) {
       if (orderId === undefined) {
         const found = requireVerifiedPurchase ? yield* repo.toReview(buying) : undefined
         if (found !== undefined || !requireVerifiedPurchase) return found

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { FreeText, group, Text, Uuid } from "stoa/plugin"
+import { FreeText, group, OrderId, Text } from "stoa/plugin"
 import { portal, sellers } from "../parties/VendorPortal.ts"
 import { reviews, reviewStatuses } from "./ReviewTables.ts"
 
@@ -8,7 +8,7 @@ const said = FreeText.check(Schema.isBetweenLength(1, 5_000))
 /** What a buyer says of a vendor. `customerId` is not read: it is the caller. */
 export const NewReview = Schema.Struct({
   rating: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5 })),
-  orderId: Schema.optional(Uuid.annotate({ description: "Default: the last delivered order that has no review." })),
+  orderId: Schema.optional(OrderId.annotate({ description: "Default: the last delivered order that has no review." })),
   title: Schema.optional(Text),
   body: Schema.optional(said)
 })

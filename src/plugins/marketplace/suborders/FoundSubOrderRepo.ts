@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type OrderId, type PluginDatabase } from "stoa/plugin"
 import { nothingPosted, type Posted } from "./SubOrderShares.ts"
 import type { FoundSubOrder } from "./SubOrderState.ts"
 
@@ -12,7 +12,7 @@ interface FoundRow extends Omit<FoundSubOrder, "posted"> {
  * ledger, in one statement. Writers of lines and entries hold the lock of the order, so neither changes meanwhile.
  */
 export const lockSubOrders = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<string>) {
+  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>) {
     const { organizationId } = yield* CurrentActor
     const rows = yield* sql<
       FoundRow

@@ -1,19 +1,19 @@
 import { Effect } from "effect"
-import { CurrentActor, type Order, type PluginDatabase } from "stoa/plugin"
+import { CurrentActor, type EntityId, type Order, type OrderId, type PluginDatabase, type VariantId } from "stoa/plugin"
 import type { FulfillableLine, SoldOrder } from "./SubOrderShares.ts"
 
 /** A line of an order, and whose it is; null: the store's own. */
 export interface VendorLine extends FulfillableLine {
   readonly vendorId: string | null
-  readonly entityId: string
-  readonly variantId: string | null
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
   readonly title: string
   readonly quantity: number
 }
 
 /** An order of the core as it is by now. */
 export interface OrderFacts extends SoldOrder {
-  readonly id: string
+  readonly id: OrderId
   readonly currency: string
   readonly isCancelled: boolean
   /** Why it was cancelled, as given by the caller who cancelled it. */
@@ -27,7 +27,7 @@ export interface OrderFacts extends SoldOrder {
  * later takes no past sale along. Imported orders belong to the store.
  */
 export const readOrders = Effect.fnUntraced(
-  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<string>) {
+  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>) {
     const { organizationId } = yield* CurrentActor
     return yield* sql<OrderFacts>`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
         o.tax_included as "taxIncluded", o.shipping_total::float8 as "shippingTotal",

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { CurrentActor, InvalidTransition, NotFound, PluginDatabase, PluginHost } from "stoa/plugin"
+import { CurrentActor, type FulfillmentId, InvalidTransition, NotFound, PluginDatabase, PluginHost } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { permitted } from "../refunds/SubOrderRefunds.ts"
 import type { SubOrder } from "./SubOrder.ts"
@@ -12,7 +12,7 @@ export interface Parcel {
 }
 
 /** Work that belongs to a parcel's change; it is given the id of the fulfillment that the sub-order has from then on. */
-type Beside<A, E> = (fulfillmentId: string | null) => Effect.Effect<A, E, CurrentActor>
+type Beside<A, E> = (fulfillmentId: FulfillmentId | null) => Effect.Effect<A, E, CurrentActor>
 
 /**
  * Parcels of vendors as fulfillments of the core, so that the customer's order shows them and their units leave the stock
@@ -27,7 +27,7 @@ export class Parcels extends Context.Service<Parcels>()("stoa/plugins/marketplac
     const lineIds = ({ lineItems }: SubOrder) => lineItems.map(({ orderLineId }) => orderLineId)
 
     /** The change of the fulfillment follows from the sub-order's. */
-    const change = (of: SubOrder, fulfillmentId: string, status: "delivered" | "cancelled") =>
+    const change = (of: SubOrder, fulfillmentId: FulfillmentId, status: "delivered" | "cancelled") =>
       Effect.updateService(
         host.services.fulfillment.change(of.orderId, fulfillmentId, { status }),
         CurrentActor,

@@ -1,14 +1,24 @@
 import { Schema } from "effect"
-import { type RowOf, StorableObject, Time, Uuid } from "stoa/plugin"
+import {
+  EntityId,
+  FulfillmentId,
+  OrderId,
+  OrderLineId,
+  type RowOf,
+  StorableObject,
+  Time,
+  Uuid,
+  VariantId
+} from "stoa/plugin"
 import { type subOrderLines, type subOrders, subOrderStatuses } from "./SubOrderTables.ts"
 
 export const SubOrderStatus = Schema.Literals(subOrderStatuses)
 
 const LineItem = Schema.Struct({
   id: Uuid,
-  orderLineId: Uuid,
-  entityId: Uuid,
-  variantId: Schema.NullOr(Uuid),
+  orderLineId: OrderLineId,
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
   title: Schema.String,
   quantity: Schema.Int,
   totalPrice: Schema.Int.annotate({ description: "What was charged for it, after discounts and without tax." }),
@@ -22,7 +32,7 @@ const LineItem = Schema.Struct({
 export const SubOrder = Schema.Struct({
   id: Uuid,
   organizationId: Schema.String,
-  orderId: Uuid,
+  orderId: OrderId,
   vendorId: Uuid,
   currency: Schema.String,
   status: SubOrderStatus,
@@ -34,7 +44,7 @@ export const SubOrder = Schema.Struct({
   trackingNumber: Schema.NullOr(Schema.String),
   trackingUrl: Schema.NullOr(Schema.String),
   carrier: Schema.NullOr(Schema.String),
-  fulfillmentId: Schema.NullOr(Uuid),
+  fulfillmentId: Schema.NullOr(FulfillmentId),
   fulfillmentStatus: Schema.Literals(["unfulfilled", "fulfilled"]),
   confirmedAt: Schema.NullOr(Time),
   shippedAt: Schema.NullOr(Time),

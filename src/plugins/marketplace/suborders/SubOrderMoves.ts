@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import {
   type Conflict,
   type CurrentActor,
+  type FulfillmentId,
   InvalidTransition,
   NotFound,
   PluginDatabase,
@@ -45,7 +46,7 @@ export class SubOrderMoves extends Context.Service<SubOrderMoves, {
 
       /** Moves it if it still meets `only`, and tells of it; in the transaction of its parcel. */
       const write = (found: SubOrder, to: Moved, only: Only, parcel: Partial<Parcel>) =>
-        Effect.fnUntraced(function*(fulfillmentId: string | null) {
+        Effect.fnUntraced(function*(fulfillmentId: FulfillmentId | null) {
           const { holdbackDays } = yield* db.table(vendors).get(found.vendorId)
           const stamps = stampsOf(found, to, DateTime.toDateUtc(yield* DateTime.now), holdbackDays)
           const moved = yield* rows.update(found.id, { status: to, ...stamps, ...parcel, fulfillmentId }, only).pipe(

@@ -1,9 +1,9 @@
-import { allocate } from "stoa/plugin"
+import { allocate, type OrderLineId } from "stoa/plugin"
 import { commissionOf, type CommissionTerms, shareOf } from "../commissions/CommissionTerms.ts"
 
 /** A line of an order as it is by now; amounts in minor units of the order's currency. */
 export interface FulfillableLine {
-  readonly id: string
+  readonly id: OrderLineId
   readonly totalPrice: number
   readonly discountAmount: number
   readonly taxAmount: number

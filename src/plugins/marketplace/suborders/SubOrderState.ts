@@ -1,4 +1,4 @@
-import type { RowOf } from "stoa/plugin"
+import type { EntityId, OrderId, OrderLineId, RowOf, VariantId } from "stoa/plugin"
 import type { CommissionTerms } from "../commissions/CommissionTerms.ts"
 import type { OrderFacts, VendorLine } from "./OrderFactsRepo.ts"
 import { nothingPosted, type Owed, owedLine, owedOf, type Posted } from "./SubOrderShares.ts"
@@ -10,9 +10,9 @@ export type SubOrderStatus = RowOf<typeof subOrders>["status"]
 /** A line of a sub-order as it is kept. Amounts in minor units. */
 export interface KeptLine extends CommissionTerms {
   readonly id: string
-  readonly orderLineId: string
-  readonly entityId: string
-  readonly variantId: string | null
+  readonly orderLineId: OrderLineId
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
   readonly title: string
   readonly quantity: number
   readonly totalPrice: number
@@ -23,7 +23,7 @@ export interface KeptLine extends CommissionTerms {
 /** A sub-order as it is kept, or has to be. */
 export interface KeptSubOrder {
   readonly id: string
-  readonly orderId: string
+  readonly orderId: OrderId
   readonly vendorId: string
   readonly currency: string
   readonly status: SubOrderStatus

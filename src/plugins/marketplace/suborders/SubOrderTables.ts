@@ -2,15 +2,21 @@ import {
   amount,
   boolean,
   childOf,
+  EntityId,
+  FulfillmentId,
+  idOf,
   integer,
   integerBetween,
   json,
   longText,
   oneOf,
+  OrderId,
+  OrderLineId,
   table,
   text,
   timestamp,
-  uuid
+  uuid,
+  VariantId
 } from "stoa/plugin"
 import { vendors } from "../vendors/VendorTables.ts"
 
@@ -21,7 +27,7 @@ export const subOrderStatuses = ["pending", "confirmed", "processing", "shipped"
  * discounts; `commissionAmount` and `payoutAmount` are shares of what of that is still due, and change with refunds.
  */
 export const subOrders = table("marketplace_vendor_sub_orders", {
-  orderId: uuid,
+  orderId: idOf(OrderId),
   vendorId: uuid.references(vendors, "restrict"),
   currency: text,
   status: oneOf(subOrderStatuses).default("pending"),
@@ -34,7 +40,7 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
   trackingUrl: text.nullable,
   carrier: text.nullable,
   /** Its parcel among the fulfillments of the order; null until something of it was sent by its vendor. */
-  fulfillmentId: uuid.nullable,
+  fulfillmentId: idOf(FulfillmentId).nullable,
   fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled"),
   confirmedAt: timestamp.nullable,
   shippedAt: timestamp.nullable,
@@ -66,9 +72,9 @@ export const subOrders = table("marketplace_vendor_sub_orders", {
 /** What of an order's line its vendor is owed: the rule that decided its commission, and how much of it came back. */
 export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_order_lines", {
   subOrderId: uuid.references(subOrders),
-  orderLineId: uuid.unique(),
-  entityId: uuid,
-  variantId: uuid.nullable,
+  orderLineId: idOf(OrderLineId).unique(),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
   title: longText,
   quantity: integer,
   /** What was charged for it, after its discounts and without tax, minor units. */

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
+import { type OrderId, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
 import { toSubOrder } from "./SubOrder.ts"
 import type { SubOrderStatus } from "./SubOrderMachine.ts"
 import { subOrderLines, subOrders } from "./SubOrderTables.ts"
@@ -8,7 +8,7 @@ type Row = RowOf<typeof subOrders>
 
 /** Which sub-orders are asked for. */
 export interface SubOrderFilter {
-  readonly orderId?: string | undefined
+  readonly orderId?: OrderId | undefined
   readonly vendorId?: string | undefined
   readonly status?: SubOrderStatus | undefined
 }

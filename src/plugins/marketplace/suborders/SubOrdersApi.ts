@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { FreeText, group, Text, Uuid } from "stoa/plugin"
+import { FreeText, group, OrderId, Text, Uuid } from "stoa/plugin"
 import { portal, sellers } from "../parties/VendorPortal.ts"
 import { WebAddress } from "../vendors/Vendor.ts"
 import { SubOrder, SubOrderStatus } from "./SubOrder.ts"
@@ -12,7 +12,7 @@ export const listSubOrders = g.list("/sub-orders", {
   summary: "List sub-orders",
   permission: "marketplace:admin",
   query: {
-    orderId: Schema.optional(Uuid),
+    orderId: Schema.optional(OrderId),
     vendorId: Schema.optional(Uuid),
     status: Schema.optional(SubOrderStatus)
   },

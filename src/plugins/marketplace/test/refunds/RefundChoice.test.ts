@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
+import { EntityId, OrderLineId } from "stoa/plugin"
 import { nextValue } from "../../../../domain/payments/RefundCalculation.ts"
 import { chooseAll, choosePart, chooseUnits, type Left, type LeftLine, maxFor } from "../../refunds/RefundChoice.ts"
 
-const line = (orderLineId: string, quantity: number, amount: number, entityId = orderLineId): LeftLine => ({
-  orderLineId,
-  entityId,
+const line = (id: string, quantity: number, amount: number, entity = id): LeftLine => ({
+  orderLineId: OrderLineId.make(id),
+  entityId: EntityId.make(entity),
   quantity,
   amount
 })
@@ -39,8 +40,12 @@ describe("what is given back of a sub-order", () => {
   })
 
   it("what is given back of a sub-order is units of what came back, of variants of one thing in their order, and none twice", () => {
-    const lines = [line("a1", 1, 100, "a"), line("a2", 3, 300, "a"), line("b", 1, 50)]
-    const wanted = [{ entityId: "a", quantity: 2 }]
+    const lines = [
+      line("a1", 1, 100, "a"),
+      line("a2", 3, 300, "a"),
+      line("b", 1, 50)
+    ]
+    const wanted = [{ entityId: EntityId.make("a"), quantity: 2 }]
     assert.deepStrictEqual(chosen(chooseUnits(left(lines), wanted, null)), {
       lines: [{ lineItemId: "a1", quantity: 1 }, { lineItemId: "a2", quantity: 1 }],
       restock: true
@@ -62,7 +67,15 @@ describe("what is given back of a sub-order", () => {
     let seen = 0
     for (const { gone, part, quantity, share } of cases) {
       const refundedQuantity = gone % quantity
-      const base = { id: "a", sellable: "a", unsent: 0, totalPrice: share, discountAmount: 0, taxAmount: 0, quantity }
+      const base = {
+        id: OrderLineId.make("a"),
+        sellable: "a",
+        unsent: 0,
+        totalPrice: share,
+        discountAmount: 0,
+        taxAmount: 0,
+        quantity
+      }
       const refundedValue = nextValue({ ...base, refundedQuantity: 0, refundedValue: 0 }, share, refundedQuantity)
       const known = { ...base, refundedQuantity, refundedValue }
       const open = quantity - refundedQuantity

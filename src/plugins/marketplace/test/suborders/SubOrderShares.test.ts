@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { OrderLineId } from "stoa/plugin"
 import { commissionOf, plainTerms, shareOf } from "../../commissions/CommissionTerms.ts"
 import {
   dueEntries,
@@ -11,7 +12,7 @@ import {
 import { random } from "../Random.ts"
 
 const line = (id: string, totalPrice: number, rest: object = {}) => ({
-  id,
+  id: OrderLineId.make(id),
   totalPrice,
   discountAmount: 0,
   taxAmount: 0,
@@ -47,7 +48,10 @@ describe("what a line was charged", () => {
 
 describe("what of a line went back", () => {
   it("what of a line went back is what refunds name of it, without the tax in that", () => {
-    const lines = [line("a", 1000, { taxAmount: 200, givenBack: 600 }), line("b", 400)]
+    const lines = [
+      line("a", 1000, { taxAmount: 200, givenBack: 600 }),
+      line("b", 400)
+    ]
     assert.deepStrictEqual(sharesOf(order({ lines, captured: 1600, givenBack: 600 })), [[1000, 500], [400, 0]])
   })
 
