@@ -1,6 +1,5 @@
 import { Context, type Effect } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
-import type { OrderId } from "../ids/Id.ts"
 
 /** Result of claiming a key. */
 export type Claim =
@@ -8,7 +7,7 @@ export type Claim =
    * The caller holds the key: do the work, then `finish`, `release` or `doubt`. `executionId` stays the same when an
    * execution that died or ended in doubt is repeated.
    */
-  | { readonly _tag: "Claimed"; readonly executionId: OrderId }
+  | { readonly _tag: "Claimed"; readonly executionId: string }
   /** An earlier request with this key is still running. */
   | { readonly _tag: "Running"; readonly executionId: string }
   /** The key belongs to a request with another body or address. */

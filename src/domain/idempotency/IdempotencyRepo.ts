@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { currentOrganization } from "../access/Actor.ts"
-import { newId, type OrderId } from "../ids/Id.ts"
+import { newId } from "../ids/Id.ts"
 import { type Claim, IdempotencyKeys } from "./IdempotencyKeys.ts"
 
 const cipher = "aes-256-gcm"
@@ -39,7 +39,7 @@ export const decrypt = (key: string, executionId: string, encrypted: string): st
 interface KeyRow {
   readonly claimed: boolean
   readonly request_hash: string
-  readonly execution_id: OrderId
+  readonly execution_id: string
   readonly status: string
   readonly response_status: number | null
   readonly encrypted_response: string | null

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Amount, EntityId, group, Moment, Text, Uuid } from "stoa/plugin"
+import { Amount, group, Moment, Text, Uuid } from "stoa/plugin"
 import { tiers } from "../vendors/VendorTables.ts"
 import { commissionRules, ruleTypes } from "./CommissionTables.ts"
 
@@ -63,7 +63,7 @@ export const previewCommission = g.post("/commission-rules/preview", {
   summary: "Say which commission a sale would have",
   permission,
   input: Schema.Struct({
-    vendorId: EntityId,
+    vendorId: Uuid,
     categorySlug: Schema.optional(Text),
     volumeCents: Schema.optional(
       Amount.annotate({ description: "Sold in the last thirty days; default: what the vendor really sold." })

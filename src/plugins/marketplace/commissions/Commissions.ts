@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { type EntityId, PluginDatabase, PluginHost } from "stoa/plugin"
+import { type EntityId, newId, PluginDatabase, PluginHost } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { VendorNotFound } from "../vendors/Vendor.ts"
 import { chooseCommission, type Sale } from "./CommissionChoice.ts"
@@ -15,7 +15,7 @@ export interface LineForSale {
 
 /** A hypothetical sale; `volumeCents` absent: what the vendor really sold, in the store's currency. */
 export interface ImaginedSale {
-  readonly vendorId: EntityId
+  readonly vendorId: string
   readonly categorySlug?: string | undefined
   readonly volumeCents?: number | undefined
 }
@@ -47,7 +47,8 @@ export class Commissions extends Context.Service<Commissions>()("stoa/plugins/ma
       function*({ categorySlug, vendorId, volumeCents }: ImaginedSale) {
         const facts = yield* readFacts(db, [vendorId], [])
         if (!facts.vendors.has(vendorId)) return yield* new VendorNotFound()
-        const line = { vendorId, entityId: vendorId, currency: host.config.defaultCurrency }
+        // Of nothing in particular: no category counts but the one that is asked about.
+        const line = { vendorId, entityId: newId<EntityId>(), currency: host.config.defaultCurrency }
         const sale = saleOf(facts, line, DateTime.toDateUtc(yield* DateTime.now))
         const imagined = {
           ...sale,
