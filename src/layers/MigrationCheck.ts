@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { lookupSql } from "../domain/modules/LookupRepo.ts"
+import { lookupSql } from "../domain/modules/DatabaseRepo.ts"
 import { decoding } from "../domain/records/Rows.ts"
 import type { Check } from "../http/health/HealthApi.ts"
 import { ledgerOf } from "../plugins/kit/install/PluginTables.ts"

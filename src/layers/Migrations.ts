@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
-import type { Migrations } from "../domain/modules/Migrations.ts"
+import type { Migrations } from "../domain/modules/MigrationStatements.ts"
 import { decoding } from "../domain/records/Rows.ts"
 import { migrationOwners } from "./modules/Modules.ts"
 

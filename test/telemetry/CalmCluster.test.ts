@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Logger } from "effect"
 import { ClusterError } from "effect/cluster"
-import { calmly } from "../../src/layers/telemetry/CalmCluster.ts"
+import { calmly } from "../../src/layers/telemetry/Logs.ts"
 
 const reportedFrom = Effect.fnUntraced(function*(say: Effect.Effect<void>) {
   const lines: Array<string> = []

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import { noScope, StoredPermissions } from "./ApiKey.ts"
 import { tokenDigest } from "./SentCredential.ts"

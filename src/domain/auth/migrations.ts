@@ -1,4 +1,4 @@
-import { statements } from "../modules/StatementsRepo.ts"
+import { statements } from "../modules/MigrationStatements.ts"
 
 /**
  * Notifies every process that cached credentials are out of date (`listen auth_changed`). The payload names them: `s`

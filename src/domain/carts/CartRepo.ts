@@ -5,7 +5,7 @@ import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../ids/Id.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { type CartLine, carts, type CartState, toCart } from "./Cart.ts"
 import {
   type AddedLine,

@@ -1,4 +1,4 @@
-import { statements } from "../modules/StatementsRepo.ts"
+import { statements } from "../modules/MigrationStatements.ts"
 import { fieldTables } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
 

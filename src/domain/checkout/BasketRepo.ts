@@ -6,7 +6,7 @@ import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
 import { type CartId, CustomerId } from "../ids/Id.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import {
   basket,

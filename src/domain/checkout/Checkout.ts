@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Line, Quantity, SentLine } from "../carts/Line.ts"
-import { IdempotencyKey } from "../idempotency/IdempotencyKey.ts"
+import { IdempotencyKey } from "../idempotency/IdempotencyKeys.ts"
 import { CartId, PromotionId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Currency.ts"
 import { Order } from "../orders/Order.ts"

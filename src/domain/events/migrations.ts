@@ -1,4 +1,4 @@
-import { statements } from "../modules/StatementsRepo.ts"
+import { statements } from "../modules/MigrationStatements.ts"
 
 /** Columns that the writer fills; they never change. */
 const content = ("id entry_number organization_id type entity_type entity_id payload before " +

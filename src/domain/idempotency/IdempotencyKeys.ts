@@ -1,5 +1,14 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
+import { ofForm } from "../text/Storable.ts"
+
+/** The text of a key, in the header or in a body. Short keys are refused, since others could guess them. */
+export const idempotencyKeyForm = /^[\x21-\x7e]{8,255}$/
+
+/** A key in a body (contract §3.1). */
+export const IdempotencyKey = Schema.String.check(
+  ofForm(idempotencyKeyForm, "8 to 255 visible ASCII characters")
+).annotate({ description: "Counts as the header Idempotency-Key, which wins." })
 
 /** Result of claiming a key. */
 export type Claim =

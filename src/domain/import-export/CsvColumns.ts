@@ -5,7 +5,7 @@ import { CustomerRecord } from "../customers/CustomerImport.ts"
 import { StockRecord } from "../inventory/StockImport.ts"
 import { LineRecord, OrderRecord } from "../orders/import-export/OrderRecord.ts"
 import { PriceRecord } from "../pricing/PriceImport.ts"
-import { readJson } from "../text/JsonText.ts"
+import { readJson } from "../text/Storable.ts"
 import type { Kind } from "./Import.ts"
 
 /*

@@ -1,4 +1,4 @@
-import { statements } from "../modules/StatementsRepo.ts"
+import { statements } from "../modules/MigrationStatements.ts"
 
 /** The queue: jobs with their leases, held keys, worker slots and ticks of schedules. */
 export const migrations = {

@@ -4,7 +4,7 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import type { MediaAssetId } from "../ids/Id.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { jsonOf } from "../records/Columns.ts"

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import type { AnalyticsModel } from "../analytics/AnalyticsModel.ts"
-import type { Migrations } from "./Migrations.ts"
+import type { Migrations } from "./MigrationStatements.ts"
 
 /** A permission of a module, with a description for people who grant it. */
 export interface PermissionScope {

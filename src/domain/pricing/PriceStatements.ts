@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { CartId, EntityId, VariantId } from "../ids/Id.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
 /** What is to be priced. */

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type OrganizationCache, organizationCache } from "../access/CacheInvalidation.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { refusedBy } from "../records/Constraints.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { recordService } from "../records/RecordService.ts"

@@ -1,4 +1,4 @@
-import { statements } from "../modules/StatementsRepo.ts"
+import { statements } from "../modules/MigrationStatements.ts"
 
 /** Every process drops its cache of the organization's rules (`layers/access/RequestActors.ts`). */
 const tells = (table: string) =>

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { cachedOr, CacheInvalidation } from "../access/CacheInvalidation.ts"
-import { lookupSql } from "../modules/LookupRepo.ts"
+import { lookupSql } from "../modules/DatabaseRepo.ts"
 
 /**
  * Creates the deployment's organization if it does not exist. Every tenant row refers to its organization, so without

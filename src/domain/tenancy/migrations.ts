@@ -1,4 +1,4 @@
-import { statements } from "../modules/StatementsRepo.ts"
+import { statements } from "../modules/MigrationStatements.ts"
 
 /** Organizations, and the idempotency keys every module writes beside the change log. */
 export const migrations = {

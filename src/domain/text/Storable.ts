@@ -114,3 +114,6 @@ export const AnyJson = Schema.Unknown.check(storableJson)
 /** Whether a value from code is an object that jsonb can hold. */
 export const isStorableObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && isStorableJson(value)
+
+/** The value of a JSON text; fails for any other text. */
+export const readJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))

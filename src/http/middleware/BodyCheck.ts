@@ -4,8 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { type Issue, ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { issuesOf } from "../../domain/text/Issues.ts"
-import { readJson } from "../../domain/text/JsonText.ts"
-import { unstorable, unstorableAt } from "../../domain/text/Storable.ts"
+import { readJson, unstorable, unstorableAt } from "../../domain/text/Storable.ts"
 import { isObject, type Json, type JsonObject, list, toJson } from "../openapi/Json.ts"
 
 /** The schemas of which a value has to fulfil one. */

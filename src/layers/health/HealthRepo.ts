@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { lookupSql } from "../../domain/modules/LookupRepo.ts"
+import { lookupSql } from "../../domain/modules/DatabaseRepo.ts"
 
 /** Connections by state, as PostgreSQL names it: `active`, `idle in transaction`. */
 export interface Connections {

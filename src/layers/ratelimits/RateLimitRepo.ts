@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { statements } from "../../domain/modules/StatementsRepo.ts"
+import { statements } from "../../domain/modules/MigrationStatements.ts"
 import { decoding } from "../../domain/records/Rows.ts"
 
 /** Requests to add to a counter: a key and the end of its window in Unix milliseconds. */

@@ -1,4 +1,4 @@
-import { statements } from "../../domain/modules/StatementsRepo.ts"
+import { statements } from "../../domain/modules/MigrationStatements.ts"
 import { queryTerms } from "../../domain/search/QueryTermsRepo.ts"
 import { indexDocuments } from "./IndexDocuments.ts"
 

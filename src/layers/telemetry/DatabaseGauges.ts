@@ -1,5 +1,8 @@
-import { Effect, Layer, Metric } from "effect"
+import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
 import { StockAuditRepo } from "../../domain/inventory/StockRepo.ts"
+import { JobRecordRepo, type QueueDepth } from "../../domain/jobs/JobRecordRepo.ts"
+import type { Check } from "../../http/health/HealthApi.ts"
 import { HealthContributors } from "../health/HealthContributors.ts"
 import { HealthRepo, healthRepoLayer } from "../health/HealthRepo.ts"
 
@@ -42,3 +45,73 @@ export const relayLag = HealthContributors.add(
     }).pipe(Effect.withTracerEnabled(false))
   }))
 ).pipe(Layer.provide(healthRepoLayer))
+
+const depth = Metric.gauge("stoa_job_queue_depth", {
+  description: "Jobs of a queue that wait and are not kept by their key, up to 10,000"
+})
+const oldestJob = Metric.gauge("stoa_job_queue_oldest_seconds", {
+  description: "How long the oldest job of a queue that may run has been waiting for a worker; 0 when none waits"
+})
+
+/**
+ * Longest a due job may wait before the deployment calls itself unready, in seconds. A rush of jobs is no fault, so this
+ * is long; alarms that should come earlier read the gauge.
+ */
+const longestWait = 300
+
+const judged = (queues: ReadonlyArray<QueueDepth>): Check => {
+  const late = queues.filter(({ oldestSeconds }) => oldestSeconds > longestWait)
+  return late.length === 0 ? { status: "ok" } : {
+    status: "failing",
+    message: `Jobs have been waiting for more than ${longestWait} s in: ${late.map(({ queue }) => queue).join(", ")}.`
+  }
+}
+
+/** Tells operators how the job queues are: with readiness and with the metrics. */
+export const jobQueues = HealthContributors.add(
+  Effect.map(JobRecordRepo, ({ depths }) => {
+    const known = new Set<string>()
+    return {
+      name: "jobs",
+      check: Effect.map(depths, judged),
+      metrics: Effect.gen(function*() {
+        const now = new Map((yield* depths).map((found) => [found.queue, found]))
+        for (const queue of now.keys()) known.add(queue)
+        // A queue that has nothing left stays, with 0.
+        for (const queue of known) {
+          const found = now.get(queue)
+          yield* Metric.update(Metric.withAttributes(depth, { queue }), found?.pending ?? 0)
+          yield* Metric.update(Metric.withAttributes(oldestJob, { queue }), found?.oldestSeconds ?? 0)
+        }
+      }).pipe(Effect.withTracerEnabled(false))
+    }
+  })
+)
+
+/** How often a connection is asked for; each time costs a few microseconds and no statement. */
+const interval = "100 millis"
+
+const waits = Metric.histogram("stoa_database_pool_wait_seconds", {
+  description: "Seconds that a request waits for a connection of the pool, asked ten times a second",
+  boundaries: [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+})
+
+/**
+ * Measures how long the pool keeps a request waiting, as one that stands in the same line: every tenth of a second it
+ * takes a connection and gives it back at once. The driver lends connections inside of its statements and does not report
+ * how long that took; to open every statement's lending would cost each of them more than it is worth.
+ */
+export const poolProbe = Layer.effectDiscard(Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const once = Effect.gen(function*() {
+    const before = yield* Clock.currentTimeNanos
+    yield* Effect.scoped(sql.reserve)
+    yield* Metric.update(waits, Number((yield* Clock.currentTimeNanos) - before) / 1e9)
+  })
+  // Without a database there is nothing to wait for, and no reason to knock ten times a second.
+  yield* Effect.catchCause(once, () => Effect.sleep("1 second")).pipe(
+    Effect.repeat(Schedule.spaced(interval)),
+    Effect.withTracerEnabled(false),
+    Effect.forkScoped
+  )
+}))

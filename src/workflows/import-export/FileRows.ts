@@ -8,8 +8,7 @@ import { csvColumns } from "../../domain/import-export/CsvColumns.ts"
 import { csvTable, type OpenTable, type Row } from "../../domain/import-export/CsvTable.ts"
 import { externalTables } from "../../domain/import-export/ExternalFormats.ts"
 import { type FileRow, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
-import { readJson } from "../../domain/text/JsonText.ts"
-import { isStorableJson } from "../../domain/text/Storable.ts"
+import { isStorableJson, readJson } from "../../domain/text/Storable.ts"
 
 /** A file that cannot be read at all; one that is larger than files may be is a `PayloadTooLarge`. */
 export class FileUnreadable extends invalid("FileUnreadable", "file", (message: string) => message, "unreadable") {}

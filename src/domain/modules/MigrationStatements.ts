@@ -1,5 +1,14 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+
+/**
+ * Migrations of one owner (a module or a plugin) by numbered name, `0001_name`. Every owner has a ledger table
+ * `<owner>_migrations`, so that a new module edits no central list. Steps must be additive: an older process can still
+ * run against the new tables during a rolling deployment.
+ */
+export type Migrations = Readonly<
+  Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>
+>
 
 /** Runs schema statements one after the other; the driver takes one statement per round trip. */
 export const statements = (...texts: ReadonlyArray<string>) =>

@@ -1,0 +1,119 @@
+import { Cause, Console, Context, type Fiber, Logger, References, Tracer } from "effect"
+import { Headers, HttpServerRequest } from "effect/http"
+import { inspect, styleText } from "node:util"
+import { CurrentActor } from "../../domain/access/Actor.ts"
+import { CurrentRequest, RequestId } from "../../http/server/RequestId.ts"
+import { redactValue } from "./Redaction.ts"
+
+type Fibre = Fiber.Fiber<unknown, unknown>
+
+/** Headers whose values are secrets of the client. */
+const secretHeaders = ["authorization", "cookie", "x-api-key", "x-cart-secret", "x-test-actor", "x-payment-signature"]
+
+/** A short value may stand in a line for other reasons, and is no secret worth the name. */
+const shortest = 6
+
+/**
+ * The parts of a header that would be of use to a thief: a line may hold the token without its scheme, and each cookie
+ * without its name.
+ */
+const secretsIn = (value: string): ReadonlyArray<string> => {
+  const parts = value.split(/[\s;,]+/)
+  return [value, ...parts, ...parts.map((part) => part.slice(part.indexOf("=") + 1))]
+}
+
+/** Secrets that the request of this fiber came with; looked up only when a line is written. */
+const knownSecrets = ({ context }: Fibre): ReadonlyArray<string> => {
+  const request = Context.getOrUndefined(context, HttpServerRequest.HttpServerRequest)
+  const actor = Context.getOrUndefined(context, CurrentActor)
+  const headers = request?.headers ?? Headers.empty
+  return [actor?.cartSecret ?? "", ...secretHeaders.flatMap((name) => secretsIn(headers[name] ?? ""))]
+    .filter((secret) => secret.length >= shortest)
+    .toSorted((one, other) => other.length - one.length)
+}
+
+/** Where a line belongs: read from the fiber when it is written, so that a request that logs nothing pays nothing. */
+const originOf = (fiber: Fibre) => {
+  const actor = Context.getOrUndefined(fiber.context, CurrentActor)
+  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+  const traced = span !== undefined && fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
+  return {
+    requestId: fiber.getRef(RequestId) || actor?.requestId || undefined,
+    organizationId: actor?.organizationId ?? fiber.getRef(CurrentRequest)?.organizationId,
+    ...traced ? { traceId: span.traceId, spanId: span.spanId } : {}
+  }
+}
+
+/**
+ * One JSON object a line: level, time, message and cause, `requestId`, `organizationId` and `traceId` where the line
+ * belongs to a request, and no secrets: those of the request itself, and what looks like one (docs/operations.md).
+ */
+export const jsonLog = Logger.withConsoleLog(
+  Logger.make<unknown, string>((options) => {
+    const { fiberId: _, ...line } = Logger.formatStructured.log(options)
+    const known = knownSecrets(options.fiber)
+    return JSON.stringify({ ...originOf(options.fiber), ...Object(redactValue(line, known)) })
+  })
+)
+
+/** Annotations under which libraries name themselves and their parts: they tell the one who reads the line nothing. */
+const ofLibraries = new Set(["package", "service", "module", "fiber", "runner"])
+
+/** Where actors can be reached, from the cluster: no address for people, who would take it for the service's. */
+const isForMachines = (message: string): boolean => message.startsWith("Listening on: ")
+
+const colors = { Fatal: "red", Error: "red", Warn: "yellow", Info: "green", Debug: "gray", Trace: "gray" } as const
+
+const wordOf = (level: string): string => {
+  const word = level.toLowerCase().padEnd(5)
+  const color = level in colors ? colors[level as keyof typeof colors] : undefined
+  return color === undefined || !process.stdout.isTTY ? word : styleText(color, word)
+}
+
+const textOf = (part: unknown): string => typeof part === "string" ? part : inspect(part, { depth: 4 })
+
+const indented = (text: string): string => text.replaceAll("\n", "\n  ")
+
+const timeOf = (date: Date): string => date.toTimeString().slice(0, 8)
+
+/** Log lines for people: the time, how grave it is, what happened, and below it why. */
+export const prettyLog = Logger.make<unknown, void>(({ cause, date, fiber, logLevel, message }) => {
+  const parts = (Array.isArray(message) ? message : [message]).map(textOf)
+  if (logLevel === "Info" && isForMachines(parts[0] ?? "")) return
+  const annotations = Object.entries(fiber.getRef(References.CurrentLogAnnotations))
+    .filter(([name]) => !ofLibraries.has(name)).map(([name, value]) => `${name}=${textOf(value)}`)
+  const said = [...parts, ...annotations].join(" ")
+  const why = cause.reasons.length === 0 ? "" : `\n${Cause.pretty(cause)}`
+  fiber.getRef(Console.Console).log(indented(`${timeOf(date)} ${wordOf(logLevel)} ${said}${why}`))
+})
+
+/** What the cluster says when the database answers late or not at all: each is handled, and logged again if it lasts. */
+const expected: ReadonlyMap<unknown, string> = new Map([
+  [
+    "Shard lock storage is unhealthy",
+    "The shards of this process are in doubt; they are acquired again once the database answers"
+  ],
+  ["Shard lock storage is still unhealthy", "The shards of this process are still in doubt"],
+  ["Shard lock storage has recovered", "The database answers; the shards of this process are acquired again"],
+  ["Could not acquire/release shards", "The shards of this process could not be taken or given back; trying again"],
+  ["Could not release shards, retrying", "The shards of this process could not be given back; trying again"],
+  ["No healthy runners available", "No runner was heard of for a while; this one goes on"]
+])
+
+/** The reason at the bottom of an error, without where in the program it was made. */
+const reasonOf = (error: unknown): string => {
+  let deepest = error
+  while (deepest instanceof Error && deepest.cause !== undefined) deepest = deepest.cause
+  return deepest instanceof Error ? deepest.message : String(deepest)
+}
+
+/** Says in one line what the cluster says with a stack trace, where the cause is a slow machine or an absent database. */
+export const calmly = <Output>(logger: Logger.Logger<unknown, Output>): Logger.Logger<unknown, Output> =>
+  Logger.make((options) => {
+    const words = Array.isArray(options.message) ? options.message : [options.message]
+    const recorded = expected.get(words[0])
+    if (recorded === undefined) return logger.log(options)
+    const { cause } = options
+    const line = cause.reasons.length === 0 ? recorded : `${recorded}: ${reasonOf(Cause.squash(cause))}`
+    return logger.log({ ...options, message: line, cause: Cause.empty })
+  })
