@@ -20,7 +20,7 @@ export {
   timestamp,
   uuid
 } from "./tables/Column.ts"
-export { type Announcement, PluginDatabase } from "./tables/PluginDatabase.ts"
+export { type Announcement, PluginDatabase, rowsOf } from "./tables/PluginDatabase.ts"
 export {
   type ChangeOf,
   childOf,

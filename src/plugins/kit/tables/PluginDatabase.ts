@@ -1,8 +1,15 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Schema } from "effect"
 import type { CurrentActor } from "../../../domain/access/Actor.ts"
 import type { Database } from "../../../domain/modules/DatabaseRepo.ts"
+import { decoderOf, decodingBy } from "../../../domain/records/Rows.ts"
 import type { Table } from "./Table.ts"
 import type { TableHandle } from "./TableHandleRepo.ts"
+
+/** A template for statements whose rows this schema decodes. It is expensive to make: once, at the top of a module. */
+export const rowsOf = <A>(row: Schema.Codec<A, unknown>) => {
+  const decode = decoderOf(row)
+  return (sql: Database) => decodingBy(sql, decode)
+}
 
 /** An event of a plugin's own, of the record that it is about. */
 export interface Announcement {

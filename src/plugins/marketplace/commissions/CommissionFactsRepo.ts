@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { CurrentActor, type EntityId, type PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CurrentActor, type EntityId, type PluginDatabase, rowsOf } from "stoa/plugin"
 
 /** What of a vendor its commission goes by. */
 export interface VendorFacts {
@@ -15,17 +15,15 @@ export interface CommissionFacts {
   readonly categories: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 
-interface FactsRow {
-  readonly vendors: ReadonlyArray<{
-    readonly id: string
-    readonly tier: string
-    readonly rate: number
-    readonly volumes: Readonly<Record<string, number>>
-  }>
-  readonly categories: ReadonlyArray<{ readonly entity: string; readonly slugs: Readonly<Record<string, number>> }>
-}
+const byText = Schema.Record(Schema.String, Schema.Int)
+const FactsRow = Schema.Struct({
+  vendors: Schema.Array(Schema.Struct({ id: Schema.String, tier: Schema.String, rate: Schema.Int, volumes: byText })),
+  categories: Schema.Array(Schema.Struct({ entity: Schema.String, slugs: byText }))
+})
+const facts = rowsOf(FactsRow)
+const places = rowsOf(Schema.Struct({ slug: Schema.String, steps: Schema.Int }))
 
-const toFacts = (row: FactsRow): CommissionFacts => ({
+const toFacts = (row: typeof FactsRow.Type): CommissionFacts => ({
   vendors: new Map(row.vendors.map(({ id, rate, tier, volumes }) => [
     id,
     { tier, commissionRateBps: rate, volumes: new Map(Object.entries(volumes)) }
@@ -41,7 +39,7 @@ export const readFacts = Effect.fnUntraced(function*(
 ) {
   const { organizationId } = yield* CurrentActor
   // A category may be reached over several of an entity's own: its nearest place counts. `union` ends a circle of parents.
-  const [row] = yield* sql<FactsRow>`with recursive above as (
+  const [row] = yield* facts(sql)`with recursive above as (
       select e.entity_id, c.id, c.slug, c.parent_id, 0 as steps
       from entity_categories e join categories c on c.id = e.category_id and c.organization_id = ${organizationId}
       where e.organization_id = ${organizationId} and e.entity_id = any(${entityIds}::uuid[])
@@ -65,7 +63,7 @@ export const readFacts = Effect.fnUntraced(function*(
 /** A category by its slug and those above it, with the number of steps up; the slug alone where there is none such. */
 export const readAncestors = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], slug: string) {
   const { organizationId } = yield* CurrentActor
-  const rows = yield* sql<{ readonly slug: string; readonly steps: number }>`with recursive above as (
+  const rows = yield* places(sql)`with recursive above as (
       select slug, parent_id, 0 as steps from categories where organization_id = ${organizationId} and slug = ${slug}
       union
       select c.slug, c.parent_id, a.steps + 1

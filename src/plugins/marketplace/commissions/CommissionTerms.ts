@@ -1,14 +1,18 @@
+import { Schema } from "effect"
+import { Uuid } from "stoa/plugin"
+
 /**
  * What the store keeps of a line: a share in basis points, an amount on top, and the bounds of both together. Amounts in
  * minor units of the order's currency; null is no bound.
  */
-export interface CommissionTerms {
-  readonly ruleId: string | null
-  readonly rateBps: number
-  readonly fixedFeeCents: number
-  readonly minFeeCents: number | null
-  readonly maxFeeCents: number | null
-}
+export const CommissionTerms = Schema.Struct({
+  ruleId: Schema.NullOr(Uuid),
+  rateBps: Schema.Int,
+  fixedFeeCents: Schema.Int,
+  minFeeCents: Schema.NullOr(Schema.Int),
+  maxFeeCents: Schema.NullOr(Schema.Int)
+})
+export type CommissionTerms = typeof CommissionTerms.Type
 
 /** The terms of a plain share. */
 export const plainTerms = (rateBps: number): CommissionTerms => ({

@@ -1,11 +1,8 @@
-import { Effect } from "effect"
-import type { PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { type PluginDatabase, rowsOf } from "stoa/plugin"
 
-/** A row whose deadline the vendor has missed, with the vendor. */
-export interface Overdue {
-  readonly id: string
-  readonly organizationId: string
-}
+/** Rows whose deadline the vendor has missed. */
+const missed = rowsOf(Schema.Struct({ id: Schema.String, organizationId: Schema.String }))
 
 /** What waits for a vendor, by table: the state in which it does. */
 const waiting = {
@@ -24,7 +21,7 @@ const atOnce = 200
  */
 export const overdue = ({ sql }: PluginDatabase["Service"], table: WithDeadline, after: string) =>
   Effect.orDie(
-    sql<Overdue>`select t.id, t.organization_id as "organizationId" from ${sql(table)} t
+    missed(sql)`select t.id, t.organization_id as "organizationId" from ${sql(table)} t
       where t.status = ${sql.literal(`'${waiting[table]}'`)} and t.deadline_at < now() and t.id > ${after}::uuid
       order by t.id limit ${atOnce}`
   )

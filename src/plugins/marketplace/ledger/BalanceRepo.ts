@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
 import { openEntries } from "./OpenEntriesRepo.ts"
 
 /** What a vendor is owed in a currency, minor units: what may be paid out now, and what waits. */
@@ -10,11 +10,13 @@ export interface CurrencyBalance {
   readonly heldCents: number
 }
 
+const accounts = rowsOf(Schema.Struct({ currency: Schema.String, balance: Schema.Int, available: Schema.Int }))
+
 /** The balances of a vendor by currency, in one statement. */
 export const balanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
   ofVendor: Effect.fn("BalanceRepo.ofVendor")(function*(vendorId: string) {
     const { organizationId } = yield* CurrentActor
-    const rows = yield* sql<{ readonly currency: string; readonly balance: bigint; readonly available: bigint }>`
+    const rows = yield* accounts(sql)`
       with ${openEntries(sql, organizationId, sql`e.vendor_id = ${vendorId}::uuid`)},
       due as (select currency, sum(amount_cents)::int8 as amount from eligible group by currency)
       select a.currency, a.balance_cents as balance, coalesce(due.amount, 0) as available
@@ -22,9 +24,9 @@ export const balanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
       where a.organization_id = ${organizationId} and a.vendor_id = ${vendorId}::uuid order by a.currency`
     return rows.map(({ available, balance, currency }): CurrencyBalance => ({
       currency,
-      balanceCents: Number(balance),
-      availableCents: Number(available),
-      heldCents: Number(balance - available)
+      balanceCents: balance,
+      availableCents: available,
+      heldCents: balance - available
     }))
   }, Effect.orDie)
 })

@@ -1,13 +1,16 @@
-import { Effect } from "effect"
-import { CurrentActor, newId, type PluginDatabase } from "stoa/plugin"
-import type { LedgerOperations, PostedEntry, Posting } from "./Posting.ts"
+import { Effect, Schema } from "effect"
+import { CurrentActor, newId, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { type LedgerOperations, PostedEntry, type Posting } from "./Posting.ts"
+
+const posted = rowsOf(PostedEntry)
+const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
 
 /**
  * Accounts first: the update behind `on conflict` waits for the row lock and adds to the current balance, not to the
  * snapshot's. Running balances are counted back from it. Lock order: vendor, then currency.
  */
 const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: string, postings: string) =>
-  sql<PostedEntry>`with input as materialized (
+  posted(sql)`with input as materialized (
       select i.*, row_number() over account as place, count(*) over whole as total_count,
         sum("amountCents") over account as so_far, sum("amountCents") over whole as total
       from jsonb_to_recordset(${postings}::jsonb)
@@ -54,13 +57,13 @@ export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations
   lock: Effect.fn("Ledger.lock")(function*(vendorId: string, currency: string) {
     const { organizationId } = yield* CurrentActor
     // An update that changes nothing: it makes the account or locks it, and sees what the one before it wrote.
-    const [row] = yield* sql<{ readonly balance_cents: bigint }>`
+    const [row] = yield* balances(sql)`
       insert into marketplace_vendor_accounts as a (organization_id, vendor_id, currency)
       select v.organization_id, v.id, ${currency}::text from marketplace_vendors v
       where v.id = ${vendorId}::uuid and v.organization_id = ${organizationId}
       on conflict (organization_id, vendor_id, currency) do update set entry_count = a.entry_count
       returning a.balance_cents`
     if (row === undefined) return yield* Effect.die(new Error(`The organization has no vendor ${vendorId}.`))
-    return Number(row.balance_cents)
+    return row.balance_cents
   }, Effect.orDie)
 })

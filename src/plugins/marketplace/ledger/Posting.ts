@@ -1,5 +1,5 @@
-import type { Effect } from "effect"
-import type { CurrentActor, RowOf } from "stoa/plugin"
+import { type Effect, Schema } from "effect"
+import { type CurrentActor, type RowOf, Uuid } from "stoa/plugin"
 import type { entryTypes, ledgerEntries } from "./LedgerTables.ts"
 
 /** An entry that is to be made: signed minor units. */
@@ -15,20 +15,20 @@ export interface Posting {
 }
 
 /** An entry as it was written: its place in its account, and the balance after it. */
-export interface PostedEntry {
-  readonly id: string
-  readonly vendorId: string
-  readonly amountCents: number
-  readonly runningBalanceCents: number
-  readonly entryNumber: number
-}
+export const PostedEntry = Schema.Struct({
+  id: Uuid,
+  vendorId: Uuid,
+  amountCents: Schema.Int,
+  runningBalanceCents: Schema.Int,
+  entryNumber: Schema.Int
+})
 
 /** What can be done with accounts (`Ledger`). */
 export interface LedgerOperations {
   /** Adds entries, in the transaction of the change that they record; entries of 0 are left out. */
   readonly post: (
     postings: ReadonlyArray<Posting>
-  ) => Effect.Effect<ReadonlyArray<PostedEntry>, never, CurrentActor>
+  ) => Effect.Effect<ReadonlyArray<typeof PostedEntry.Type>, never, CurrentActor>
   /** Locks a vendor's account until the caller's transaction ends, making it if need be; gives its balance. */
   readonly lock: (vendorId: string, currency: string) => Effect.Effect<number, never, CurrentActor>
 }

@@ -1,31 +1,31 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import {
   type Actor,
-  type CustomerId,
+  CustomerId,
   isSignedIn,
   isUuid,
   offsetOf,
-  type OrderId,
+  OrderId,
   type PageRequest,
-  type PluginDatabase
+  type PluginDatabase,
+  rowsOf
 } from "stoa/plugin"
 
 /** Whose a sub-order is. */
-export interface Ownership {
-  readonly orderId: OrderId
-  readonly vendorId: string
+const Ownership = Schema.Struct({
+  orderId: OrderId,
+  vendorId: Schema.String,
   /** Null: the order of a guest. */
-  readonly customerId: CustomerId | null
+  customerId: Schema.NullOr(CustomerId),
   /** The user account of that customer; null: the customer has none. */
-  readonly buyerUserId: string | null
-}
+  buyerUserId: Schema.NullOr(Schema.String)
+})
+export type Ownership = typeof Ownership.Type
 
-/** Rows of a page by their ids, in its order. */
-export interface FoundIds {
-  readonly ids: ReadonlyArray<string>
-  readonly total: number
-}
+const owners = rowsOf(Ownership)
+const totals = rowsOf(Schema.Struct({ total: Schema.Int }))
+const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 
 /** Rows to look for among one's own; a column that is undefined does not filter. */
 export interface OwnFilter {
@@ -57,7 +57,7 @@ const ownSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
 export const partyRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** Undefined when the organization has no such sub-order. */
   ownership: Effect.fn("PartyRepo.ownership")(function*(organizationId: string, subOrderId: string) {
-    const [row] = yield* sql<Ownership>`select s.order_id as "orderId", s.vendor_id as "vendorId",
+    const [row] = yield* owners(sql)`select s.order_id as "orderId", s.vendor_id as "vendorId",
         o.customer_id as "customerId", c.user_id as "buyerUserId"
       from marketplace_vendor_sub_orders s
       left join orders o on o.id = s.order_id and o.organization_id = s.organization_id
@@ -66,7 +66,7 @@ export const partyRepo = ({ sql }: PluginDatabase["Service"]) => ({
     return row
   }, Effect.orDie),
 
-  /** A page of the rows that hang on sub-orders that the actor sells, or sells and bought, newest first. */
+  /** The ids of a page of the rows that hang on sub-orders that the actor sells, or sells and bought, newest first. */
   own: Effect.fn("PartyRepo.own")(
     function*(
       actor: Actor,
@@ -82,12 +82,11 @@ export const partyRepo = ({ sql }: PluginDatabase["Service"]) => ({
         ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
       ])
       const [[counted], rows] = yield* Effect.all([
-        sql<{ readonly total: bigint }>`select count(*) as total from ${sql(table)} t where ${where}`,
-        sql<{ readonly id: string }>`select t.id from ${sql(table)} t where ${where}
+        totals(sql)`select count(*) as total from ${sql(table)} t where ${where}`,
+        ids(sql)`select t.id from ${sql(table)} t where ${where}
           order by t.created_at desc, t.id desc limit ${page.limit} offset ${offsetOf(page)}`
       ])
-      const found: FoundIds = { ids: rows.map(({ id }) => id), total: Number(counted?.total ?? 0) }
-      return found
+      return { ids: rows.map(({ id }) => id), total: counted?.total ?? 0 }
     },
     Effect.orDie
   )

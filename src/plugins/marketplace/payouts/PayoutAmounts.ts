@@ -1,10 +1,9 @@
-import type { entryTypes } from "../ledger/LedgerTables.ts"
+import { Schema } from "effect"
+import { entryTypes } from "../ledger/LedgerTables.ts"
 
 /** What the taken entries of one type add up to, minor units. */
-export interface TypeSum {
-  readonly type: typeof entryTypes[number]
-  readonly amount: number
-}
+export const TypeSum = Schema.Struct({ type: Schema.Literals(entryTypes), amount: Schema.Int })
+export type TypeSum = typeof TypeSum.Type
 
 /**
  * A payout as its vendor reads it: what came in, and by type what went off it. `gross` less all deductions is `net`, to the

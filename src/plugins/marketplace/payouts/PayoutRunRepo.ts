@@ -1,7 +1,7 @@
-import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CurrentActor, type PluginDatabase, rowsOf, Time } from "stoa/plugin"
 import { openEntries } from "../ledger/OpenEntriesRepo.ts"
-import type { TypeSum } from "./PayoutAmounts.ts"
+import { TypeSum } from "./PayoutAmounts.ts"
 
 /** A vendor's money in one currency. */
 export interface Account {
@@ -16,11 +16,9 @@ export interface Taken {
   readonly periodStart: Date | null
 }
 
-interface TakenRow {
-  readonly type: TypeSum["type"]
-  readonly amount: bigint
-  readonly since: Date | null
-}
+const takenSums = rowsOf(Schema.Struct({ ...TypeSum.fields, since: Schema.NullOr(Time) }))
+const accountRows = rowsOf(Schema.Struct({ vendor_id: Schema.String, currency: Schema.String }))
+const amounts = rowsOf(Schema.Struct({ amount: Schema.Int }))
 
 const accountOf = (sql: PluginDatabase["Service"]["sql"], { currency, vendorId }: Account) =>
   sql`e.vendor_id = ${vendorId}::uuid and e.currency = ${currency}`
@@ -32,7 +30,7 @@ const accountOf = (sql: PluginDatabase["Service"]["sql"], { currency, vendorId }
 const makeTake = (sql: PluginDatabase["Service"]["sql"]) =>
   Effect.fn("PayoutRunRepo.take")(function*(payoutId: string, account: Account, force: boolean) {
     const { organizationId } = yield* CurrentActor
-    const rows = yield* sql<TakenRow>`with ${openEntries(sql, organizationId, accountOf(sql, account))},
+    const rows = yield* takenSums(sql)`with ${openEntries(sql, organizationId, accountOf(sql, account))},
       due as (select 1 from marketplace_vendors v
         where v.id = ${account.vendorId}::uuid and v.organization_id = ${organizationId} and v.status = 'approved'
           and (select coalesce(sum(amount_cents), 0) from eligible)
@@ -47,10 +45,7 @@ const makeTake = (sql: PluginDatabase["Service"]["sql"]) =>
             order by p.created_at desc limit 1),
           (select min(created_at) from taken)) as since
       from taken group by type order by type`
-    return {
-      sums: rows.map(({ amount, type }) => ({ type, amount: Number(amount) })),
-      periodStart: rows[0]?.since ?? null
-    } satisfies Taken
+    return { sums: rows, periodStart: rows[0]?.since ?? null } satisfies Taken
   }, Effect.orDie)
 
 /** Statements of a payout run; the organization is the actor's. */
@@ -60,7 +55,7 @@ export const payoutRunRepo = ({ sql }: PluginDatabase["Service"]) => ({
     function*(vendorIds: ReadonlyArray<string> | undefined, force: boolean) {
       const { organizationId } = yield* CurrentActor
       const of = vendorIds === undefined ? sql`true` : sql`e.vendor_id = any(${vendorIds}::uuid[])`
-      const rows = yield* sql<{ readonly vendor_id: string; readonly currency: string }>`
+      const rows = yield* accountRows(sql)`
         with ${openEntries(sql, organizationId, of)},
         sums as (select vendor_id, currency, sum(amount_cents) as amount from eligible group by vendor_id, currency)
         select s.vendor_id, s.currency from sums s
@@ -78,10 +73,9 @@ export const payoutRunRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** What may be paid out of an account now, minor units. */
   eligible: Effect.fn("PayoutRunRepo.eligible")(function*(account: Account) {
     const { organizationId } = yield* CurrentActor
-    const [row] = yield* sql<{ readonly amount: bigint }>`with ${
-      openEntries(sql, organizationId, accountOf(sql, account))
-    } select coalesce(sum(amount_cents), 0)::int8 as amount from eligible`
-    return Number(row?.amount ?? 0)
+    const [row] = yield* amounts(sql)`with ${openEntries(sql, organizationId, accountOf(sql, account))}
+      select coalesce(sum(amount_cents), 0)::int8 as amount from eligible`
+    return row?.amount ?? 0
   }, Effect.orDie),
 
   /** Makes entries that the ledger has just written those of a payout. */

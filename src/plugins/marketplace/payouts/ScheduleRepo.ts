@@ -1,6 +1,8 @@
-import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
 import type { Schedule } from "./PayoutPeriods.ts"
+
+const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 
 /** The period of a schedule that is going on. */
 export interface Period {
@@ -15,7 +17,7 @@ const periodsJson = (periods: ReadonlyArray<Period>): string =>
 export const scheduleRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** Organizations that owe a vendor anything; for the service's own work. */
   organizations: Effect.map(
-    sql<{ readonly id: string }>`select o.id from organizations o cross join lateral (
+    ids(sql)`select o.id from organizations o cross join lateral (
         select 1 from marketplace_vendor_accounts a where a.organization_id = o.id and a.balance_cents > 0 limit 1) owed
       order by o.id`,
     (rows) => rows.map(({ id }) => id)
@@ -24,7 +26,7 @@ export const scheduleRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** Approved vendors that the schedule has not processed in its current period. */
   due: Effect.fn("ScheduleRepo.due")(function*(periods: ReadonlyArray<Period>) {
     const { organizationId } = yield* CurrentActor
-    const rows = yield* sql<{ readonly id: string }>`
+    const rows = yield* ids(sql)`
       select v.id from marketplace_vendors v
       join jsonb_to_recordset(${periodsJson(periods)}::jsonb) as s(schedule text, start timestamptz)
         on s.schedule = v.payout_schedule

@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { CurrentActor, type PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CurrentActor, type PluginDatabase, rowsOf, StorableObject } from "stoa/plugin"
 
 /** A payout whose adapter is to be asked. */
 export interface DueTransfer {
@@ -12,14 +12,15 @@ export interface DueTransfer {
   readonly bankAccount: Readonly<Record<string, unknown>> | null
 }
 
-interface DueRow {
-  readonly id: string
-  readonly vendor_id: string
-  readonly net_amount: bigint
-  readonly currency: string
-  readonly retry_count: number
-  readonly bank_account: Readonly<Record<string, unknown>> | null
-}
+const dueRows = rowsOf(Schema.Struct({
+  id: Schema.String,
+  vendor_id: Schema.String,
+  net_amount: Schema.Int,
+  currency: Schema.String,
+  retry_count: Schema.Int,
+  bank_account: Schema.NullOr(StorableObject)
+}))
+const organizations = rowsOf(Schema.Struct({ id: Schema.String }))
 
 /** Milliseconds before an adapter that has said nothing final is asked again: doubled with every time, an hour at most. */
 const wait = { first: 60_000, longest: 3_600_000 }
@@ -36,7 +37,7 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
       const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
       // The run that created them must not leave them to the task because a reader locks one at this moment.
       const past = sql.literal(ids === undefined ? "skip locked" : "")
-      const rows = yield* sql<DueRow>`with due as materialized (
+      const rows = yield* dueRows(sql)`with due as materialized (
           select p.id from marketplace_vendor_payouts p
           where p.organization_id = ${organizationId} and p.status = 'processing' and p.due_at is not null
             and p.due_at <= now() and ${among}
@@ -54,7 +55,7 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
       return rows.map((row): DueTransfer => ({
         payoutId: row.id,
         vendorId: row.vendor_id,
-        amount: Number(row.net_amount),
+        amount: row.net_amount,
         currency: row.currency,
         retryCount: row.retry_count,
         bankAccount: row.bank_account
@@ -65,7 +66,7 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
 
   /** Organizations in which an adapter is to be asked; for the service's own work. */
   organizations: Effect.map(
-    sql<{ readonly id: string }>`select o.id from organizations o cross join lateral (
+    organizations(sql)`select o.id from organizations o cross join lateral (
         select 1 from marketplace_vendor_payouts p where p.organization_id = o.id and p.status = 'processing'
           and p.due_at is not null and p.due_at <= now() limit 1) due
       order by o.id`,

@@ -1,11 +1,9 @@
-import { Effect } from "effect"
-import type { PluginDatabase } from "stoa/plugin"
-import type { Figures } from "./Score.ts"
+import { Effect, Schema } from "effect"
+import { type PluginDatabase, rowsOf } from "stoa/plugin"
+import { Figures } from "./Score.ts"
 
-/** Figures of one vendor. */
-export interface VendorFigures extends Figures {
-  readonly vendorId: string
-}
+const organizations = rowsOf(Schema.Struct({ id: Schema.String }))
+const vendorFigures = rowsOf(Schema.Struct({ ...Figures.fields, vendorId: Schema.String }))
 
 /** A score to be written. */
 export interface VendorScore {
@@ -23,7 +21,7 @@ const windowDays = 90
 export const performanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
   /** Organizations that have vendors. */
   organizations: Effect.orDie(
-    sql<{ readonly id: string }>`select distinct organization_id as id from marketplace_vendors order by 1`
+    organizations(sql)`select distinct organization_id as id from marketplace_vendors order by 1`
   ),
 
   /** Of all vendors of an organization, or one of them, in one statement. */
@@ -31,7 +29,7 @@ export const performanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
     function*(organizationId: string, shipWithinDays: number, vendorId: string | null) {
       const one = (column: string) =>
         vendorId === null ? sql.literal("") : sql`and ${sql.literal(column)} = ${vendorId}::uuid`
-      return yield* sql<VendorFigures>`with sold as (
+      return yield* vendorFigures(sql)`with sold as (
           select s.vendor_id, s.status = 'cancelled' as cancelled,
             s.status <> 'cancelled' and coalesce(s.shipped_at, s.delivered_at, now()) > s.created_at
               + make_interval(days => ${shipWithinDays}::int4) as late,

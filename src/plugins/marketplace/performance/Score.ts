@@ -1,18 +1,20 @@
+import { Schema } from "effect"
 import type { PerformanceThresholds } from "../MarketplaceOptions.ts"
 
 /** How a vendor did: sub-orders of the last 90 days, and of them those that went wrong; reviews of all times. */
-export interface Figures {
-  readonly subOrders: number
+export const Figures = Schema.Struct({
+  subOrders: Schema.Int,
   /** Were shipped after `shipWithinDays`, or should have been by now. */
-  readonly late: number
-  readonly cancelled: number
+  late: Schema.Int,
+  cancelled: Schema.Int,
   /** Had a dispute that was not decided for the vendor, or came back as faulty. */
-  readonly defects: number
+  defects: Schema.Int,
   /** Published ones. */
-  readonly reviews: number
+  reviews: Schema.Int,
   /** Of these, 1 to 5; null without any. */
-  readonly averageRating: number | null
-}
+  averageRating: Schema.NullOr(Schema.Number)
+})
+export type Figures = typeof Figures.Type
 
 /** What each of the four figures can cost at most. */
 const share = 25

@@ -1,9 +1,12 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { EntityId, Time, Uuid } from "stoa/plugin"
-import type { VendorRow } from "../vendors/Vendor.ts"
+import { VendorView } from "../vendors/Vendor.ts"
 
 /** Fields of the vendor that the catalog shows with its entities (contract, plugins §1.3). */
-export type ShownVendor = Pick<VendorRow, "id" | "name" | "slug" | "status" | "tier" | "logoUrl">
+export const ShownVendor = Schema.Struct(
+  Struct.pick(VendorView.fields, ["id", "name", "slug", "status", "tier", "logoUrl"])
+)
+export type ShownVendor = typeof ShownVendor.Type
 
 /** A thing of a vendor's: the link, and what the catalog says of it; null when it is gone from there. */
 export const VendorProduct = Schema.Struct({

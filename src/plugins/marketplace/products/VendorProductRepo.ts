@@ -1,26 +1,32 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import {
   changeLogRows,
   CurrentActor,
   currentOrganization,
   type Database,
-  type EntityId,
+  EntityId,
   offsetOf,
   type PageRequest,
-  rowJson
+  rowJson,
+  rowsOf
 } from "stoa/plugin"
 import { vendorEntities } from "./ProductTables.ts"
-import type { ShownVendor, VendorProduct } from "./VendorProduct.ts"
+import { ShownVendor, VendorProduct } from "./VendorProduct.ts"
+
+const total = Schema.Int
+const links = rowsOf(Schema.Union([
+  Schema.Struct({ ...VendorProduct.fields, total }),
+  // A page beyond the end still has its total: one row without a link.
+  Schema.Struct({ id: Schema.Null, total })
+]))
+const owners = rowsOf(Schema.Struct({ ...ShownVendor.fields, entityId: EntityId }))
+const idLists = rowsOf(Schema.Struct({ ids: Schema.Array(EntityId) }))
 
 /** A page of a vendor's things, newest first, in one statement. */
 export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
   function*(sql: Database, vendorId: string, page: PageRequest) {
     const organization = yield* currentOrganization
-    interface Row extends VendorProduct {
-      readonly total: bigint
-    }
-    // A page beyond the end still has its total: one row without a link.
-    const rows = yield* sql<Row>`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
+    const rows = yield* links(sql)`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
         e.slug, e.status, l.created_at as "createdAt", (select a.title from entity_attributes a
           where a.entity_id = e.id order by a.locale <> 'en', a.locale limit 1) as title
       from (select count(*) as total from marketplace_vendor_entities
@@ -30,8 +36,8 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
         order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) l on true
       left join catalog_entities e on e.id = l.entity_id and e.organization_id = ${organization}
       order by l.created_at desc, l.id desc`
-    const items = rows.filter(({ id }) => id !== null).map(({ total: _, ...product }) => product)
-    return { ...page, items, total: Number(rows[0]?.total ?? 0) }
+    const items = rows.flatMap(({ total: _, ...product }) => product.id === null ? [] : [product])
+    return { ...page, items, total: rows[0]?.total ?? 0 }
   },
   Effect.orDie
 )
@@ -48,9 +54,7 @@ export const isInCatalog = Effect.fn("VendorProductRepo.isInCatalog")(function*(
 export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
   function*(sql: Database, entityIds: ReadonlyArray<EntityId>) {
     const organization = yield* currentOrganization
-    const rows = yield* sql<
-      ShownVendor & { readonly entityId: EntityId }
-    >`select l.entity_id as "entityId", v.id, v.name,
+    const rows = yield* owners(sql)`select l.entity_id as "entityId", v.id, v.name,
         v.slug, v.status, v.tier, v.logo_url as "logoUrl"
       from marketplace_vendor_entities l join marketplace_vendors v on v.id = l.vendor_id
       where l.organization_id = ${organization} and v.organization_id = ${organization}
@@ -63,7 +67,7 @@ export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
 /** Ids of all things of a vendor; undefined when the organization has no such vendor. */
 export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Database, vendorId: string) {
   const organization = yield* currentOrganization
-  const [row] = yield* sql<{ readonly ids: ReadonlyArray<EntityId> }>`select array(
+  const [row] = yield* idLists(sql)`select array(
       select l.entity_id from marketplace_vendor_entities l
       where l.organization_id = ${organization} and l.vendor_id = v.id) as ids
     from marketplace_vendors v where v.organization_id = ${organization} and v.id = ${vendorId}::uuid`
@@ -71,14 +75,13 @@ export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Databas
 }, Effect.orDie)
 
 /** Whose an entity is, and whose its metadata says it is. */
-export interface Claimed {
-  readonly vendorId: string | null
-  readonly claim: string | null
-}
+const Claimed = Schema.Struct({ vendorId: Schema.NullOr(Schema.String), claim: Schema.NullOr(Schema.String) })
+export type Claimed = typeof Claimed.Type
+const claims = rowsOf(Claimed)
 
 export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: EntityId) {
   const organization = yield* currentOrganization
-  const [row] = yield* sql<Claimed>`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
+  const [row] = yield* claims(sql)`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
     from catalog_entities e
     left join marketplace_vendor_entities l on l.organization_id = ${organization} and l.entity_id = e.id
     where e.organization_id = ${organization} and e.id = ${entityId}::uuid`

@@ -1,12 +1,12 @@
-import { Effect } from "effect"
-import { CurrentActor, type OrderId, type PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CurrentActor, type OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
 
 /** What decides how a part of an order can be given back or cancelled. */
-export interface LockedOrder {
+const locked = rowsOf(Schema.Struct({
   /** Something of its payment was taken. */
-  readonly captured: boolean
-  readonly lines: number
-}
+  captured: Schema.Boolean,
+  lines: Schema.Int
+}))
 
 /**
  * Keeps an order's money from others until the caller's transaction ends, as the core's refunds do: what is then read of
@@ -14,7 +14,7 @@ export interface LockedOrder {
  */
 export const lockOrder = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], orderId: OrderId) {
   const { organizationId } = yield* CurrentActor
-  const [row] = yield* sql<LockedOrder>`select o.amount_captured is not null as captured,
+  const [row] = yield* locked(sql)`select o.amount_captured is not null as captured,
       (select count(*)::int4 from order_lines l where l.order_id = o.id) as lines
     from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organizationId} for update of o`
   return row

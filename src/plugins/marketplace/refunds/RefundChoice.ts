@@ -1,9 +1,9 @@
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import {
   type Conflict,
   conflict,
   type CoreServices,
-  type EntityId,
+  EntityId,
   invalid,
   type OrderLineId,
   type ValidationFailed
@@ -86,10 +86,8 @@ export const choosePart = (left: Left, amount: number): Choice => {
 }
 
 /** Units of an entity. */
-export interface EntityUnits {
-  readonly entityId: EntityId
-  readonly quantity: number
-}
+export const EntityUnits = Schema.Struct({ entityId: EntityId, quantity: Schema.Int })
+export type EntityUnits = typeof EntityUnits.Type
 
 /** Units of entities as units of lines: variants of one entity are lines of their own, and are taken in their order. */
 const unitsOf = (left: Left, wanted: ReadonlyArray<EntityUnits>): ReadonlyArray<Units> => {

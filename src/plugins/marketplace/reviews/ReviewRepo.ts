@@ -1,12 +1,8 @@
-import { Effect } from "effect"
-import type { CustomerId, OrderId, PluginDatabase } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CustomerId, OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
 
 /** The part of a buyer's order that a vendor sold. */
-export interface Purchase {
-  readonly orderId: OrderId
-  readonly customerId: CustomerId
-  readonly isDelivered: boolean
-}
+const purchases = rowsOf(Schema.Struct({ orderId: OrderId, customerId: CustomerId, isDelivered: Schema.Boolean }))
 
 /** What a signed-in user bought of a vendor. */
 export interface Buying {
@@ -26,13 +22,13 @@ export const reviewRepo = ({ sql }: PluginDatabase["Service"]) => {
   return {
     /** Undefined when the buyer bought nothing of this vendor in this order. */
     purchase: Effect.fn("ReviewRepo.purchase")(function*(buying: Buying, orderId: OrderId) {
-      const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and o.id = ${orderId}::uuid`
+      const [row] = yield* purchases(sql)`select ${columns} ${bought(buying)} and o.id = ${orderId}::uuid`
       return row
     }, Effect.orDie),
 
     /** The last delivered purchase without a review; the last one at all where each has a review. */
     toReview: Effect.fn("ReviewRepo.toReview")(function*(buying: Buying) {
-      const [row] = yield* sql<Purchase>`select ${columns} ${bought(buying)} and s.status = 'delivered'
+      const [row] = yield* purchases(sql)`select ${columns} ${bought(buying)} and s.status = 'delivered'
         order by exists (select 1 from marketplace_vendor_reviews r where r.organization_id = ${buying.organizationId}
           and r.order_id = o.id and r.vendor_id = s.vendor_id), o.placed_at desc, o.id desc limit 1`
       return row

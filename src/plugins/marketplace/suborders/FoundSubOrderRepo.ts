@@ -1,11 +1,8 @@
 import { Effect } from "effect"
-import { CurrentActor, type OrderId, type PluginDatabase } from "stoa/plugin"
-import { nothingPosted, type Posted } from "./SubOrderShares.ts"
-import type { FoundSubOrder } from "./SubOrderState.ts"
+import { CurrentActor, type OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { FoundSubOrder } from "./SubOrderState.ts"
 
-interface FoundRow extends Omit<FoundSubOrder, "posted"> {
-  readonly posted: Partial<Posted>
-}
+const found = rowsOf(FoundSubOrder)
 
 /**
  * Locks the sub-orders of orders, in the order of their ids, and reads them with their lines and their entries of the
@@ -14,9 +11,7 @@ interface FoundRow extends Omit<FoundSubOrder, "posted"> {
 export const lockSubOrders = Effect.fnUntraced(
   function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>) {
     const { organizationId } = yield* CurrentActor
-    const rows = yield* sql<
-      FoundRow
-    >`select s.id, s.order_id as "orderId", s.vendor_id as "vendorId", s.currency, s.status,
+    return yield* found(sql)`select s.id, s.order_id as "orderId", s.vendor_id as "vendorId", s.currency, s.status,
         s.cancellation_reason as "cancellationReason", s.subtotal::float8 as subtotal,
         s.refunded_amount::float8 as "refundedAmount", s.commission_amount::float8 as "commissionAmount",
         s.payout_amount::float8 as "payoutAmount",
@@ -33,7 +28,6 @@ export const lockSubOrders = Effect.fnUntraced(
       from marketplace_vendor_sub_orders s
       where s.organization_id = ${organizationId} and s.order_id = any(${orderIds}::uuid[])
       order by s.id for update of s`
-    return rows.map((row): FoundSubOrder => ({ ...row, posted: { ...nothingPosted, ...row.posted } }))
   },
   Effect.orDie
 )

@@ -1,25 +1,32 @@
-import { Effect } from "effect"
-import { CurrentActor, type EntityId, type Order, type OrderId, type PluginDatabase, type VariantId } from "stoa/plugin"
-import type { FulfillableLine, SoldOrder } from "./SubOrderShares.ts"
+import { Effect, Schema } from "effect"
+import { CurrentActor, EntityId, type Order, OrderId, type PluginDatabase, rowsOf, Time, VariantId } from "stoa/plugin"
+import { FulfillableLine, SoldOrder } from "./SubOrderShares.ts"
 
 /** A line of an order, and whose it is; null: the store's own. */
-export interface VendorLine extends FulfillableLine {
-  readonly vendorId: string | null
-  readonly entityId: EntityId
-  readonly variantId: VariantId | null
-  readonly title: string
-  readonly quantity: number
-}
+const VendorLine = Schema.Struct({
+  ...FulfillableLine.fields,
+  vendorId: Schema.NullOr(Schema.String),
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  title: Schema.String,
+  quantity: Schema.Int
+})
+export type VendorLine = typeof VendorLine.Type
 
 /** An order of the core as it is by now. */
-export interface OrderFacts extends SoldOrder {
-  readonly id: OrderId
-  readonly currency: string
-  readonly isCancelled: boolean
+const OrderFacts = Schema.Struct({
+  ...SoldOrder.fields,
+  id: OrderId,
+  currency: Schema.String,
+  isCancelled: Schema.Boolean,
   /** Why it was cancelled, as given by the caller who cancelled it. */
-  readonly cancellationReason: string | null
-  readonly lines: ReadonlyArray<VendorLine>
-}
+  cancellationReason: Schema.NullOr(Schema.String),
+  lines: Schema.Array(VendorLine)
+})
+export type OrderFacts = typeof OrderFacts.Type
+
+const facts = rowsOf(OrderFacts)
+const owned = rowsOf(Schema.Struct({ entity_id: Schema.String, vendor_id: Schema.String, created_at: Time }))
 
 /**
  * Reads orders of the core, which the caller has locked, in one statement. A line keeps its vendor. A new line gets the
@@ -29,7 +36,7 @@ export interface OrderFacts extends SoldOrder {
 export const readOrders = Effect.fnUntraced(
   function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>) {
     const { organizationId } = yield* CurrentActor
-    return yield* sql<OrderFacts>`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
+    return yield* facts(sql)`select o.id, o.currency, o.status = 'cancelled' as "isCancelled",
         o.tax_included as "taxIncluded", o.shipping_total::float8 as "shippingTotal",
         o.amount_captured::float8 as captured, coalesce(r.amount, 0)::float8 as "givenBack",
         coalesce(r.shipping, 0)::float8 as "shippingGivenBack",
@@ -57,20 +64,14 @@ export const readOrders = Effect.fnUntraced(
   Effect.orDie
 )
 
-interface OwnedRow {
-  readonly entity_id: string
-  readonly vendor_id: string
-  readonly created_at: Date
-}
-
 /** The same for orders that a checkout is about to create: nothing of them is paid or given back. One statement. */
 export const factsOfNew = Effect.fnUntraced(
   function*({ sql }: PluginDatabase["Service"], orders: ReadonlyArray<Order>) {
     const { organizationId } = yield* CurrentActor
     const entityIds = [...new Set(orders.flatMap(({ lineItems }) => lineItems.map(({ entityId }) => entityId)))]
-    const owned = yield* sql<OwnedRow>`select entity_id, vendor_id, created_at from marketplace_vendor_entities
+    const rows = yield* owned(sql)`select entity_id, vendor_id, created_at from marketplace_vendor_entities
       where organization_id = ${organizationId} and entity_id = any(${entityIds}::uuid[])`
-    const owners = new Map(owned.map((row) => [row.entity_id, row]))
+    const owners = new Map(rows.map((row) => [row.entity_id, row]))
     return orders.map(({ currency, id, lineItems, placedAt, shippingTotal, taxIncluded }): OrderFacts => ({
       id,
       currency,

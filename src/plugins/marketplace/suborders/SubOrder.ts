@@ -14,7 +14,8 @@ import { type subOrderLines, type subOrders, subOrderStatuses } from "./SubOrder
 
 export const SubOrderStatus = Schema.Literals(subOrderStatuses)
 
-const LineItem = Schema.Struct({
+/** A line of a sub-order: what of an order's line its vendor sold. */
+export const LineItem = Schema.Struct({
   id: Uuid,
   orderLineId: OrderLineId,
   entityId: EntityId,

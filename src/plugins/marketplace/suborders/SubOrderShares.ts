@@ -1,28 +1,31 @@
-import { allocate, type OrderLineId } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { allocate, OrderLineId } from "stoa/plugin"
 import { commissionOf, type CommissionTerms, shareOf } from "../commissions/CommissionTerms.ts"
 
 /** A line of an order as it is by now; amounts in minor units of the order's currency. */
-export interface FulfillableLine {
-  readonly id: OrderLineId
-  readonly totalPrice: number
-  readonly discountAmount: number
-  readonly taxAmount: number
+export const FulfillableLine = Schema.Struct({
+  id: OrderLineId,
+  totalPrice: Schema.Int,
+  discountAmount: Schema.Int,
+  taxAmount: Schema.Int,
   /** Given back by refunds that name it, on its way or arrived. */
-  readonly givenBack: number
-}
+  givenBack: Schema.Int
+})
+type FulfillableLine = typeof FulfillableLine.Type
 
 /** An order as it is by now, with all of its lines in their order: those of the store count where amounts are split. */
-export interface SoldOrder {
+export const SoldOrder = Schema.Struct({
   /** Prices contain the tax. */
-  readonly taxIncluded: boolean
-  readonly shippingTotal: number
+  taxIncluded: Schema.Boolean,
+  shippingTotal: Schema.Int,
   /** Null while nothing was taken. */
-  readonly captured: number | null
+  captured: Schema.NullOr(Schema.Int),
   /** Given back in all, on its way or arrived; and of it what refunds name as shipping. */
-  readonly givenBack: number
-  readonly shippingGivenBack: number
-  readonly lines: ReadonlyArray<FulfillableLine>
-}
+  givenBack: Schema.Int,
+  shippingGivenBack: Schema.Int,
+  lines: Schema.Array(FulfillableLine)
+})
+export type SoldOrder = typeof SoldOrder.Type
 
 /** What of a line its vendor sold: what was charged, without tax, and how much of it went back. */
 export interface LineShare {
@@ -104,13 +107,11 @@ export const owedOf = (lines: ReadonlyArray<OwedLine>): Owed => {
   return { subtotal, refunded, commission, fullCommission, payout: subtotal - refunded - commission }
 }
 
-/** Sums of a sub-order's entries in the ledger by type, signed minor units. */
-export interface Posted {
-  readonly sale: number
-  readonly commission: number
-  readonly refund_deduction: number
-  readonly commission_reversal: number
-}
+const sum = Schema.Int.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0)))
+
+/** Sums of a sub-order's entries in the ledger by type, signed minor units; of a type without entries 0. */
+export const Posted = Schema.Struct({ sale: sum, commission: sum, refund_deduction: sum, commission_reversal: sum })
+export type Posted = typeof Posted.Type
 
 export const nothingPosted: Posted = { sale: 0, commission: 0, refund_deduction: 0, commission_reversal: 0 }
 

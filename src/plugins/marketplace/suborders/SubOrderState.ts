@@ -1,44 +1,24 @@
-import type { EntityId, OrderId, OrderLineId, RowOf, VariantId } from "stoa/plugin"
-import type { CommissionTerms } from "../commissions/CommissionTerms.ts"
+import { Schema, Struct } from "effect"
+import { CommissionTerms } from "../commissions/CommissionTerms.ts"
 import type { OrderFacts, VendorLine } from "./OrderFactsRepo.ts"
-import { nothingPosted, type Owed, owedLine, owedOf, type Posted } from "./SubOrderShares.ts"
-import type { LineShare } from "./SubOrderShares.ts"
-import type { subOrders } from "./SubOrderTables.ts"
-
-export type SubOrderStatus = RowOf<typeof subOrders>["status"]
+import { LineItem, SubOrder } from "./SubOrder.ts"
+import { type LineShare, nothingPosted, type Owed, owedLine, owedOf, Posted } from "./SubOrderShares.ts"
 
 /** A line of a sub-order as it is kept. Amounts in minor units. */
-export interface KeptLine extends CommissionTerms {
-  readonly id: string
-  readonly orderLineId: OrderLineId
-  readonly entityId: EntityId
-  readonly variantId: VariantId | null
-  readonly title: string
-  readonly quantity: number
-  readonly totalPrice: number
-  readonly refundedAmount: number
-  readonly commissionAmount: number
-}
+const KeptLine = Schema.Struct({ ...LineItem.fields, ...CommissionTerms.fields })
+type KeptLine = typeof KeptLine.Type
 
 /** A sub-order as it is kept, or has to be. */
-export interface KeptSubOrder {
-  readonly id: string
-  readonly orderId: OrderId
-  readonly vendorId: string
-  readonly currency: string
-  readonly status: SubOrderStatus
-  readonly cancellationReason: string | null
-  readonly subtotal: number
-  readonly refundedAmount: number
-  readonly commissionAmount: number
-  readonly payoutAmount: number
-  readonly lines: ReadonlyArray<KeptLine>
-}
+const KeptSubOrder = Schema.Struct({
+  ...Struct.pick(SubOrder.fields, ["id", "orderId", "vendorId", "currency", "status", "cancellationReason"]),
+  ...Struct.pick(SubOrder.fields, ["subtotal", "refundedAmount", "commissionAmount", "payoutAmount"]),
+  lines: Schema.Array(KeptLine)
+})
+type KeptSubOrder = typeof KeptSubOrder.Type
 
 /** A sub-order as it was found, with what the ledger says of it. */
-export interface FoundSubOrder extends KeptSubOrder {
-  readonly posted: Posted
-}
+export const FoundSubOrder = Schema.Struct({ ...KeptSubOrder.fields, posted: Posted })
+export type FoundSubOrder = typeof FoundSubOrder.Type
 
 /** A sub-order as its order wants it. */
 export interface WantedSubOrder extends KeptSubOrder {

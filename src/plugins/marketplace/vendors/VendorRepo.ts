@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import { currentOrganization, type Database, offsetOf, type PageRequest } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { currentOrganization, type Database, offsetOf, type PageRequest, rowsOf } from "stoa/plugin"
 import type { VendorRow } from "./Vendor.ts"
 
 /** Which vendors are asked for; `search` is found in names and addresses, without regard to case. */
@@ -8,6 +8,8 @@ export interface VendorFilter {
   readonly tier?: VendorRow["tier"] | undefined
   readonly search?: string | undefined
 }
+
+const pages = rowsOf(Schema.Struct({ total: Schema.Int, ids: Schema.Array(Schema.String) }))
 
 /** Ids of a page of vendors, newest first, and how many there are: no handle can ask two columns for one word. */
 export const foundVendors = Effect.fn("VendorRepo.foundVendors")(
@@ -21,15 +23,11 @@ export const foundVendors = Effect.fn("VendorRepo.foundVendors")(
       ...(status === undefined ? [] : [sql`status = ${status}`]),
       ...(tier === undefined ? [] : [sql`tier = ${tier}`])
     ])
-    interface Found {
-      readonly total: bigint
-      readonly ids: ReadonlyArray<string>
-    }
-    const [found] = yield* sql<Found>`select
+    const [found] = yield* pages(sql)`select
         (select count(*) from marketplace_vendors where ${where}) as total,
         array(select id from marketplace_vendors where ${where}
           order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) as ids`
-    return { total: Number(found?.total ?? 0), ids: found?.ids ?? [] }
+    return found ?? { total: 0, ids: [] }
   },
   Effect.orDie
 )
