@@ -1,11 +1,12 @@
 import { assert } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { aGuestCart, aProduct, checkOut, type ProductOptions, putInto } from "../../../../test/support/Purchase.ts"
 import { api, asAdmin, asCustomer, inOrganization, theOrganization } from "../../../../test/support/TestApp.ts"
 import type { Actor } from "../../../domain/access/Actor.ts"
 import { newId } from "../../../domain/ids/Id.ts"
+import { rowsOf } from "../../kit/tables/PluginDatabase.ts"
 import type { VendorRole } from "../parties/VendorPortal.ts"
 
 /** A vendor to be made; approved, and without a commission rule for it. */
@@ -41,9 +42,18 @@ const vendorInserted = Effect.fnUntraced(function*(spec: VendorSpec) {
 /** An account as it stands: its balance, what its entries add up to, and whether they are numbered and summed without gaps. */
 export const accountOf = (vendorId: string, currency = "USD") => Effect.orDie(accountRead(vendorId, currency))
 
+const accounts = rowsOf(Schema.Struct({
+  balance: Schema.String,
+  count: Schema.Int,
+  sum: Schema.String,
+  numbered: Schema.Boolean,
+  running: Schema.Boolean
+}))
+const entries = rowsOf(Schema.Struct({ type: Schema.String, amount: Schema.Int }))
+
 const accountRead = Effect.fnUntraced(function*(vendorId: string, currency: string) {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ balance: string; count: number; sum: string; numbered: boolean; running: boolean }>`
+  const [row] = yield* accounts(sql)`
     with e as (select *, sum(amount_cents) over (order by entry_number) as so_far,
         row_number() over (order by entry_number) as place
       from marketplace_vendor_balances where vendor_id = ${vendorId}::uuid and currency = ${currency})
@@ -119,7 +129,7 @@ export const subOrderOf = Effect.fnUntraced(function*(orderId: string, vendorId:
 export const entriesOf = (vendorId: string) =>
   Effect.map(
     onDatabase((sql) =>
-      sql<{ type: string; amount: number }>`select type, amount_cents::float8 as amount from marketplace_vendor_balances
+      entries(sql)`select type, amount_cents::float8 as amount from marketplace_vendor_balances
         where vendor_id = ${vendorId}::uuid order by currency, entry_number`
     ),
     (rows) => rows.map(({ amount, type }) => [type, amount] as const)

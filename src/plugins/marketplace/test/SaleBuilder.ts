@@ -1,10 +1,11 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { buildOrder, type BuiltLine } from "../../../../test/support/OrderBuilder.ts"
 import { sharedClient } from "../../../../test/support/SharedClients.ts"
 import { asCustomer, inOrganization, TestApp, theOrganization } from "../../../../test/support/TestApp.ts"
 import type { Actor } from "../../../domain/access/Actor.ts"
 import { newId } from "../../../domain/ids/Id.ts"
+import { rowsOf } from "../../kit/tables/PluginDatabase.ts"
 import { asVendor, insertVendor } from "./MarketBuilder.ts"
 
 /** Runs statements on the database of the running service. */
@@ -52,9 +53,13 @@ export interface Sale {
 const daysAgo = (days: number | undefined): Date | null =>
   days === undefined ? null : new Date(Date.now() - days * 86_400_000)
 
+const ids = rowsOf(Schema.Struct({ id: Schema.String }))
+const Refund = Schema.Struct({ id: Schema.String, amount: Schema.Int, status: Schema.String, lines: Schema.Int })
+const refunds = rowsOf(Refund)
+
 const aCustomerRow = Effect.fnUntraced(function*(organizationId: string, userId: string) {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ readonly id: string }>`
+  const [row] = yield* ids(sql)`
     insert into customers (id, organization_id, user_id) values (${newId()}::uuid, ${organizationId}, ${userId})
     on conflict (organization_id, user_id) do update set updated_at = now() returning id`
   return row?.id ?? ""
@@ -151,7 +156,7 @@ export const aReturn = Effect.fnUntraced(
 export const refundsOf = ({ orderId }: Sale) =>
   inDatabase(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly id: string; readonly amount: number; readonly status: string; readonly lines: number }>`
+      refunds(sql)`
       select r.id, r.amount::int4 as amount, r.status,
         (select count(*)::int4 from refund_lines l where l.refund_id = r.id) as lines
       from refunds r where r.order_id = ${orderId}::uuid order by r.created_at`)
@@ -161,8 +166,6 @@ export const refundsOf = ({ orderId }: Sale) =>
 export const isOnHold = ({ subOrderId }: Sale) =>
   inDatabase(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly held: boolean }>`select on_hold as held from marketplace_vendor_sub_orders
+      sql`select on_hold as held from marketplace_vendor_sub_orders
       where id = ${subOrderId}::uuid`)
-  ).pipe(Effect.map(([row]) =>
-    row?.held
-  ))
+  ).pipe(Effect.map(([row]) => row?.["held"]))

@@ -8,11 +8,9 @@ import { inDatabase } from "./SaleBuilder.ts"
 const outputOf = (id: string) =>
   inDatabase(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly output: object }>`select coalesce(output, '{}') as output from commerce_jobs
+      sql`select coalesce(output, '{}') as output from commerce_jobs
       where id = ${id}::uuid and status = 'succeeded'`)
-  ).pipe(Effect.map(([row]) =>
-    row?.output
-  ))
+  ).pipe(Effect.map(([row]) => row?.["output"]))
 
 /** Runs a task of the plugin to its end, in an app without another worker on its queue; returns its output. */
 export const runTask = Effect.fnUntraced(function*(slug: string) {

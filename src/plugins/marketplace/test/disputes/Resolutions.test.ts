@@ -20,7 +20,7 @@ const given = (sale: Sale) =>
 const announced = (id: string) =>
   inDatabase(
     Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql<{ readonly status: string }>`select payload->>'status' as status from outbox_events
+      sql`select payload->>'status' as status from outbox_events
       where type = 'dispute.resolved' and entity_id = ${id}`)
   )
 

@@ -48,13 +48,13 @@ withMarketplace()(
           "the entry",
           Effect.map(
             onDatabase((sql) =>
-              sql<{ actor_id: string }>`select actor_id from outbox_events
+              sql`select actor_id from outbox_events
                 where type = 'marketplace/marketplace_adjustments.create' and entity_id = ${made.text("data.id")}`
             ),
             ([found]) => found
           )
         )
-        assert.strictEqual(entry.actor_id, asAdmin.userId)
+        assert.strictEqual(entry["actor_id"], asAdmin.userId)
       }))
 
     it.effect("an adjustment of what a vendor is owed is made once for one Idempotency-Key, also of eight requests at once", () =>

@@ -99,9 +99,9 @@ const step = Effect.fnUntraced(function*(orderId: string, roll: (sides: number) 
 const paidTo = (vendorId: string) =>
   onDatabase((sql) =>
     Effect.map(
-      sql<{ n: string }>`select coalesce(sum(net_amount), 0)::text as n from marketplace_vendor_payouts
+      sql`select coalesce(sum(net_amount), 0)::text as n from marketplace_vendor_payouts
         where vendor_id = ${vendorId}::uuid and status <> 'failed'`,
-      ([row]) => Number(row?.n ?? 0)
+      ([row]) => Number(row?.["n"] ?? 0)
     )
   )
 

@@ -21,10 +21,8 @@ const add = (vendorId: string, body: object) => admin("POST", `/${vendorId}/memb
 
 const vendorOf = ({ userId }: SignedIn) =>
   Effect.map(
-    onDatabase((sql) =>
-      sql<{ vendor: string | null }>`select vendor_id as vendor from users where id = ${userId}::uuid`
-    ),
-    (rows) => rows[0]?.vendor
+    onDatabase((sql) => sql`select vendor_id as vendor from users where id = ${userId}::uuid`),
+    (rows) => rows[0]?.["vendor"]
   )
 
 withMarketplace({})("people of a vendor", (it) => {

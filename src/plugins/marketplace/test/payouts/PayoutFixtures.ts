@@ -102,7 +102,7 @@ export const aMinuteLater = onDatabase((sql) =>
 /** Runs a task of the plugin as the scheduler does, whose own job may take the place of this one; gives what it did. */
 export const runTask = Effect.fnUntraced(function*(task: string) {
   const jobs = yield* Jobs
-  const [before] = yield* onDatabase((sql) => sql<{ at: string }>`select clock_timestamp()::text as at`)
+  const [before] = yield* onDatabase((sql) => sql`select clock_timestamp()::text as at`)
   yield* Effect.orDie(jobs.enqueue(task, {}, { organizationId: "org_default" }))
   return yield* eventually(
     task,
@@ -110,11 +110,11 @@ export const runTask = Effect.fnUntraced(function*(task: string) {
       api("GET", "/api/jobs/run"),
       onDatabase((sql) =>
         Effect.map(
-          sql<{ output: object | null; error: string | null; status: string }>`select output, error, status
+          sql`select output, error, status
             from commerce_jobs where task_slug = ${task} and created_at >= ${
-            before?.at ?? null
+            before?.["at"] ?? null
           }::timestamptz and status in ('succeeded', 'failed')`,
-          ([job]) => job?.status === "failed" ? { failed: job.error } : job?.output
+          ([job]) => job?.["status"] === "failed" ? { failed: job["error"] } : job?.["output"]
         )
       )
     )

@@ -30,9 +30,9 @@ const settle = Effect.andThen(
 /** Jobs that settle payouts and have not ended: their statements would be taken for steps of the next run. */
 const openSettling = onDatabase((sql) =>
   Effect.map(
-    sql<{ n: number }>`select count(*)::int4 as n from commerce_jobs
+    sql`select count(*)::int4 as n from commerce_jobs
       where task_slug = 'marketplace/settle-payouts' and status in ('pending', 'processing')`,
-    ([row]) => row?.n ?? -1
+    ([row]) => row?.["n"] ?? -1
   )
 )
 
@@ -40,8 +40,8 @@ const runOnce = api("POST", "/api/marketplace/payouts/run", { as: asAdmin, body:
 
 const openPayouts = onDatabase((sql) =>
   Effect.map(
-    sql<{ n: number }>`select count(*)::int4 as n from marketplace_vendor_payouts where status <> 'completed'`,
-    ([row]) => row?.n ?? -1
+    sql`select count(*)::int4 as n from marketplace_vendor_payouts where status <> 'completed'`,
+    ([row]) => row?.["n"] ?? -1
   )
 )
 

@@ -1,10 +1,10 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { plansOf } from "../../../../../test/pricing/Statements.ts"
 import { inBulk } from "../../../../../test/support/InBulk.ts"
 import { CurrentActor, systemActor } from "../../../../domain/access/Actor.ts"
-import { PluginDatabase } from "../../../kit/tables/PluginDatabase.ts"
+import { PluginDatabase, rowsOf } from "../../../kit/tables/PluginDatabase.ts"
 import { balanceRepo } from "../../ledger/BalanceRepo.ts"
 import { ledgerEntries } from "../../ledger/LedgerTables.ts"
 import { payoutRunRepo } from "../../payouts/PayoutRunRepo.ts"
@@ -42,7 +42,7 @@ const seedMany = Effect.gen(function*() {
     from marketplace_vendors v, generate_series(1, 40) n,
       lateral (select case when n = 1 and v.slug like '%8' then 'processing' when n = 2 and v.slug like '%8' then 'failed'
         else 'completed' end as status) s`
-  const [vendor] = yield* sql<{ id: string }>`select id from marketplace_vendors
+  const [vendor] = yield* rowsOf(Schema.Struct({ id: Schema.String }))(sql)`select id from marketplace_vendors
     where organization_id = 'org_default' order by id limit 1`
   // One has been there for years.
   yield* sql`insert into marketplace_vendor_balances (organization_id, vendor_id, currency, type, amount_cents,

@@ -33,10 +33,10 @@ const daysLater = (days: number, schedule: string) =>
 const stateOf = (subOrderId: string) =>
   onDatabase((sql) =>
     Effect.map(
-      sql<{ status: string; days: number | null }>`select status,
+      sql`select status,
           round(extract(epoch from available_at - delivered_at) / 86400)::int4 as days
         from marketplace_vendor_sub_orders where id = ${subOrderId}::uuid`,
-      ([row]) => [row?.status, row?.days]
+      ([row]) => [row?.["status"], row?.["days"]]
     )
   )
 

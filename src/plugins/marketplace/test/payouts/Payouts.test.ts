@@ -53,7 +53,7 @@ withMarket("a payout run", (it) => {
       ])
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
       const recorded = yield* onDatabase((sql) =>
-        sql<{ type: string }>`select type from outbox_events
+        sql`select type from outbox_events
           where entity_id = ${payout.id} and type = 'payout.completed'`
       )
       assert.strictEqual(recorded.length, 1)

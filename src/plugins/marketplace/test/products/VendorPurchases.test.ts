@@ -12,8 +12,8 @@ const goodsOf = Effect.fnUntraced(function*(vendorId: string) {
 })
 
 const orders = Effect.map(
-  onDatabase((sql) => sql<{ count: bigint }>`select count(*) as count from orders`),
-  ([row]) => Number(row?.count)
+  onDatabase((sql) => sql`select count(*) as count from orders`),
+  ([row]) => Number(row?.["count"])
 )
 
 withMarketplace()("what a vendor sells", (it) => {

@@ -147,15 +147,18 @@ withMarketplace()("vendors", (it) => {
       }
       assert.isString(changed.at("data.bankAccountChangedAt"))
       const [kept] = yield* onDatabase((sql) =>
-        sql<{ account: object; token: string }>`select bank_account as account, store_access_token as token
+        sql`select bank_account as account, store_access_token as token
           from marketplace_vendor_secrets where vendor_id = ${id}::uuid`
       )
-      assert.deepStrictEqual([kept?.account, kept?.token], [{ ...account, swift: "POFICHBE" }, hidden.storeAccessToken])
+      assert.deepStrictEqual([kept?.["account"], kept?.["token"]], [
+        { ...account, swift: "POFICHBE" },
+        hidden.storeAccessToken
+      ])
       const changeLog = yield* onDatabase((sql) =>
-        sql<{ found: bigint }>`select count(*) as found from outbox_events
+        sql`select count(*) as found from outbox_events
           where payload::text ~ 'of-the-shop|POFICHBE' or before::text ~ 'of-the-shop|POFICHBE'`
       )
-      assert.strictEqual(Number(changeLog[0]?.found), 0)
+      assert.strictEqual(Number(changeLog[0]?.["found"]), 0)
     }))
 
   it.effect("vendors do not exist for operators of another store", () =>
