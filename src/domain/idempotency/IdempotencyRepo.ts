@@ -1,8 +1,9 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
+import { decoding } from "../records/Rows.ts"
 import { type Claim, IdempotencyKeys } from "./IdempotencyKeys.ts"
 
 const cipher = "aes-256-gcm"
@@ -36,16 +37,16 @@ export const decrypt = (key: string, executionId: string, encrypted: string): st
   return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString("utf8")
 }
 
-interface KeyRow {
-  readonly claimed: boolean
-  readonly request_hash: string
-  readonly execution_id: string
-  readonly status: string
-  readonly response_status: number | null
-  readonly encrypted_response: string | null
-  readonly abandoned: boolean
-  readonly carried_out: boolean
-}
+const KeyRow = Schema.Struct({
+  claimed: Schema.Boolean,
+  request_hash: Schema.String,
+  execution_id: Schema.String,
+  status: Schema.String,
+  response_status: Schema.NullOr(Schema.Int),
+  encrypted_response: Schema.NullOr(Schema.String),
+  abandoned: Schema.Boolean,
+  carried_out: Schema.Boolean
+})
 
 /**
  * A claim is a short lease that its owner renews: when the process dies, a retry must succeed within the time of a
@@ -53,7 +54,7 @@ interface KeyRow {
  */
 const lease = "8 seconds"
 
-const toClaim = (row: KeyRow, key: string, requestHash: string): Claim => {
+const toClaim = (row: typeof KeyRow.Type, key: string, requestHash: string): Claim => {
   if (row.claimed) return { _tag: "Claimed", executionId: row.execution_id }
   if (row.request_hash !== requestHash) return { _tag: "OtherRequest" }
   if (row.status === "running") {
@@ -67,8 +68,9 @@ const toClaim = (row: KeyRow, key: string, requestHash: string): Claim => {
 
 /** Claims a free key. A key with an expired lease is claimed only if the work is repeatable and has changed nothing. */
 const makeClaim = (sql: SqlClient.SqlClient) => {
+  const rows = decoding(sql, KeyRow)
   const tryClaim = (organization: string, scope: string, digest: string, requestHash: string, repeatable: boolean) =>
-    sql<KeyRow>`with mine as (
+    rows`with mine as (
         insert into idempotency_keys as k
           (organization_id, scope, key_digest, request_hash, execution_id, status, locked_until)
         values (${organization}, ${scope}, ${digest}, ${requestHash}, ${newId()}::uuid, 'running',

@@ -21,7 +21,7 @@ export const ownPage = Effect.fnUntraced(function*<A extends object>(
     order by ${sql.literal(order)}
     ${page === undefined ? sql.literal("") : sql`limit ${page.limit} offset ${offsetOf(page)}`}`
   if (page === undefined) return wholeList(yield* rows)
-  const count = sql<{ readonly count: bigint }>`select count(*) as count from ${sql(table.name)} where ${where}`
+  const count = sql`select count(*) as count from ${sql(table.name)} where ${where}`
   const [items, counted] = yield* Effect.all([rows, count], { concurrency: "unbounded" })
-  return { ...page, items, total: Number(counted[0]?.count ?? 0) } satisfies PageOf<A>
+  return { ...page, items, total: Number(counted[0]?.["count"] ?? 0) } satisfies PageOf<A>
 })
