@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { guardText, unguardText } from "../../src/domain/import-export/CsvColumns.ts"
+import { guardText, unguardText } from "../../src/domain/import-export/CsvTable.ts"
 import { fileRows, textOf } from "../../src/workflows/import-export/FileRows.ts"
 
 const options = { kind: "catalog", format: "csv" } as const

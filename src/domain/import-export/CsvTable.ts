@@ -1,4 +1,150 @@
-import { type CsvColumns, type CsvField, readCell, writeCell } from "./CsvColumns.ts"
+import { Result, SchemaAST } from "effect"
+import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
+import { ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
+import { CustomerRecord } from "../customers/CustomerImport.ts"
+import { StockRecord } from "../inventory/StockImport.ts"
+import { LineRecord, OrderRecord } from "../orders/import-export/OrderRecord.ts"
+import { PriceRecord } from "../pricing/PriceImport.ts"
+import { readJson } from "../text/Storable.ts"
+import type { Kind } from "./Import.ts"
+
+/*
+ * Spreadsheets run a cell that begins with one of these as a formula. Exports put an apostrophe before such text, which
+ * a spreadsheet shows as text; imports remove one. Text that already has apostrophes before such a character gets one
+ * more, so that every text round-trips.
+ */
+const formula = /^'*[=+\-@\t\r\n]/
+const guarded = /^'+[=+\-@\t\r\n]/
+
+/** A text as a cell of a CSV file. */
+export const guardText = (text: string): string => formula.test(text) ? `'${text}` : text
+
+/** The text of a cell. */
+export const unguardText = (cell: string): string => guarded.test(cell) ? cell.slice(1) : cell
+
+/** How the texts of a column are read and written. */
+export type CellType = "text" | "number" | "boolean" | "json" | "list"
+
+const truths: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["1", true],
+  ["yes", true],
+  ["false", false],
+  ["0", false],
+  ["no", false]
+])
+
+const integer = /^-?\d{1,16}$/
+
+/** Text that is not JSON stays as it is: the record's schema reports what it expects. */
+const parsed = (text: string): unknown => Result.getOrElse(readJson(text), () => text)
+
+const listOf = (text: string): unknown =>
+  text.startsWith("[") ? parsed(text) : text.split("|").map((part) => part.trim()).filter((part) => part !== "")
+
+/**
+ * The value of a nonempty cell; a value that does not parse as its type stays text, which the record's schema rejects.
+ */
+export const readCell = (type: CellType, cell: string): unknown => {
+  const text = unguardText(cell)
+  switch (type) {
+    case "text":
+      return text
+    case "number":
+      return integer.test(text.trim()) ? Number(text) : text
+    case "boolean":
+      return truths.get(text.trim().toLowerCase()) ?? text
+    case "json":
+      return parsed(text)
+    case "list":
+      return listOf(text)
+  }
+}
+
+const isPlain = (part: unknown): boolean =>
+  typeof part === "string" && part !== "" && part.trim() === part && !part.includes("|") && !part.startsWith("[")
+
+const listText = (list: ReadonlyArray<unknown>): string =>
+  list.every(isPlain) ? guardText(list.join("|")) : JSON.stringify(list)
+
+/** A value as a cell; absent and null are empty. */
+export const writeCell = (type: CellType, value: unknown): string => {
+  if (value === undefined || value === null) return ""
+  if (type === "list" && Array.isArray(value)) return listText(value)
+  if (type === "json") return JSON.stringify(value)
+  if (value instanceof Date) return value.toISOString()
+  return typeof value === "string" ? guardText(value) : String(value)
+}
+
+/** The column of a field. */
+export interface CsvField {
+  readonly name: string
+  readonly column: string
+  readonly type: CellType
+  /** An empty cell sets the field to null, a list to an empty one; for other fields an empty cell means absent. */
+  readonly isCleared: boolean
+  /** Every file must have the column. */
+  readonly isRequired: boolean
+}
+
+/** The columns of a kind of records in CSV, in their order. */
+export interface CsvColumns {
+  readonly fields: ReadonlyArray<CsvField>
+  /** Columns that are accepted and not read: ids in older exports. */
+  readonly ignored?: ReadonlyArray<string>
+  /** A list of the record with a line for each element; lines with the same key follow each other. */
+  readonly lines?: { readonly key: string; readonly field: string; readonly fields: ReadonlyArray<CsvField> }
+  /** Translated texts: `en` under the column's name, other locales with a suffix, like `title:de`. */
+  readonly texts?: ReadonlyArray<CsvField>
+}
+
+type Fields = Readonly<Record<string, { readonly ast: SchemaAST.AST }>>
+
+/** The alternatives of a field in a file. */
+const leavesOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.AST> =>
+  ast._tag === "Union" ? ast.types.flatMap(leavesOf) : [ast]
+
+const isText = ({ _tag }: SchemaAST.AST): boolean => _tag === "String" || _tag === "Literal"
+
+const typeOf = (leaves: ReadonlyArray<SchemaAST.AST>): CellType => {
+  if (leaves.every(isText)) return "text"
+  const [only] = leaves
+  if (only?._tag === "Number") return "number"
+  if (only?._tag === "Boolean") return "boolean"
+  return only?._tag === "Arrays" && only.rest.every(isText) ? "list" : "json"
+}
+
+const fieldsOf = (schema: { readonly fields: Fields }, without: ReadonlyArray<string> = [], prefix = "") =>
+  Object.entries(schema.fields).filter(([name]) => !without.includes(name)).map(([name, { ast }]): CsvField => {
+    const leaves = leavesOf(SchemaAST.toEncoded(ast))
+    const type = typeOf(leaves.filter(({ _tag }) => _tag !== "Undefined" && _tag !== "Null"))
+    return {
+      name,
+      column: `${prefix}${name}`,
+      type,
+      isCleared: type === "list" || (type !== "json" && leaves.some(({ _tag }) => _tag === "Null")),
+      isRequired: !SchemaAST.isOptional(ast)
+    }
+  })
+
+/** The columns of every kind, as its schema describes them. */
+export const csvColumns: { readonly [K in Kind]: CsvColumns } = {
+  catalog: {
+    fields: fieldsOf(ProductRecord, ["attributes", "variants"]),
+    texts: fieldsOf(ProductTexts, ["locale"]),
+    lines: { key: "slug", field: "variants", fields: fieldsOf(VariantRecord, [], "variant.") }
+  },
+  categories: { fields: fieldsOf(CategoryRecord) },
+  brands: { fields: fieldsOf(BrandRecord) },
+  prices: { fields: fieldsOf(PriceRecord) },
+  stock: { fields: fieldsOf(StockRecord) },
+  customers: { fields: fieldsOf(CustomerRecord) },
+  orders: {
+    fields: fieldsOf(OrderRecord, ["id", "customerId", "lineItems"]),
+    ignored: ["id", "customerId", "line.entityId", "line.variantId"],
+    lines: { key: "orderNumber", field: "lineItems", fields: fieldsOf(LineRecord, ["entityId", "variantId"], "line.") }
+  }
+}
 
 /** The cells of a line by the names of their columns; empty ones are left out. */
 export type Row = ReadonlyMap<string, string>
@@ -28,38 +174,41 @@ const headerProblem = (
   return unknown.length === 0 ? undefined : `There is no column "${unknown.join("\", \"")}" in files of this kind.`
 }
 
-const suffixOf = (locale: string) => locale === "en" ? "" : `:${locale}`
+const namesOf = (fields: ReadonlyArray<CsvField> = []) => fields.map(({ column }) => column)
 
-const columnsOf = (fields: ReadonlyArray<CsvField> = [], suffix = "") =>
-  fields.map(({ column }) => `${column}${suffix}`)
+/** The columns of texts in a locale. */
+const textsIn = (locale: string, texts: ReadonlyArray<CsvField> = []) =>
+  locale === "en" ? texts : texts.map((field) => ({ ...field, column: `${field.column}:${locale}` }))
+
+const localeColumn = /^(\w+):(.{1,64})$/
 
 /** The fields of a row's cells; an empty cell clears its field or omits it. Undefined if all cells are empty. */
-const valuesOf = (row: Row, header: ReadonlySet<string>, fields: ReadonlyArray<CsvField>, suffix = "") =>
-  columnsOf(fields, suffix).some((column) => row.has(column))
+const valuesOf = (row: Row, fields: ReadonlyArray<CsvField>) =>
+  fields.some(({ column }) => row.has(column))
     ? Object.fromEntries(
       fields.flatMap(({ column, isCleared, name, type }): ReadonlyArray<readonly [string, unknown]> => {
-        const cell = row.get(`${column}${suffix}`)
+        const cell = row.get(column)
         if (cell !== undefined) return [[name, readCell(type, cell)]]
-        return header.has(`${column}${suffix}`) && isCleared ? [[name, type === "list" ? [] : null]] : []
+        return isCleared ? [[name, type === "list" ? [] : null]] : []
       })
     )
     : undefined
 
-const localeColumn = /^(\w+):(.{1,64})$/
-
-const recordOf = ({ fields, lines, texts = [] }: CsvColumns, names: ReadonlyArray<string>) => {
-  const header = new Set(names)
-  const locales = new Set(["en", ...names.flatMap((name) => localeColumn.exec(name)?.[2] ?? [])])
+const recordOf = ({ fields, lines, texts }: CsvColumns, header: ReadonlyArray<string>) => {
+  const present = (some: ReadonlyArray<CsvField> = []) => some.filter(({ column }) => header.includes(column))
+  const [own, ofLine] = [present(fields), present(lines?.fields)]
+  const locales = new Set(["en", ...header.flatMap((name) => localeColumn.exec(name)?.[2] ?? [])])
+  const ofLocale = [...locales].map((locale) => [locale, present(textsIn(locale, texts))] as const)
   return (rows: ReadonlyArray<Row>) => {
     const first = rows[0] ?? new Map<string, string>()
-    const attributes = [...locales].flatMap((locale) => {
-      const values = valuesOf(first, header, texts, suffixOf(locale))
+    const attributes = ofLocale.flatMap(([locale, fields]) => {
+      const values = valuesOf(first, fields)
       return values === undefined ? [] : [{ locale, ...values }]
     })
-    const elements = rows.flatMap((row) => valuesOf(row, header, lines?.fields ?? []) ?? [])
+    const elements = rows.flatMap((row) => valuesOf(row, ofLine) ?? [])
     const isLeftOut = lines === undefined || (elements.length === 0 && !lines.fields.some((field) => field.isRequired))
     return {
-      ...valuesOf(first, header, fields),
+      ...valuesOf(first, own),
       ...(attributes.length === 0 ? {} : { attributes }),
       ...(isLeftOut ? {} : { [lines.field]: elements })
     }
@@ -68,18 +217,18 @@ const recordOf = ({ fields, lines, texts = [] }: CsvColumns, names: ReadonlyArra
 
 /** The header of files with these columns, with texts in these locales. */
 export const csvHeader = ({ fields, lines, texts }: CsvColumns, locales: ReadonlyArray<string>) => [
-  ...columnsOf(fields),
-  ...locales.flatMap((locale) => columnsOf(texts, suffixOf(locale))),
-  ...columnsOf(lines?.fields)
+  ...namesOf(fields),
+  ...locales.flatMap((locale) => namesOf(textsIn(locale, texts))),
+  ...namesOf(lines?.fields)
 ]
 
 /** Reads files with these columns. A line without a key continues the record before it. */
 export const csvTable = (columns: CsvColumns): OpenTable => {
-  const { fields, ignored = [], lines, texts = [] } = columns
+  const { fields, ignored = [], lines, texts } = columns
   const names = new Set([...csvHeader(columns, ["en"]), ...ignored])
   const isKnown = (name: string) =>
-    names.has(name) || texts.some(({ column }) => column === localeColumn.exec(name)?.[1])
-  const required = columnsOf([...fields, ...lines?.fields ?? []].filter(({ isRequired }) => isRequired))
+    names.has(name) || namesOf(texts).some((column) => column === localeColumn.exec(name)?.[1])
+  const required = namesOf([...fields, ...lines?.fields ?? []].filter(({ isRequired }) => isRequired))
   return (header) => {
     const problem = headerProblem(header, isKnown, required)
     if (problem !== undefined) return { problem }
@@ -97,10 +246,7 @@ const cellsOf = (fields: ReadonlyArray<CsvField> = [], values: Values = {}): Rea
 
 const isValues = (value: unknown): value is Values => typeof value === "object" && value !== null
 
-const listOf = (record: Values, field = ""): ReadonlyArray<Values> => {
-  const list = record[field]
-  return Array.isArray(list) ? list.filter(isValues) : []
-}
+const elementsOf = (list: unknown): ReadonlyArray<Values> => Array.isArray(list) ? list.filter(isValues) : []
 
 /** The lines of a record. Lines after the first repeat its key and none of its other columns. */
 export const csvLines = (
@@ -108,8 +254,8 @@ export const csvLines = (
   record: Values,
   locales: ReadonlyArray<string>
 ): ReadonlyArray<ReadonlyArray<string>> => {
-  const attributes = listOf(record, "attributes")
-  const [first, ...rest] = listOf(record, lines?.field)
+  const attributes = elementsOf(record["attributes"])
+  const [first, ...rest] = elementsOf(record[lines?.field ?? ""])
   const line = (own: Values, textsOf: (locale: string) => Values | undefined, element: Values | undefined) => [
     ...cellsOf(fields, own),
     ...locales.flatMap((locale) => cellsOf(texts, textsOf(locale))),
