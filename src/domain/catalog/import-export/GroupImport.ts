@@ -5,12 +5,11 @@ import type { Change } from "../../events/Event.ts"
 import { type CategoryId, newId } from "../../ids/Id.ts"
 import { refused, upsertOf } from "../../import-export/Upsert.ts"
 import { withSent } from "../../records/RecordService.ts"
-import { keyText, StorableObject } from "../../text/Storable.ts"
-import type { Brand } from "../brands/Brand.ts"
+import { type Brand, BrandChange } from "../brands/Brand.ts"
 import { brands } from "../brands/BrandRepo.ts"
-import { Category } from "../categories/Category.ts"
+import { Category, NewCategory } from "../categories/Category.ts"
 import { categories } from "../categories/CategoryRepo.ts"
-import { Slug, SortOrder } from "../Entity.ts"
+import { Slug } from "../Entity.ts"
 import { categoryReads, type CategoryState } from "./CatalogImportRepo.ts"
 
 /**
@@ -20,19 +19,34 @@ import { categoryReads, type CategoryState } from "./CatalogImportRepo.ts"
 export const CategoryRecord = Schema.Struct({
   slug: Slug,
   parent: Schema.optional(Schema.NullOr(Slug)),
-  sortOrder: Schema.optional(SortOrder),
+  sortOrder: NewCategory.fields.sortOrder,
   status: Schema.optional(Category.fields.status),
-  metadata: Schema.optional(StorableObject)
+  metadata: NewCategory.fields.metadata
 }).annotate({ identifier: "CategoryRecord" })
 export type CategoryRecord = typeof CategoryRecord.Type
 
 /** A brand in a file, identified by slug; the default of its name is the slug. */
-export const BrandRecord = Schema.Struct({
-  slug: Slug,
-  displayName: Schema.optional(keyText(500)),
-  metadata: Schema.optional(StorableObject)
-}).annotate({ identifier: "BrandRecord" })
+export const BrandRecord = Schema.Struct({ ...BrandChange.fields, slug: Slug }).annotate({ identifier: "BrandRecord" })
 export type BrandRecord = typeof BrandRecord.Type
+
+/** A category that only its slug is known of: a root. */
+export const blankCategory = (slug: string): Category => ({
+  id: newId(),
+  parentId: null,
+  slug,
+  sortOrder: 0,
+  status: "active",
+  metadata: {}
+})
+
+/** A brand that only its slug is known of. */
+export const blankBrand = (slug: string, organizationId: string): Brand => ({
+  id: newId(),
+  organizationId,
+  slug,
+  displayName: slug,
+  metadata: {}
+})
 
 /** Imports categories. */
 export const categoryImport = Effect.flatMap(
@@ -41,8 +55,7 @@ export const categoryImport = Effect.flatMap(
     upsertOf(read, ({ parent, ...sent }: CategoryRecord, state, draft) => {
       const before = state.bySlug.get(sent.slug)
       return Result.map(parentOf(state, parent, sent.slug, before), (parentId) => {
-        const blank: Category = { id: newId(), parentId, slug: sent.slug, sortOrder: 0, status: "active", metadata: {} }
-        const after = withSent(before ?? blank, { ...sent, parentId })
+        const after = withSent(before ?? blankCategory(sent.slug), { ...sent, parentId })
         state.bySlug.set(after.slug, after)
         state.byId.set(after.id, after)
         draft.change(...categoryChanges(before, after))
@@ -62,8 +75,7 @@ export const brandImport = Effect.flatMap(RowBatchRepo, (rows) =>
       ),
     (sent, { organizationId, stored }, draft) => {
       const before = stored.get(sent.slug)
-      const blank: Brand = { id: newId(), organizationId, slug: sent.slug, displayName: sent.slug, metadata: {} }
-      const after = withSent(before ?? blank, sent)
+      const after = withSent(before ?? blankBrand(sent.slug, organizationId), sent)
       if (!Equal.equals(before, after)) {
         const type = before === undefined ? "brands.create" : "brands.update"
         draft.put(brands, after)

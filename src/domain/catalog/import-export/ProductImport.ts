@@ -7,13 +7,12 @@ import { type EntityId, newId } from "../../ids/Id.ts"
 import { type BatchContext, refused, upsertOf } from "../../import-export/Upsert.ts"
 import { withSent } from "../../records/RecordService.ts"
 import type { Table } from "../../records/Table.ts"
-import type { Brand } from "../brands/Brand.ts"
 import { brands } from "../brands/BrandRepo.ts"
-import type { Category } from "../categories/Category.ts"
 import { categories } from "../categories/CategoryRepo.ts"
 import type { CatalogEntity, NewEntity } from "../Entity.ts"
 import { fieldReads, type FieldState, productReads, productTables as tables } from "./CatalogImportRepo.ts"
 import type { ProductState, StoredProduct, StoredTexts } from "./CatalogImportRepo.ts"
+import { blankBrand, blankCategory } from "./GroupImport.ts"
 import { planFields } from "./ProductFields.ts"
 import { mediaIssues, planMedia } from "./ProductMedia.ts"
 import type { ProductRecord, ProductTexts } from "./ProductRecord.ts"
@@ -94,11 +93,6 @@ const entityAfter = (before: CatalogEntity, record: ProductRecord, now: Date): C
   return Equal.equals(after, before) ? before : { ...after, updatedAt: now }
 }
 
-interface PlannedTexts {
-  readonly changed: ReadonlyArray<StoredTexts>
-  readonly before: ReadonlyArray<StoredTexts>
-}
-
 const planTexts = (entityId: EntityId, stored: ReadonlyArray<StoredTexts>, sent: ReadonlyArray<ProductTexts>) => {
   const byLocale = new Map(stored.map((texts) => [texts.locale, texts]))
   const [changed, before]: [Array<StoredTexts>, Array<StoredTexts>] = [[], []]
@@ -114,7 +108,7 @@ const planTexts = (entityId: EntityId, stored: ReadonlyArray<StoredTexts>, sent:
     changed.push(after)
     if (old !== undefined) before.push(old)
   }
-  return Result.succeed<PlannedTexts>({ changed, before })
+  return Result.succeed({ changed, before })
 }
 
 /** An entity in the change log: one entry for all changed fields. */
@@ -165,31 +159,8 @@ const planProduct = (
 
 /** What links of products lead to; a missing category is created as a root, a brand with the slug as its name. */
 const groups = {
-  categories: {
-    subject: "category",
-    key: "categoryId",
-    table: categories,
-    blank: (slug: string): Category => ({
-      id: newId(),
-      parentId: null,
-      slug,
-      sortOrder: 0,
-      status: "active",
-      metadata: {}
-    })
-  },
-  brands: {
-    subject: "brand",
-    key: "brandId",
-    table: brands,
-    blank: (slug: string, organizationId: string): Brand => ({
-      id: newId(),
-      organizationId,
-      slug,
-      displayName: slug,
-      metadata: {}
-    })
-  }
+  categories: { subject: "category", key: "categoryId", table: categories, blank: blankCategory },
+  brands: { subject: "brand", key: "brandId", table: brands, blank: blankBrand }
 } as const
 
 /** Replaces the categories or brands of the entity by those of a record; an absent key keeps them. */

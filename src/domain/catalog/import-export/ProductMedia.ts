@@ -48,15 +48,6 @@ const targetOf = (
 
 const placeOf = ({ mediaAssetId, variantId }: AttachedMedium): string => `${variantId ?? ""} ${mediaAssetId}`
 
-/** As the change log shows it, in the history of the entity. */
-const shown = ({ entityId, mediaAssetId, role, sortOrder, variantId }: AttachedMedium) => ({
-  entityId,
-  variantId,
-  mediaAssetId,
-  role,
-  sortOrder
-})
-
 /**
  * Replaces the media of an entity and its variants by those of a record. A medium whose place or role changes is
  * recorded as attached again. A variant that is missing refuses the record, whose product is written nevertheless.
@@ -89,10 +80,10 @@ export const planMedia = (
     if (was?.role === one.role && was.sortOrder === one.sortOrder) continue
     const change: Change = { type: "media.attach", ...of, payload: one }
     draft.put(productTables.media, { ...one, attachedAt: attachedAt(index) })
-    draft.change(was === undefined ? change : { ...change, before: shown(was) })
+    draft.change(was === undefined ? change : { ...change, before: was })
   }
   for (const one of stored.filter((one) => !after.has(placeOf(one)))) {
     draft.remove(productTables.media, one)
-    draft.change({ type: "media.detach", ...of, payload: { ...shown(one), deleted: true }, before: shown(one) })
+    draft.change({ type: "media.detach", ...of, payload: { ...one, deleted: true }, before: one })
   }
 }

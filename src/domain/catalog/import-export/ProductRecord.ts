@@ -1,11 +1,10 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { MediaAssetId } from "../../ids/Id.ts"
 import { MediaRole } from "../../media/MediaAsset.ts"
+import { maybe } from "../../pricing/Bounds.ts"
 import { AnyJson, FreeText, keyText, StorableObject } from "../../text/Storable.ts"
-import { EntityStatus, EntityType, TaxClass } from "../Entity.ts"
-import { Locale, Slug, SortOrder } from "../Entity.ts"
-
-const maybe = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
+import { EntityChange, EntityType, Locale, Slug, SortOrder } from "../Entity.ts"
+import { NewVariant, Variant } from "../variants/Variant.ts"
 
 const Label = keyText(255)
 
@@ -26,10 +25,8 @@ export type ProductTexts = typeof ProductTexts.Type
 
 /** A variant, identified by its SKU, else by its options. */
 export const VariantRecord = Schema.Struct({
-  sku: maybe(Label),
-  barcode: maybe(Label),
-  taxClass: maybe(TaxClass),
-  status: Schema.optional(Schema.Literals(["active", "discontinued"])),
+  ...Struct.pick(NewVariant.fields, ["sku", "barcode", "taxClass"]),
+  status: Schema.optional(Variant.fields.status),
   metadata: Schema.optional(StorableObject),
   options: Schema.optional(Schema.Record(Label, Label))
 })
@@ -57,11 +54,8 @@ export type MediumRecord = typeof MediumRecord.Type
 export const ProductRecord = Schema.Struct({
   slug: Slug,
   type: Schema.optional(EntityType),
-  status: Schema.optional(EntityStatus),
-  isVisible: Schema.optional(Schema.Boolean),
-  taxClass: maybe(TaxClass),
-  metadata: Schema.optional(StorableObject),
-  customFields: Schema.optional(StorableObject),
+  ...Struct.pick(EntityChange.fields, ["status", "isVisible", "taxClass"]),
+  ...Struct.pick(EntityChange.fields, ["metadata", "customFields"]),
   attributes: Schema.optional(Schema.Array(ProductTexts).check(upTo(100))),
   categories: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
   brands: Schema.optional(Schema.Array(Slug).check(upTo(1000))),
