@@ -59,6 +59,11 @@ export const changeLogInsert = (
   }::jsonb) o
     ${guard === undefined ? sql.literal("") : sql.literal(`where exists (select 1 from ${guard})`)}`
 
+/** Writes a change log entry in a separate statement: within a transaction, or for what changes no row. */
+export const recordChange = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, change: Change) {
+  yield* sql`with entry as (${changeLogInsert(sql, yield* CurrentActor, [change])}) select 1`
+})
+
 /** A change that only the statement can describe in full: SQL texts over the rows of `from`, one entry per row. */
 export interface Written {
   /** A name, or an SQL text that returns one. */

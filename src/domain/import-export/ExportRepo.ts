@@ -1,11 +1,11 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { currentOrganization } from "../access/Actor.ts"
 import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
 import { MediumRecord, ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
 import { Address } from "../customers/Customer.ts"
 import { CustomerRecord } from "../customers/CustomerImport.ts"
-import { changeLogInsert, isoTime } from "../events/ChangeLogRepo.ts"
+import { isoTime, recordChange } from "../events/ChangeLogRepo.ts"
 import { newId, nilId } from "../ids/Id.ts"
 import { StockRecord } from "../inventory/StockImport.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecord.ts"
@@ -72,6 +72,8 @@ const sellable = {
   options: `${optionsOf("x.variant_id", "x.organization_id")}::jsonb`
 }
 
+const bySlug = { start: [""], order: "slug", cursor: "p.slug" }
+
 /** Rows `x` that belong to entities, page by page of these. */
 const ofEntities = (
   fields: Readonly<Record<string, unknown>>,
@@ -79,12 +81,10 @@ const ofEntities = (
   from: string,
   order: string
 ): PageQuery => ({
-  start: [""],
+  ...bySlug,
   rows: (sql, organization, [slug]) =>
     sql`select id, slug, organization_id from catalog_entities_read
       where organization_id = ${organization} and slug > ${slug}`,
-  order: "slug",
-  cursor: "p.slug",
   records: `(select coalesce(json_agg(to_json(r)), '[]') from (select ${
     columnsOf(fields, "x", { ...sellable, ...expressions })
   } from ${from} where x.organization_id = p.organization_id and x.entity_id = p.id
@@ -158,14 +158,12 @@ const addressFields = {
 
 const queries: { readonly [K in Kind]: PageQuery } = {
   catalog: {
-    start: [""],
+    ...bySlug,
     rows: (sql, organization, [slug], order) =>
       sql`select *, ${JSON.stringify(order.ranks)}::jsonb as ranks, ${order.rank === undefined}::boolean as is_again
         from catalog_entities_read where organization_id = ${organization} and slug > ${slug} ${
         amongTypes(sql, order)
       }`,
-    order: "slug",
-    cursor: "p.slug",
     records: `case when not p.is_again or exists (select 1 from ${fieldsFrom} and not ${isEarlier})
       then json_build_array(${product}) else '[]' end`
   },
@@ -184,11 +182,9 @@ const queries: { readonly [K in Kind]: PageQuery } = {
     records: `json_build_array(${orderedJsonOf(CategoryRecord.fields, "p")})`
   },
   brands: {
-    start: [""],
+    ...bySlug,
     rows: (sql, organization, [slug]) =>
       sql`select * from brands_read where organization_id = ${organization} and slug > ${slug}`,
-    order: "slug",
-    cursor: "p.slug",
     records: `json_build_array(${orderedJsonOf(BrandRecord.fields, "p")})`
   },
   prices: ofEntities(
@@ -268,11 +264,9 @@ const make = (sql: SqlClient.SqlClient) => {
 
   /** Records the start of an export in the audit trail. */
   const note = Effect.fn("ExportRepo.note")(function*(kind: Kind, format: ExportFormat) {
-    const actor = yield* CurrentActor
     const id = newId()
-    const payload = { id, organizationId: actor.organizationId, kind, format }
-    const change = { type: "exports.create", entityType: "export", entityId: id, payload } as const
-    yield* sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`
+    const payload = { id, organizationId: yield* currentOrganization, kind, format }
+    yield* recordChange(sql, { type: "exports.create", entityType: "export", entityId: id, payload })
   }, Effect.orDie)
 
   /** The references that entities can have. */

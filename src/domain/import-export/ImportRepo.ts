@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
-import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { recordChange } from "../events/ChangeLogRepo.ts"
 import type { ChangeType } from "../events/Event.ts"
 import { type ImportId, newId } from "../ids/Id.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
@@ -31,15 +31,12 @@ const Queued = Schema.Struct({ ...Import.fields, contentHash: Schema.NullOr(Sche
 const OpenImport = Schema.Struct(Struct.pick(Import.fields, ["id", "organizationId"]))
 
 /** Writes the change log's entry of an import. */
-export const recordImport = Effect.fnUntraced(
-  function*(sql: SqlClient.SqlClient, type: Extract<ChangeType, `imports.${string}`>, record: Import, before?: Import) {
-    const actor = yield* CurrentActor
-    const change = { type, entityType: "import" as const, entityId: record.id, payload: record }
-    yield* sql`with entry as (${
-      changeLogInsert(sql, actor, [before === undefined ? change : { ...change, before }])
-    }) select 1`
-  }
-)
+export const recordImport = (
+  sql: SqlClient.SqlClient,
+  type: Extract<ChangeType, `imports.${string}`>,
+  record: Import,
+  before: Import | null
+) => recordChange(sql, { type, entityType: "import", entityId: record.id, payload: record, before })
 
 const makeArrival = (sql: SqlClient.SqlClient) => {
   /** Creates an import for a file about to arrive. */
@@ -101,11 +98,15 @@ const makeArrival = (sql: SqlClient.SqlClient) => {
       where organization_id = ${organization} and key_scope = ${key}::text`
     if (found === undefined) return undefined
     const { contentHash: hash, ...record } = found
-    if (queued.length > 0) yield* recordImport(sql, "imports.create", record)
+    if (queued.length > 0) yield* recordImport(sql, "imports.create", record, null)
     return { record, earlier: queued.length === 0, sameContent: hash === contentHash }
   }, Effect.orDie)
 
-  return { begin, stage, discard, queue }
+  /** Runs work in one transaction. */
+  const together = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.catchIf(sql.withTransaction(work), SqlError.isSqlError, Effect.die)
+
+  return { begin, stage, discard, queue, together }
 }
 
 const makeReads = (sql: SqlClient.SqlClient) => {
@@ -193,14 +194,7 @@ const makeEnds = (sql: SqlClient.SqlClient) => {
 
 /** Imports: their files while they arrive, their records, and their end. */
 export class ImportRepo extends Context.Service<ImportRepo>()("stoa/domain/import-export/ImportRepo", {
-  make: Effect.map(SqlClient.SqlClient, (sql) => ({
-    ...makeArrival(sql),
-    ...makeReads(sql),
-    ...makeEnds(sql),
-    /** Runs work in one transaction. */
-    together: <A, E, R>(work: Effect.Effect<A, E, R>) =>
-      Effect.catchIf(sql.withTransaction(work), SqlError.isSqlError, Effect.die)
-  }))
+  make: Effect.map(SqlClient.SqlClient, (sql) => ({ ...makeArrival(sql), ...makeReads(sql), ...makeEnds(sql) }))
 }) {
   static readonly layer = Layer.effect(ImportRepo, ImportRepo.make)
 }

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { CurrentActor } from "../../../domain/access/Actor.ts"
-import { changeLogInsert } from "../../../domain/events/ChangeLogRepo.ts"
+import { recordChange } from "../../../domain/events/ChangeLogRepo.ts"
 import type { PluginType } from "../../../domain/events/Event.ts"
 import { PluginDatabase } from "./PluginDatabase.ts"
 import type { Table } from "./Table.ts"
@@ -35,10 +34,9 @@ export const pluginDatabase = (sql: SqlClient.SqlClient, { events, id, tables }:
       if (!announced.has(event)) {
         return yield* Effect.die(new Error(`Plugin "${id}" does not list the event "${event}".`))
       }
-      const actor = yield* CurrentActor
       // Names of events are those of the manifest, which the types of the core cannot know.
       const change = { ...of, type: event as PluginType, entityType: of.entityType as PluginType }
-      yield* Effect.orDie(sql`with entry as (${changeLogInsert(sql, actor, [change])}) select 1`)
+      yield* Effect.orDie(recordChange(sql, change))
     }),
     sql
   })
