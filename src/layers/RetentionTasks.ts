@@ -5,7 +5,7 @@ import { RevisionRepo } from "../domain/catalog/revisions/RevisionRepo.ts"
 import { EventRepo } from "../domain/events/EventRepo.ts"
 import { IdempotencyKeys } from "../domain/idempotency/IdempotencyKeys.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
-import { defineTask, Tasks } from "../domain/jobs/Task.ts"
+import { defineTask, purgeTask, Tasks } from "../domain/jobs/Task.ts"
 import { Media } from "../domain/media/Media.ts"
 import { PaymentEventRepo } from "../domain/payments/PaymentEventRepo.ts"
 import { WebhookDeliveryRepo } from "../domain/webhooks/WebhookRepo.ts"
@@ -14,31 +14,10 @@ import { AppConfig } from "./config/AppConfig.ts"
 import { RateLimitRepo } from "./ratelimits/RateLimitRepo.ts"
 import { Deliveries } from "./webhooks/Deliveries.ts"
 
-/** Rows of one statement: short locks, and what is left is done at once. */
+/** Rows of one statement. */
 const rows = 1000
 
-/** Every ten minutes; what came together since then is removed however much it is. */
-const schedule = "*/10 * * * *"
-
-/** Repeats a purge that stopped at its limit, and adds up. */
-const untilDone = <E, R>(purge: Effect.Effect<number, E, R>): Effect.Effect<number, E, R> =>
-  Effect.gen(function*() {
-    let removed = 0
-    for (let last = rows; last >= rows;) {
-      last = yield* purge
-      removed += last
-    }
-    return removed
-  })
-
-/** A task that removes what has had its time. Two never run at once: a turn that takes long outlasts the next tick. */
-const purging = <E>(name: string, purge: Effect.Effect<number, E>) =>
-  defineTask({
-    slug: `retention/${name}`,
-    schedule,
-    concurrency: { key: () => `retention/${name}`, supersedes: true },
-    handler: () => Effect.map(purge, (removed) => ({ output: { removed } }))
-  })
+const purging = <E>(name: string, purge: Effect.Effect<number, E>) => purgeTask(name, rows, purge)
 
 /**
  * What must not grow for ever (ARCHITECTURE invariant 7), as scheduled tasks of the job queue: each has its record, its
@@ -64,23 +43,23 @@ export const retentionTasks = Layer.effectDiscard(Effect.gen(function*() {
   )
   yield* Effect.forEach(
     [
-      purging("carts", untilDone(carts.purgeEnded(days.cartDays))),
-      purging("holds", untilDone(holds.purgeEnded(days.holdDays))),
-      purging("idempotency-keys", untilDone(keys.purge(days.idempotencyHours))),
-      purging("provider-events", untilDone(provider.purge(days.providerEventDays))),
-      purging("change-log", keepDays === 0 ? Effect.succeed(0) : untilDone(changeLog.purge(rows, keepDays))),
-      purging("cluster-messages", untilDone(messages)),
-      purging("webhook-deliveries", untilDone(log.purge(retentionDays, rows))),
-      purging("revisions", untilDone(revisions.purge(rows, days.revisionDays))),
-      purging("rate-limits", untilDone(limits.purge(rows))),
-      purging("sessions", untilDone(auth.purgeSessions(rows))),
+      purging("carts", carts.purgeEnded(days.cartDays)),
+      purging("holds", holds.purgeEnded(days.holdDays)),
+      purging("idempotency-keys", keys.purge(days.idempotencyHours)),
+      purging("provider-events", provider.purge(days.providerEventDays)),
+      purging("change-log", keepDays === 0 ? Effect.succeed(0) : changeLog.purge(rows, keepDays)),
+      purging("cluster-messages", messages),
+      purging("webhook-deliveries", log.purge(retentionDays, rows)),
+      purging("revisions", revisions.purge(rows, days.revisionDays)),
+      purging("rate-limits", limits.purge(rows)),
+      purging("sessions", auth.purgeSessions(rows)),
       // Files of media that were deleted, and of uploads that died.
-      purging("media-files", untilDone(media.removeFiles(rows))),
-      purging("verifications", untilDone(auth.purgeVerifications(rows))),
+      purging("media-files", media.removeFiles(rows)),
+      purging("verifications", auth.purgeVerifications(rows)),
       // Nothing is removed here: deliveries whose job was lost get another one.
       defineTask({
         slug: "webhooks/revive",
-        schedule,
+        schedule: "*/10 * * * *",
         handler: () => Effect.map(webhooks.revive, (revived) => ({ output: { revived } }))
       })
     ],

@@ -91,6 +91,25 @@ export interface Task {
 export const defineTask = (task: Task): Task => task
 
 /**
+ * A task that removes what has had its time, every ten minutes. `purge` removes up to `limit` rows, for short locks, and
+ * is repeated until it stops below that: what came together since then is removed however much it is. Two never run at
+ * once: a turn that takes long outlasts the next tick.
+ */
+export const purgeTask = <E>(name: string, limit: number, purge: Effect.Effect<number, E>): Task => ({
+  slug: `retention/${name}`,
+  schedule: "*/10 * * * *",
+  concurrency: { key: () => `retention/${name}`, supersedes: true },
+  handler: Effect.fnUntraced(function*() {
+    let removed = 0
+    for (let last = limit; last >= limit;) {
+      last = yield* purge
+      removed += last
+    }
+    return { output: { removed } }
+  })
+})
+
+/**
  * The tasks of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process registers all
  * of them, because enqueuing needs a task's policies and running needs its handler.
  */

@@ -7,7 +7,7 @@ import { type Import, ImportExportSettings, isOver } from "../../domain/import-e
 import { ImportKinds } from "../../domain/import-export/ImportKinds.ts"
 import { ImportRepo } from "../../domain/import-export/ImportRepo.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
-import { defineTask, GiveUp, Tasks } from "../../domain/jobs/Task.ts"
+import { defineTask, GiveUp, purgeTask, Tasks } from "../../domain/jobs/Task.ts"
 
 /** Slug of the job that works on an import. */
 export const importTask = "imports/run"
@@ -136,19 +136,7 @@ const reviving = Tasks.add(Effect.gen(function*() {
 const purging = Tasks.add(Effect.gen(function*() {
   const repo = yield* ImportRepo
   const { keepDays } = yield* ImportExportSettings
-  return defineTask({
-    slug: "retention/imports",
-    schedule: "*/10 * * * *",
-    concurrency: { key: () => "retention/imports", supersedes: true },
-    handler: Effect.fnUntraced(function*() {
-      let removed = 0
-      for (let last = perTurn; last >= perTurn;) {
-        last = yield* repo.purge(keepDays, perTurn)
-        removed += last
-      }
-      return { output: { removed } }
-    })
-  })
+  return purgeTask("imports", perTurn, repo.purge(keepDays, perTurn))
 }))
 
 /** Tasks of imports. */
