@@ -15,11 +15,11 @@ import {
 import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Text } from "../../domain/text/Storable.ts"
-import { summary } from "../endpoint/Resource.ts"
+import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, OwnIdempotency } from "../middleware/Idempotency.ts"
+import { OwnIdempotency } from "../middleware/Idempotency.ts"
 
 /** The body as it is read; its size is limited by the route and not by the edge. */
 const File = HttpApiSchema.StreamUint8Array({
@@ -56,16 +56,15 @@ const sent = Schema.Struct({
 export type SentQuery = typeof sent.Type
 
 const params = { id: ImportId }
-const mayImport = anyOf(...importing)
 
 /** Imports of files (docs/import-export.md). The handler checks which kinds a caller may import. */
-export const ImportsGroup = HttpApiGroup.make("imports").add(
+export const ImportsGroup = guarded(
+  "imports",
   HttpApiEndpoint.post("create", "/api/imports", {
     query: sent.fields,
     payload: File,
     success: Data(Import).pipe(HttpApiSchema.status(202))
   })
-    .annotate(Access, mayImport)
     .annotate(OwnIdempotency, true)
     .annotateMerge(
       summary(
@@ -78,31 +77,24 @@ export const ImportsGroup = HttpApiGroup.make("imports").add(
     query: { ...pageQuery, kind: Schema.optional(Kind), state: Schema.optional(ImportState) },
     success: Page(Import)
   })
-    .annotate(Access, mayImport)
     .annotateMerge(summary("List imports, newest first")),
   HttpApiEndpoint.get("get", "/api/imports/:id", { params, success: Data(Import) })
-    .annotate(Access, mayImport)
     .annotateMerge(summary("An import and how far it is")),
   HttpApiEndpoint.get("refusals", "/api/imports/:id/refusals", { params, query: pageQuery, success: Page(RefusedRow) })
-    .annotate(Access, mayImport)
     .annotateMerge(summary("Records that were refused, and why")),
   HttpApiEndpoint.get("report", "/api/imports/:id/refusals.csv", {
     params,
     success: HttpApiSchema.StreamUint8Array({ contentType: "text/csv" })
   })
-    .annotate(Access, mayImport)
     .annotateMerge(summary("The same as a file")),
   HttpApiEndpoint.post("cancel", "/api/imports/:id/cancel", { params, success: Data(Import) })
-    .annotate(Access, mayImport)
     .annotateMerge(
       summary(
         "Stop an import",
         "After the batch that is being worked on; what was done stays done. 409 when it is over."
       )
     )
-)
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, anyOf(...importing))
 
 /** Downloads of all records of a kind. */
 export const ExportsGroup = HttpApiGroup.make("exports").add(

@@ -1,5 +1,5 @@
 import { Context, Effect, Exit, Layer, Stream } from "effect"
-import { createHash, type Hash } from "node:crypto"
+import { createHash } from "node:crypto"
 import { type Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { PayloadTooLarge } from "../../domain/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
@@ -44,13 +44,6 @@ async function* packs(
   yield { rows, bytes: arrival.bytes }
 }
 
-async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk)
-    yield chunk
-  }
-}
-
 /** A key per caller, because two callers can choose the same text. Only its digest is stored. */
 const scopeOf = ({ keyId, type, userId }: Actor, key: string): string =>
   createHash("sha256").update(JSON.stringify([type, keyId ?? userId, key])).digest("hex")
@@ -66,7 +59,7 @@ const make = Effect.gen(function*() {
     function*(id: ImportId, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
       const hash = createHash("sha256").update(JSON.stringify(options))
       const arrival: Arrival = { bytes: 0 }
-      const bytes = hashed(Stream.toAsyncIterable(file), hash)
+      const bytes = Stream.toAsyncIterable(Stream.tap(file, (chunk) => Effect.sync(() => hash.update(chunk))))
       let after = 0
       yield* Stream.fromAsyncIterable(packs(bytes, options, arrival, maxFileBytes), (error) => error).pipe(
         Stream.runForEach(({ bytes, rows }) =>
