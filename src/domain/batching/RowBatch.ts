@@ -26,6 +26,10 @@ export class RowTable<A extends object> extends Table<A> {
   }
 }
 
+/** A table whose rows are there or not: a batch changes no columns of an existing row. */
+export const linkTable = <A extends object>(name: string, key: string, schema: Table<A>["schema"]) =>
+  new RowTable(name, schema, { key, updates: "" })
+
 /** Rows of some tables, the change log of them and the hooks that run once they are committed. */
 export class RowBatch {
   readonly puts = new Map<Table<object>, Array<object>>()

@@ -1,5 +1,5 @@
-import { Effect, Result, Schema } from "effect"
-import { type RowBatch, RowTable } from "../batching/RowBatch.ts"
+import { Effect, Result, Schema, Struct } from "effect"
+import { linkTable, type RowBatch } from "../batching/RowBatch.ts"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { AddressId, CustomerGroupId, CustomerId, newId, nilId } from "../ids/Id.ts"
@@ -14,10 +14,9 @@ import {
   customerChange,
   Email,
   maxAddresses,
-  Name,
   NewAddress,
-  newCustomer,
-  Phone
+  NewCustomer,
+  newCustomer
 } from "./Customer.ts"
 import type { CustomerGroup } from "./CustomerGroup.ts"
 import { groups } from "./CustomerGroupRepo.ts"
@@ -30,22 +29,17 @@ import { customerReads, customers } from "./CustomerRepo.ts"
  */
 export const CustomerRecord = Schema.Struct({
   email: Email,
-  firstName: maybe(Name),
-  lastName: maybe(Name),
-  phone: maybe(Phone),
+  ...Struct.pick(NewCustomer.fields, ["firstName", "lastName", "phone"]),
   groups: Schema.optional(Schema.Array(Text).check(Schema.isMaxLength(100))),
   metadata: maybe(StorableObject),
   addresses: Schema.optional(Schema.Array(NewAddress).check(Schema.isMaxLength(20)))
 }).annotate({ identifier: "CustomerRecord" })
 export type CustomerRecord = typeof CustomerRecord.Type
 
-const members = new RowTable(
+const members = linkTable(
   "customer_group_members",
-  Schema.Struct({ groupId: CustomerGroupId, customerId: CustomerId }),
-  {
-    key: "group_id, customer_id",
-    updates: ""
-  }
+  "group_id, customer_id",
+  Schema.Struct({ groupId: CustomerGroupId, customerId: CustomerId })
 )
 
 /** The customers that orders in files belong to, by e-mail address. */

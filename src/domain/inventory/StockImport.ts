@@ -1,4 +1,4 @@
-import { Effect, Equal, Result, Schema, Struct } from "effect"
+import { Effect, Equal, Result, Schema, String, Struct } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
 import { RowTable } from "../batching/RowBatch.ts"
 import { sellableFields, Sellables } from "../catalog/Sellables.ts"
@@ -36,23 +36,21 @@ const stockItems = new RowTable("stock_items", Schema.Struct({ sellableId: Uuid,
   updates: "version = t.version + 1"
 })
 
-const target = Struct.pick(StockLevel.fields, ["entityId", "variantId", "warehouseId"])
-const settings = Struct.pick(StockLevel.fields, ["unitCost", "reorderThreshold", "reorderQuantity", "allowNegative"])
+const place = ["entityId", "variantId", "warehouseId"] as const
+const replaced = ["unitCost", "reorderThreshold", "reorderQuantity", "allowNegative", "updatedAt"] as const
 
 const stockLevels = new RowTable(
   "stock_levels",
   Schema.Struct({
-    id: StockLevel.fields.id,
-    ...target,
-    ...settings,
+    ...Struct.pick(StockLevel.fields, ["id", ...place, ...replaced]),
     sellableId: Uuid,
-    onHand: StockLevel.fields.quantityOnHand,
-    updatedAt: StockLevel.fields.updatedAt
+    onHand: StockLevel.fields.quantityOnHand
   }),
   {
     key: "organization_id, sellable_id, warehouse_id",
-    updates: ["on_hand", "unit_cost", "reorder_threshold", "reorder_quantity", "allow_negative", "updated_at"]
-      .map((column) => `${column} = excluded.${column}`).join(", ")
+    updates: ["onHand", ...replaced].map(String.camelToSnake).map((column) => `${column} = excluded.${column}`).join(
+      ", "
+    )
   }
 )
 
@@ -60,7 +58,7 @@ export const movements = new Table(
   "stock_movements",
   Schema.Struct({
     id: Uuid,
-    ...target,
+    ...Struct.pick(StockLevel.fields, place),
     type: Schema.String,
     quantity: Schema.Int,
     reason: Schema.NullOr(Schema.String),

@@ -1,14 +1,14 @@
-import { Effect, Equal, Result, Schema } from "effect"
+import { Effect, Equal, Result, Schema, Struct } from "effect"
 import { RowBatchRepo } from "../batching/RowBatchRepo.ts"
 import { sellableFields, Sellables } from "../catalog/Sellables.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { CustomerGroupId, newId } from "../ids/Id.ts"
 import { refused, upsertOf } from "../import-export/Upsert.ts"
-import { CurrencyCode } from "../money/Currency.ts"
+import { withSent } from "../records/RecordService.ts"
 import { Table } from "../records/Table.ts"
-import { StorableObject, Text } from "../text/Storable.ts"
-import { Amount, maybe, over, sentBounds } from "./Bounds.ts"
-import { type Price, priceOf } from "./Price.ts"
+import { Text } from "../text/Storable.ts"
+import { maybe, sentBounds } from "./Bounds.ts"
+import { type Price, priceOf, SetPrice } from "./Price.ts"
 import { prices } from "./PriceRepo.ts"
 
 /**
@@ -17,12 +17,10 @@ import { prices } from "./PriceRepo.ts"
  */
 export const PriceRecord = Schema.Struct({
   ...sellableFields,
-  currency: CurrencyCode,
-  amount: Amount,
-  compareAtAmount: maybe(Amount),
+  ...Struct.pick(SetPrice.fields, ["currency", "amount", "compareAtAmount"]),
   customerGroup: maybe(Text),
   ...sentBounds,
-  metadata: maybe(StorableObject)
+  metadata: SetPrice.fields.metadata
 }).annotate({ identifier: "PriceRecord" })
 export type PriceRecord = typeof PriceRecord.Type
 
@@ -60,12 +58,9 @@ export const priceImport = Effect.gen(function*() {
     if (Result.isFailure(made)) return Result.fail(made.failure.error.details.issues)
     const key = naturalKey(made.success)
     const before = stored.get(key)
-    const after = before === undefined ? made.success : {
-      ...before,
-      amount,
-      compareAtAmount: over(compareAtAmount, before.compareAtAmount),
-      metadata: metadata === undefined ? before.metadata : metadata ?? {}
-    }
+    const after = before === undefined
+      ? made.success
+      : withSent(before, { amount, compareAtAmount, metadata: metadata === null ? {} : metadata })
     if (Equal.equals(after, before)) return Result.succeed("stored")
     const payload = { ...after, updatedAt: now }
     stored.set(key, payload)
@@ -77,15 +72,7 @@ export const priceImport = Effect.gen(function*() {
   })
 })
 
+const naming = ["entityId", "variantId", "currency", ...Struct.keys(sentBounds)] as const
+
 /** What names a price (contract §7). */
-const naturalKey = (price: Price): string =>
-  JSON.stringify([
-    price.entityId,
-    price.variantId,
-    price.currency,
-    price.customerGroupId,
-    price.minQuantity,
-    price.maxQuantity,
-    price.validFrom?.getTime(),
-    price.validUntil?.getTime()
-  ])
+const naturalKey = (price: Price): string => JSON.stringify(naming.map((field) => price[field]))

@@ -149,11 +149,11 @@ async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGe
   const header = head.value.cells.map((name) => name.trim())
   const table = open(header)
   if ("problem" in table) throw new FileUnreadable(table.problem)
-  let group: { readonly line: number; readonly key: string; readonly rows: Array<Row>; lines: number } | undefined
+  let group: { readonly line: number; readonly key: string; readonly rows: Array<Row> } | undefined
   const ended = (): ReadonlyArray<FileRow> => {
     if (group === undefined) return []
-    const { key, line, lines, rows } = group
-    if (lines > maxLines) return [wrongRow(line, `A record of more than ${maxLines} lines.`)]
+    const { key, line, rows } = group
+    if (rows.length > maxLines) return [wrongRow(line, `A record of more than ${maxLines} lines.`)]
     return [{ line, record: table.recordOf(rows, key), problem: null }]
   }
   for await (const { cells, line } of lines) {
@@ -165,11 +165,11 @@ async function* tableRows(text: AsyncIterable<string>, open: OpenTable): AsyncGe
       yield* [...ended(), wrongRow(line, key.problem)]
       group = undefined
     } else if (group !== undefined && (key === undefined || key === group.key)) {
-      group.lines += 1
-      if (group.lines <= maxLines) group.rows.push(row)
+      // One more than are taken: the record is refused, and what else it has stays out of memory.
+      if (group.rows.length <= maxLines) group.rows.push(row)
     } else {
       yield* ended()
-      group = { line, key: key ?? "", rows: [row], lines: 1 }
+      group = { line, key: key ?? "", rows: [row] }
     }
   }
   yield* ended()

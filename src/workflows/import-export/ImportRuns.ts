@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { isTransient } from "../../domain/errors/Transience.ts"
 import { ImportId } from "../../domain/ids/Id.ts"
@@ -40,20 +40,18 @@ const make = Effect.gen(function*() {
       return Effect.andThen(why, batches.next(id, 1, refuseAll))
     })
 
-  const toTheEnd = Effect.fnUntraced(
-    function*(begun: Import, seen: (record: Import) => Effect.Effect<void>) {
-      const work = kinds.workFor(begun)
-      for (let record = begun; !isOver(record);) {
-        const done = yield* step(begun.id, work, batchRows)
-        if (done === undefined) return yield* repo.find(begun.id)
-        // After the commit nothing else triggers these hooks, so even a shutdown must not interrupt them.
-        yield* Effect.uninterruptible(done.afterCommit)
-        yield* seen(done.record)
-        record = done.record
-      }
-      return yield* repo.find(begun.id)
+  const toTheEnd = Effect.fnUntraced(function*(begun: Import, seen: (record: Import) => Effect.Effect<void>) {
+    const work = kinds.workFor(begun)
+    for (let record = begun; !isOver(record);) {
+      const done = yield* step(begun.id, work, batchRows)
+      if (done === undefined) break
+      // After the commit nothing else triggers these hooks, so even a shutdown must not interrupt them.
+      yield* Effect.uninterruptible(done.afterCommit)
+      yield* seen(done.record)
+      record = done.record
     }
-  )
+    return yield* repo.find(begun.id)
+  })
 
   /**
    * Continues an import from its last batch to the end, as the actor who sent the file. It can be interrupted and
@@ -101,15 +99,11 @@ const running = Tasks.add(Effect.map(Effect.all([ImportRuns, ImportRepo]), ([run
     handler: Effect.fnUntraced(function*({ input, job }) {
       const { importId } = yield* Effect.mapError(inputOf(input), () => new GiveUp("It names no import."))
       const record = yield* Effect.catchDefect(runs.run(importId), (defect) => {
-        const last = job.attemptNumber >= job.maxAttempts
-        const end = last
-          ? Effect.asVoid(repo.end(importId, "failed", `It was given up after ${job.attemptNumber} tries.`))
-          : Effect.void
-        return Effect.andThen(end, Effect.die(defect))
+        const end = Effect.asVoid(repo.end(importId, "failed", `It was given up after ${job.attemptNumber} tries.`))
+        return Effect.andThen(job.attemptNumber < job.maxAttempts ? Effect.void : end, Effect.die(defect))
       })
       if (record === undefined) return { output: { state: "gone" } }
-      const { created, read, refused, state, unchanged, updated } = record
-      return { output: { state, read, created, updated, unchanged, refused } }
+      return { output: Struct.pick(record, ["state", "read", "created", "updated", "unchanged", "refused"]) }
     })
   })))
 

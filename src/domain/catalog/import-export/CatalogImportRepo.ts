@@ -1,7 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../../access/Actor.ts"
-import { RowTable } from "../../batching/RowBatch.ts"
+import { linkTable, RowTable } from "../../batching/RowBatch.ts"
 import { RowBatchRepo } from "../../batching/RowBatchRepo.ts"
 import { BrandId, CategoryId, EntityId, FieldDefinitionId, OptionValueId, Uuid, VariantId } from "../../ids/Id.ts"
 import { AttachedMedium } from "../../media/MediaAsset.ts"
@@ -34,20 +34,16 @@ export type Named = typeof Named.Type
 
 const Id = Schema.Struct({ id: Uuid })
 
-/** A table whose rows exist or do not: an import changes none of their columns. */
-const links = <A extends object>(name: string, key: string, schema: Table<A>["schema"]) =>
-  new RowTable(name, schema, { key, updates: "" })
-
 /** The tables that products are written to. */
 export const productTables = {
   entities: new Table("catalog_entities", CatalogEntity),
   attributes: new Table("entity_attributes", StoredTexts),
-  categories: links(
+  categories: linkTable(
     "entity_categories",
     "entity_id, category_id",
     Schema.Struct({ entityId: EntityId, categoryId: CategoryId, sortOrder: Schema.Int })
   ),
-  brands: links(
+  brands: linkTable(
     "entity_brands",
     "entity_id, brand_id",
     Schema.Struct({ entityId: EntityId, brandId: BrandId, sortOrder: Schema.Int })
@@ -55,7 +51,7 @@ export const productTables = {
   options: new Table("option_types", OptionType),
   optionValues: new Table("option_values", OptionValue),
   variants: new Table("variants", StoredVariant),
-  variantValues: links(
+  variantValues: linkTable(
     "variant_option_values",
     "variant_id, option_value_id",
     Schema.Struct({ variantId: VariantId, optionValueId: OptionValueId })

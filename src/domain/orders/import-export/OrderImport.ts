@@ -1,6 +1,6 @@
 import { Array, DateTime, Effect, Result, Schema, Struct } from "effect"
 import { CurrentActor } from "../../access/Actor.ts"
-import { RowTable } from "../../batching/RowBatch.ts"
+import { linkTable, RowTable } from "../../batching/RowBatch.ts"
 import { type Sellable, Sellables } from "../../catalog/Sellables.ts"
 import { orderOwners } from "../../customers/CustomerImport.ts"
 import { type CustomerId, newId, OrderId, Uuid } from "../../ids/Id.ts"
@@ -36,8 +36,9 @@ export const importedLines = new Table(
   Schema.Struct({ ...OrderLine.fields, position: Schema.Int, refundedValue: Amount })
 )
 
-const orderHistory = new RowTable(
+const orderHistory = linkTable(
   "order_status_history",
+  "id",
   Schema.Struct({
     id: Uuid,
     orderId: OrderId,
@@ -45,8 +46,7 @@ const orderHistory = new RowTable(
     toStatus: Order.fields.status,
     reason: Schema.String,
     changedBy: Schema.NullOr(Schema.String)
-  }),
-  { key: "id", updates: "" }
+  })
 )
 
 const orderCounters = new RowTable(
