@@ -2,7 +2,13 @@ import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { BrandRecord, CategoryRecord } from "../catalog/import-export/GroupImport.ts"
-import { MediumRecord, ProductRecord, ProductTexts, VariantRecord } from "../catalog/import-export/ProductRecord.ts"
+import {
+  MediumRecord,
+  optionsOf,
+  ProductRecord,
+  ProductTexts,
+  VariantRecord
+} from "../catalog/import-export/ProductRecord.ts"
 import { Address } from "../customers/Customer.ts"
 import { CustomerRecord } from "../customers/CustomerImport.ts"
 import { isoTime, recordChange } from "../events/ChangeLogRepo.ts"
@@ -58,12 +64,6 @@ interface PageQuery {
   /** JSON list of the records of a row. */
   readonly records: string
 }
-
-/** SQL of the options of a variant by its id, in their order; null without any. */
-const optionsOf = (variantId: string, organizationId: string) =>
-  `(select json_object_agg(t.name, w.value order by t.sort_order, t.id) from variant_option_values_read o
-    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
-    where o.variant_id = ${variantId} and o.organization_id = ${organizationId})`
 
 /** SQL of what names the item of a row `x`, which belongs to the entity `p`. */
 const sellable = {

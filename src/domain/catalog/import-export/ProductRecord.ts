@@ -32,6 +32,12 @@ export const VariantRecord = Schema.Struct({
 })
 export type VariantRecord = typeof VariantRecord.Type
 
+/** SQL of the options of a variant by its id, in their order; null without any. */
+export const optionsOf = (variantId: string, organizationId: string) =>
+  `(select json_object_agg(t.name, w.value order by t.sort_order, t.id) from variant_option_values_read o
+    join option_values_read w on w.id = o.option_value_id join option_types_read t on t.id = w.option_type_id
+    where o.variant_id = ${variantId} and o.organization_id = ${organizationId})`
+
 /**
  * A medium of an entity, or of its variant with this SKU or these options. `id` is the id of an asset of the
  * organization: catalog files contain no media files. Without `sortOrder`, the position in the list counts.

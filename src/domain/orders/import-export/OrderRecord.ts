@@ -1,4 +1,5 @@
 import { Schema, Struct } from "effect"
+import { optionsOf } from "../../catalog/import-export/ProductRecord.ts"
 import { sellableFields } from "../../catalog/Sellables.ts"
 import { Email } from "../../customers/Customer.ts"
 import { isoTime } from "../../events/ChangeLogRepo.ts"
@@ -76,9 +77,7 @@ const linesOf = (o: string) =>
     orderedJsonOf(Struct.omit(LineRecord.fields, ["entityId", "variantId"]), "l", {
       slug: `(select e.slug from catalog_entities_read e
         where e.id = l.entity_id and e.organization_id = l.organization_id)`,
-      options: `(select jsonb_object_agg(t.name, w.value) from variants_read v
-        join variant_option_values_read x on x.variant_id = v.id and x.organization_id = v.organization_id
-        join option_values_read w on w.id = x.option_value_id join option_types_read t on t.id = w.option_type_id
+      options: `(select ${optionsOf("v.id", "v.organization_id")}::jsonb from variants_read v
         where v.id = l.variant_id and v.organization_id = l.organization_id and v.sku is null)`
     })
   } order by l.position), '[]')
