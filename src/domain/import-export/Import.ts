@@ -90,7 +90,10 @@ export type RefusedRow = typeof RefusedRow.Type
 export const reasonOf = ({ issues }: Pick<RefusedRow, "issues">): string =>
   issues.map(({ message, path }) => path === "" ? message : `${path}: ${message}`).join("; ")
 
-/** Options sent with the file; `currency` and `warehouse` are for prices and stock that name none. */
+/**
+ * Options sent with the file; `currency` and `warehouse` are for prices and stock that name none. Files of other shops
+ * name no currency: without one it is the store's.
+ */
 export interface ImportOptions
   extends Pick<Import, "kind" | "format" | "fileName" | "dryRun" | "currency" | "warehouse">
 {

@@ -5,7 +5,6 @@ import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { type ImportFormat, type ImportOptions, isExternal } from "../../domain/import-export/Import.ts"
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { pageOf } from "../../domain/paging/Paging.ts"
-import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { type ExportFile, ExportFiles } from "../../workflows/import-export/ExportFiles.ts"
 import { ImportUploads } from "../../workflows/import-export/ImportUploads.ts"
 import { ExportsGroup, ImportsGroup, type SentQuery } from "./ImportsApi.ts"
@@ -29,7 +28,7 @@ const byType: ReadonlyMap<string, ImportFormat> = new Map([
 const typeOf = (headers: Headers): string => (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
 
 /** The options of an upload; 422 where neither the query nor the content type gives the format. */
-const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers, ownCurrency: string) {
+const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Headers) {
   const format = query.format ?? byType.get(typeOf(headers))
   if (format === undefined) return yield* new FormatMissing()
   const kind = query.kind ?? "catalog"
@@ -39,7 +38,7 @@ const sentImport = Effect.fnUntraced(function*(query: SentQuery, headers: Header
     format,
     fileName: query.fileName ?? null,
     dryRun: query.dryRun === "true",
-    currency: query.currency ?? (isExternal(format) ? ownCurrency : null),
+    currency: query.currency ?? null,
     warehouse: query.warehouse ?? null,
     pictures: query.pictures === undefined ? undefined : query.pictures === "true"
   }
@@ -67,11 +66,10 @@ export const importsHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const imports = yield* Imports
     const uploads = yield* ImportUploads
-    const { defaultCurrency } = yield* StoreSettings
     const files = yield* ExportFiles
     return handlers.handleAll({
       create: Effect.fnUntraced(function*({ payload, query, request }) {
-        const options = yield* sentImport(query, request.headers, defaultCurrency)
+        const options = yield* sentImport(query, request.headers)
         return yield* uploads.receive(options, payload, yield* sentKey(request.headers))
       }),
       list: ({ query }) => imports.list(query, pageOf(query)),

@@ -10,7 +10,6 @@ import {
   type Import,
   type ImportFormat,
   type ImportOptions,
-  isExternal,
   isOver,
   type Kind,
   reasonOf
@@ -168,13 +167,12 @@ export const progressOn = (screen: Screen) => {
 const runImport = Effect.fnUntraced(function*(asked: AskedImport, screen: Screen) {
   const format = Option.getOrUndefined(asked.format) ?? byName.get(extname(asked.file).toLowerCase())
   if (format === undefined) return yield* refuse("--format is needed: the name of the file does not say what it is.")
-  const { defaultCurrency } = yield* StoreSettings
   const options: ImportOptions = {
     kind: asked.kind,
     format,
     fileName: basename(asked.file),
     dryRun: asked.dryRun,
-    currency: Option.getOrElse(asked.currency, () => isExternal(format) ? defaultCurrency : null),
+    currency: Option.getOrNull(asked.currency),
     warehouse: Option.getOrNull(asked.warehouse),
     pictures: Option.getOrUndefined(asked.pictures)
   }

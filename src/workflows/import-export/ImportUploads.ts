@@ -9,6 +9,7 @@ import { type FileText, ImportRepo } from "../../domain/import-export/ImportRepo
 import { Imports } from "../../domain/import-export/Imports.ts"
 import { Jobs } from "../../domain/jobs/Jobs.ts"
 import { ExternalPictures } from "../../domain/media/ExternalPictures.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { type Arrival, fileRows, FileUnreadable, textOf } from "./FileRows.ts"
 import { importTask } from "./ImportRuns.ts"
 
@@ -54,6 +55,7 @@ const make = Effect.gen(function*() {
   const { maxFileBytes } = yield* ImportExportSettings
   const jobs = yield* Jobs
   const pictures = yield* ExternalPictures
+  const { defaultCurrency } = yield* StoreSettings
 
   const store = Effect.fnUntraced(
     function*(id: ImportId, options: ImportOptions, file: Stream.Stream<Uint8Array, unknown>) {
@@ -90,7 +92,9 @@ const make = Effect.gen(function*() {
 
   const settled = Effect.fnUntraced(function*(asked: ImportOptions) {
     yield* imports.admitImport(asked.kind, asked.format)
-    if (isExternal(asked.format)) return { ...asked, pictures: yield* pictures.admit(asked.pictures) }
+    if (isExternal(asked.format)) {
+      return { ...asked, currency: asked.currency ?? defaultCurrency, pictures: yield* pictures.admit(asked.pictures) }
+    }
     return asked.pictures === true ? yield* new NoPictures() : { ...asked, pictures: false }
   })
 
