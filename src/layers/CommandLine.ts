@@ -8,7 +8,7 @@ import { pluginCommands } from "../plugins/kit/install/PluginCommand.ts"
 import { documentWith } from "../plugins/kit/install/PluginDocument.ts"
 import { keyCommands } from "./access/ApiKeyCommand.ts"
 import { announce, databaseApp, loggingLayer, processApp, servicesApp } from "./App.ts"
-import { readSettings } from "./config/AppConfig.ts"
+import { type AppSettings, readSettings } from "./config/AppConfig.ts"
 import { examine } from "./Doctor.ts"
 import { sayWhy, unhandledRejectionsLayer, watchEnd } from "./EndOfProcess.ts"
 import { type AskedExport, type AskedImport, importExportCommands } from "./import-export/ImportExportCommand.ts"
@@ -20,6 +20,15 @@ import { seedDemoStore } from "./seed/DemoStoreRepo.ts"
 import { onLasting, waitingForDatabase } from "./start/BusyDatabase.ts"
 import { mustListen } from "./start/PortChecks.ts"
 import { version } from "./Version.ts"
+
+const optionalText = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+/** The settings of the deployment, read when a command runs. */
+const configured = readSettings(deployment)
+
+const services = (settings: AppSettings) =>
+  Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
 
 const role = Flag.Literals("role", ["all", "api", "runner"]).pipe(
   Flag.withDescription("What this process does: everything, the HTTP edge alone, or the actors alone (STOA_ROLE)"),
@@ -49,18 +58,15 @@ const serve = Command.make("serve", { role }, (flags) =>
 
 const migrateCommand = Command.make("migrate", {}, () =>
   Effect.gen(function*() {
-    const settings = yield* readSettings(deployment)
+    const settings = yield* configured
     const ran = yield* Effect.provide(migrate, databaseApp(settings))
     yield* Console.log(ran.length === 0 ? "The tables are up to date." : `Migrated: ${ran.join(", ")}`)
   })).pipe(Command.withDescription("Bring the tables of every module up to date"))
 
 const seed = Command.make("seed", {}, () =>
   Effect.gen(function*() {
-    const settings = yield* readSettings(deployment)
-    yield* Effect.provide(
-      seedDemoStore,
-      Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
-    )
+    const settings = yield* configured
+    yield* Effect.provide(seedDemoStore, services(settings))
   })).pipe(Command.withDescription("Fill an empty store with demo products, prices, stock and a promotion"))
 
 const output = Flag.String("output").pipe(
@@ -81,7 +87,7 @@ const writeOutput = (output: Option.Option<string>, text: string) =>
 
 const openapi = Command.make("openapi", { output }, ({ output }) =>
   Effect.gen(function*() {
-    const settings = yield* readSettings(deployment)
+    const settings = yield* configured
     const text = JSON.stringify(documentWith(settings, deployment.plugins ?? [], version), null, 2)
     yield* writeOutput(output, text)
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
@@ -89,17 +95,14 @@ const openapi = Command.make("openapi", { output }, ({ output }) =>
 const template = Argument.Literals("template", previewTemplates).pipe(
   Argument.withDescription("Template to render with sample data")
 )
-const locale = Flag.String("locale").pipe(
-  Flag.withDescription("Language tag of the mail; the deployment's when absent"),
-  Flag.optional
-)
+const locale = optionalText("locale", "Language tag of the mail; the deployment's when absent")
 
 const preview = Command.make(
   "preview",
   { template, locale, output },
   ({ locale, output, template }) =>
     Effect.gen(function*() {
-      const settings = yield* readSettings(deployment)
+      const settings = yield* configured
       yield* writeOutput(output, yield* previewMail(settings, template, Option.getOrUndefined(locale)))
     })
 ).pipe(Command.withDescription("Render a mail as HTML, with the deployment's templates"))
@@ -118,11 +121,8 @@ const limit = Flag.Int("limit").pipe(Flag.withDescription("Jobs at most, 1 to 10
 
 const runJobs = Command.make("run", { queue, limit }, ({ limit, queue }) =>
   Effect.gen(function*() {
-    const settings = yield* readSettings(deployment)
-    const counts = yield* Effect.provide(
-      runQueue(queue, limit),
-      Layer.provide(servicesApp({ ...settings, role: "api" }), loggingLayer(settings))
-    )
+    const settings = yield* configured
+    const counts = yield* Effect.provide(runQueue(queue, limit), services(settings))
     yield* Console.log(tellRun(queue, counts))
   })).pipe(Command.withDescription("Run due background jobs of a queue once"))
 
@@ -131,32 +131,19 @@ const jobs = Command.make("jobs").pipe(
   Command.withSubcommands([runJobs])
 )
 
-const org = Flag.String("org").pipe(
-  Flag.withDescription("Organization of the key; the default one when absent"),
-  Flag.optional
-)
+const org = optionalText("org", "Organization of the key; the default one when absent")
 
 const lines = (text: ReadonlyArray<string>) => Console.log(text.join("\n"))
 
 const keyName = Flag.String("name").pipe(Flag.withDescription("Purpose of the key, shown in the list"))
-const keyRole = Flag.String("role").pipe(
-  Flag.withDescription("Role whose permissions the key has, such as staff"),
-  Flag.optional
-)
-const keyScope = Flag.String("scope").pipe(
-  Flag.withDescription("In place of a role: one of the deployment's scopes (auth.apiKeyScopes)"),
-  Flag.optional
-)
-const expires = Flag.String("expires").pipe(
-  Flag.withDescription("When it runs out: a span such as 12h, 90d or 8w, or a date; never when absent"),
-  Flag.optional
-)
+const keyRole = optionalText("role", "Role whose permissions the key has, such as staff")
+const keyScope = optionalText("scope", "In place of a role: one of the deployment's scopes (auth.apiKeyScopes)")
+const expires = optionalText("expires", "When it runs out: a span such as 12h, 90d or 8w, or a date; never when absent")
 
 const createKey = Command.make(
   "create",
   { name: keyName, role: keyRole, scope: keyScope, org, expires },
-  (asked) =>
-    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).create(asked), lines))
+  (asked) => Effect.flatMap(configured, (settings) => Effect.flatMap(keyCommands(settings).create(asked), lines))
 ).pipe(
   Command.withDescription("Make an API key and show it, this once")
 )
@@ -164,8 +151,7 @@ const createKey = Command.make(
 const listKeys = Command.make(
   "list",
   { org },
-  ({ org }) =>
-    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).list(org), lines))
+  ({ org }) => Effect.flatMap(configured, (settings) => Effect.flatMap(keyCommands(settings).list(org), lines))
 ).pipe(
   Command.withDescription("List the API keys of an organization")
 )
@@ -176,7 +162,7 @@ const revokeKey = Command.make(
   "revoke",
   { id: keyId, org },
   ({ id, org }) =>
-    Effect.flatMap(readSettings(deployment), (settings) => Effect.flatMap(keyCommands(settings).revoke(id, org), lines))
+    Effect.flatMap(configured, (settings) => Effect.flatMap(keyCommands(settings).revoke(id, org), lines))
 ).pipe(
   Command.withDescription("Revoke an API key at once, in every process")
 )
@@ -203,22 +189,13 @@ const exportFormat = Flag.Literals("format", ExportFormat.literals).pipe(
   Flag.withDescription("How it is to be written"),
   Flag.withDefault("csv" as const)
 )
-const fileOrg = Flag.String("org").pipe(
-  Flag.withDescription("Organization; the default one when absent"),
-  Flag.optional
-)
+const fileOrg = optionalText("org", "Organization; the default one when absent")
 const dryRun = Flag.Boolean("dry-run").pipe(
   Flag.withDescription("Say what would happen, and change nothing"),
   Flag.withDefault(false)
 )
-const currency = Flag.String("currency").pipe(
-  Flag.withDescription("Currency of prices in files of other shops; the store's when absent"),
-  Flag.optional
-)
-const warehouse = Flag.String("warehouse").pipe(
-  Flag.withDescription("Code of the warehouse of stock that names none; the first one when absent"),
-  Flag.optional
-)
+const currency = optionalText("currency", "Currency of prices in files of other shops; the store's when absent")
+const warehouse = optionalText("warehouse", "Code of the warehouse of stock that names none; the first one when absent")
 const pictures = Flag.Boolean("pictures").pipe(
   Flag.withDescription("Fetch pictures that files of other shops name; done when absent, --no-pictures leaves them"),
   Flag.optional
@@ -241,7 +218,7 @@ const importFlags = {
 }
 
 const importFile = (asked: AskedImport) =>
-  Effect.flatMap(readSettings(deployment), (settings) => importExportCommands(settings).import(asked, process.stderr))
+  Effect.flatMap(configured, (settings) => importExportCommands(settings).import(asked, process.stderr))
 
 const importCommand = Command.make("import", importFlags, importFile).pipe(
   Command.withDescription("Import a file; exit code 1 when a record was refused")
@@ -250,7 +227,7 @@ const importCommand = Command.make("import", importFlags, importFile).pipe(
 const exportFlags = { kind: exportedKind, format: exportFormat, org: fileOrg, out }
 
 const exportFile = (asked: AskedExport) =>
-  Effect.flatMap(readSettings(deployment), (settings) => importExportCommands(settings).export(asked, process.stdout))
+  Effect.flatMap(configured, (settings) => importExportCommands(settings).export(asked, process.stdout))
 
 const exportCommand = Command.make("export", exportFlags, exportFile).pipe(
   Command.withDescription("Write all records of a kind into a file")

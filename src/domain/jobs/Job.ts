@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import { JobId } from "../ids/Id.ts"
-
-const Time = Schema.Date.annotate({ format: "date-time" })
+import { Time } from "../pricing/Bounds.ts"
 
 /** What has become of a job (spec §3, background job status). */
 export const JobStatus = Schema.Literals(["pending", "processing", "succeeded", "failed"])

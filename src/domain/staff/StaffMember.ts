@@ -1,8 +1,7 @@
 import { Schema } from "effect"
 import { Uuid } from "../ids/Id.ts"
+import { Time } from "../pricing/Bounds.ts"
 import { ShortText } from "../text/Storable.ts"
-
-const Time = Schema.Date.annotate({ format: "date-time" })
 
 /** A member of an organization with their user (contract, platform §6, staff routes). */
 export const StaffMember = Schema.Struct({

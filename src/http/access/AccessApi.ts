@@ -4,16 +4,17 @@ import { ApiKey, ApiKeyWithKey, NewApiKey } from "../../domain/access/ApiKey.ts"
 import { Permissions } from "../../domain/access/Permission.ts"
 import { ApiKeyId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { summary } from "../endpoint/Resource.ts"
+import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { Errors } from "../middleware/Errors.ts"
+import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const mayManage = anyOf("api-keys:manage", "staff:manage")
 
 /** API keys of an organization (contract, platform §4, §23.14). `stoa api-key` does the same. */
-export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
+export const OrganizationKeysGroup = guarded(
+  "organizationKeys",
   HttpApiEndpoint.post("createKey", "/api/admin/api-keys", {
     payload: NewApiKey,
     success: Data(ApiKeyWithKey).pipe(HttpApiSchema.status(201))
@@ -39,8 +40,6 @@ export const OrganizationKeysGroup = HttpApiGroup.make("organizationKeys").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** The permissions that roles can have (contract, platform §14). */
 export const PermissionsGroup = HttpApiGroup.make("permissions").add(

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import { Issue, NotFound, PayloadTooLarge, TooManyRequests, Unavailable } from "../../domain/errors/ApiErrors.ts"
+import { Time } from "../../domain/pricing/Bounds.ts"
 import { Reference } from "../../domain/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 
@@ -67,8 +68,6 @@ export const get = <const Name extends string, const P extends Path, S extends S
   success: S,
   ...texts: Parameters<typeof summary>
 ) => HttpApiEndpoint.get(name, path, { success, error: authFailures }).annotateMerge(summary(...texts))
-
-const Time = Schema.Date.annotate({ format: "date-time" })
 
 /** A user in responses of `/api/auth`; ids are UUIDs (contract, platform §3). */
 export const AuthUser = Schema.Struct({

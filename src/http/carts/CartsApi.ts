@@ -1,19 +1,20 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { Quantity } from "../../domain/carts/Line.ts"
 import { CartId, CartLineId } from "../../domain/ids/Id.ts"
+import { guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
-import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret } from "../middleware/Access.ts"
+import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const cart = { id: CartId }
 const item = { id: CartId, itemId: CartLineId }
 
 /** Carts (spec §4, contract §2). A guest sends the `secret` of the created cart in the header `x-cart-secret`. */
-export const CartsGroup = HttpApiGroup.make("carts").add(
+export const CartsGroup = guarded(
+  "carts",
   HttpApiEndpoint.post("create", "/api/carts", {
     payload: NewCart,
     success: Data(CreatedCart).pipe(HttpApiSchema.status(201))
@@ -48,5 +49,3 @@ export const CartsGroup = HttpApiGroup.make("carts").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(OpenApi.annotations({ summary: "Take a line out of the cart" }))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

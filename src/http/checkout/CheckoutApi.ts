@@ -1,20 +1,21 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { CheckoutAnswer, CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import { OrderId } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
 import { PaymentCaptureFailed } from "../../domain/payments/PaymentAdapter.ts"
+import { guarded } from "../endpoint/Resource.ts"
 import { Data, OptionalBody } from "../envelope/Envelope.ts"
-import { AccessControl, OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret, RouteRate } from "../middleware/Access.ts"
+import { IdempotentChange, OwnIdempotency } from "../middleware/Idempotency.ts"
 
 /**
  * Checkout (spec §4, contract §3). 422 CHECKOUT_FAILED when any step fails; then no order, authorization or reservation
  * remains, and the cart can be checked out again.
  */
-export const CheckoutGroup = HttpApiGroup.make("checkout").add(
+export const CheckoutGroup = guarded(
+  "checkout",
   HttpApiEndpoint.post("checkout", "/api/checkout", {
     payload: CheckoutRequest,
     success: CheckoutAnswer.pipe(HttpApiSchema.status(201))
@@ -25,8 +26,6 @@ export const CheckoutGroup = HttpApiGroup.make("checkout").add(
     .annotate(OpensWithCartSecret, true)
     .annotateMerge(OpenApi.annotations({ summary: "Turn a cart into a placed and paid order" }))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 const CaptureRequest = Schema.Struct({
   amount: Schema.optional(
@@ -37,7 +36,8 @@ const CaptureRequest = Schema.Struct({
 }).annotate({ identifier: "CaptureRequest" })
 
 /** Captures payments that the checkout only authorized (contract §4.4). */
-export const CapturesGroup = HttpApiGroup.make("captures").add(
+export const CapturesGroup = guarded(
+  "captures",
   HttpApiEndpoint.post("capture", "/api/orders/:id/capture", {
     params: { id: OrderId },
     payload: OptionalBody(CaptureRequest),
@@ -52,5 +52,3 @@ export const CapturesGroup = HttpApiGroup.make("captures").add(
         "provider refuses, which leaves the order as it was."
     }))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

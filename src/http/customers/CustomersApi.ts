@@ -1,5 +1,5 @@
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Access, allOf, anyOf, signedIn } from "../../domain/access/AccessRule.ts"
 import { Reorder } from "../../domain/carts/Cart.ts"
 import {
@@ -16,11 +16,9 @@ import { PersonalData } from "../../domain/customers/PersonalData.ts"
 import { Download, Tracking } from "../../domain/fulfillment/Fulfillment.ts"
 import { CustomerTotals, Order } from "../../domain/orders/Order.ts"
 import { type PageOf, pageQuery, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
-import { changes, creates, lists, paramsOf, reads, removes, summary } from "../endpoint/Resource.ts"
+import { changes, creates, guarded, lists, paramsOf, reads, removes, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 const reading = anyOf("customers:read")
 const writing = allOf("customers:read", "customers:update")
@@ -28,7 +26,8 @@ const customers = "/api/customers"
 const customer = `${customers}/:id` as const
 
 /** Customers for staff (contract, platform §8). */
-export const CustomersGroup = HttpApiGroup.make("customers").add(
+export const CustomersGroup = guarded(
+  "customers",
   lists("list", customers, Customer, "List customers, newest first").annotate(Access, reading),
   creates(
     "create",
@@ -53,8 +52,6 @@ export const CustomersGroup = HttpApiGroup.make("customers").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(summary("Change a customer; null clears a field"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 const readingGroups = anyOf("customers:read", "customers:update")
 const managing = anyOf("customers:update")
@@ -66,7 +63,8 @@ const member = `${group}/members/:customerId` as const
 const Membership = Data(Schema.Struct({ member: Schema.Boolean }))
 
 /** Groups of customers, which prices and promotions reference (contract, platform §8). */
-export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
+export const CustomerGroupsGroup = guarded(
+  "customerGroups",
   lists("list", groups, CustomerGroup, "List customer groups by name").annotate(Access, readingGroups),
   creates("create", groups, NewCustomerGroup, CustomerGroup, "Create a customer group; 409 when its name is taken")
     .annotate(Access, managing),
@@ -85,8 +83,6 @@ export const CustomerGroupsGroup = HttpApiGroup.make("customerGroups").add(
     .annotate(IdempotentChange, true)
     .annotateMerge(summary("Remove a customer from a group"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** A page of orders with the totals of all of them. */
 interface OrdersWithTotals extends PageOf<Order> {
@@ -122,7 +118,8 @@ const interactions = `${customer}/interactions` as const
 const interaction = `${interactions}/:interactionId` as const
 
 /** Records of one customer for staff (contract, platform §8). */
-export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
+export const CustomerRecordsGroup = guarded(
+  "customerRecords",
   lists("addresses", `${customer}/addresses`, Address, "List a customer's addresses, oldest first")
     .annotate(Access, reading),
   HttpApiEndpoint.get("orders", `${customer}/orders`, {
@@ -144,11 +141,10 @@ export const CustomerRecordsGroup = HttpApiGroup.make("customerRecords").add(
     .annotate(Access, writing),
   removes("removeInteraction", interaction, "Delete a note").annotate(Access, writing)
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** The data of a signed-in person (spec §4 `/me`, contract, platform §7). */
-export const MeGroup = HttpApiGroup.make("me").add(
+export const MeGroup = guarded(
+  "me",
   HttpApiEndpoint.get("profile", "/api/me/profile", { success: Data(Customer) })
     .annotate(Access, signedIn())
     .annotateMerge(summary("Read the caller's profile; the first request creates it")),
@@ -182,14 +178,13 @@ export const MeGroup = HttpApiGroup.make("me").add(
         "order is still to be paid or sent, or a checkout is under way."
     ))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 const params = { idOrNumber: Schema.String }
 const orders = "/api/me/orders"
 
 /** The orders of a signed-in person (spec §4 `/me/orders`, contract, platform §7). */
-export const MyOrdersGroup = HttpApiGroup.make("myOrders").add(
+export const MyOrdersGroup = guarded(
+  "myOrders",
   HttpApiEndpoint.get("list", orders, {
     query: {
       ...pageQuery,
@@ -220,7 +215,4 @@ export const MyOrdersGroup = HttpApiGroup.make("myOrders").add(
       "Fill a new cart with the items of an order",
       "At current prices. Items that cannot be sold any more are named with the reason."
     ))
-)
-  .annotateEndpoints(Access, signedIn())
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, signedIn())

@@ -1,15 +1,13 @@
 import { Schema, SchemaGetter } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { EntityId, WarehouseId } from "../../domain/ids/Id.ts"
 import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment.ts"
 import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { lists, summary } from "../endpoint/Resource.ts"
+import { guarded, lists, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** Most entities one check may ask about. */
 const most = 100
@@ -29,7 +27,8 @@ export const EntityIds = Schema.String.annotate({ description: "UUIDs separated 
 const available = Schema.Record(Schema.String, Schema.Int).annotate({ identifier: "AvailableStock" })
 
 /** Stock and warehouses (spec 4, contract 6). */
-export const InventoryGroup = HttpApiGroup.make("inventory").add(
+export const InventoryGroup = guarded(
+  "inventory",
   HttpApiEndpoint.get("check", "/api/inventory/check", {
     query: { entityIds: Schema.optional(EntityIds) },
     success: Data(available)
@@ -82,5 +81,3 @@ export const InventoryGroup = HttpApiGroup.make("inventory").add(
   )
     .annotate(Access, anyOf("inventory:read"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,13 +1,10 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
 import { JobId } from "../../domain/ids/Id.ts"
 import { Job, RunCounts } from "../../domain/jobs/Job.ts"
-import { lists, summary } from "../endpoint/Resource.ts"
+import { guarded, lists, summary } from "../endpoint/Resource.ts"
 import { Data } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
 
 const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
@@ -26,7 +23,8 @@ const runTexts = summary(
 )
 
 /** Background jobs (spec §4 Jobs, contract platform §12.1). */
-export const JobsGroup = HttpApiGroup.make("jobs").add(
+export const JobsGroup = guarded(
+  "jobs",
   lists("failed", "/api/admin/jobs/failed", Job, "List failed jobs, the last to end first")
     .annotate(Access, anyOf("jobs:admin")),
   HttpApiEndpoint.post("retry", "/api/admin/jobs/:id/retry", { params: { id: JobId }, success: Data(Job) })
@@ -35,5 +33,3 @@ export const JobsGroup = HttpApiGroup.make("jobs").add(
   HttpApiEndpoint.get("run", "/api/jobs/run", run).annotate(Access, open).annotateMerge(runTexts),
   HttpApiEndpoint.post("runByPost", "/api/jobs/run", run).annotate(Access, open).annotateMerge(runTexts)
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

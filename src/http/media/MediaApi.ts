@@ -15,7 +15,7 @@ import { EntityId, MediaAssetId } from "../../domain/ids/Id.ts"
 import type { ReceivedFile } from "../../domain/media/Media.ts"
 import { Detachment, MediaAsset, MediaChange, MediaRecord, NewAttachment } from "../../domain/media/MediaAsset.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
-import { summary } from "../endpoint/Resource.ts"
+import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
 import { AccessControl, RouteRate } from "../middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
@@ -29,7 +29,8 @@ export const Width = Schema.NumberFromString.check(Schema.isInt()).annotate({
 })
 
 /** Media and their attachments (spec §4 `/media`, contract §10). */
-export const MediaGroup = HttpApiGroup.make("media").add(
+export const MediaGroup = guarded(
+  "media",
   HttpApiEndpoint.get("list", "/api/media", {
     query: {
       ...pageQuery,
@@ -79,8 +80,6 @@ export const MediaGroup = HttpApiGroup.make("media").add(
     .annotate(Access, anyOf("media:write"))
     .annotateMerge(summary("Detach a medium"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 const File = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "*/*" }))
 

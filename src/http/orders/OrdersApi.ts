@@ -7,11 +7,11 @@ import { InvoiceMail, SentInvoice } from "../../domain/mail/Mail.ts"
 import { CustomerNote, NewNote, Order, OrderHit, OrderNote, TimelineEntry } from "../../domain/orders/Order.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { keyText, Remark, ShortText } from "../../domain/text/Storable.ts"
-import { changes, creates, lists, paramsOf, removes, summary } from "../endpoint/Resource.ts"
+import { changes, creates, guarded, lists, paramsOf, removes, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
 import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { BodyKey, Idempotency, IdempotentChange, NeverRepeated } from "../middleware/Idempotency.ts"
+import { Errors } from "../middleware/Errors.ts"
+import { BodyKey, IdempotentChange, NeverRepeated } from "../middleware/Idempotency.ts"
 
 const StatusChange = Schema.Struct({
   status: ShortText.annotate({ description: "The status to move to; the table of transitions decides." }),
@@ -26,7 +26,8 @@ const named = { idOrNumber: Schema.String }
 const order = "/api/orders/:id"
 
 /** Reads orders and changes their status (spec §4, contract §4). */
-export const OrdersGroup = HttpApiGroup.make("orders").add(
+export const OrdersGroup = guarded(
+  "orders",
   HttpApiEndpoint.get("list", "/api/orders", {
     query: {
       ...pageQuery,
@@ -52,11 +53,10 @@ export const OrdersGroup = HttpApiGroup.make("orders").add(
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** Orders that are written instead of checked out, and their lines before payment (contract §3.8, §4.4; docs/orders.md). */
-export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
+export const AdminOrdersGroup = guarded(
+  "orderDesk",
   HttpApiEndpoint.post("quote", "/api/orders/quote", { payload: QuoteRequest, success: Data(Quote) })
     .annotate(Access, anyOf("orders:manage"))
     // It changes nothing: the same request is priced again.
@@ -90,11 +90,10 @@ export const AdminOrdersGroup = HttpApiGroup.make("orderDesk").add(
   removes("removeLine", `${order}/line-items/:lineId`, "Take a line out of an unpaid order; the last one stays")
     .annotate(Access, writing)
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** What staff finds out and notes about orders (contract §4.4; docs/orders.md). */
-export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
+export const OrderRecordsGroup = guarded(
+  "orderRecords",
   HttpApiEndpoint.get("lookup", "/api/orders/lookup", {
     query: {
       q: keyText(255).check(Schema.isPattern(/^\s*\S.+\S\s*$/)).annotate({
@@ -124,11 +123,10 @@ export const OrderRecordsGroup = HttpApiGroup.make("orderRecords").add(
     .annotate(Access, signedIn())
     .annotateMerge(summary("Read what the store noted for me about my order"))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 /** Handing goods of an order over by hand (contract §5); they are listed among the routes of orders. */
-export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
+export const FulfillmentsGroup = guarded(
+  "fulfillments",
   creates(
     "create",
     `${order}/fulfillments`,
@@ -146,10 +144,7 @@ export const FulfillmentsGroup = HttpApiGroup.make("fulfillments").add(
     "Change status and tracking of a fulfillment",
     "A cancelled fulfillment gives its units back, to the order and to stock."
   )
-)
-  .annotateEndpoints(Access, writing)
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, writing)
 
 /** Where the signed links of bought files lead (docs/customers.md). The signature is the credential. */
 export const DownloadsGroup = HttpApiGroup.make("downloads").add(
@@ -171,7 +166,8 @@ const Html = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" 
 const Pdf = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/pdf" }))
 
 /** Invoices and receipts of orders, for callers who may read the order (contract §4.4). */
-export const InvoicesGroup = HttpApiGroup.make("invoices").add(
+export const InvoicesGroup = guarded(
+  "invoices",
   HttpApiEndpoint.get("pdf", `${order}/invoice.pdf`, { params: paramsOf(order), success: Pdf })
     .annotate(Access, readingOwn)
     .annotate(OpensWithCartSecret, true)
@@ -202,5 +198,3 @@ export const InvoicesGroup = HttpApiGroup.make("invoices").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Access, anyOf, open, Storeless } from "../../domain/access/AccessRule.ts"
 import { CompensationFailureId, OrderId, RefundId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -10,11 +10,10 @@ import {
   WebhookVerificationFailed
 } from "../../domain/payments/PaymentAdapter.ts"
 import { AmountRefund, RefundCap, RefundRecord, RefundRequest } from "../../domain/payments/Refund.ts"
-import { summary } from "../endpoint/Resource.ts"
+import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, OptionalBody, Page } from "../envelope/Envelope.ts"
-import { AccessControl, RouteRate } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency, IdempotentChange } from "../middleware/Idempotency.ts"
+import { RouteRate } from "../middleware/Access.ts"
+import { IdempotentChange } from "../middleware/Idempotency.ts"
 
 /** `duplicate`: the event came before and was not worked on again. */
 const Received = Schema.Struct({
@@ -23,7 +22,8 @@ const Received = Schema.Struct({
 })
 
 /** Inbound events of payment providers (spec §4, contract §11). The signature over the raw body is the credential. */
-export const PaymentsGroup = HttpApiGroup.make("payments").add(
+export const PaymentsGroup = guarded(
+  "payments",
   HttpApiEndpoint.post("webhook", "/api/payments/webhook", {
     success: Data(Received),
     error: [WebhookSignatureMissing, WebhookVerificationFailed, WebhookSecretMissing]
@@ -38,13 +38,12 @@ export const PaymentsGroup = HttpApiGroup.make("payments").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 const created = Data(RefundRecord).annotate({ httpApiStatus: 201 })
 
 /** Refunds and returns of an order (contract §4.3, §4.4). */
-export const RefundsGroup = HttpApiGroup.make("refunds").add(
+export const RefundsGroup = guarded(
+  "refunds",
   HttpApiEndpoint.get("cap", "/api/orders/refunds/cap", { query: { orderId: OrderId }, success: Data(RefundCap) })
     .annotate(Access, anyOf("orders:read"))
     .annotateMerge(
@@ -97,13 +96,12 @@ export const RefundsGroup = HttpApiGroup.make("refunds").add(
       )
     )
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
 
 const failure = { params: { id: CompensationFailureId }, success: Data(CompensationFailure) }
 
 /** Steps about money that failed for good, for the operator (contract §3.8). */
-export const CompensationsGroup = HttpApiGroup.make("compensations").add(
+export const CompensationsGroup = guarded(
+  "compensations",
   HttpApiEndpoint.get("list", "/api/admin/compensation-failures", {
     query: { ...pageQuery, status: Schema.optional(CompensationStatus) },
     success: Page(CompensationFailure)
@@ -123,7 +121,4 @@ export const CompensationsGroup = HttpApiGroup.make("compensations").add(
         "409 when it is not open, is no refund, or was given back otherwise meanwhile."
       )
     )
-)
-  .annotateEndpoints(Access, anyOf("compensation:admin"))
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, anyOf("compensation:admin"))

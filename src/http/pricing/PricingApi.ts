@@ -1,17 +1,16 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { EntityId, PriceModifierId, VariantId } from "../../domain/ids/Id.ts"
 import { CurrencyCode } from "../../domain/money/Currency.ts"
-import { pageQuery, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
+import { pageQuery } from "../../domain/paging/Paging.ts"
+import { Pagination, paginationOf } from "../../domain/paging/Paging.ts"
 import { Price, SetPrice } from "../../domain/pricing/Price.ts"
 import { NewPriceModifier, PriceModifier, PriceModifierChange } from "../../domain/pricing/PriceModifier.ts"
 import type { PriceList } from "../../domain/pricing/Prices.ts"
 import { Text } from "../../domain/text/Storable.ts"
+import { guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
 
 /** Answer of `GET /pricing/prices`: an object of two lists, with the pagination of the prices (contract §7). */
 export const PriceListBody = Schema.Struct({
@@ -33,7 +32,8 @@ const mayChange = anyOf("pricing:update", "pricing:manage")
 const modifier = { id: PriceModifierId }
 
 /** Prices and the modifiers of prices (spec §4 Pricing, contract §7). Amounts in minor units. */
-export const PricingGroup = HttpApiGroup.make("pricing").add(
+export const PricingGroup = guarded(
+  "pricing",
   HttpApiEndpoint.post("setPrice", "/api/pricing/prices", {
     payload: SetPrice,
     success: Data(Price).pipe(HttpApiSchema.status(201))
@@ -86,5 +86,3 @@ export const PricingGroup = HttpApiGroup.make("pricing").add(
     .annotate(Access, mayChange)
     .annotateMerge(OpenApi.annotations({ summary: "Delete a price modifier" }))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

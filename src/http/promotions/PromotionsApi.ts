@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf, open } from "../../domain/access/AccessRule.ts"
 import { PromotionId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -11,10 +11,9 @@ import {
   PromotionStatus,
   PromotionTrial
 } from "../../domain/promotions/Promotion.ts"
+import { guarded } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl, RouteRate } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { RouteRate } from "../middleware/Access.ts"
 
 const promotion = { id: PromotionId }
 
@@ -22,7 +21,8 @@ const promotion = { id: PromotionId }
 const mayChange = anyOf("promotions:update", "promotions:manage")
 
 /** Promotions (spec §4 Promotions, contract §8). Amounts in minor units. */
-export const PromotionsGroup = HttpApiGroup.make("promotions").add(
+export const PromotionsGroup = guarded(
+  "promotions",
   HttpApiEndpoint.post("create", "/api/promotions", {
     payload: NewPromotion,
     success: Data(Promotion).pipe(HttpApiSchema.status(201))
@@ -59,5 +59,3 @@ export const PromotionsGroup = HttpApiGroup.make("promotions").add(
     .annotate(Access, mayChange)
     .annotateMerge(OpenApi.annotations({ summary: "Deactivate a promotion; repeating it changes nothing" }))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

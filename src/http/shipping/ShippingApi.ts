@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { ShippingQuote, ShippingQuoteRequest } from "../../domain/checkout/Checkout.ts"
 import { ShippingZoneId } from "../../domain/ids/Id.ts"
@@ -7,17 +7,16 @@ import { CurrencyCode } from "../../domain/money/Currency.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { NewShippingRate, ShippingRate, ShippingRateChange } from "../../domain/shipping/ShippingRate.ts"
 import { NewShippingZone, ShippingZone, ShippingZoneChange } from "../../domain/shipping/ShippingZone.ts"
-import { changes, creates, lists, reads, removes, summary } from "../endpoint/Resource.ts"
+import { changes, creates, guarded, lists, reads, removes, summary } from "../endpoint/Resource.ts"
 import { Data, Page } from "../envelope/Envelope.ts"
-import { AccessControl, OpensWithCartSecret } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { OpensWithCartSecret } from "../middleware/Access.ts"
 
 const zones = "/api/shipping/zones"
 const rates = "/api/shipping/rates"
 
 /** Shipping zones and rates (contract §3.4, §3.8). Amounts in minor units, weights in grams. */
-export const ShippingGroup = HttpApiGroup.make("shipping").add(
+export const ShippingGroup = guarded(
+  "shipping",
   lists("listZones", zones, ShippingZone, "List shipping zones in the order in which they are tried"),
   creates(
     "createZone",
@@ -50,13 +49,11 @@ export const ShippingGroup = HttpApiGroup.make("shipping").add(
     "Change a shipping rate; null empties a field"
   ),
   removes("deleteRate", `${rates}/:id`, "Delete a shipping rate; orders keep what they were shipped at")
-)
-  .annotateEndpoints(Access, anyOf("shipping:manage"))
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, anyOf("shipping:manage"))
 
 /** What a shopper asks of shipping before the checkout (contract §3.4). */
-export const ShippingQuotesGroup = HttpApiGroup.make("shippingQuotes").add(
+export const ShippingQuotesGroup = guarded(
+  "shippingQuotes",
   HttpApiEndpoint.post("quote", "/api/shipping/quotes", {
     payload: ShippingQuoteRequest,
     success: Data(ShippingQuote)
@@ -68,5 +65,3 @@ export const ShippingQuotesGroup = HttpApiGroup.make("shippingQuotes").add(
       "Nothing is kept. 422 CHECKOUT_FAILED for an address that is not shipped to."
     ))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

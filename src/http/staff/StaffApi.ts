@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { Uuid } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -10,17 +10,15 @@ import {
   StaffRole,
   StaffRoleChange
 } from "../../domain/staff/StaffMember.ts"
-import { summary } from "../endpoint/Resource.ts"
+import { guarded, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
 
 const member = { id: Uuid }
 const rank = "403 when the caller has fewer permissions than the role, or ranks below it."
 
 /** The staff of an organization (contract, platform §6). */
-export const StaffGroup = HttpApiGroup.make("staff").add(
+export const StaffGroup = guarded(
+  "staff",
   HttpApiEndpoint.get("listMembers", "/api/admin/staff", { query: pageQuery, success: Page(StaffMember) })
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(summary("List the members of the organization")),
@@ -61,5 +59,3 @@ export const StaffGroup = HttpApiGroup.make("staff").add(
     .annotate(Access, anyOf("staff:manage"))
     .annotateMerge(summary("End a membership", `422 for the last owner. ${rank}`))
 )
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)

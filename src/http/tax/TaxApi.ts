@@ -1,18 +1,15 @@
-import { HttpApiGroup } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { NewTaxClass, TaxClass, TaxClassChange } from "../../domain/tax/TaxClass.ts"
 import { NewTaxRate, TaxRate, TaxRateChange } from "../../domain/tax/TaxRate.ts"
-import { changes, creates, lists, reads, removes } from "../endpoint/Resource.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
+import { changes, creates, guarded, lists, reads, removes } from "../endpoint/Resource.ts"
 
 const classes = "/api/tax/classes"
 const rates = "/api/tax/rates"
 const managing = anyOf("tax:manage")
 
 /** Classes of goods that are taxed alike (contract §3.5, §3.8). */
-export const TaxClassesGroup = HttpApiGroup.make("taxClasses").add(
+export const TaxClassesGroup = guarded(
+  "taxClasses",
   lists("list", classes, TaxClass, "List tax classes by name"),
   creates(
     "create",
@@ -38,13 +35,11 @@ export const TaxClassesGroup = HttpApiGroup.make("taxClasses").add(
     "Delete a tax class",
     "What names it is taxed like the default class from then on."
   )
-)
-  .annotateEndpoints(Access, managing)
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, managing)
 
 /** Taxes of regions (contract §3.5, §3.8). */
-export const TaxRatesGroup = HttpApiGroup.make("taxRates").add(
+export const TaxRatesGroup = guarded(
+  "taxRates",
   lists("list", rates, TaxRate, "List tax rates by priority"),
   creates(
     "create",
@@ -65,7 +60,4 @@ export const TaxRatesGroup = HttpApiGroup.make("taxRates").add(
     "A null state makes it the country's. Placed orders keep their tax."
   ),
   removes("remove", `${rates}/:id`, "Delete a tax rate")
-)
-  .annotateEndpoints(Access, managing)
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, managing)

@@ -1,4 +1,4 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { WebhookDeliveryId, WebhookEndpointId } from "../../domain/ids/Id.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
@@ -10,17 +10,15 @@ import {
   WebhookEndpointChange,
   WebhookEndpointWithSecret
 } from "../../domain/webhooks/WebhookEndpoint.ts"
-import { lists, reads, summary } from "../endpoint/Resource.ts"
+import { guarded, lists, reads, summary } from "../endpoint/Resource.ts"
 import { Data, Deleted, OptionalBody, Page } from "../envelope/Envelope.ts"
-import { AccessControl } from "../middleware/Access.ts"
-import { allIssues, Errors, ParseOptions } from "../middleware/Errors.ts"
-import { Idempotency } from "../middleware/Idempotency.ts"
 
 const endpoint = { id: WebhookEndpointId }
 const mayManage = anyOf("webhooks:manage")
 
 /** Webhook endpoints and their deliveries (spec §4 Webhook endpoints, contract, platform §9). */
-export const WebhooksGroup = HttpApiGroup.make("webhooks").add(
+export const WebhooksGroup = guarded(
+  "webhooks",
   HttpApiEndpoint.post("register", "/api/webhooks", {
     payload: NewWebhookEndpoint,
     success: Data(WebhookEndpointWithSecret).pipe(HttpApiSchema.status(201))
@@ -67,7 +65,4 @@ export const WebhooksGroup = HttpApiGroup.make("webhooks").add(
       "Send the event of a delivery again",
       "With the same `webhook-id` and body. 409 while the endpoint is switched off."
     ))
-)
-  .annotateEndpoints(Access, mayManage)
-  .annotate(ParseOptions, allIssues)
-  .middleware(Errors).middleware(Idempotency).middleware(AccessControl)
+).annotateEndpoints(Access, mayManage)
