@@ -4,10 +4,8 @@ import { openEntries } from "../ledger/OpenEntriesRepo.ts"
 import { TypeSum } from "./PayoutAmounts.ts"
 
 /** A vendor's money in one currency. */
-export interface Account {
-  readonly vendorId: string
-  readonly currency: string
-}
+const Account = Schema.Struct({ vendorId: Schema.String, currency: Schema.String })
+export type Account = typeof Account.Type
 
 /** What a payout took out of an account. */
 export interface Taken {
@@ -17,7 +15,7 @@ export interface Taken {
 }
 
 const takenSums = rowsOf(Schema.Struct({ ...TypeSum.fields, since: Schema.NullOr(Time) }))
-const accountRows = rowsOf(Schema.Struct({ vendor_id: Schema.String, currency: Schema.String }))
+const accounts = rowsOf(Account)
 const amounts = rowsOf(Schema.Struct({ amount: Schema.Int }))
 
 const accountOf = (sql: PluginDatabase["Service"]["sql"], { currency, vendorId }: Account) =>
@@ -55,15 +53,14 @@ export const payoutRunRepo = ({ sql }: PluginDatabase["Service"]) => ({
     function*(vendorIds: ReadonlyArray<string> | undefined, force: boolean) {
       const { organizationId } = yield* CurrentActor
       const of = vendorIds === undefined ? sql`true` : sql`e.vendor_id = any(${vendorIds}::uuid[])`
-      const rows = yield* accountRows(sql)`
+      return yield* accounts(sql)`
         with ${openEntries(sql, organizationId, of)},
         sums as (select vendor_id, currency, sum(amount_cents) as amount from eligible group by vendor_id, currency)
-        select s.vendor_id, s.currency from sums s
+        select s.vendor_id as "vendorId", s.currency from sums s
         join marketplace_vendors v on v.id = s.vendor_id and v.organization_id = ${organizationId}
         where v.status = 'approved'
           and s.amount >= case when ${force}::boolean then 1 else greatest(v.payout_minimum_cents, 1) end
         order by s.vendor_id, s.currency`
-      return rows.map((row): Account => ({ vendorId: row.vendor_id, currency: row.currency }))
     },
     Effect.orDie
   ),

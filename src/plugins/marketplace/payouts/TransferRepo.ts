@@ -2,24 +2,18 @@ import { Effect, Schema } from "effect"
 import { CurrentActor, type PluginDatabase, rowsOf, StorableObject } from "stoa/plugin"
 
 /** A payout whose adapter is to be asked. */
-export interface DueTransfer {
-  readonly payoutId: string
-  readonly vendorId: string
-  readonly amount: number
-  readonly currency: string
-  /** From 0; each retry of a failed payout is a separate transfer. */
-  readonly retryCount: number
-  readonly bankAccount: Readonly<Record<string, unknown>> | null
-}
-
-const dueRows = rowsOf(Schema.Struct({
-  id: Schema.String,
-  vendor_id: Schema.String,
-  net_amount: Schema.Int,
+const DueTransfer = Schema.Struct({
+  payoutId: Schema.String,
+  vendorId: Schema.String,
+  amount: Schema.Int,
   currency: Schema.String,
-  retry_count: Schema.Int,
-  bank_account: Schema.NullOr(StorableObject)
-}))
+  /** From 0; each retry of a failed payout is a separate transfer. */
+  retryCount: Schema.Int,
+  bankAccount: Schema.NullOr(StorableObject)
+})
+export type DueTransfer = typeof DueTransfer.Type
+
+const transfers = rowsOf(DueTransfer)
 const organizations = rowsOf(Schema.Struct({ id: Schema.String }))
 
 /** Milliseconds before an adapter that has said nothing final is asked again: doubled with every time, an hour at most. */
@@ -37,7 +31,7 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
       const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
       // The run that created them must not leave them to the task because a reader locks one at this moment.
       const past = sql.literal(ids === undefined ? "skip locked" : "")
-      const rows = yield* dueRows(sql)`with due as materialized (
+      return yield* transfers(sql)`with due as materialized (
           select p.id from marketplace_vendor_payouts p
           where p.organization_id = ${organizationId} and p.status = 'processing' and p.due_at is not null
             and p.due_at <= now() and ${among}
@@ -48,18 +42,11 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
               least(${wait.longest / 1_000}, ${wait.first / 1_000} * power(2, least(p.attempts, 10))))),
             updated_at = now()
           from due where p.id = due.id returning p.*)
-        select c.id, c.vendor_id, c.net_amount, c.currency, c.retry_count, s.bank_account
+        select c.id as "payoutId", c.vendor_id as "vendorId", c.net_amount as amount, c.currency,
+          c.retry_count as "retryCount", s.bank_account as "bankAccount"
         from claimed c left join marketplace_vendor_secrets s
           on s.organization_id = c.organization_id and s.vendor_id = c.vendor_id
         order by c.created_at, c.id`
-      return rows.map((row): DueTransfer => ({
-        payoutId: row.id,
-        vendorId: row.vendor_id,
-        amount: row.net_amount,
-        currency: row.currency,
-        retryCount: row.retry_count,
-        bankAccount: row.bank_account
-      }))
     },
     Effect.orDie
   ),
