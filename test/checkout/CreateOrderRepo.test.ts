@@ -11,7 +11,7 @@ import {
 } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
-import { CurrencyCode } from "../../src/domain/money/Currency.ts"
+import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { claimCart } from "../../src/workflows/checkout/Checkout.ts"
 import { atOnce } from "../support/AtOnce.ts"

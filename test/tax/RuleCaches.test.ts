@@ -1,7 +1,7 @@
 import { assert, it as plain } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
-import { CurrencyCode } from "../../src/domain/money/Currency.ts"
+import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { ShippingSettings } from "../../src/domain/shipping/RateAdapter.ts"
 import { ShippingPrices } from "../../src/domain/shipping/ShippingPrices.ts"
 import { ShippingRates } from "../../src/domain/shipping/ShippingRate.ts"

@@ -2,8 +2,8 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
+import { columnsOf } from "../records/Table.ts"
 import { Audit, AuditEntry, type AuditFilter, eventsNamed, shortened } from "./Audit.ts"
 
 const columns = columnsOf(AuditEntry.fields, "e", { event: "e.type" })

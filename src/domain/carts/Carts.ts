@@ -1,6 +1,5 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import { type Actor, CurrentActor } from "../access/Actor.ts"
-import { actsForShop } from "../access/Ownership.ts"
+import { type Actor, actsForShop, CurrentActor } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { Customers } from "../customers/Customers.ts"

@@ -5,8 +5,8 @@ import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { type EntityId, newId } from "../ids/Id.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf, jsonOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
+import { columnsOf, jsonOf } from "../records/Table.ts"
 import {
   Attributes,
   AttributesChange,

@@ -1,6 +1,5 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
-import { actsForShop, mayNameCustomers } from "../access/Ownership.ts"
+import { actsForShop, CurrentActor, mayNameCustomers } from "../access/Actor.ts"
 import { Line } from "../carts/Line.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"

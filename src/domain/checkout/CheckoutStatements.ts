@@ -7,7 +7,7 @@ import { type CartId, newId, type OrderId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
 import { usage } from "../promotions/UsageStatements.ts"
-import { jsonOf } from "../records/Columns.ts"
+import { jsonOf } from "../records/Table.ts"
 import { type Basket, ClaimedLine, type PricedCart } from "./PricedCart.ts"
 
 const created = { columns: orderLines.columns("r"), row: orderLines.row("l") }

@@ -16,8 +16,8 @@ import { newId, nilId } from "../ids/Id.ts"
 import { StockRecord } from "../inventory/StockImport.ts"
 import { orderRecordJson } from "../orders/import-export/OrderRecord.ts"
 import { PriceRecord } from "../pricing/PriceImport.ts"
-import { columnsOf, orderedJsonOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
+import { columnsOf, orderedJsonOf } from "../records/Table.ts"
 import type { ExportFormat, Kind } from "./Import.ts"
 
 /** Position of a page: the sort values of its kind, as texts. */

@@ -4,8 +4,8 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { OrderId } from "../ids/Id.ts"
 import { Time } from "../pricing/Bounds.ts"
-import { columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
+import { columnsOf } from "../records/Table.ts"
 import { type Buyer, InvoiceContent } from "./Invoice.ts"
 
 /** An issued invoice: its number and its content. */

@@ -7,9 +7,8 @@ import type { MediaAssetId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
-import { jsonOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
-import { Table } from "../records/Table.ts"
+import { jsonOf, Table } from "../records/Table.ts"
 import {
   type Detachment,
   MediaAddress,

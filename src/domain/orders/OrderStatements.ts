@@ -2,7 +2,7 @@ import { Effect, String, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { OrderId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Columns.ts"
+import { columnsOf } from "../records/Table.ts"
 import { Order, orderLines, type StoredOrder } from "./Order.ts"
 
 /** Read as numbers: the driver gives bigints for these columns. */

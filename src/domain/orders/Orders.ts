@@ -1,7 +1,6 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { timingSafeEqual } from "node:crypto"
-import { type Actor, CurrentActor, holds, requireAnyOf } from "../access/Actor.ts"
-import { isOwn } from "../access/Ownership.ts"
+import { type Actor, CurrentActor, holds, isOwn, requireAnyOf } from "../access/Actor.ts"
 import { hashCartSecret } from "../carts/Cart.ts"
 import type { Conflict, InvalidTransition } from "../errors/ApiErrors.ts"
 import type { StatusChange } from "../hooks/HookMap.ts"

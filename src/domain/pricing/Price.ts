@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { EntityId, PriceId, VariantId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Currency.ts"
+import { CurrencyCode } from "../money/Money.ts"
 import { StorableObject } from "../text/Storable.ts"
 import { Amount, boundsFields, boundsIssues, boundsOver, maybe, sentBounds, Time } from "./Bounds.ts"
 

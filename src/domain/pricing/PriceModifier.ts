@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import { type Issue, ValidationFailed } from "../errors/ApiErrors.ts"
 import { EntityId, PriceModifierId, VariantId } from "../ids/Id.ts"
-import { CurrencyCode } from "../money/Currency.ts"
+import { CurrencyCode } from "../money/Money.ts"
 import { StorableObject, Text } from "../text/Storable.ts"
 import {
   Amount,

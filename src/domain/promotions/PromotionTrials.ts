@@ -1,6 +1,5 @@
 import { Context, DateTime, Effect, Layer, Result } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
-import { mayNameCustomers } from "../access/Ownership.ts"
+import { CurrentActor, mayNameCustomers } from "../access/Actor.ts"
 import { Customers } from "../customers/Customers.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { type CustomerId, isUuid } from "../ids/Id.ts"

@@ -4,9 +4,8 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { columnsOf } from "../records/Columns.ts"
 import { decoding } from "../records/Rows.ts"
-import { Table } from "../records/Table.ts"
+import { columnsOf, Table } from "../records/Table.ts"
 import { Invitation, StaffMember } from "./StaffMember.ts"
 
 const memberColumns = columnsOf(StaffMember.fields, "m", { email: "u.email", name: "u.name" })

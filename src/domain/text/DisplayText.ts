@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CurrencyCode, exponentOf } from "../money/Currency.ts"
+import { CurrencyCode, exponentOf } from "../money/Money.ts"
 
 const isCurrency = Schema.is(CurrencyCode)
 

@@ -12,7 +12,7 @@ import {
   Kind,
   RefusedRow
 } from "../../domain/import-export/Import.ts"
-import { CurrencyCode } from "../../domain/money/Currency.ts"
+import { CurrencyCode } from "../../domain/money/Money.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
 import { Text } from "../../domain/text/Storable.ts"
 import { guarded, summary } from "../endpoint/Resource.ts"

@@ -1,6 +1,6 @@
 import { Option } from "effect"
 import type Stripe from "stripe"
-import { exponentOf, isCurrencyCode } from "../../domain/money/Currency.ts"
+import { exponentOf, isCurrencyCode } from "../../domain/money/Money.ts"
 import type { IntentStatus, PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 
 /**

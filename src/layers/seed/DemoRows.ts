@@ -4,7 +4,7 @@ import { combinationKey, fullProduct } from "../../domain/catalog/variants/Varia
 import type { Change } from "../../domain/events/Event.ts"
 import { newId, type VariantId, type WarehouseId } from "../../domain/ids/Id.ts"
 import type { StockLevel } from "../../domain/inventory/StockLevel.ts"
-import { CurrencyCode } from "../../domain/money/Currency.ts"
+import { CurrencyCode } from "../../domain/money/Money.ts"
 import { priceOf } from "../../domain/pricing/Price.ts"
 import { promotionOf } from "../../domain/promotions/Promotion.ts"
 import { brands, categories, type DemoProduct, products, promotions } from "./demo/Assortment.ts"

@@ -72,7 +72,7 @@ export { type Database, type StatementParts } from "../../domain/modules/Databas
 export type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 export { statements } from "../../domain/modules/MigrationStatements.ts"
 export type { CoreServices } from "../../domain/modules/ServiceRegistry.ts"
-export { CurrencyCode } from "../../domain/money/Currency.ts"
+export { CurrencyCode } from "../../domain/money/Money.ts"
 export { allocate } from "../../domain/money/Money.ts"
 export type { Order } from "../../domain/orders/Order.ts"
 export type { OrderProjection } from "../../domain/orders/OrderProjections.ts"

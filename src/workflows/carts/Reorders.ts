@@ -3,7 +3,7 @@ import { Carts } from "../../domain/carts/Carts.ts"
 import { ChosenLine } from "../../domain/carts/Line.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import type { CartId, OrderId } from "../../domain/ids/Id.ts"
-import { isCurrencyCode } from "../../domain/money/Currency.ts"
+import { isCurrencyCode } from "../../domain/money/Money.ts"
 import { CustomerOrders } from "../../domain/orders/CustomerOrders.ts"
 import type { OrderLine } from "../../domain/orders/Order.ts"
 

@@ -1,6 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor, isAnonymous } from "../../domain/access/Actor.ts"
-import { actsForShop } from "../../domain/access/Ownership.ts"
+import { actsForShop, CurrentActor, isAnonymous } from "../../domain/access/Actor.ts"
 import type { ManualOrderRequest } from "../../domain/checkout/Checkout.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"

@@ -4,10 +4,9 @@ import { CurrentActor, currentOrganization } from "../../access/Actor.ts"
 import { conflict } from "../../errors/ErrorKinds.ts"
 import { changeLogRows } from "../../events/ChangeLogRepo.ts"
 import { type EntityId, newId, type OptionTypeId } from "../../ids/Id.ts"
-import { jsonOf } from "../../records/Columns.ts"
 import { refusedBy } from "../../records/Constraints.ts"
 import { decoding } from "../../records/Rows.ts"
-import { Table } from "../../records/Table.ts"
+import { jsonOf, Table } from "../../records/Table.ts"
 import { EntityNotFound } from "../Entity.ts"
 import {
   Axis,
