@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Brands } from "../../domain/catalog/brands/Brands.ts"
 import { Catalog, Drafts } from "../../domain/catalog/Catalog.ts"
@@ -20,7 +20,7 @@ const linked = { linked: true } as const
 const unlinked = { unlinked: true } as const
 
 /** Handlers of the routes that `CatalogApi.ts` declares. */
-export const catalogHttp = HttpApiBuilder.group(
+const catalogHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CatalogGroup),
   "catalog",
   Effect.fnUntraced(function*(handlers) {
@@ -50,7 +50,7 @@ export const catalogHttp = HttpApiBuilder.group(
   })
 )
 
-export const variantsHttp = HttpApiBuilder.group(
+const variantsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(VariantsGroup),
   "variants",
   (handlers) =>
@@ -64,7 +64,7 @@ export const variantsHttp = HttpApiBuilder.group(
 )
 
 /** Handlers of the routes that `CategoriesApi.ts` declares. */
-export const categoriesHttp = HttpApiBuilder.group(
+const categoriesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CategoriesGroup),
   "categories",
   (handlers) =>
@@ -81,7 +81,7 @@ export const categoriesHttp = HttpApiBuilder.group(
       }))
 )
 
-export const categoryTreeHttp = HttpApiBuilder.group(
+const categoryTreeHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(CategoryTreeGroup),
   "categoryTree",
   (handlers) =>
@@ -97,7 +97,7 @@ export const categoryTreeHttp = HttpApiBuilder.group(
       }))
 )
 
-export const brandsHttp = HttpApiBuilder.group(
+const brandsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(BrandsGroup),
   "brands",
   (handlers) =>
@@ -113,7 +113,7 @@ export const brandsHttp = HttpApiBuilder.group(
 )
 
 /** Handlers of the routes that `EntityVersionsApi.ts` declares. */
-export const draftsHttp = HttpApiBuilder.group(
+const draftsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(DraftsGroup),
   "drafts",
   (handlers) =>
@@ -125,7 +125,7 @@ export const draftsHttp = HttpApiBuilder.group(
       }))
 )
 
-export const schedulesHttp = HttpApiBuilder.group(
+const schedulesHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(SchedulesGroup),
   "schedules",
   (handlers) =>
@@ -137,7 +137,7 @@ export const schedulesHttp = HttpApiBuilder.group(
       }))
 )
 
-export const revisionsHttp = HttpApiBuilder.group(
+const revisionsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(RevisionsGroup),
   "revisions",
   (handlers) =>
@@ -151,7 +151,7 @@ export const revisionsHttp = HttpApiBuilder.group(
 )
 
 /** Handlers of the routes that `FieldDefinitionsApi.ts` declares. */
-export const fieldDefinitionsHttp = HttpApiBuilder.group(
+const fieldDefinitionsHttp = HttpApiBuilder.group(
   HttpApi.make("stoa").add(FieldDefinitionsGroup),
   "fieldDefinitions",
   (handlers) =>
@@ -164,4 +164,17 @@ export const fieldDefinitionsHttp = HttpApiBuilder.group(
         archive: ({ params }) => fields.archive(params.id),
         restore: ({ params }) => fields.restore(params.id)
       }))
+)
+
+/** Handlers of all routes of the catalog. */
+export const catalogRoutes = Layer.mergeAll(
+  catalogHttp,
+  categoriesHttp,
+  categoryTreeHttp,
+  brandsHttp,
+  variantsHttp,
+  draftsHttp,
+  fieldDefinitionsHttp,
+  revisionsHttp,
+  schedulesHttp
 )

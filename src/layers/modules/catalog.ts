@@ -25,17 +25,7 @@ import { VariantRepo } from "../../domain/catalog/variants/VariantRepo.ts"
 import { Variants } from "../../domain/catalog/variants/Variants.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
-import {
-  brandsHttp,
-  catalogHttp,
-  categoriesHttp,
-  categoryTreeHttp,
-  draftsHttp,
-  fieldDefinitionsHttp,
-  revisionsHttp,
-  schedulesHttp,
-  variantsHttp
-} from "../../http/catalog/CatalogHttp.ts"
+import { catalogRoutes } from "../../http/catalog/CatalogHttp.ts"
 import { publishDue } from "../../workflows/catalog/ScheduledPublishing.ts"
 import { events } from "./events.ts"
 import { jobs } from "./jobs.ts"
@@ -57,6 +47,23 @@ const repositories = Layer.mergeAll(
   ScheduleRepo.layer
 )
 
+const services = Layer.mergeAll(
+  Catalog.layer,
+  CatalogReads.layer,
+  Categories.layer,
+  Brands.layer,
+  Variants.layer,
+  Sellables.layer,
+  Drafts.layer,
+  FieldDefinitions.layer,
+  Revisions.layer,
+  Tasks.add(publishDue)
+).pipe(
+  Layer.provideMerge(Schedules.layer),
+  Layer.provideMerge(EntityChanges.layer),
+  Layer.provideMerge(repositories)
+)
+
 /** What a store offers: entities with their words, categories, brands, options and variants. */
 export const catalog = defineModule({
   id: "catalog",
@@ -70,31 +77,6 @@ export const catalog = defineModule({
     { scope: "catalog:approve", description: "Approve words of entities, where they wait for that." }
   ],
   migrations,
-  services: Layer.mergeAll(
-    Catalog.layer,
-    CatalogReads.layer,
-    Categories.layer,
-    Brands.layer,
-    Variants.layer,
-    Sellables.layer,
-    Drafts.layer,
-    FieldDefinitions.layer,
-    Revisions.layer,
-    Tasks.add(publishDue)
-  ).pipe(
-    Layer.provideMerge(Schedules.layer),
-    Layer.provideMerge(EntityChanges.layer),
-    Layer.provideMerge(repositories)
-  ),
-  routes: Layer.mergeAll(
-    catalogHttp,
-    categoriesHttp,
-    categoryTreeHttp,
-    brandsHttp,
-    variantsHttp,
-    draftsHttp,
-    fieldDefinitionsHttp,
-    revisionsHttp,
-    schedulesHttp
-  )
+  services,
+  routes: catalogRoutes
 })

@@ -47,9 +47,5 @@ export const payments = defineModule({
     )
   ),
   actors: settleRefundLayer,
-  routes: Layer.mergeAll(
-    paymentsHttp,
-    refundsHttp,
-    compensationsHttp
-  )
+  routes: Layer.mergeAll(paymentsHttp, refundsHttp, compensationsHttp)
 })
