@@ -97,7 +97,7 @@ const waits = Metric.histogram("stoa_database_pool_wait_seconds", {
 })
 
 /**
- * Measures how long the pool keeps a request waiting, as one that stands in the same line: every tenth of a second it
+ * Measures how long the pool keeps a request waiting, as one that waits in the same line: every tenth of a second it
  * takes a connection and gives it back at once. The driver lends connections inside of its statements and does not report
  * how long that took; to open every statement's lending would cost each of them more than it is worth.
  */
