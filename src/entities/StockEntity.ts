@@ -1,5 +1,5 @@
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Queue, Schedule, Schema } from "effect"
-import { Entity, type Envelope } from "effect/cluster"
+import { ClusterSchema, Entity, type Envelope, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CurrentActor, currentOrganization, systemActor } from "../domain/access/Actor.ts"
 import { Unavailable } from "../domain/errors/ApiErrors.ts"
@@ -46,12 +46,18 @@ export const ReserveStock = Schema.Struct({
 export type ReserveStock = typeof ReserveStock.Type
 
 /**
+ * The shard group of stock entities. A shard changes hands when all that runs on it has ended, and a checkout ends when it
+ * has its stock: on one shard, both would wait for each other until the termination timeout.
+ */
+export const stockShards = "stock"
+
+/**
  * The stock entity of an organization, whose id is the entity id. The call is volatile: repeat it with the same holder
  * after a time-out, and release the holder when the checkout fails (contract 3.6).
  */
 export const StockEntity = Entity.make("StockEntity", [
   Rpc.make("reserve", { payload: ReserveStock, success: Reserved, error: Schema.Union([StockShort, HoldGone]) })
-])
+]).annotate(ClusterSchema.ShardGroup, () => stockShards)
 
 /** Maximum number of requests per statement. */
 const batchSize = 250
@@ -212,13 +218,22 @@ export type ReserveCall = (
   request: ReserveStock
 ) => Effect.Effect<Reserved, { readonly _tag: string }>
 
-const client = (send: ReserveCall): StockClient["Service"] => ({
+/**
+ * A process that stops reaches no entity any more. It leaves the checkout at once to the one that takes over its shard,
+ * which can do so only when nothing runs on it here.
+ */
+const leftToSuccessor = Effect.failCause(Cause.annotate(Cause.interrupt(), ClusterSchema.Abandon.annotation))
+
+const client = (send: ReserveCall, isStopping: Effect.Effect<boolean>): StockClient["Service"] => ({
   reserve: Effect.fn("StockClient.reserve")(function*(request: Omit<ReserveStock, "deadline">) {
     const organization = yield* currentOrganization
     // One deadline for all calls: under load, the first may be served while a later one waits.
     const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout) - clockTolerance
     return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
       Effect.timeout(callTimeout),
+      Effect.tapError(({ _tag }) =>
+        _tag === "EntityNotAssignedToRunner" ? Effect.when(leftToSuccessor, isStopping) : Effect.void
+      ),
       Effect.mapError(toUnavailable),
       // A failed write answers with a defect. Repeating it is safe: a holder reserves once.
       Effect.catchDefect(() => Effect.fail(Unavailable.of())),
@@ -231,6 +246,7 @@ const client = (send: ReserveCall): StockClient["Service"] => ({
 /**
  * Reserves stock at the entity of the actor's organization. Repeats a call without an answer after 2 s with the same
  * holder, and fails with 503 after 15 s. Release the holder after every failure: one of the calls may have succeeded.
+ * In a process that stops the caller is interrupted, so that the workflow goes on elsewhere.
  */
 export class StockClient extends Context.Service<StockClient, {
   readonly reserve: (
@@ -239,11 +255,13 @@ export class StockClient extends Context.Service<StockClient, {
 }>()("stoa/entities/StockClient") {
   static readonly layer = Layer.effect(
     StockClient,
-    Effect.map(
-      StockEntity.client,
-      (clientOf) => client((organization, request) => clientOf(organization).reserve(request))
-    )
+    Effect.gen(function*() {
+      const clientOf = yield* StockEntity.client
+      const { isShutdown } = yield* Sharding.Sharding
+      return client((organization, request) => clientOf(organization).reserve(request), isShutdown)
+    })
   )
-  /** Over any transport. */
-  static readonly layerOf = (send: ReserveCall): Layer.Layer<StockClient> => Layer.succeed(StockClient, client(send))
+  /** Over any transport, in a process that stops or does not. */
+  static readonly layerOf = (send: ReserveCall, isStopping = Effect.succeed(false)): Layer.Layer<StockClient> =>
+    Layer.succeed(StockClient, client(send, isStopping))
 }

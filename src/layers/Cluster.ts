@@ -14,6 +14,7 @@ import {
 import { RpcServer } from "effect/rpc"
 import type { SocketServer } from "effect/socket"
 import { randomUUID } from "node:crypto"
+import { stockShards } from "../entities/StockEntity.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { clusterHealth, onlyProcess } from "./cluster/ClusterHealth.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
@@ -36,6 +37,8 @@ import type { DeploymentHealth } from "./health/Readiness.ts"
  */
 const pinned: Omit<ShardingConfig.ShardingConfig["Service"], "runnerAddress" | "runnerListenAddress"> = {
   ...ShardingConfig.defaults,
+  availableShardGroups: ["default", stockShards],
+  assignedShardGroups: ["default", stockShards],
   shardLockExpiration: "6 seconds",
   // Also how long it takes to notice that locks were lost, and then that the database is back.
   shardLockRefreshInterval: "1 second",

@@ -1,7 +1,8 @@
 import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 
-const isFree = (port: number): Promise<boolean> =>
+/** Whether no process listens on this port of this machine. */
+export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = createServer()
     probe.once("error", () => resolve(false))

@@ -4,7 +4,7 @@ import { Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
 import { ClusterWorkflowEngine, RunnerAddress, RunnerHealth, Runners, Sharding, ShardingConfig } from "effect/cluster"
 import type { WorkflowEngine } from "effect/workflow"
 import * as ClusterStorage from "../../src/layers/cluster/ClusterStorage.ts"
-import { freePort } from "../../src/layers/FreePort.ts"
+import { freePort } from "../support/FreePort.ts"
 
 /** One process as the product assembles it, with few shards so that it starts at once. */
 export const aProcess = <E, R>(url: string, workflows: Layer.Layer<never, E, R>) =>

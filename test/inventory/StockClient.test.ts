@@ -1,8 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber } from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
+import { ClusterSchema, EntityId } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { HoldGone, type ReserveCall, type ReserveStock, StockClient } from "../../src/entities/StockEntity.ts"
+import {
+  HoldGone,
+  type ReserveCall,
+  type ReserveStock,
+  StockClient,
+  StockEntity
+} from "../../src/entities/StockEntity.ts"
+import { CheckoutWorkflow } from "../../src/workflows/checkout/Checkouts.ts"
 
 const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
 const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)
@@ -66,4 +74,23 @@ describe("reserving at the stock entity", () => {
       assert.isAtMost(yield* Clock.currentTimeMillis, 15_500)
       assert.isAtMost(calls.length, 8)
     }))
+
+  it.effect("leaves the checkout to another process as soon as this one stops", () =>
+    Effect.gen(function*() {
+      const unreachable = () => Effect.fail({ _tag: "EntityNotAssignedToRunner" })
+      const exit = yield* Effect.flatMap(StockClient, (client) => client.reserve(wish)).pipe(
+        Effect.provide(StockClient.layerOf(unreachable, Effect.succeed(true))),
+        Effect.provideService(CurrentActor, systemActor("org_a")),
+        Effect.exit
+      )
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      const annotations = Exit.isFailure(exit) ? Cause.annotations(exit.cause) : Context.empty()
+      assert.isTrue(Context.getOrUndefined(annotations, ClusterSchema.Abandon))
+    }))
+
+  it("shares no shard with the checkouts that wait for it", () => {
+    const groupOf = Context.get(StockEntity.protocol.annotations, ClusterSchema.ShardGroup)
+    const groupOfCheckouts = Context.get(CheckoutWorkflow.annotations, ClusterSchema.ShardGroup)
+    assert.notStrictEqual(groupOf(EntityId.make("org_a")), groupOfCheckouts(EntityId.make("checkout 1")))
+  })
 })

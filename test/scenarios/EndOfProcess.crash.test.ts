@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { freePort } from "../../src/layers/FreePort.ts"
 import { stoa } from "../support/Command.ts"
+import { freePort } from "../support/FreePort.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 
 const breaking = new URL("../support/breakAtStart.ts", import.meta.url).href

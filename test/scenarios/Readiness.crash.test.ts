@@ -34,7 +34,7 @@ it.live(
       assert.strictEqual((yield* ask(runner, "/api/health")).status, 200)
       assert.strictEqual((yield* ask(runner, "/api/metrics")).status, 401)
       const metrics = yield* ask(runner, "/api/metrics", { "x-api-key": "dev-admin-key" })
-      assert.match(String(metrics.body), /^effect_cluster_shards 64$/m)
+      assert.match(String(metrics.body), /^effect_cluster_shards 128$/m)
       assert.strictEqual((yield* ask(runner, "/api/catalog/entities")).status, 404, "a runner serves no shop")
 
       runner.kill("SIGKILL")

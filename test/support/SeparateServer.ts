@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { type EmbeddedPostgresServer, startPostgres } from "../../src/layers/postgres/EmbeddedPostgres.ts"
 import type { PostgresSettings } from "../../src/layers/postgres/PostgresSettings.ts"
 import { onDatabase } from "./Audit.ts"
+import { freePort } from "./FreePort.ts"
 import { parentOfDatabases } from "./Memory.ts"
 
 /** A separate PostgreSQL server that can be stopped and started again on its port, with its data. */
@@ -26,9 +27,10 @@ export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings
   const parent = yield* Effect.promise(() => parentOfDatabases().then((place) => mkdtemp(join(place, "stoa-restart-"))))
   yield* Effect.promise(() => chmod(parent, 0o755))
   const dir = join(parent, "pg")
-  const open = (port?: number) => startPostgres({ dir, settings, ...(port === undefined ? {} : { port }) })
-  let server: EmbeddedPostgresServer = yield* Effect.promise(() => open())
-  const { port, url } = server
+  const port = yield* Effect.promise(freePort)
+  const open = () => startPostgres({ dir, settings, port })
+  let server: EmbeddedPostgresServer = yield* Effect.promise(open)
+  const { url } = server
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       await server.stop()
@@ -50,13 +52,13 @@ export const serverWith = Effect.fnUntraced(function*(settings: PostgresSettings
       }
     ),
     start: Effect.promise(async () => {
-      server = await open(port)
+      server = await open()
     }),
     outage: (milliseconds) =>
       Effect.promise(async () => {
         await server.stop()
         await pause(milliseconds)
-        server = await open(port)
+        server = await open()
       })
   }
   return own

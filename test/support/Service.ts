@@ -1,7 +1,7 @@
 import { DateTime, Effect, Fiber, Layer, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { freePort } from "../../src/layers/FreePort.ts"
 import type { FaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
+import { freePort } from "./FreePort.ts"
 import { madeProgram, sourceProgram, stoaProgram } from "./MadeProgram.ts"
 import { callOf, insisting } from "./ServiceCalls.ts"
 import { TestApp } from "./TestApp.ts"

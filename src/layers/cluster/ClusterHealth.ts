@@ -110,11 +110,10 @@ const firstLook = "15 seconds"
 export const onlyProcess = Layer.effectDiscard(Effect.gen(function*() {
   const sharding = yield* Sharding.Sharding
   const healthChecks = yield* DeploymentHealth
-  const { shardsPerGroup } = yield* ShardingConfig.ShardingConfig
+  const shards = [...lockNumbers(yield* ShardingConfig.ShardingConfig).keys()].map(ShardId.fromString)
   const look = Effect.gen(function*() {
     const { owned } = yield* healthChecks.look
-    const own = Array.from({ length: shardsPerGroup }, (_, index) => ShardId.make("default", index + 1))
-      .filter((shardId) => sharding.hasShardId(shardId)).length
+    const own = shards.filter((shardId) => sharding.hasShardId(shardId)).length
     if (owned.size > own) yield* Effect.logWarning(`${owned.size - own} shards belong to other processes. ${advice}`)
   })
   // A database that is away says so elsewhere.
