@@ -14,7 +14,7 @@ layer(wholeDeployment, { excludeTestServices: true, timeout: "60 seconds" })("th
       const cast = yield* everyWay(target, "org_fuzz")
       const unmet = target.operations.filter(({ name }) => !target.succeeded.has(name) && !neverSucceeding.has(name))
       assert.deepStrictEqual(unmet.map(({ name }) => name), [])
-      yield* fuzz(target, target.operations, 800, cast)
+      yield* fuzz(target, target.operations, 400, cast)
       assert.deepStrictEqual(report(target), [], `seed ${seed}`)
     }), 120_000)
 })

@@ -6,6 +6,7 @@ import type { Actor } from "../../src/domain/access/Actor.ts"
 import { defaultRoles } from "../../src/domain/access/Permission.ts"
 import { accessNotifications } from "../../src/layers/access/RequestActors.ts"
 import { processApp, servicesApp, wholeApp } from "../../src/layers/App.ts"
+import { PasswordCost } from "../../src/layers/auth/Passwords.ts"
 import type { AppSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import { testSettings } from "../../src/plugins/kit/testing/TestSettings.ts"
@@ -142,16 +143,20 @@ const reached = (databaseUrl: string) =>
     })
   )
 
+/** The whole service, except that hashing a password takes next to nothing: the tests sign in a thousand users. */
+const wholeService = (settings: AppSettings) =>
+  Layer.provide(wholeApp(settings), Layer.succeed(PasswordCost, { memory: 64, passes: 1, parallelism: 1 }))
+
 /** The app with a deployment's own configuration, for tests of hooks, providers and settings. */
 export const testAppLayer = (deployment: DeploymentConfig = {}, environment: Partial<AppSettings> = {}) =>
   Layer.unwrap(
     Effect.map(freshDatabaseWith(deployment.plugins ?? []), ({ url }) =>
-      reached(url).pipe(Layer.provideMerge(wholeApp({ ...testSettings(url, deployment), ...environment }))))
+      reached(url).pipe(Layer.provideMerge(wholeService({ ...testSettings(url, deployment), ...environment }))))
   )
 
 /** The app on a database that is there already, as a deployment finds it that starts again. */
 export const testAppOn = (url: string, deployment: DeploymentConfig, environment: Partial<AppSettings> = {}) =>
-  Layer.fresh(Layer.provideMerge(reached(url), wholeApp({ ...testSettings(url, deployment), ...environment })))
+  Layer.fresh(Layer.provideMerge(reached(url), wholeService({ ...testSettings(url, deployment), ...environment })))
 
 /** Another process of the deployment, as far as one process can hold two: its HTTP edge on the database of the test's. */
 export const appBeside = Effect.fnUntraced(function*(deployment: DeploymentConfig = {}) {
@@ -180,7 +185,7 @@ const storeResolver = (request: Request): string | null => request.headers.get(s
 const start = async (deployment: DeploymentConfig) => {
   const { url } = await lastingDatabase(`shared_${++services}`)
   const settings = testSettings(url, { ...deployment, auth: { ...deployment.auth, storeResolver } })
-  const app = Layer.provideMerge(reached(url), wholeApp(settings))
+  const app = Layer.provideMerge(reached(url), wholeService(settings))
   return Effect.runPromise(Layer.buildWithScope(Layer.fresh(app), Scope.makeUnsafe()))
 }
 

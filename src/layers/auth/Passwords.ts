@@ -54,10 +54,19 @@ export const refusedChoice = Effect.fnUntraced(function*(path: string, request: 
   return refused?.code === tooCommon.code ? Response.json(refused, { status: 400 }) : undefined
 })
 
-/** Cost of a hash: 19 MiB, two passes, one lane. A weaker hash is renewed at the next use of its password. */
-const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const
+/** Cost of a hash: KiB of memory, passes, lanes. */
+interface Cost {
+  readonly memory: number
+  readonly passes: number
+  readonly parallelism: number
+}
 
-const prefix = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$`
+/** What a new hash costs: 19 MiB, two passes, one lane. Another hash is renewed at the next use of its password. */
+export const PasswordCost = Context.Reference<Cost>("stoa/layers/auth/PasswordCost", {
+  defaultValue: () => ({ memory: 19_456, passes: 2, parallelism: 1 })
+})
+
+const prefixOf = ({ memory, parallelism, passes }: Cost) => `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$`
 
 // Not a named import: Node has argon2 since 24.7, and an older one could not load this file.
 const { argon2, randomBytes, timingSafeEqual } = crypto
@@ -66,12 +75,6 @@ const { argon2, randomBytes, timingSafeEqual } = crypto
 const hasArgon2 = typeof argon2 === "function"
 
 const unpadded = (bytes: Buffer): string => bytes.toString("base64").replace(/=+$/, "")
-
-interface Cost {
-  readonly memory: number
-  readonly passes: number
-  readonly parallelism: number
-}
 
 const derive = (password: string, nonce: Buffer, length: number, { memory, parallelism, passes }: Cost) =>
   new Promise<Buffer>((resolve, reject) =>
@@ -82,10 +85,10 @@ const derive = (password: string, nonce: Buffer, length: number, { memory, paral
     )
   )
 
-const hashOf = async (password: string): Promise<string> => {
+const hashOf = async (password: string, cost: Cost): Promise<string> => {
   if (!hasArgon2) return scryptHash(password)
   const salt = randomBytes(16)
-  return `${prefix}${unpadded(salt)}$${unpadded(await derive(password, salt, 32, cost))}`
+  return `${prefixOf(cost)}${unpadded(salt)}$${unpadded(await derive(password, salt, 32, cost))}`
 }
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
@@ -118,6 +121,7 @@ const maxQueueLength = 200
 export class Passwords extends Context.Service<Passwords>()("stoa/layers/auth/Passwords", {
   make: Effect.gen(function*() {
     const repo = yield* AuthRepo
+    const cost = yield* PasswordCost
 
     /** Hashes computed at once. */
     const concurrency = Math.max(1, Math.min(3, availableParallelism() - 1))
@@ -135,18 +139,18 @@ export class Passwords extends Context.Service<Passwords>()("stoa/layers/auth/Pa
         )
       })
 
-    const hash = (password: string) => inTurn(() => hashOf(password))
+    const hash = (password: string) => inTurn(() => hashOf(password, cost))
     const renewed = (password: string, old: string) =>
       Effect.flatMap(hash(password), (fresh) => repo.renewPassword(old, fresh)).pipe(
         Effect.catchCause((cause) => Effect.logWarning("an outdated password hash was not renewed", cause))
       )
     return {
       hash,
-      /** Whether it is the password of the hash. Then an outdated hash (scrypt, a lower cost) is replaced. */
+      /** Whether it is the password of the hash. Then an outdated hash (scrypt, another cost) is replaced. */
       verify: (password: string, old: string) =>
         Effect.tap(
           inTurn(() => matches(password, old)),
-          (same) => same && hasArgon2 && !old.startsWith(prefix) ? renewed(password, old) : Effect.void
+          (same) => same && hasArgon2 && !old.startsWith(prefixOf(cost)) ? renewed(password, old) : Effect.void
         ),
       concurrency
     }
