@@ -1,10 +1,11 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import { type ClientOptions, StoaClient, waitOf, withRequestHeaders } from "../../src/client/StoaClient.ts"
 import { EntityId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { aKey, signIn } from "../access/People.ts"
+import { listening } from "../support/Listening.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { aProduct } from "../support/Purchase.ts"
 import { TestApp, testAppLayer } from "../support/TestApp.ts"
@@ -89,31 +90,16 @@ interface Asked {
 }
 
 /** A server that gives these answers one after the other and records its requests. */
-const scripted = (...answers: ReadonlyArray<(response: ServerResponse) => void>) =>
-  Effect.acquireRelease(
-    Effect.promise(() =>
-      new Promise<{ readonly url: string; readonly asked: ReadonlyArray<Asked>; readonly close: () => void }>(
-        (resolve) => {
-          const asked: Array<Asked> = []
-          const server = createServer((request: IncomingMessage, response) => {
-            const key = request.headers["idempotency-key"]
-            asked.push({
-              method: request.method ?? "",
-              key: typeof key === "string" ? key : undefined,
-              at: performance.now()
-            })
-            const answer = answers[Math.min(asked.length, answers.length) - 1]
-            answer?.(response)
-          }).listen(0, "127.0.0.1", () => {
-            const address = server.address()
-            const port = typeof address === "object" && address !== null ? address.port : 0
-            resolve({ url: `http://127.0.0.1:${port}`, asked, close: () => void server.close() })
-          })
-        }
-      )
-    ),
-    ({ close }) => Effect.sync(close)
-  )
+const scripted = Effect.fnUntraced(function*(...answers: ReadonlyArray<(response: ServerResponse) => void>) {
+  const asked: Array<Asked> = []
+  const server = createServer((request, response) => {
+    const key = request.headers["idempotency-key"]
+    asked.push({ method: request.method ?? "", key: typeof key === "string" ? key : undefined, at: performance.now() })
+    const answer = answers[Math.min(asked.length, answers.length) - 1]
+    answer?.(response)
+  })
+  return { url: `http://127.0.0.1:${yield* listening(server)}`, asked }
+})
 
 const answer = (status: number, body: object, headers: Readonly<Record<string, string>> = {}) => (to: ServerResponse) =>
   void to.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))

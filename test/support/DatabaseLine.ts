@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { forward } from "./Forwarding.ts"
+import { listening } from "./Listening.ts"
 
 /** The way to a database, which a test can cut and mend. The database itself stays as it is. */
 export interface DatabaseLine {
@@ -33,16 +34,7 @@ export const lineTo = (databaseUrl: string): Effect.Effect<DatabaseLine, never, 
       whole = false
       for (const socket of open) socket.destroy()
     }
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-      () =>
-        Effect.promise(() => {
-          cutAll()
-          return new Promise<void>((resolve) => server.close(() => resolve()))
-        })
-    )
-    const address = server.address()
-    url.host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    url.host = `127.0.0.1:${yield* listening(server)}`
     return {
       url: url.href,
       cut: Effect.sync(cutAll),

@@ -9,6 +9,7 @@ import {
   PaymentUnknown,
   WebhookRejected
 } from "../../src/domain/payments/PaymentAdapter.ts"
+import { listening } from "./Listening.ts"
 
 /** What became of a payment at the provider; amounts in minor units, `key` is the checkout's id. */
 interface EmulatedPayment {
@@ -146,18 +147,8 @@ export const startEmulator: Effect.Effect<PaymentEmulator, never, Scope.Scope> =
   }
 
   const server = createServer((request, response) => void serve(request, response))
-  yield* Effect.addFinalizer(() =>
-    Effect.callback<void>((resume) => {
-      server.close(() => resume(Effect.void))
-      server.closeAllConnections()
-    })
-  )
-  yield* Effect.callback<void>((resume) => {
-    server.listen(0, "127.0.0.1", () => resume(Effect.void))
-  })
-  const address = server.address()
   return {
-    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    url: `http://127.0.0.1:${yield* listening(server)}`,
     payments: () => [...ledger.payments.values()],
     refunds: () => [...ledger.refunds.values()],
     calls: () => ledger.calls,

@@ -1,5 +1,6 @@
 import { Effect, type Scope } from "effect"
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { listening } from "./Listening.ts"
 import type { Service } from "./Service.ts"
 
 /** A proxy as deployments have it: it keeps connections to processes, and sends nothing to one that is not healthy. */
@@ -64,25 +65,22 @@ export const poolingProxy = (services: ReadonlyArray<Service>): Effect.Effect<Po
         answer.on("error", (error) => fail(String(error)))
         answer.pipe(outgoing)
       })
-      passed.on("socket", (socket) => socket.once("connect", () => ports.add(`${port}:${socket.localPort}`)))
+      passed.on("socket", (socket) => {
+        if (socket.connecting) socket.once("connect", () => ports.add(`${port}:${socket.localPort}`))
+      })
       passed.on("error", (error) => fail(`${String(error)}${passed.reusedSocket ? " (a kept connection)" : ""}`))
       incoming.pipe(passed)
     }
     const server = createServer(pass)
     const probing = setInterval(() => backends.forEach(probe), probeEveryMs)
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-      () =>
-        Effect.promise(() => {
-          clearInterval(probing)
-          for (const { agent } of backends) agent.destroy()
-          server.closeAllConnections()
-          return new Promise<void>((resolve) => server.close(() => resolve()))
-        })
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        clearInterval(probing)
+        for (const { agent } of backends) agent.destroy()
+      })
     )
-    const address = server.address()
     return {
-      url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+      url: `http://127.0.0.1:${yield* listening(server)}`,
       failures,
       sent: () => ({ connections: ports.size, requests }),
       sendsTo: ({ ports }) => backends.some(({ healthy, port }) => healthy && port === ports.http)

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { createHash, createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { listening } from "./Listening.ts"
 
 /** An object of the bucket. */
 interface S3Object {
@@ -105,21 +106,13 @@ const serve = () => {
 }
 
 /** Starts a bucket; it ends with the scope. */
-export const s3Emulator = Effect.acquireRelease(
-  Effect.callback<S3Emulator & { readonly close: () => void }>((resume) => {
-    const { server, ...rest } = serve()
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      const close = () => {
-        server.closeAllConnections()
-        server.close()
-      }
-      resume(Effect.succeed({ ...rest, bucket, endpoint: `http://127.0.0.1:${port}`, close }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
+export const s3Emulator = Effect.suspend(() => {
+  const { server, ...rest } = serve()
+  return Effect.map(
+    listening(server),
+    (port): S3Emulator => ({ ...rest, bucket, endpoint: `http://127.0.0.1:${port}` })
+  )
+})
 
 /** Keys that open the bucket of the emulator. */
 export const s3Keys = { accessKeyId: "AKIDEMULATED", secretAccessKey: "an-emulated-secret" } as const

@@ -2,6 +2,7 @@ import { Effect, type Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { forward } from "./Forwarding.ts"
+import { listening } from "./Listening.ts"
 
 /** The way to a database on which nothing gets through for a while: what is under way waits, and arrives later. */
 export interface StallingWay {
@@ -23,18 +24,7 @@ export const stallingWay = (databaseUrl: string): Effect.Effect<StallingWay, nev
       forward(client, database, open)
       if (stalled) { for (const socket of [client, database]) socket.pause() }
     })
-    yield* Effect.addFinalizer(() =>
-      Effect.promise(() =>
-        new Promise<void>((resolve) => {
-          server.close(() => resolve())
-          for (const socket of open) socket.destroy()
-        })
-      )
-    )
-    yield* Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)))
-    const address = server.address()
-    url.port = String(typeof address === "object" && address !== null ? address.port : 0)
-    url.hostname = "127.0.0.1"
+    url.host = `127.0.0.1:${yield* listening(server)}`
     return {
       url: url.href,
       stall: (milliseconds) =>

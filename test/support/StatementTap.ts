@@ -1,6 +1,7 @@
 import { Effect, type Scope } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 import { forward } from "./Forwarding.ts"
+import { listening } from "./Listening.ts"
 
 /** A statement that was run, and on which of the service's connections. */
 export interface SentStatement {
@@ -64,16 +65,7 @@ export const tapOn = (
       client.on("data", (chunk) => read(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
       forward(client, database, open)
     })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-      () =>
-        Effect.promise(() => {
-          for (const socket of open) socket.destroy()
-          return new Promise<void>((resolve) => server.close(() => resolve()))
-        })
-    )
-    const address = server.address()
-    url.host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+    url.host = `127.0.0.1:${yield* listening(server)}`
     const take = () => {
       const taken = sent
       sent = []

@@ -2,6 +2,7 @@ import { Effect, type Scope } from "effect"
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { newId } from "../../src/domain/ids/Id.ts"
+import { listening } from "./Listening.ts"
 import { type Reply, type StripeIntent, StripeLedger } from "./StripeLedger.ts"
 
 /**
@@ -128,18 +129,8 @@ export const startStripe = (secretKey: string): Effect.Effect<StripeEmulator, ne
     const account = new Account()
     const handle = serve(account, secretKey)
     const server = createServer((request, response) => void handle(request, response))
-    yield* Effect.addFinalizer(() =>
-      Effect.callback<void>((resume) => {
-        server.close(() => resume(Effect.void))
-        server.closeAllConnections()
-      })
-    )
-    yield* Effect.callback<void>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.void))
-    })
-    const address = server.address()
     return {
-      url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+      url: `http://127.0.0.1:${yield* listening(server)}`,
       ledger: account.ledger,
       calls: account.calls,
       fault: (call, fault, times = 1) => {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
+import { listening } from "../../../../../test/support/Listening.ts"
 import { reader } from "../../../../../test/support/StatementTap.ts"
 
 /** A proxy between a process and its database, which counts the points at which the process can be killed. */
@@ -52,16 +53,7 @@ export const killPointsOf = Effect.fnUntraced(function*(databaseUrl: string) {
       })
     }
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        for (const socket of open) socket.destroy()
-        return new Promise<void>((resolve) => server.close(() => resolve()))
-      })
-  )
-  const address = server.address()
-  url.host = `127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  url.host = `127.0.0.1:${yield* listening(server)}`
   const line: KillPoints = {
     url: url.href,
     arm: (at, dies) => {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { createServer } from "node:http"
+import { listening } from "../../../../../test/support/Listening.ts"
 import type { Transfer } from "../../payouts/PayoutAdapter.ts"
 
 /** A bank that processes reach over HTTP; it moves the money of a key once. */
@@ -37,17 +38,8 @@ export const openBank = Effect.gen(function*() {
       return response.end(JSON.stringify({ status: "completed", reference: `tr_${key}` }))
     })
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        server.closeAllConnections()
-        return new Promise<void>((resolve) => server.close(() => resolve()))
-      })
-  )
-  const address = server.address()
   const bank: PayoutBank = {
-    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    url: `http://127.0.0.1:${yield* listening(server)}`,
     asked: () => asked,
     paid: (vendorId) =>
       [...moved.values()].filter((one) => one.vendorId === vendorId).reduce((sum, { amount }) => sum + amount, 0),
