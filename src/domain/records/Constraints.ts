@@ -26,6 +26,7 @@ export const sqlStates = {
   foreignKey: "23503",
   unique: "23505",
   check: "23514",
+  exclusion: "23P01",
   outOfRange: "22003"
 } as const
 

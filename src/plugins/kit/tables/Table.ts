@@ -10,6 +10,8 @@ export type Columns = Readonly<Record<string, AnyColumn>>
 export interface TableOptions<Name extends string = string> {
   /** Columns that together stand in one row of the organization only; a second one is 409. */
   readonly unique?: ReadonlyArray<IndexColumns<Name>>
+  /** Ranges of which no two overlap, such as bookings of one court; a second one is 409. */
+  readonly excluding?: ReadonlyArray<Exclusion<Name>>
   /** Columns that are looked up together, after the organization. */
   readonly indexes?: ReadonlyArray<IndexColumns<Name>>
   /** Conditions in SQL that each row meets, by name: `{ adds_up: "payout = subtotal - commission" }`. */
@@ -24,6 +26,15 @@ export interface IndexColumns<Name extends string = string> {
   readonly columns: readonly [Name, ...ReadonlyArray<Name>]
   /** Read from the largest value on. */
   readonly descending?: boolean
+  /** An SQL condition on the table's own columns: only rows that meet it count. */
+  readonly where?: string
+}
+
+export interface Exclusion<Name extends string = string> {
+  /** Rows of the organization that are equal in these columns. */
+  readonly columns: readonly [Name, ...ReadonlyArray<Name>]
+  /** Two columns of one kind, `timestamp` or `integer`: where the range begins, and where it ends, which is not a part of it. */
+  readonly range: readonly [from: Name, to: Name]
   /** An SQL condition on the table's own columns: only rows that meet it count. */
   readonly where?: string
 }

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { decoding } from "../../../domain/records/Rows.ts"
 import type { AnyColumn } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
-import { checksOf, columnSql, createTable, indexesOf, referencesOf } from "./TableSql.ts"
+import { checksOf, columnSql, createTable, exclusionsOf, indexesOf, referencesOf } from "./TableSql.ts"
 
 /** A table of the database is not as its plugin says, and adding to it cannot make it so; ends the start. */
 export class TableMismatch extends Data.TaggedError("TableMismatch")<{ readonly message: string }> {}
@@ -101,7 +101,9 @@ const addNamed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, tables: R
       [...names].filter((one) => one !== name && one.slice(0, -9) === stem && /_[0-9a-f]{8}$/.test(one))
     )
     for (const name of older) yield* sql`alter table ${sql(table.name)} drop constraint ${sql(name)}`
-    for (const one of [...indexesOf(table), ...checks, ...referencesOf(table)]) {
+    const exclusions = exclusionsOf(table)
+    if (exclusions.length > 0) yield* sql`create extension if not exists btree_gist`
+    for (const one of [...indexesOf(table), ...exclusions, ...checks, ...referencesOf(table)]) {
       if (names.has(one.name)) continue
       names.add(one.name)
       yield* sql.unsafe(one.sql)

@@ -25,7 +25,7 @@ export type OrderOf<T> = ReadonlyArray<keyof RowOf<T> & string | `-${keyof RowOf
  * write bears its entry in the change log (`<plugin>/<table>.create`, `.update`, `.delete`) in the same statement.
  */
 export interface TableHandle<T> {
-  /** 409 when a unique value is taken; 422 when a row it refers to does not exist, or a condition of the table is not met. */
+  /** 409 when a unique value or a range is taken; 422 when a row it refers to does not exist, or a condition of the table is not met. */
   readonly insert: (row: NewRowOf<T>) => Effect.Effect<RowOf<T>, Conflict | ValidationFailed, CurrentActor>
   /** The row of this id; undefined when the organization has none. */
   readonly find: (id: string) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
@@ -64,6 +64,7 @@ export interface TableHandle<T> {
 /** 404 of a row that the organization does not have. */
 export class RowNotFound extends notFound("Row", "Not found.") {}
 class RowTaken extends conflict("RowTaken", (table: string) => `${table} has such a row already.`) {}
+class RowOverlaps extends conflict("RowOverlaps", (table: string) => `${table} has a row that overlaps this one.`) {}
 class RowReferred extends conflict("RowReferred", (table: string) => `Other rows refer to this one of ${table}.`) {}
 class BrokenReference extends invalid(
   "BrokenReference",
@@ -79,6 +80,7 @@ class ParentNotFound
 const refusalOf = ({ name }: Table) =>
   refusedBy({
     [sqlStates.unique]: () => new RowTaken(name),
+    [sqlStates.exclusion]: () => new RowOverlaps(name),
     [sqlStates.foreignKey]: () => new BrokenReference(name),
     [sqlStates.check]: () => new ConditionNotMet(name)
   })
@@ -132,6 +134,15 @@ const entry = (
     })
   })`
 
+/**
+ * Writes to a table with ranges that may not overlap come one after the other in an organization: PostgreSQL writes each
+ * before it looks for others, so that two at once would wait for each other until one of them is ended as a deadlock.
+ */
+const turn = ({ sql, table }: Context, organization: string) =>
+  table.options.excluding === undefined
+    ? sql`(select 1) turn`
+    : sql`(select pg_advisory_xact_lock(hashtextextended(${`${table.name} ${organization}`}, 0))) turn`
+
 /** Inserts the row where the row that it belongs to is the organization's. */
 const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string, unknown>>) => {
   const { sql, table } = context
@@ -147,9 +158,9 @@ const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string
       and p.id = ${valueSql(sql, table, table.parent.column, Reflect.get(given, table.parent.column))})`
   return sql`with made as (
       insert into ${sql(table.name)} (${sql.literal(named.map(([name]) => columnOf(table, name)).join(", "))})
-      select ${sql.csv(values)} ${guard} returning *)${entry(context, actor, "create", "made", ["made"])}${
-    idempotencyRecord(sql, actor, "made")
-  }
+      select ${sql.csv(values)} from ${turn(context, actor.organizationId)} ${guard} returning *)${
+    entry(context, actor, "create", "made", ["made"])
+  }${idempotencyRecord(sql, actor, "made")}
     select * from made`
 }
 
@@ -166,7 +177,8 @@ const updateSql = (
   )
   const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
   const where = sql.and([sql`t.id = ${id}::uuid`, own(sql, table, actor.organizationId), ...whereSql(sql, table, only)])
-  return sql`with old as materialized (select t.* from ${sql(table.name)} t where ${where} for update of t),
+  return sql`with old as materialized (select t.* from ${sql(table.name)} t, ${turn(context, actor.organizationId)}
+      where ${where} for update of t),
     made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old where t.id = old.id returning t.*)${
     entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
   }${idempotencyRecord(sql, actor, "made")}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { AnyColumn } from "./Column.ts"
+import type { AnyColumn, ColumnKind } from "./Column.ts"
 import { columnName, type IndexColumns, type Table } from "./Table.ts"
 
 /** Whose table it is by the database: the organizations that every tenant's rows refer to. */
@@ -98,6 +98,29 @@ export const indexesOf = (table: Table): ReadonlyArray<NamedSql> => [
   ...(table.options.unique ?? []).map((columns) => index(table, columns, true)),
   ...(table.options.indexes ?? []).map((columns) => index(table, columns, false))
 ]
+
+const ranges: Partial<Record<ColumnKind, string>> = { timestamptz: "tstzrange", int4: "int4range", int8: "int8range" }
+
+/** The constraints of a table that keep ranges apart. They need the extension `btree_gist` for the columns beside the range. */
+export const exclusionsOf = (table: Table): ReadonlyArray<NamedSql> =>
+  (table.options.excluding ?? []).map(({ columns, range: [from, to], where }) => {
+    const kind = table.columns[from]?.facts.kind
+    const range = kind === undefined ? undefined : ranges[kind]
+    if (range === undefined || table.columns[to]?.facts.kind !== kind) {
+      throw new Error(`Table "${table.name}": "${from}" and "${to}" are no columns that a range can be made of.`)
+    }
+    const name = named(table.name, ...columns.map(columnName), columnName(from), "excl")
+    const equal = [...table.kind === "organization" ? ["organization_id"] : [], ...columns.map(columnName)]
+    const parts = [
+      ...equal.map((column) => `${column} with =`),
+      `${range}(${columnName(from)}, ${columnName(to)}, '[)') with &&`
+    ]
+    const only = where === undefined ? "" : ` where (${where})`
+    return {
+      name,
+      sql: `alter table ${table.name} add constraint ${name} exclude using gist (${parts.join(", ")})${only}`
+    }
+  })
 
 /** A condition of a table. Its name ends with what it says, so that one that says something else is another one. */
 export interface NamedCheck extends NamedSql {
