@@ -26,17 +26,16 @@ it.live(
       // Slow enough for others to be at work when the first takeover comes, four seconds after its kill.
       const runner = jobRunner(url, 100)
       const alone = yield* placeFor(runner)
-      // Several queues have enough slots for each of two runners to get some.
-      yield* enqueueFrom(url, "test/exclusive", jobs, 20, 1_000, 4)
+      // Where a slot runs is chance; of the slots of so many queues each of two runners has some.
+      const enqueue = (count: number) => enqueueFrom(url, "test/exclusive", count, 20, 1_000, 12)
+      yield* enqueue(jobs)
       yield* Effect.promise(() => waitFor("runs", async () => await Effect.runPromise(runsOf(url)) >= 20, 20_000))
       // Slots that move to it let their jobs end: none runs a second time, as the audit below asks.
       const joining = yield* placeFor(runner)
       const { pid } = joining.service()
       // It starts as fast as the machine lets it: there is always something left for it.
       const workFor = Effect.gen(function*() {
-        if ((yield* openJobs(url, "test/exclusive")) < jobs / 2) {
-          yield* enqueueFrom(url, "test/exclusive", jobs / 2, 20, 1_000, 4)
-        }
+        if ((yield* openJobs(url, "test/exclusive")) < jobs / 2) yield* enqueue(jobs / 2)
         return (yield* runsOf(url, pid)) > 0
       })
       yield* Effect.promise(() => waitFor("runs of the one that joined", () => Effect.runPromise(workFor), 20_000))
