@@ -22,6 +22,7 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
     "orders",
     "order_lines",
     "order_status_history",
+    "order_tenders",
     "promotions",
     "promotion_usages",
     "promotion_buyer_usages"
@@ -45,7 +46,7 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
   // A cancellation begins the refund of what was captured.
   orders: ["refunds"],
   // Writes captured and refunded amounts into the order and its lines.
-  payments: ["orders", "order_lines"]
+  payments: ["orders", "order_lines", "order_tenders"]
 }
 
 /** Builds the search index by triggers and functions on the tables of the catalog, and fills an empty demo store. */

@@ -213,6 +213,7 @@ describe("models of modules and plugins", () => {
       assert.deepStrictEqual(models.map(({ model, source }) => `${model.name} ${source}`), [
         "Orders builtin",
         "OrderLineItems builtin",
+        "Tenders builtin",
         "VendorRefunds plugin",
         "Refunds custom-schema"
       ])

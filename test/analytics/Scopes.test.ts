@@ -45,7 +45,7 @@ withModels("who asks", (it) => {
       for (const person of [...roles, holding("analytics:read"), { ...holding("analytics:*"), role: "manager" }]) {
         const asker = inOrganization(as.organizationId, person)
         assert.deepStrictEqual(yield* rowsOf(count, asker), [{ "Orders.count": 1 }])
-        assert.strictEqual(namesIn(yield* api("GET", "/api/analytics/meta", { as: asker })).length, 5)
+        assert.strictEqual(namesIn(yield* api("GET", "/api/analytics/meta", { as: asker })).length, 6)
       }
     }))
 
@@ -62,6 +62,10 @@ withModels("who asks", (it) => {
         "Orders.revenue": 1_400
       }])
       assert.deepStrictEqual(yield* own(["OrderLineItems.itemsSold"], "bob"), [{ "OrderLineItems.itemsSold": 1 }])
+      assert.deepStrictEqual(yield* own(["Tenders.captured"], "bob", { dimensions: ["Tenders.method"] }), [{
+        "Tenders.method": "test",
+        "Tenders.captured": 700
+      }])
       assert.deepStrictEqual(yield* own(["Customers.customerCount"], "bob"), [{ "Customers.customerCount": 1 }])
       // A filter that is always true widens nothing.
       const always = { or: [{ member: "Orders.id", operator: "set" }, { member: "Orders.id", operator: "notSet" }] }
@@ -74,7 +78,7 @@ withModels("who asks", (it) => {
         refused(yield* ask({ measures: [measure] }, asCustomer("ann")), 403, "FORBIDDEN")
       }
       const meta = yield* api("GET", "/api/analytics/meta", { as: asCustomer("ann") })
-      assert.sameMembers(namesIn(meta), ["Orders", "OrderLineItems", "Customers"])
+      assert.sameMembers(namesIn(meta), ["Orders", "OrderLineItems", "Tenders", "Customers"])
       assert.notMatch(JSON.stringify(meta.body), /Inventory|Shelves/)
       // A refusal does not list models that the customer may not see.
       const unknown = yield* ask({ measures: ["Orders.none"] }, asCustomer("ann"))

@@ -64,6 +64,10 @@ withSharedApp("checkout over HTTP", (it) => {
           taxIncluded: false,
           amountCaptured: 3_750,
           refundedTotal: 0,
+          tenders: [
+            { method: "test", label: "test", amount: 3_750, captured: 3_750, refunded: 0, status: "captured" }
+          ],
+          amountDue: 0,
           paymentIntentId,
           paymentMethodId: "test",
           idempotencyKey: null,

@@ -155,12 +155,12 @@ layer(repos, { excludeTestServices: true })("settling and undoing an order", (it
       const { settle } = yield* CreateOrderRepo
       const { id } = yield* buildOrder({ captured: null })
       for (const amount of [900, 700]) {
-        assert.strictEqual((yield* inStore(settle(id, "pi_1", amount)))?.amountCaptured, 900)
+        assert.strictEqual((yield* inStore(settle(id, "pi_1", { total: amount, parts: [] })))?.amountCaptured, 900)
       }
       const rows = yield* sql`select amount_captured::int4 as captured from orders where id = ${id}::uuid`
       assert.deepStrictEqual(rows, [{ captured: 900 }])
       const cancelled = yield* buildOrder({ captured: null, status: "cancelled" })
-      assert.isUndefined(yield* inStore(settle(cancelled.id, "pi_1", 900)))
+      assert.isUndefined(yield* inStore(settle(cancelled.id, "pi_1", { total: 900, parts: [] })))
     }))
 
   it.effect("returns usage and cart of a cancelled order once, keeps a paid order's cart, and leaves any other order", () =>

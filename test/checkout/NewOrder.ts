@@ -55,6 +55,6 @@ export const aPendingOrder = Effect.fnUntraced(
       placedAt: new Date(),
       metadata: {}
     })
-    return { order, pricedCart, cartId, idempotencyKey: null, provider: "test" }
+    return { order, pricedCart, cartId, idempotencyKey: null, provider: "test", payments: [] }
   }
 )

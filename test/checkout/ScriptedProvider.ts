@@ -48,7 +48,7 @@ export const refusal = Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_C
  * `asks` waits for its shopper first; a capture of `broke` is refused, of `voided` finds the payment cancelled and says so,
  * of `partly` takes less than all. With a secret it sends events as the built-in test provider does.
  */
-export const scriptedProvider = (webhookSecret?: string) => {
+export const scriptedProvider = (webhookSecret?: string, providerId = "scripted") => {
   const payments = new Map<string, ScriptedPayment>()
   const tokens = new Map<string, string>()
   const calls: Array<ScriptedCall> = []
@@ -82,7 +82,7 @@ export const scriptedProvider = (webhookSecret?: string) => {
   const waits = (intentId: string) => tokenOf(intentId).startsWith("asks")
 
   const adapter: PaymentAdapter = {
-    providerId: "scripted",
+    providerId,
     authorize: (request) => {
       const { amount, currency, idempotencyKey: key, paymentMethodToken } = request
       const token = paymentMethodToken ?? ""

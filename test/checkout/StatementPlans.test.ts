@@ -55,7 +55,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
         plansOf(inStore(carts.addLine(state, priced))),
         plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD"))),
         plansOf(inStore(create(newOrder))),
-        plansOf(inStore(settle(id, "pi", 1000)))
+        plansOf(inStore(settle(id, "pi", { total: 1000, parts: [] })))
       ]
       for (const plans of shared) {
         const [plan = ""] = yield* plans

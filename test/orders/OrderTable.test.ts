@@ -118,7 +118,7 @@ it.layer(RefundRepo.layer.pipe(Layer.provideMerge(TestDatabase)), { excludeTestS
         const sql = yield* SqlClient.SqlClient
         const refunds = yield* RefundRepo
         const { id } = yield* buildOrder()
-        const report = Effect.orDie(sql.withTransaction(inStore(refunds.recordExternal(id, 5_000, "re_1"))))
+        const report = Effect.orDie(sql.withTransaction(inStore(refunds.recordExternal(id, 5_000, "re_1", "pi_1"))))
         const lock = sql`select 1 from orders where id = ${id}::uuid for update`
         const amounts = yield* atOnce(() => lock, [report, report, report])
         assert.deepStrictEqual(amounts.toSorted((a, b) => a - b), [0, 0, 1_000])

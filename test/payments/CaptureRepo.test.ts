@@ -97,7 +97,7 @@ describe("captures that were claimed", () => {
         ]
         yield* sql`update orders set amount_captured = grand_total where id = ${captured.id}::uuid`
         yield* sql`update orders set status = 'cancelled' where id = ${cancelled.id}::uuid`
-        yield* inStore((yield* CaptureRepo).release(refused.id, 0))
+        yield* inStore((yield* CaptureRepo).release(refused.id, 0, []))
         const taken = yield* takeDue()
         assert.sameMembers(taken.map(({ orderId }) => orderId), [captured.id, cancelled.id])
         assert.isTrue(taken.every(({ ended }) => ended))
@@ -109,14 +109,14 @@ describe("captures that were claimed", () => {
         const sql = yield* SqlClient.SqlClient
         const { claim, release } = yield* CaptureRepo
         const order = yield* aClaimedOrder(300)
-        yield* inStore(release(order.id, 0))
+        yield* inStore(release(order.id, 0, []))
         assert.deepStrictEqual(yield* inStore(claim(order.id, 200)), { amount: 200, refusals: 1 })
         // The run of the first claim comes to its end a second time.
-        yield* inStore(release(order.id, 0))
+        yield* inStore(release(order.id, 0, []))
         assert.deepStrictEqual(yield* inStore(claim(order.id, 200)), { amount: 200, refusals: 1 })
         assert.strictEqual((yield* Effect.flip(inStore(claim(order.id, 300))))._tag, "Conflict/OtherCaptureRunning")
         yield* sql`update orders set amount_captured = 200 where id = ${order.id}::uuid`
-        yield* inStore(release(order.id, 1))
+        yield* inStore(release(order.id, 1, []))
         const [row] = yield* sql`select capture_amount, capture_refusals from orders where id = ${order.id}::uuid`
         assert.deepStrictEqual(row, { capture_amount: 200n, capture_refusals: 1 })
       }))

@@ -27,7 +27,7 @@ const takeDue = (limit: number) =>
 
 const inStore = Effect.provideService(CurrentActor, manager())
 const returnLate = ({ id }: BuiltOrder) =>
-  inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(id, 1_000)))
+  inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.returnLate(id, 1_000, "pi_1")))
 const send = (refundId: RefundId) => inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.send(refundId)))
 const complete = (refundId: RefundId) =>
   inStore(Effect.flatMap(RefundRepo, (refunds) => refunds.complete(refundId, null)))

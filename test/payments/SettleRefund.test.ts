@@ -17,6 +17,7 @@ import {
   PaymentDeclined,
   PaymentUnknown
 } from "../../src/domain/payments/PaymentAdapter.ts"
+import { RefundPartRepo } from "../../src/domain/payments/RefundPartRepo.ts"
 import { RefundRepo } from "../../src/domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../src/domain/payments/RefundReversalRepo.ts"
 import { testProvider } from "../../src/layers/payments/TestProvider.ts"
@@ -83,7 +84,13 @@ const stateOf = Effect.fnUntraced(function*(refundId: string) {
 /** The order's own status afterwards is tested over HTTP. */
 const noConclusion = Layer.succeed(FullRefunds, { conclude: () => Effect.void })
 
-const repos = Layer.mergeAll(OrderStatusRepo.layer, RefundRepo.layer, RefundReversalRepo.layer, noConclusion).pipe(
+const repos = Layer.mergeAll(
+  OrderStatusRepo.layer,
+  RefundPartRepo.layer,
+  RefundRepo.layer,
+  RefundReversalRepo.layer,
+  noConclusion
+).pipe(
   Layer.provide(Layer.mergeAll(OrderStock.layer, handoverLayer)),
   Layer.provide(Layer.mergeAll(HoldRepo.layer, OrderHoldRepo.layer, undoCreateOrderRepoLayer)),
   Layer.provideMerge(TestDatabase)

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { OrderId } from "../../src/domain/ids/Id.ts"
 import { PaymentAdapters, WebhookUnconfigured } from "../../src/domain/payments/PaymentAdapter.ts"
 import { paymentProviders } from "../../src/layers/payments/PaymentProviders.ts"
@@ -99,7 +100,8 @@ describe("the providers of a deployment", () => {
     Effect.gen(function*() {
       const { byProvider, select } = yield* PaymentAdapters
       assert.isUndefined(byProvider("test"))
-      const declined = yield* Effect.flip(select("test").adapter.authorize(request("test")))
+      const asked = select("test").adapter.authorize(request("test"))
+      const declined = yield* Effect.flip(Effect.provideService(asked, CurrentActor, systemActor("org_default")))
       assert.strictEqual(declined._tag, "PaymentDeclined")
     }).pipe(Effect.provide(paymentProviders({ production: true, adapters: [] }))))
 

@@ -129,8 +129,12 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["a refund record", ({ refund }) => RefundRepo.use((repo) => isFound(repo.record(refund))), false, true],
   ["refunds", ({ paid }) => RefundRepo.use((repo) => isFound(repo.ofOrder(paid.id, page))), false, true],
   ["a refundable order", ({ paid }) => RefundRepo.use((repo) => isFound(repo.refundable(paid.id))), false, true],
-  ["a payment", ({ paid }) => CreateOrderRepo.use((repo) => repo.settle(paid.id, "pi_other", 1)), undefined],
-  ["a late payment", ({ cancelled }) => RefundRepo.use((repo) => repo.returnLate(cancelled.id, 1_000)), null],
+  [
+    "a payment",
+    ({ paid }) => CreateOrderRepo.use((repo) => repo.settle(paid.id, "pi_other", { total: 1, parts: [] })),
+    undefined
+  ],
+  ["a late payment", ({ cancelled }) => RefundRepo.use((repo) => repo.returnLate(cancelled.id, 1_000, "pi_1")), null],
   [
     "a new refund",
     ({ paid }) => RefundCalculationRepo.use((repo) => repo.write(paid.id, "r", forbiddenRule)),
@@ -138,7 +142,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ],
   [
     "a refund elsewhere",
-    ({ paid }) => RefundRepo.use((repo) => repo.recordExternal(paid.id, paid.grandTotal, "ref")),
+    ({ paid }) => RefundRepo.use((repo) => repo.recordExternal(paid.id, paid.grandTotal, "ref", "pi_1")),
     0
   ],
   ["a completed refund", ({ refund }) => RefundRepo.use((repo) => repo.complete(refund, "ref")), false],
@@ -168,7 +172,7 @@ const later: typeof questions = [
     ({ paid, refund }) => RefundReversalRepo.use((repo) => repo.undo(paid.id, refund)),
     "NotFound/Refund"
   ],
-  ["a released capture", ({ open }) => CaptureRepo.use((repo) => repo.release(open.id, 0)), undefined]
+  ["a released capture", ({ open }) => CaptureRepo.use((repo) => repo.release(open.id, 0, [])), undefined]
 ]
 
 it.layer(Repos, { excludeTestServices: true })("repositories of goods and money", (it) => {

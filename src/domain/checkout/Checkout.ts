@@ -18,6 +18,30 @@ export const ShippingAddress = Schema.Struct({
 })
 export type ShippingAddress = typeof ShippingAddress.Type
 
+/** A payment towards the order; what it pays at most in minor units of the order's currency. */
+const TenderRequest = Schema.Struct({
+  method: Text.annotate({ description: "A payment method or provider of the deployment." }),
+  token: Schema.optional(
+    FreeText.check(Schema.isMinLength(3), Schema.isMaxLength(255)).annotate({
+      description: "The instrument at the provider, or the code of a gift card."
+    })
+  ),
+  amount: Schema.optional(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })).annotate({
+      description: "Minor units. Default: as much of what is left as it can pay."
+    })
+  )
+}).annotate({ identifier: "TenderRequest" })
+export type TenderRequest = typeof TenderRequest.Type
+
+/** Most payments of a checkout: each is a call of its provider while the shopper waits. */
+export const maxTenders = 10
+
+/** The payment method that `giftCardCodes` are short for. */
+export const giftCardMethod = "gift-card"
+
+const GiftCardCode = FreeText.check(Schema.isBetweenLength(4, 64))
+
 /**
  * Body of `POST /checkout` (spec §4, contract §3.1). `paymentMethodId` names a method or provider of the deployment, or
  * is a token for the default one. `customerGroupIds` and `customerId` need `customers:read`. `shippingRateId` comes from
@@ -34,6 +58,18 @@ export const CheckoutRequest = Schema.Struct({
   shippingAddress: Schema.optional(Schema.NullOr(ShippingAddress)),
   shippingRateId: Schema.optional(Schema.NullOr(Text)),
   idempotencyKey: Schema.optional(FreeText.check(Schema.isMinLength(8), Schema.isMaxLength(255))),
+  tenders: Schema.optional(
+    Schema.Array(TenderRequest).check(Schema.isMaxLength(maxTenders)).annotate({
+      description: "Payments in the order in which they are used; paymentMethodId pays what they leave."
+    })
+  ),
+  giftCardCodes: Schema.optional(
+    Schema.Array(GiftCardCode).check(Schema.isMaxLength(maxTenders)).annotate({
+      description: "Gift cards, which pay before everything else. Short for tenders of the method gift-card.",
+      examples: [["ABCD-EFGH-JKMN-7K2M"]]
+    })
+  ),
+  giftCardCode: Schema.optional(GiftCardCode.annotate({ description: "The same for one card." })),
   metadata: Schema.optional(ShopperObject)
 })
 export type CheckoutRequest = typeof CheckoutRequest.Type

@@ -6,6 +6,7 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, newId, type OrderId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
+import { type CapturedPart, type OrderPayment, orderTenders } from "../orders/Tender.ts"
 import { usage } from "../promotions/UsageStatements.ts"
 import { jsonOf } from "../records/Table.ts"
 import { type Basket, ClaimedLine, type PricedCart } from "./PricedCart.ts"
@@ -119,6 +120,8 @@ export interface NewOrder {
   readonly cartId: CartId
   readonly idempotencyKey: string | null
   readonly provider: string
+  /** The parts of a total that several payments share; empty for a single payment. */
+  readonly payments: ReadonlyArray<OrderPayment>
 }
 
 /** A manual order: it has no cart and no payment. */
@@ -157,7 +160,8 @@ const toInput = ({ actor, newOrder }: OrderCreation, n: number) => ({
   cart: newOrder.cartId,
   secret: newOrder.pricedCart.cartSecretHash,
   provider: newOrder.provider,
-  key: newOrder.idempotencyKey
+  key: newOrder.idempotencyKey,
+  payments: newOrder.payments
 })
 
 /** The part `input`: one row per order, with null for columns that only a cart or only staff sets. */
@@ -165,7 +169,15 @@ const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
   sql`input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
         organization text, cart uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
-        origin jsonb, history uuid, event uuid, email text, o jsonb))`
+        origin jsonb, history uuid, event uuid, email text, payments jsonb, o jsonb))`
+
+/** The part `payments` of the orders that several payments share. */
+const paymentRows = (sql: SqlClient.SqlClient) =>
+  sql`payments as (insert into order_tenders (organization_id, order_id, ${sql.literal(orderTenders.names)})
+      select p.organization_id, p.id, ${sql.literal(orderTenders.columns("r"))}
+      from created p join input i on i.id = p.id, jsonb_array_elements(i.payments) t(l), ${
+    sql.literal(orderTenders.row("l"))
+  } r)`
 
 /** The parts `created`, `lines`, `history` and `event` of the orders in `cart (n, email)` and `input`. */
 const records = (sql: SqlClient.SqlClient) =>
@@ -202,8 +214,9 @@ export const createOrderStatement = (
   creations: ReadonlyArray<OrderCreation>,
   locking: Locking,
   projections: ReadonlyArray<StatementParts> = []
-) =>
-  sql<CreatedOrderRow>`with
+) => {
+  const hasPayments = creations.some(({ newOrder }) => newOrder.payments.length > 0)
+  return sql<CreatedOrderRow>`with
     ${input(sql, creations.map(toInput))},
     held as materialized (
       select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
@@ -228,11 +241,12 @@ export const createOrderStatement = (
       where c.id = any(array(select id from claimed)) and c.id = claimed.id
       returning hold.n, c.email),
     ${usage(sql)},
-    ${sql.join(", ", false)([records(sql), ...projections])}
+    ${sql.join(", ", false)([records(sql), ...(hasPayments ? [paymentRows(sql)] : []), ...projections])}
     select i.n, exists (select 1 from created p where p.id = i.id) as created,
       coalesce((select true from orders o
         where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed
     from input i`
+}
 
 /** Creates a manual order, if its hold is still held, and records the request's idempotency key. */
 export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Actor, newOrder: NewManualOrder) =>
@@ -256,6 +270,8 @@ export interface Settlement {
   readonly organization: string
   readonly intent: string
   readonly captured: number
+  /** What of it each of several payments took; empty for a single payment. */
+  readonly parts: ReadonlyArray<CapturedPart>
   readonly actor: Actor
 }
 
@@ -276,12 +292,17 @@ export const toSettled = ({ amountCaptured, status, updatedAt }: SettledRow): Se
 const capture = (captured: string, intent: string) =>
   `jsonb_build_object('orderId', i.id, 'amountCaptured', ${captured}, 'paymentIntentId', ${intent})`
 
+const partsCaptured = (sql: SqlClient.SqlClient) =>
+  sql`, captured as (update order_tenders t set captured = p.captured
+      from settled join input i on i.n = settled.n, jsonb_to_recordset(i.parts) as p(position int, captured bigint)
+      where t.order_id = i.id and t.position = p.position)`
+
 /** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
 export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
   sql<SettledRow>`with
     input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
-        as i(n int, id uuid, organization text, intent text, captured bigint, entry uuid, origin jsonb)),
+        as i(n int, id uuid, organization text, intent text, captured bigint, parts jsonb, entry uuid, origin jsonb)),
     locked as materialized (
       select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
       where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
@@ -291,7 +312,9 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
       from locked join input i on i.n = locked.n
       where o.id = any(array(select id from locked)) and o.id = i.id
         and (o.status <> 'cancelled' or o.amount_captured is not null)
-      returning i.n, o.status, o.amount_captured, o.updated_at),
+      returning i.n, o.status, o.amount_captured, o.updated_at)${
+    settlements.some(({ parts }) => parts.length > 0) ? partsCaptured(sql) : sql.literal("")
+  },
     entry as (insert into ${changeLog(sql)}
       select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
         ${sql.literal(capture("settled.amount_captured", "i.intent"))},

@@ -12,6 +12,7 @@ import {
   updateProjections
 } from "../orders/OrderProjections.ts"
 import { UndoCreateOrder } from "../orders/OrderStatus.ts"
+import type { CapturedPart } from "../orders/Tender.ts"
 import { usageReturned } from "../promotions/UsageStatements.ts"
 import { refusedBy } from "../records/Constraints.ts"
 import {
@@ -145,13 +146,22 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
     })
 
     /**
-     * Records the payment `intentId` and the captured amount (minor units) once, and returns the order's fields.
-     * Undefined when the order was cancelled meanwhile: the caller must then undo the payment.
+     * Records the payment `intent` and the captured amount (minor units) once, with the parts that several payments took
+     * of it, and returns the order's fields. Undefined when the order was cancelled meanwhile: the caller must then undo
+     * the payments.
      */
-    const settle = Effect.fn("CreateOrderRepo.settle")(function*(id: OrderId, intent: string, captured: number) {
-      const actor = yield* CurrentActor
-      return (yield* settling({ id, organization: actor.organizationId, intent, captured, actor })).settled
-    }, Effect.orDie)
+    const settle = Effect.fn("CreateOrderRepo.settle")(
+      function*(
+        id: OrderId,
+        intent: string,
+        { parts, total }: { readonly total: number; readonly parts: ReadonlyArray<CapturedPart> }
+      ) {
+        const actor = yield* CurrentActor
+        const organization = actor.organizationId
+        return (yield* settling({ id, organization, intent, captured: total, parts, actor })).settled
+      },
+      Effect.orDie
+    )
 
     return { create, createManual, settle }
   })

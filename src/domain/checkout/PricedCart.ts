@@ -2,6 +2,7 @@ import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, Line } from "../carts/Line.ts"
 import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
+import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
 
@@ -87,6 +88,15 @@ export const PricedCartPromotion = Schema.Struct({
   perCustomer: Schema.NullOr(Schema.Int)
 })
 
+/** A payment of a checkout: what its provider is asked for, in minor units. */
+export const PinnedTender = Schema.Struct({
+  provider: Schema.String,
+  token: Schema.NullOr(Schema.String),
+  label: Schema.String,
+  amount: Minor
+})
+export type PinnedTender = typeof PinnedTender.Type
+
 /**
  * The prices of a checkout. Stored with its stock reservation and read again after a crash: a later price change must not
  * change the authorized amount. New fields are optional with a default, because older values are stored.
@@ -113,6 +123,8 @@ export const PricedCart = Schema.Struct({
   shippingMethod: Schema.optional(Schema.NullOr(Schema.String)),
   shippingRateId: Schema.optional(Schema.NullOr(Schema.String)),
   paymentProvider: Schema.optional(Schema.String),
+  /** How the total is split over several payments; absent for a single one. They add up to `grandTotal`. */
+  tenders: Schema.optional(Schema.Array(PinnedTender)),
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
 export type PricedCart = typeof PricedCart.Type
@@ -213,15 +225,20 @@ export const orderLineOf = (
 export const pendingOrder = (
   pricedCart: PricedCart,
   { promotionCodes, shippingAddress }: Pick<PricingRequest, "promotionCodes" | "shippingAddress">,
-  { isDraft, metadata, ...head }: OrderHead
+  { isDraft, metadata, ...head }: OrderHead,
+  payment: PaymentColumns = noPayment
 ): Order => ({
   ...head,
   customerId: pricedCart.customerId,
-  status: "pending",
   currency: pricedCart.currency,
-  ...totalsOf(pricedCart),
-  amountCaptured: null,
-  refundedTotal: 0,
+  ...withTenders({
+    ...totalsOf(pricedCart),
+    status: "pending",
+    amountCaptured: null,
+    refundedTotal: 0,
+    paymentIntentId: head.paymentIntentId,
+    paymentMethodId: head.paymentMethodId
+  }, payment),
   shippingAddress: shippingAddress ?? null,
   metadata: {
     ...pricedCart.metadata,

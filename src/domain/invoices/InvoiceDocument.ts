@@ -5,6 +5,8 @@ import type { InvoiceContent, InvoiceWords } from "./Invoice.ts"
 export interface Movement {
   readonly at: Date
   readonly amount: number
+  /** Which of several payments; absent for a single one. */
+  readonly by?: string | undefined
 }
 
 /** An invoice or a receipt with what has been paid for it until now. */
@@ -82,7 +84,10 @@ const paymentsOf = ({ content, payments, refunds }: InvoiceDocument, words: Invo
   const { date, money } = texts(content)
   const due = Math.max(0, content.grandTotal - sum(payments))
   return [
-    ...payments.map(({ amount, at }) => ({ label: `${words.paid} ${date(at)}`, value: money(amount) })),
+    ...payments.map(({ amount, at, by }) => ({
+      label: [words.paid, date(at), ...(by === undefined ? [] : [by])].join(" "),
+      value: money(amount)
+    })),
     ...refunds.map(({ amount, at }) => ({ label: `${words.refunded} ${date(at)}`, value: money(-amount) })),
     { label: words.due, value: money(due), strong: true }
   ]

@@ -39,8 +39,12 @@ export class Invoices extends Context.Service<Invoices>()("stoa/domain/invoices/
 
     const readable = (orderId: OrderId) => Effect.flatMap(orders.find(orderId), admitReader)
 
-    const paymentsOf = ({ amountCaptured, placedAt }: Order) =>
-      amountCaptured === null || amountCaptured === 0 ? [] : [{ at: placedAt, amount: amountCaptured }]
+    const paymentsOf = ({ placedAt, tenders }: Order) =>
+      tenders.filter(({ captured }) => captured > 0).map(({ captured, label }) => ({
+        at: placedAt,
+        amount: captured,
+        by: tenders.length > 1 ? label : undefined
+      }))
 
     const show = (document: InvoiceDocument): ShownDocument =>
       shown(document, wordsOf(settings, document.content.locale))

@@ -6,6 +6,7 @@ import { Amount, Time } from "../pricing/Bounds.ts"
 import { Table } from "../records/Table.ts"
 import { keyText } from "../text/Storable.ts"
 import { OrderStatus } from "./OrderStatus.ts"
+import { type OrderPayment, Tender } from "./Tender.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -57,6 +58,11 @@ export const Order = Schema.Struct({
   grandTotal: Amount,
   amountCaptured: Schema.NullOr(Amount),
   refundedTotal: Amount,
+  /** Its payments, in the order in which the shopper gave them; empty in older records. */
+  tenders: Schema.Array(Tender).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  amountDue: Amount.annotate({
+    description: "What the shopper still has to pay: the total without what is captured or set aside for it."
+  }).pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   paymentIntentId: Schema.NullOr(Schema.String),
   paymentMethodId: Schema.NullOr(Schema.String),
   idempotencyKey: Schema.NullOr(Schema.String),
@@ -101,8 +107,8 @@ export interface StoredOrder {
   readonly cartId: CartId | null
   /** SHA-256 of the secret of that cart. */
   readonly cartSecretHash: string | null
-  /** Provider that authorized the payment. */
-  readonly paymentProvider: string | null
+  /** Its payments as their providers know them, in the order of `tenders`. */
+  readonly payments: ReadonlyArray<OrderPayment>
   /** Tax adapter that taxed the order; null if the store's rules did. */
   readonly taxProvider: string | null
 }

@@ -4,6 +4,7 @@ import type { OrderId } from "../ids/Id.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
 import { columnsOf } from "../records/Table.ts"
 import { Order, orderLines, type StoredOrder } from "./Order.ts"
+import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
 
 /** Read as numbers: the driver gives bigints for these columns. */
 const amounts = Object.fromEntries(
@@ -14,21 +15,27 @@ const amounts = Object.fromEntries(
 
 /** SQL of the order `o` with its lines, without internal fields (provider, hash of the cart's secret). */
 const columns = `${
-  columnsOf(Struct.omit(Order.fields, ["isDraft", "lineItems"]), "o", amounts)
-}, nullif(o.is_draft, false) as "isDraft", coalesce((select jsonb_agg(${orderLines.json("l")}
+  columnsOf(Struct.omit(Order.fields, ["amountDue", "isDraft", "lineItems", "tenders"]), "o", amounts)
+}, nullif(o.is_draft, false) as "isDraft", o.payment_provider as "paymentProvider",
+    o.payment_due_at is not null as "awaitsShopper", ${storedPayments} as "storedPayments", coalesce((select jsonb_agg(${
+  orderLines.json("l")
+}
     order by l.position) from order_lines l where l.order_id = o.id), '[]') as "lineItems"`
 
 /** An order as `columns` read it. */
-interface OrderRow extends Omit<Order, "isDraft" | "importedAt"> {
+interface OrderRow extends Omit<Order, "amountDue" | "importedAt" | "isDraft" | "tenders">, PaymentColumns {
   readonly isDraft: true | null
   readonly importedAt: Date | null
 }
 
-const toOrder = ({ importedAt, isDraft, ...order }: OrderRow): Order => ({
-  ...order,
-  ...(isDraft === null ? {} : { isDraft }),
-  ...(importedAt === null ? {} : { importedAt })
-})
+const toOrder = (row: OrderRow): Order => {
+  const { awaitsShopper, importedAt, isDraft, paymentProvider, storedPayments, ...order } = row
+  return {
+    ...withTenders(order, row),
+    ...(isDraft === null ? {} : { isDraft }),
+    ...(importedAt === null ? {} : { importedAt })
+  }
+}
 
 /** Reads of orders with their lines, each in one statement however many orders and lines it finds. */
 export const orderStatements = (sql: SqlClient.SqlClient) => ({
@@ -46,14 +53,21 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
     Effect.map(
       sql<OrderRow & Omit<StoredOrder, "order">>`select ${sql.literal(columns)},
           c.user_id as "ownerUserId", o.cart_id as "cartId", o.cart_secret_hash as "cartSecretHash",
-          o.payment_provider as "paymentProvider", o.tax_provider as "taxProvider"
+          o.tax_provider as "taxProvider"
         from orders o
         left join customers_read c on c.id = o.customer_id and c.organization_id = o.organization_id
         where o.organization_id = ${organization} and ${named}`,
       ([row]): StoredOrder | undefined => {
         if (row === undefined) return undefined
-        const { cartId, cartSecretHash, ownerUserId, paymentProvider, taxProvider, ...order } = row
-        return { order: toOrder(order), ownerUserId, cartId, cartSecretHash, paymentProvider, taxProvider }
+        const { cartId, cartSecretHash, ownerUserId, taxProvider, ...order } = row
+        return {
+          order: toOrder(order),
+          ownerUserId,
+          cartId,
+          cartSecretHash,
+          taxProvider,
+          payments: paymentsOf(order, order)
+        }
       }
     ),
 

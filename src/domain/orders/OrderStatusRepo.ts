@@ -64,7 +64,7 @@ const record = (sql: SqlClient.SqlClient, actor: Actor, change: OrderTransition)
       where ${effects.includes("markLinesFulfilled")}::boolean and order_id = ${change.orderId}::uuid
         and fulfillment_status <> 'fulfilled'),
     due as (
-      select o.id, coalesce(o.amount_captured, 0) - o.refunded_total - coalesce((select sum(r.amount) from refunds r
+      select o.id, coalesce(o.amount_captured, 0) - o.refunded_total - coalesce((select sum(r.outstanding) from refunds r
           where r.order_id = o.id and r.status = 'pending'), 0)::bigint as amount,
         o.payment_intent_id is not null and coalesce(o.amount_captured, 0) = 0
           and not ${change.authorizationEnded ?? false}::boolean as voidable

@@ -49,4 +49,22 @@ const OrderLineItems: AnalyticsModel = {
   scopeRules: own
 }
 
-export const analyticsModels = (): ReadonlyArray<AnalyticsModel> => [Orders, OrderLineItems]
+/** What orders were paid with, payment by payment; the dimensions of Orders apply too. Minor units. */
+const Tenders: AnalyticsModel = {
+  name: "Tenders",
+  table: "order_tenders_read",
+  joins: [{ table: "orders", type: "inner", on: "orders.id = order_tenders_read.order_id", model: "Orders" }],
+  measures: {
+    count: { type: "count" },
+    amount: { type: "sum", sql: "order_tenders_read.amount" },
+    captured: { type: "sum", sql: "order_tenders_read.captured" },
+    refunded: { type: "sum", sql: "order_tenders_read.refunded" }
+  },
+  dimensions: {
+    method: { sql: "order_tenders_read.provider", type: "string" },
+    isStoredValue: { sql: "order_tenders_read.is_stored_value", type: "boolean" }
+  },
+  scopeRules: own
+}
+
+export const analyticsModels = (): ReadonlyArray<AnalyticsModel> => [Orders, OrderLineItems, Tenders]

@@ -152,5 +152,34 @@ export const migrations = {
         refunded_shipping, payment_intent_id, payment_method_id, payment_provider, cart_id, email, shipping_address,
         metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at, imported_at
       from orders`
+  ),
+  // The payments of orders that were paid by several, or by stored value; a single payment is in the order's columns.
+  "0003_tenders": statements(
+    `create table order_tenders (
+      organization_id text not null,
+      order_id uuid not null references orders on delete cascade,
+      position int not null check (position >= 0),
+      provider text not null,
+      label text not null,
+      intent_id text not null,
+      -- Refunds go to other payments first.
+      is_stored_value boolean not null,
+      amount bigint not null check (amount > 0),
+      captured bigint check (captured between 0 and amount),
+      refunded bigint not null default 0 check (refunded between 0 and coalesce(captured, 0)),
+      needs_shopper boolean not null,
+      primary key (order_id, position)
+    )`,
+    // Every payment of every order, in one form (src/domain/orders/Tender.ts says the same of one order).
+    `create view order_tenders_read as
+      select o.id as order_id, o.organization_id, t.position, t.provider, t.label, t.intent_id, t.is_stored_value,
+        t.amount, coalesce(t.captured, 0) as captured, t.refunded
+      from order_tenders t join orders o on o.id = t.order_id
+      union all
+      select o.id, o.organization_id, 0, coalesce(o.payment_provider, o.payment_method_id, 'external'),
+        coalesce(o.payment_provider, o.payment_method_id, 'external'), coalesce(o.payment_intent_id, ''), false,
+        o.grand_total, coalesce(o.amount_captured, 0), o.refunded_total
+      from orders o where o.grand_total > 0 and (o.payment_intent_id is not null or o.amount_captured is not null)
+        and not exists (select 1 from order_tenders t where t.order_id = o.id)`
   )
 }

@@ -5,6 +5,7 @@ import { conflict, invalid } from "../errors/ErrorKinds.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { OrderId } from "../ids/Id.ts"
 import { OrderNotFound } from "../orders/Order.ts"
+import type { CapturedPart } from "../orders/Tender.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import { decoding } from "../records/Rows.ts"
 
@@ -26,8 +27,12 @@ const OrderRow = Schema.Struct({
   grandTotal: Amount,
   captured: Schema.Boolean,
   authorized: Schema.Boolean,
-  waits: Schema.Boolean
+  waits: Schema.Boolean,
+  capturedParts: Amount
 })
+
+/** SQL of what an earlier capture of the order `o` has taken from the first of its payments, before one was refused. */
+const capturedParts = "coalesce((select sum(t.captured) from order_tenders t where t.order_id = o.id), 0)::bigint"
 
 export class AlreadyCaptured extends conflict("AlreadyCaptured", "The payment of this order was captured already.") {}
 export class CaptureAfterEnd extends conflict("CaptureAfterEnd", (status: string) => `The order is ${status}.`) {}
@@ -40,6 +45,11 @@ export class CaptureTooLarge extends invalid(
   "amount",
   (total: number) => `is more than the ${total} that were authorized`
 ) {}
+export class CaptureTooSmall extends invalid(
+  "CaptureTooSmall",
+  "amount",
+  (captured: number) => `is less than the ${captured} that an earlier attempt has captured of the first payments`
+) {}
 export class OtherCaptureRunning
   extends conflict("OtherCaptureRunning", "The order is being captured with another amount.")
 {}
@@ -50,6 +60,7 @@ const refusalOf = (row: typeof OrderRow.Type | undefined, amount: number | undef
   if (row.status === "cancelled" || row.status === "refunded") return new CaptureAfterEnd(row.status)
   if (!row.authorized) return new NothingAuthorized()
   if (row.waits) return new PaymentUnconfirmed()
+  if (amount !== undefined && amount < row.capturedParts) return new CaptureTooSmall(row.capturedParts)
   return (amount ?? 0) > row.grandTotal ? new CaptureTooLarge(row.grandTotal) : new OtherCaptureRunning()
 }
 
@@ -60,7 +71,8 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
 
     /**
      * Claims the single capture of an order: `amount` minor units, or the total if absent. Repeating it with the same
-     * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total; 409 if the order is
+     * amount returns the same claim, so a capture survives a crash. 404; 422 above the order's total or below what an
+     * earlier attempt has captured; 409 if the order is
      * captured, ended, not authorized, waiting for its shopper, or being captured with another amount.
      */
     const claim = Effect.fn("CaptureRepo.claim")(function*(orderId: OrderId, amount: number | undefined) {
@@ -72,7 +84,8 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
             updated_at = now()
           where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId} and o.amount_captured is null
             and o.status not in ('cancelled', 'refunded') and o.payment_intent_id is not null
-            and o.payment_provider is not null and o.payment_due_at is null and ${wanted} between 1 and o.grand_total
+            and o.payment_provider is not null and o.payment_due_at is null
+            and ${wanted} between greatest(1, ${sql.literal(capturedParts)}) and o.grand_total
             and (o.capture_amount is null or o.capture_amount = ${wanted})
           returning o.capture_amount as amount, o.capture_refusals as refusals)${
           idempotencyRecord(sql, actor, "claimed")
@@ -82,20 +95,30 @@ export class CaptureRepo extends Context.Service<CaptureRepo>()("stoa/domain/pay
       if (claimed !== undefined) return claimed
       const [row] = yield* Effect.orDie(
         decoding(sql, OrderRow)`select status, grand_total as "grandTotal", amount_captured is not null as captured,
-            payment_due_at is not null as waits, payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
-          from orders where id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
+            payment_due_at is not null as waits, ${sql.literal(capturedParts)} as "capturedParts",
+            payment_intent_id is not null and payment_provider is not null and grand_total > 0 as authorized
+          from orders o where id = ${orderId}::uuid and organization_id = ${actor.organizationId}`
       )
       return yield* refusalOf(row, amount)
     })
 
-    /** The provider refused: releases the claim, so the order can be captured again under another key. */
-    const release = Effect.fn("CaptureRepo.release")(function*(orderId: OrderId, refusals: number) {
-      const actor = yield* CurrentActor
-      yield* sql`update orders set capture_amount = null, capture_due_at = null,
-          capture_refusals = capture_refusals + 1, updated_at = now()
-        where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and capture_refusals = ${refusals}
-          and amount_captured is null`
-    }, Effect.orDie)
+    /**
+     * A provider refused: releases the claim, so the order can be captured again under another key. `captured` are the
+     * payments before the refused one; the next attempt captures the others.
+     */
+    const release = Effect.fn("CaptureRepo.release")(
+      function*(orderId: OrderId, refusals: number, captured: ReadonlyArray<CapturedPart>) {
+        const actor = yield* CurrentActor
+        yield* sql`with released as (update orders set capture_amount = null, capture_due_at = null,
+            capture_refusals = capture_refusals + 1, updated_at = now()
+          where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and capture_refusals = ${refusals}
+            and amount_captured is null returning id)
+        update order_tenders t set captured = p.captured
+        from released, jsonb_to_recordset(${JSON.stringify(captured)}::jsonb) as p(position int, captured bigint)
+        where t.order_id = released.id and t.position = p.position and p.captured > 0`
+      },
+      Effect.orDie
+    )
 
     /**
      * Takes claims of all organizations that are a minute old, longest due first: the process that made one may have died

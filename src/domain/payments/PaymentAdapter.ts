@@ -1,4 +1,5 @@
 import { Context, Data, type Effect, Layer, Schema } from "effect"
+import type { CurrentActor } from "../access/Actor.ts"
 import type { CustomerId, OrderId } from "../ids/Id.ts"
 
 /** An authorization request; `amount` in minor units of `currency` (contract §3.7). */
@@ -60,39 +61,59 @@ export class WebhookRejected extends Data.TaggedError("WebhookRejected")<{
   readonly message: string
 }> {}
 
+/** A call of a provider; it acts for the actor of the checkout or, later, for its organization. */
+type Call<A> = Effect.Effect<A, PaymentDeclined | PaymentUnknown, CurrentActor>
+
+/** What an instrument can pay of an amount, in minor units; more than 0. `label` is what the shopper knows it by. */
+export interface PaymentOffer {
+  readonly amount: number
+  readonly label: string
+}
+
 /**
  * A payment provider (contract §3.7). The adapter that authorized an order also captures, cancels and refunds it, and
  * every call carries an idempotency key, so that the durable checkout may repeat any of them after a crash.
  */
 export interface PaymentAdapter {
   readonly providerId: string
-  readonly authorize: (request: PaymentRequest) => Effect.Effect<PaymentIntent, PaymentDeclined | PaymentUnknown>
-  readonly capture: (
-    intentId: string,
-    amount: number,
-    idempotencyKey: string
-  ) => Effect.Effect<PaymentIntent, PaymentDeclined | PaymentUnknown>
+  /** A balance of the shop's, such as gift cards: refunds go to other payments first (contract, plugins §17.6). */
+  readonly isStoredValue?: boolean
+  /**
+   * How much of the amount an instrument can pay, asked before the prices are stored; what is offered is authorized a
+   * moment later. Absent: all of it. Declines what cannot pay at all.
+   */
+  readonly offer?: (request: PaymentRequest) => Call<PaymentOffer>
+  /** Replaces a token that must not be stored, such as the code of a gift card; `offer` and `authorize` get the result. */
+  readonly conceal?: (token: string) => string
+  readonly authorize: (request: PaymentRequest) => Call<PaymentIntent>
+  readonly capture: (intentId: string, amount: number, idempotencyKey: string) => Call<PaymentIntent>
   /** Voids an authorization; a captured payment is refunded in full instead. Repeating it is harmless. */
-  readonly cancel: (intentId: string, idempotencyKey: string) => Effect.Effect<void, PaymentDeclined | PaymentUnknown>
+  readonly cancel: (intentId: string, idempotencyKey: string) => Call<void>
   /** Gives `amount` back and answers the provider's reference of the refund. */
-  readonly refund: (
-    intentId: string,
-    amount: number,
-    reason: string,
-    idempotencyKey: string
-  ) => Effect.Effect<string, PaymentDeclined | PaymentUnknown>
-  /** Checks the signature over the raw body and reads the event. */
-  readonly verifyWebhook: (
+  readonly refund: (intentId: string, amount: number, reason: string, idempotencyKey: string) => Call<string>
+  /**
+   * Checks the signature over the raw body and reads the event. Absent: the provider sends none, so that the capture
+   * confirms its orders.
+   */
+  readonly verifyWebhook?: (
     headers: Readonly<Record<string, string | undefined>>,
     rawBody: string
   ) => Effect.Effect<PaymentEvent, WebhookRejected>
+}
+
+/** An adapter, and the instrument that the name of a method stands for. */
+export interface SelectedPayment {
+  readonly adapter: PaymentAdapter
+  readonly token: string | null
 }
 
 /** The providers of this deployment; the first is the default. */
 export class PaymentAdapters extends Context.Service<PaymentAdapters, {
   /** Selects by the checkout's `paymentMethodId`: a method or provider id names its adapter, anything else is an
    * instrument token for the default one (contract §3.1). */
-  readonly select: (paymentMethodId: string) => { readonly adapter: PaymentAdapter; readonly token: string | null }
+  readonly select: (paymentMethodId: string) => SelectedPayment
+  /** The adapter that a method or provider id names; undefined for anything else. */
+  readonly named: (method: string) => SelectedPayment | undefined
   /** Every adapter, the default first. */
   readonly all: ReadonlyArray<PaymentAdapter>
   /** The adapter that authorized an order, by its provider id. */
@@ -102,16 +123,18 @@ export class PaymentAdapters extends Context.Service<PaymentAdapters, {
     adapters: readonly [PaymentAdapter, ...ReadonlyArray<PaymentAdapter>],
     methods: ReadonlyMap<string, string>
   ): Layer.Layer<PaymentAdapters> =>
-    Layer.succeed(PaymentAdapters, {
-      select: (paymentMethodId) => {
-        const provider = methods.get(paymentMethodId) ?? paymentMethodId
+    Layer.sync(PaymentAdapters, () => {
+      const named = (method: string) => {
+        const provider = methods.get(method) ?? method
         const adapter = adapters.find((one) => one.providerId === provider)
-        return adapter === undefined
-          ? { adapter: adapters[0], token: paymentMethodId }
-          : { adapter, token: methods.has(paymentMethodId) ? paymentMethodId : null }
-      },
-      all: adapters,
-      byProvider: (providerId) => adapters.find((one) => one.providerId === providerId)
+        return adapter === undefined ? undefined : { adapter, token: methods.has(method) ? method : null }
+      }
+      return {
+        named,
+        select: (paymentMethodId) => named(paymentMethodId) ?? { adapter: adapters[0], token: paymentMethodId },
+        all: adapters,
+        byProvider: (providerId) => adapters.find((one) => one.providerId === providerId)
+      }
     })
 }
 

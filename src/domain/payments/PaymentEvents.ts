@@ -7,6 +7,7 @@ import { isUuid, type OrderId, type RefundId } from "../ids/Id.ts"
 import type { Order, StoredOrder } from "../orders/Order.ts"
 import { Orders, type StatusRequest } from "../orders/Orders.ts"
 import { transition } from "../orders/OrderStatus.ts"
+import type { OrderPayment } from "../orders/Tender.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
   type PaymentAdapter,
@@ -41,6 +42,21 @@ const isMoneyEvent = (verified: VerifiedEvent): boolean =>
 const needsAPerson = ({ event }: VerifiedEvent): boolean =>
   event.type.startsWith("charge.dispute.") || event.type === "refund.failed"
 
+/** The payment of the order that an event is about; undefined for a payment of something else. */
+const paymentIn = ({ adapter, event }: VerifiedEvent, { order, payments }: StoredOrder): OrderPayment | undefined =>
+  event.currency === null || event.currency.toUpperCase() === order.currency.toUpperCase()
+    ? payments.find(({ intentId, provider }) => intentId === event.intentId && provider === adapter.providerId)
+    : undefined
+
+/** An event about an order, and the payment of the order that it is about. */
+interface OrderEvent extends VerifiedEvent {
+  readonly stored: StoredOrder
+  readonly payment: OrderPayment
+}
+
+/** Other payments share the order: what the provider reports is true of its part only. */
+const isShared = ({ stored }: OrderEvent): boolean => stored.payments.length > 1
+
 /** The status change of an event; undefined for events without one and unknown events (contract §11). */
 const requestOf = ({ adapter, event }: VerifiedEvent): StatusRequest | undefined => {
   const reason = `${adapter.providerId}_webhook_${event.type.replaceAll(".", "_")}`
@@ -67,18 +83,17 @@ const comesTooLate = (request: StatusRequest, { amountCaptured, status }: Order)
   request.unpaid === true && amountCaptured !== null
 
 /** Whether an event reports a payment of another amount than was captured or is due. Such an event confirms nothing. */
-const paysAnotherAmount = ({ event }: VerifiedEvent, { amountCaptured, grandTotal }: Order): boolean =>
-  event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (amountCaptured ?? grandTotal)
+const paysAnotherAmount = ({ event, payment: { amount, captured } }: OrderEvent): boolean =>
+  event.type === "payment_intent.succeeded" && event.amount !== null && event.amount !== (captured ?? amount)
 
-/** The captured amount in minor units: from the event, else the recorded amount, else the amount due. */
-const capturedBy = ({ event }: VerifiedEvent, { order }: StoredOrder): number | undefined =>
-  event.type === "payment_intent.succeeded" ? event.amount ?? order.amountCaptured ?? order.grandTotal : undefined
+/** The amount that a payment has captured, in minor units: from the event, else what is recorded, else what is due. */
+const capturedBy = ({ event, payment: { amount, captured } }: OrderEvent): number | undefined =>
+  event.type === "payment_intent.succeeded" ? event.amount ?? captured ?? amount : undefined
 
-/** Is the event about this order's payment? A provider's event about another payment must not move it. */
-const concerns = ({ adapter, event }: VerifiedEvent, { order, paymentProvider }: StoredOrder): boolean =>
-  order.paymentIntentId === event.intentId &&
-  (paymentProvider === null || paymentProvider === adapter.providerId) &&
-  (event.currency === null || event.currency.toUpperCase() === order.currency.toUpperCase())
+/** The order's payment is authorized, or a part of it captured: now all of it can be captured. */
+const canBeCaptured = (of: OrderEvent): boolean =>
+  of.stored.order.amountCaptured === null && of.stored.order.status !== "cancelled" &&
+  (isCapturableEvent(of) || isShared(of) && of.event.type === "payment_intent.succeeded")
 
 type Headers = Readonly<Record<string, string | undefined>>
 
@@ -145,6 +160,7 @@ const verifier = (adapters: PaymentAdapters["Service"]) =>
   Effect.fnUntraced(function*(headers: Headers, rawBody: string) {
     const refusals: Array<WebhookRejected> = []
     for (const adapter of adapters.all) {
+      if (adapter.verifyWebhook === undefined) continue
       const event = yield* Effect.result(adapter.verifyWebhook(headers, rawBody))
       if (Result.isSuccess(event)) return { adapter, event: event.success } satisfies VerifiedEvent
       refusals.push(event.failure)
@@ -167,28 +183,28 @@ interface Parts {
 const applier = ({ events, orders, refunds }: Parts) => {
   /** Records an external refund first; returns whether the full captured amount is refunded. */
   const noteRefund = Effect.fnUntraced(function*({ event }: VerifiedEvent, orderId: OrderId) {
-    yield* refunds.recordExternal(orderId, event.amount, event.id)
+    yield* refunds.recordExternal(orderId, event.amount, event.id, event.intentId)
     const now = yield* orders.find(orderId)
     return now !== undefined && now.order.refundedTotal > 0 && now.order.refundedTotal === now.order.amountCaptured
   })
 
-  return Effect.fnUntraced(function*(verified: VerifiedEvent, stored: StoredOrder, request: StatusRequest) {
+  return Effect.fnUntraced(function*(of: OrderEvent, request: StatusRequest) {
+    const { event, stored } = of
     const { id, organizationId } = stored.order
-    const { event } = verified
-    const claim = claimOf(verified, id)
-    const proceeds = isRefundEvent(verified) ? noteRefund(verified, id) : Effect.succeed(true)
+    const claim = claimOf(of, id)
+    const proceeds = isRefundEvent(of) ? noteRefund(of, id) : Effect.succeed(true)
     const receipt = (duplicate: boolean, refundId: RefundId | null): EventReceipt => ({
       ...received,
       duplicate,
       refund: refundId === null ? null : { refundId, organizationId }
     })
-    const amountCaptured = capturedBy(verified, stored)
-    const otherAmount = paysAnotherAmount(verified, stored.order)
+    const amountCaptured = capturedBy(of)
+    const otherAmount = paysAnotherAmount(of)
     if (otherAmount) yield* Effect.logError(`order ${id} was paid with another amount than its total`, event)
     if (otherAmount || comesTooLate(request, stored.order)) {
       // The payment succeeded while the order was being cancelled, so refund it.
       const late = stored.order.status === "cancelled" && amountCaptured !== undefined
-        ? refunds.returnLate(id, amountCaptured)
+        ? refunds.returnLate(id, amountCaptured, event.intentId)
         : Effect.as(proceeds, null)
       const done = yield* events.once(claim, Effect.map(late, (refundId) => ({ refundId })))
       return receipt(done === undefined, done?.refundId ?? null)
@@ -196,7 +212,10 @@ const applier = ({ events, orders, refunds }: Parts) => {
     let claimed = false
     const outcome = yield* orders.changeStatus(
       id,
-      { ...request, amountCaptured },
+      isShared(of)
+        // The other payments still have to be voided, and their capture is recorded where all of them are captured.
+        ? { ...request, authorizationEnded: false }
+        : { ...request, amountCaptured },
       (change, transition) =>
         events.once(
           claim,
@@ -224,10 +243,10 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
      * Records an event that changes nothing by itself: staff see it in the order's timeline. A repeated event starts
      * the capture again, because the process that claimed it may have died before capturing.
      */
-    const note = Effect.fnUntraced(function*(verified: VerifiedEvent, { order }: StoredOrder) {
-      const first = yield* events.once(claimOf(verified, order.id), Effect.succeed(true))
-      const waits = isCapturableEvent(verified) && order.amountCaptured === null && order.status !== "cancelled"
-      const capture = waits ? { orderId: order.id, organizationId: order.organizationId } : null
+    const note = Effect.fnUntraced(function*(of: OrderEvent) {
+      const { order } = of.stored
+      const first = yield* events.once(claimOf(of, order.id), Effect.succeed(true))
+      const capture = canBeCaptured(of) ? { orderId: order.id, organizationId: order.organizationId } : null
       return { ...received, duplicate: first === undefined, capture }
     })
 
@@ -235,20 +254,23 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
       const { id, orderId } = verified.event
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const stored = orderId !== null && isUuid<OrderId>(orderId) ? yield* orders.find(orderId) : undefined
-        if (stored === undefined || !concerns(verified, stored)) {
+        const payment = stored === undefined ? undefined : paymentIn(verified, stored)
+        if (stored === undefined || payment === undefined) {
           yield* Effect.logWarning("a payment event names no order of this payment", { event: id, order: orderId })
           const { organizationId } = yield* CurrentActor
           return { ...received, absent: stored === undefined ? absentOrder(verified, organizationId) : null }
         }
+        const of = { ...verified, stored, payment }
+        const applied = canBeCaptured(of) ? undefined : request
         // Both errors mean the order changed between read and write: read again.
         const receipt = yield* Effect.catchIf(
-          request === undefined ? note(verified, stored) : apply(verified, stored, request),
+          applied === undefined ? note(of) : apply(of, applied),
           Schema.is(Schema.Union([Conflict, InvalidTransition])),
           () => Effect.undefined
         )
         if (receipt === undefined) continue
         // Also for a repeated event: the process that handled it first may have died before this step.
-        if (request?.status === "confirmed") yield* fulfillments.deliver(stored.order)
+        if (applied?.status === "confirmed") yield* fulfillments.deliver(stored.order)
         return receipt
       }
       return yield* new OrderBusy()
@@ -256,7 +278,8 @@ export class PaymentEvents extends Context.Service<PaymentEvents>()("stoa/domain
 
     /**
      * Verifies the raw body and applies the event once. `payment_intent.succeeded` over the full amount confirms a
-     * pending order, records the capture and delivers digital lines, or refunds a cancelled order.
+     * pending order, records the capture and delivers digital lines, or refunds a cancelled order; of an order that
+     * several payments share it starts the capture of all of them.
      * `payment_intent.payment_failed` and `.canceled` cancel an unpaid pending order,
      * `payment_intent.amount_capturable_updated` starts the capture of an unpaid order, `charge.refunded` records
      * `amount` as the total refunded, and `charge.dispute.*` and `refund.failed` are recorded on the order. Other events,

@@ -18,6 +18,15 @@ export const RefundLine = Schema.Struct({
   restocked: Schema.Int
 }).annotate({ identifier: "RefundLine" })
 
+/** The part of a refund that goes back to one payment of the order; `reference` is the provider's. Minor units. */
+export const RefundTender = Schema.Struct({
+  method: Schema.String,
+  label: Schema.String,
+  amount: Amount,
+  reference: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["pending", "completed"])
+}).annotate({ identifier: "RefundTender" })
+
 /**
  * An entry of the refund ledger (contract §4.3); amounts in minor units of the order's currency. `amount` is the total;
  * `shipping` and the lines' amounts are parts of it. A refund of an amount alone has no parts.
@@ -32,6 +41,9 @@ export const RefundRecord = Schema.Struct({
   shipping: Amount,
   reason: Schema.String,
   lines: Schema.Array(RefundLine),
+  tenders: Schema.Array(RefundTender).annotate({
+    description: "Which payments of the order it goes back to; empty for an order that was paid by a single payment."
+  }),
   status: RefundStatus,
   failure: Schema.NullOr(Schema.String),
   providerReference: Schema.NullOr(Schema.String),
@@ -98,7 +110,15 @@ export const Refund = Schema.Struct({
   refusals: Schema.Int,
   /** The order's payment at its provider; null for an order that was paid otherwise. */
   intentId: Schema.NullOr(Schema.String),
-  provider: Schema.NullOr(Schema.String)
+  provider: Schema.NullOr(Schema.String),
+  /** The payments that share the order; null for a single one. `amount` is the part of this refund. */
+  tenders: Schema.NullOr(Schema.Array(Schema.Struct({
+    position: Schema.Int,
+    provider: Schema.String,
+    intentId: Schema.String,
+    amount: Amount,
+    isGiven: Schema.Boolean
+  })))
 })
 export type Refund = typeof Refund.Type
 

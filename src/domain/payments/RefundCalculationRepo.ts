@@ -20,7 +20,7 @@ export const readRefundable = (sql: SqlClient.SqlClient, organization: string, o
       o.refunded_total as refunded, o.shipping_total as "shippingTotal",
       o.payment_intent_id is not null and o.amount_captured is null as uncaptured,
       o.refunded_shipping as "refundedShipping", o.tax_included as "taxIncluded",
-      coalesce((select sum(r.amount) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::int8
+      coalesce((select sum(r.outstanding) from refunds r where r.order_id = ${orderId}::uuid and r.status = 'pending'), 0)::int8
         as pending,
       coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'sellable', coalesce(l.variant_id, l.entity_id),
           'quantity', l.quantity, 'refundedQuantity', l.refunded_quantity, 'refundedValue', l.refunded_value,

@@ -10,6 +10,7 @@ import { decoding } from "../records/Rows.ts"
 import { columnsOf } from "../records/Table.ts"
 import { PendingRefund, Refund, RefundRecord } from "./Refund.ts"
 import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
+import { pendingParts } from "./RefundPartRepo.ts"
 
 /**
  * The refund ledger. The transaction of the status change writes rows; this repository settles them. The order's
@@ -21,11 +22,15 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
     const sql = yield* SqlClient.SqlClient
     const projections = yield* orderProjections
 
-    /** A refund with its payment. Undefined if the organization has no such refund. */
+    /** A refund with its payments. Undefined if the organization has no such refund. */
     const find = Effect.fn("RefundRepo.find")(function*(refundId: RefundId) {
       const organization = yield* currentOrganization
       const [row] = yield* decoding(sql, Refund)`select r.id, r.order_id as "orderId", r.amount, r.reason, r.status,
-          r.refusals, o.payment_intent_id as "intentId", o.payment_provider as provider
+          r.refusals, o.payment_intent_id as "intentId", o.payment_provider as provider,
+          (select jsonb_agg(jsonb_build_object('position', t.position, 'provider', t.provider, 'intentId', t.intent_id,
+              'amount', coalesce(p.amount, 0), 'isGiven', p.completed_at is not null) order by t.position)
+            from order_tenders t left join refund_tenders p on p.refund_id = r.id and p.position = t.position
+            where t.order_id = o.id) as tenders
         from refunds r join orders o on o.id = r.order_id
         where r.id = ${refundId}::uuid and r.organization_id = ${organization}`
       return row
@@ -42,18 +47,20 @@ export class RefundRepo extends Context.Service<RefundRepo>()("stoa/domain/payme
         where id = ${refundId}::uuid and organization_id = ${organization}) for update`
         // A void refunds the full capture at the time it was sent (the adapter's cancel refunds in full). A later
         // capture has a later void, so count nothing until that one has ended.
-        const rows = yield* sql`with done as (
-          update refunds set status = 'completed', provider_reference = ${reference}, updated_at = now()
-          where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'
-          returning *),
-        entry as (${refundNoted(sql, actor, "refunds.complete", "done")})
-        update orders o set updated_at = now(), refunded_total = case when done.amount > 0
-            then o.refunded_total + done.amount
-          when exists (select 1 from refunds later where later.order_id = o.id and later.status = 'pending'
-              and later.created_at > done.created_at)
-            then o.refunded_total
-          else coalesce(o.amount_captured, 0) end
-        from done where o.id = done.order_id returning 1`
+        const rows = yield* sql`with due as materialized (select id, outstanding from refunds
+          where id = ${refundId}::uuid and organization_id = ${organization} and status = 'pending'),
+        done as (
+          update refunds r set status = 'completed', given = r.amount, provider_reference = ${reference},
+            updated_at = now()
+          from due where r.id = due.id and r.status = 'pending' returning r.*),
+        entry as (${refundNoted(sql, actor, "refunds.complete", "done")}),
+        voided as (select done.order_id from done where done.amount = 0 and not exists (select 1 from refunds later
+          where later.order_id = done.order_id and later.status = 'pending' and later.created_at > done.created_at)),
+        parts as (update order_tenders t set refunded = coalesce(t.captured, 0) from voided
+          where t.order_id = voided.order_id)
+        update orders o set updated_at = now(), refunded_total = case when exists (select 1 from voided)
+          then coalesce(o.amount_captured, 0) else o.refunded_total + due.outstanding end
+        from done, due where o.id = done.order_id returning 1`
         return rows.length === 1
       },
       sql.withTransaction,
@@ -96,7 +103,12 @@ const columns = columnsOf(RefundRecord.fields, "r", {
   shipping: "r.shipping_amount",
   lines: `coalesce((select jsonb_agg(jsonb_build_object('lineItemId', l.id, 'quantity', p.quantity,
       'amount', p.amount, 'restocked', p.restocked) order by l.position)
-    from refund_lines p join order_lines_read l on l.id = p.order_line_id where p.refund_id = r.id), '[]')`
+    from refund_lines p join order_lines_read l on l.id = p.order_line_id where p.refund_id = r.id), '[]')`,
+  tenders: `coalesce((select jsonb_agg(jsonb_build_object('method', t.provider, 'label', t.label, 'amount', p.amount,
+      'reference', p.reference, 'status', case when p.completed_at is null then 'pending' else 'completed' end)
+      order by t.is_stored_value, t.position desc)
+    from refund_tenders p join order_tenders t on t.order_id = r.order_id and t.position = p.position
+    where p.refund_id = r.id), '[]')`
 })
 
 /** Reads of the ledger; each is one statement or two, however many refunds and lines there are. */
@@ -150,14 +162,17 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
    * in another state. A refund already sent may have been answered before the capture, so it does not count. Call it in
    * the transaction that claims the provider's event.
    */
-  const returnLate = Effect.fn("RefundRepo.returnLate")(function*(orderId: OrderId, captured: number) {
-    const actor = yield* CurrentActor
-    yield* lockMoney(sql, actor.organizationId, orderId)
-    const rows = yield* decoding(sql, Schema.Struct({ id: RefundId }))`with paid as (
+  const returnLate = Effect.fn("RefundRepo.returnLate")(
+    function*(orderId: OrderId, captured: number, intentId: string) {
+      const actor = yield* CurrentActor
+      yield* lockMoney(sql, actor.organizationId, orderId)
+      const rows = yield* decoding(sql, Schema.Struct({ id: RefundId }))`with paid as (
         update orders set amount_captured = ${captured}::bigint, updated_at = now()
         where id = ${orderId}::uuid and organization_id = ${actor.organizationId} and status = 'cancelled'
           and amount_captured is null returning *),
       captured as (${changeLogRows(sql, actor, lateCapture)}),
+      part as (update order_tenders t set captured = least(t.amount, ${captured}::bigint) from paid
+        where t.order_id = paid.id and t.intent_id = ${intentId} and t.captured is null),
       refund as (insert into refunds (id, organization_id, order_id, amount, reason, status, performed_by)
         select ${newId()}::uuid, ${actor.organizationId}, id, 0, 'paid_after_cancellation', 'pending',
           ${actor.userId}::text
@@ -166,30 +181,42 @@ const makeReported = (sql: SqlClient.SqlClient, projections: OrderProjections["S
         returning *),
       entry as (${refundNoted(sql, actor, "refunds.create", "refund")})
       select id from refund`
-    yield* updateProjections(projections, orderId)
-    return rows[0]?.id ?? null
-  }, Effect.orDie)
+      yield* updateProjections(projections, orderId)
+      return rows[0]?.id ?? null
+    },
+    Effect.orDie
+  )
 
   /**
-   * Records that the provider has refunded `total` minor units of an order. Records the part our refunds do not account
-   * for, at most what was captured, and returns that amount; repeating it records nothing. Call it in the transaction
-   * that claims the provider's event.
+   * Records that the provider has refunded `total` minor units of a payment of an order. Records the part our refunds do
+   * not account for, at most what was captured, and returns that amount; repeating it records nothing. Call it in the
+   * transaction that claims the provider's event.
    */
   const recordExternal = Effect.fn("RefundRepo.recordExternal")(
-    function*(orderId: OrderId, total: number | null, reference: string) {
+    function*(orderId: OrderId, total: number | null, reference: string, intentId: string) {
       const actor = yield* CurrentActor
       yield* lockMoney(sql, actor.organizationId, orderId)
-      const rows = yield* decoding(sql, Schema.Struct({ amount: Schema.Int }))`with due as (
-          select o.id, least(coalesce(${total}::bigint, o.amount_captured, 0), coalesce(o.amount_captured, 0)) - o.refunded_total
-              - coalesce((select sum(amount) from refunds r where r.order_id = o.id and r.status = 'pending'), 0)::bigint
-              as amount
-          from orders o where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId}),
+      const rows = yield* decoding(sql, Schema.Struct({ amount: Schema.Int }))`with paid as materialized (
+          select o.id, t.position, coalesce(t.captured, o.amount_captured, 0) as captured,
+            case when t.position is null then o.refunded_total + coalesce((select sum(outstanding) from refunds r
+                where r.order_id = o.id and r.status = 'pending'), 0)::bigint
+              else t.refunded + ${sql.literal(pendingParts)} end as known
+          from orders o left join order_tenders t on t.order_id = o.id and t.intent_id = ${intentId}
+          where o.id = ${orderId}::uuid and o.organization_id = ${actor.organizationId}),
+        due as (select id, position, least(coalesce(${total}::bigint, captured), captured) - known as amount
+          from paid),
         made as (
-          insert into refunds (id, organization_id, order_id, amount, reason, status, provider_reference, performed_by)
-          select ${newId()}::uuid, ${actor.organizationId}, id, amount, 'refunded_at_provider', 'completed',
+          insert into refunds (id, organization_id, order_id, amount, given, reason, status, provider_reference,
+            performed_by)
+          select ${newId()}::uuid, ${actor.organizationId}, id, amount, amount, 'refunded_at_provider', 'completed',
             ${reference}, ${actor.userId}::text
           from due where amount > 0 returning *),
-        entry as (${refundNoted(sql, actor, "refunds.create", "made")})
+        entry as (${refundNoted(sql, actor, "refunds.create", "made")}),
+        part as (insert into refund_tenders (organization_id, refund_id, position, amount, reference, completed_at)
+          select made.organization_id, made.id, due.position, made.amount, ${reference}, now()
+          from made join due on due.id = made.order_id where due.position is not null),
+        tender as (update order_tenders t set refunded = t.refunded + made.amount from made join due on due.id = made.order_id
+          where t.order_id = made.order_id and t.position = due.position)
         update orders o set refunded_total = o.refunded_total + made.amount, updated_at = now()
         from made where o.id = made.order_id returning made.amount`
       yield* updateProjections(projections, orderId)

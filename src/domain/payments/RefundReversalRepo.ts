@@ -14,6 +14,7 @@ import { decoding } from "../records/Rows.ts"
 import { RefundNotFound } from "./Refund.ts"
 import { capOf, type RefundableOrder } from "./RefundCalculation.ts"
 import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
+import { pendingParts } from "./RefundPartRepo.ts"
 
 /**
  * Why a refund failed. `refused`: by the provider, who then has no record of it; otherwise the provider never answered.
@@ -21,28 +22,35 @@ import { lockMoney, readRefundable } from "./RefundCalculationRepo.ts"
 export interface RefundFailure {
   readonly message: string
   readonly refused: boolean
+  /** The payment that it failed at, of several. */
+  readonly position?: number
 }
 
 const Ended = Schema.Struct({ orderId: OrderId, status: OrderStatus, released: Schema.Array(StockAllocation) })
 
-/** CTEs that release what the refunds of the CTE `ended` accounted for. */
+/**
+ * CTEs that release what the refunds of the CTE `ended` accounted for. A refund of which one payment has given its part
+ * back still accounts for all of it: the rest is owed.
+ */
 const accountedNoMore = (sql: SqlClient.SqlClient) =>
   sql`counted as (
       update order_lines l set refunded_quantity = l.refunded_quantity - r.quantity,
         refunded_value = l.refunded_value - r.value
-      from ended join refund_lines r on r.refund_id = ended.id where l.id = r.order_line_id),
+      from ended join refund_lines r on r.refund_id = ended.id where l.id = r.order_line_id and ended.given = 0),
     shipping as (
       update orders o set refunded_shipping = o.refunded_shipping - ended.shipping_value, updated_at = now()
-      from ended where o.id = ended.order_id)`
+      from ended where o.id = ended.order_id and ended.given = 0)`
 
 const asItWas = (sql: SqlClient.SqlClient) =>
-  sql`select ended.order_id as "orderId", o.status, ended.released_stock as released from ended join orders o on o.id = ended.order_id`
+  sql`select ended.order_id as "orderId", o.status,
+      case when ended.given = 0 then ended.released_stock else '[]' end as released
+    from ended join orders o on o.id = ended.order_id`
 
 const failStatement = (
   sql: SqlClient.SqlClient,
   actor: Actor,
   refundId: RefundId,
-  { message, refused }: RefundFailure
+  { message, position = -1, refused }: RefundFailure
 ) =>
   decoding(sql, Ended)`with ended as (
       update refunds set status = 'failed', failure = ${message}, updated_at = now(),
@@ -54,8 +62,9 @@ const failStatement = (
         amount, message)
       select ${newId()}::uuid, ended.organization_id,
         case when ended.amount = 0 then 'void_failed' else 'refund_failed' end, ended.order_id, ended.id,
-        o.payment_provider, o.payment_intent_id, ended.amount, ${message}
-      from ended join orders o on o.id = ended.order_id),
+        coalesce(t.provider, o.payment_provider), coalesce(t.intent_id, o.payment_intent_id), ended.outstanding, ${message}
+      from ended join orders o on o.id = ended.order_id
+        left join order_tenders t on t.order_id = o.id and t.position = ${position}::int),
     entry as (${refundNoted(sql, actor, "refunds.fail", "ended")})
     ${asItWas(sql)}`
 
@@ -94,22 +103,29 @@ const FailedRefund = Schema.Struct({
   refundId: Schema.NullOr(RefundId),
   amount: Amount,
   shipping: Amount,
-  lines: Schema.Array(Schema.Struct({ id: OrderLineId, quantity: Schema.Int, value: Amount }))
+  lines: Schema.Array(Schema.Struct({ id: OrderLineId, quantity: Schema.Int, value: Amount })),
+  /** Each payment of several still has what it was to give back. */
+  tendersFit: Schema.Boolean
 })
 type FailedRefund = typeof FailedRefund.Type
 
 const readFailed = (sql: SqlClient.SqlClient, actor: Actor, failureId: CompensationFailureId) =>
   decoding(sql, FailedRefund)`select f.status, f.order_id as "orderId", f.refund_id as "refundId",
-      coalesce(r.amount, 0) as amount, coalesce(r.shipping_value, 0) as shipping,
+      coalesce(r.outstanding, 0) as amount,
+      case when r.given = 0 then r.shipping_value else 0 end as shipping,
       coalesce((select jsonb_agg(jsonb_build_object('id', l.order_line_id, 'quantity', l.quantity, 'value', l.value))
-        from refund_lines l where l.refund_id = r.id), '[]') as lines
+        from refund_lines l where l.refund_id = r.id and r.given = 0), '[]') as lines,
+      not exists (select 1 from refund_tenders part join order_tenders t on t.order_id = r.order_id
+          and t.position = part.position
+        where part.refund_id = r.id and part.completed_at is null
+          and part.amount > coalesce(t.captured, 0) - t.refunded - ${sql.literal(pendingParts)}) as "tendersFit"
     from compensation_failures f left join refunds r on r.id = f.refund_id
     where f.id = ${failureId}::uuid and f.organization_id = ${actor.organizationId}`
 
 /** Whether what the refund accounts for is still there to be refunded. */
-const fits = (order: RefundableOrder, { amount, lines, shipping }: FailedRefund): boolean => {
+const fits = (order: RefundableOrder, { amount, lines, shipping, tendersFit }: FailedRefund): boolean => {
   const known = new Map(order.lines.map((line) => [line.id, line]))
-  return amount <= capOf(order) && shipping <= order.shippingTotal - order.refundedShipping &&
+  return tendersFit && amount <= capOf(order) && shipping <= order.shippingTotal - order.refundedShipping &&
     lines.every(({ id, quantity, value }) => {
       const line = known.get(id)
       return line !== undefined && quantity <= line.quantity - line.refundedQuantity &&
@@ -143,10 +159,10 @@ const beginAgain = (
     counted as (
       update order_lines l set refunded_quantity = l.refunded_quantity + r.quantity,
         refunded_value = l.refunded_value + r.value
-      from begun join refund_lines r on r.refund_id = begun.id where l.id = r.order_line_id),
+      from begun join refund_lines r on r.refund_id = begun.id where l.id = r.order_line_id and begun.given = 0),
     shipping as (
       update orders o set refunded_shipping = o.refunded_shipping + begun.shipping_value, updated_at = now()
-      from begun where o.id = begun.order_id),
+      from begun where o.id = begun.order_id and begun.given = 0),
     entry as (${refundNoted(sql, actor, "refunds.retry", "begun")})${idempotencyRecord(sql, actor, "begun")}
     select restarts from begun`
 

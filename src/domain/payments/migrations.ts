@@ -110,5 +110,35 @@ export const migrations = {
       select id, organization_id, order_id, kind, amount, shipping_amount, shipping_value, reason, status,
         provider_reference, failure, performed_by, released_stock, undone_at, created_at, updated_at
       from refunds`
+  ),
+  // Refunds of orders that several payments share: each part goes back to one of them.
+  "0003_refund_tenders": statements(
+    // What of a refund the providers have given back; a refund of several parts can stop between two of them.
+    `alter table refunds add column given bigint not null default 0 check (given between 0 and amount)`,
+    `update refunds set given = amount where status = 'completed'`,
+    `alter table refunds add column outstanding bigint generated always as (amount - given) stored`,
+    `create table refund_tenders (
+      organization_id text not null,
+      refund_id uuid not null references refunds on delete cascade,
+      -- That of the payment in order_tenders.
+      position int not null,
+      amount bigint not null check (amount > 0),
+      reference text,
+      completed_at timestamptz,
+      primary key (refund_id, position)
+    )`,
+    `create or replace function refunds_within_capture() returns trigger language plpgsql as $$
+    declare remaining bigint;
+    begin
+      perform 1 from orders where id = new.order_id for no key update;
+      select coalesce(o.amount_captured, 0) - o.refunded_total - coalesce((select sum(r.outstanding) from refunds r
+          where r.order_id = o.id and r.status = 'pending'), 0) into remaining
+        from orders o where o.id = new.order_id;
+      if remaining < 0 then
+        raise exception 'order % would give back % more than was captured', new.order_id, -remaining
+          using errcode = 'check_violation', constraint = 'refunds_within_capture';
+      end if;
+      return null;
+    end $$`
   )
 }

@@ -5,6 +5,7 @@ import { migrations } from "../../domain/payments/migrations.ts"
 import { PaymentEventRepo } from "../../domain/payments/PaymentEventRepo.ts"
 import { PaymentEvents } from "../../domain/payments/PaymentEvents.ts"
 import { RefundCalculationRepo } from "../../domain/payments/RefundCalculationRepo.ts"
+import { RefundPartRepo } from "../../domain/payments/RefundPartRepo.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
 import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
 import { CompensationFailures, Refunds } from "../../domain/payments/Refunds.ts"
@@ -38,6 +39,7 @@ export const payments = defineModule({
     ),
     Layer.provideMerge(
       Layer.mergeAll(
+        RefundPartRepo.layer,
         RefundRepo.layer,
         RefundCalculationRepo.layer,
         RefundReversalRepo.layer,

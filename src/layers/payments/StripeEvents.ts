@@ -1,11 +1,6 @@
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
-import {
-  type PaymentAdapter,
-  type PaymentEvent,
-  WebhookRejected,
-  WebhookUnconfigured
-} from "../../domain/payments/PaymentAdapter.ts"
+import { type PaymentEvent, WebhookRejected, WebhookUnconfigured } from "../../domain/payments/PaymentAdapter.ts"
 import type { StripeAccount } from "../config/PaymentConfig.ts"
 import type { StripeClient } from "./StripeClient.ts"
 import { fromStripe } from "./StripeMoney.ts"
@@ -73,8 +68,11 @@ const namedBy = (client: StripeClient, type: string, object: EventObject): Effec
  * Checks `Stripe-Signature` over the raw body against each of the account's secrets (two during a rotation), and reads
  * the event (contract §11).
  */
-export const verifyStripeEvent = (account: StripeAccount, client: StripeClient): PaymentAdapter["verifyWebhook"] =>
-  Effect.fn("StripeProvider.verifyWebhook")(function*(headers, rawBody) {
+export const verifyStripeEvent = (account: StripeAccount, client: StripeClient) =>
+  Effect.fn("StripeProvider.verifyWebhook")(function*(
+    headers: Readonly<Record<string, string | undefined>>,
+    rawBody: string
+  ) {
     if (account.webhookSecrets.length === 0) {
       const message = "The secret of the provider's events is not configured."
       return yield* new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message })

@@ -123,9 +123,9 @@ const stateAfter = Effect.fnUntraced(function*(
   return yield* Effect.catch(client.retrieve(intentId), refused)
 })
 
-const capturer = (client: StripeClient, { currencyOf }: Currencies): PaymentAdapter["capture"] => {
+const capturer = (client: StripeClient, { currencyOf }: Currencies) => {
   const refused = refusalOf("PAYMENT_CAPTURE_FAILED")
-  return Effect.fn("StripeProvider.capture")(function*(intentId, amount, key) {
+  return Effect.fn("StripeProvider.capture")(function*(intentId: string, amount: number, key: string) {
     if (isFree(intentId)) return free(intentId, "", "succeeded")
     const currency = yield* Effect.catch(currencyOf(intentId), refused)
     const units = toStripe(amount, currency)
@@ -144,7 +144,7 @@ const capturer = (client: StripeClient, { currencyOf }: Currencies): PaymentAdap
   })
 }
 
-const canceller = (client: StripeClient): PaymentAdapter["cancel"] => {
+const canceller = (client: StripeClient) => {
   const refused = refusalOf("PAYMENT_CANCEL_FAILED")
 
   /** Refunds what is left of a captured payment, if anything. */
@@ -155,7 +155,7 @@ const canceller = (client: StripeClient): PaymentAdapter["cancel"] => {
       Effect.catch(refused)
     )
 
-  return Effect.fn("StripeProvider.cancel")(function*(intentId, key) {
+  return Effect.fn("StripeProvider.cancel")(function*(intentId: string, key: string) {
     if (isFree(intentId)) return
     const now = yield* Effect.catch(
       client.cancel(intentId, key),
@@ -167,11 +167,11 @@ const canceller = (client: StripeClient): PaymentAdapter["cancel"] => {
   })
 }
 
-const refunder = (client: StripeClient, { currencyOf }: Currencies): PaymentAdapter["refund"] => {
+const refunder = (client: StripeClient, { currencyOf }: Currencies) => {
   const code = "PAYMENT_REFUND_FAILED"
   const refused = refusalOf(code)
   return Effect.fn("StripeProvider.refund")(
-    function*(intentId, amount, reason, key) {
+    function*(intentId: string, amount: number, reason: string, key: string) {
       if (isFree(intentId)) return yield* new PaymentDeclined({ code, message: "Nothing was paid." })
       const currency = yield* currencyOf(intentId)
       const units = toStripe(amount, currency)
@@ -196,16 +196,17 @@ const refunder = (client: StripeClient, { currencyOf }: Currencies): PaymentAdap
  * A Stripe account as payment provider (contract §3.7): PaymentIntents with manual capture. Every unsafe call carries
  * its key; after Stripe has dropped a key, the payment's state and metadata replace it.
  */
-export const stripeProvider = (account: StripeAccount): PaymentAdapter => {
+export const stripeProvider = (account: StripeAccount) => {
   const client = stripeClient(account)
   const currencies = currencyCache(client)
   const authorize = authorizer(client, account)
   return {
     providerId: account.id,
-    authorize: (request) => Effect.tap(authorize(request), (intent) => Effect.sync(() => currencies.note(intent))),
+    authorize: (request: PaymentRequest) =>
+      Effect.tap(authorize(request), (intent) => Effect.sync(() => currencies.note(intent))),
     capture: capturer(client, currencies),
     cancel: canceller(client),
     refund: refunder(client, currencies),
     verifyWebhook: verifyStripeEvent(account, client)
-  }
+  } satisfies PaymentAdapter
 }

@@ -5,6 +5,7 @@ import {
   type PaymentAdapter,
   PaymentDeclined,
   type PaymentIntent,
+  type PaymentRequest,
   WebhookRejected,
   WebhookUnconfigured
 } from "../../domain/payments/PaymentAdapter.ts"
@@ -49,7 +50,7 @@ const answer = (intent: TestIntent, status: IntentStatus, amountCaptured: number
 
 const decline = (code: PaymentDeclined["code"], message: string) => Effect.fail(new PaymentDeclined({ code, message }))
 
-const authorize: PaymentAdapter["authorize"] = ({ amount, currency, idempotencyKey, paymentMethodToken }) => {
+const authorize = ({ amount, currency, idempotencyKey, paymentMethodToken }: PaymentRequest) => {
   if (paymentMethodToken === "test_decline") return decline("PAYMENT_INTENT_CREATE_FAILED", "The card was declined.")
   const kind = paymentMethodToken === "test_capture_fail" ? "nocapture" : "ok"
   const id = `pi_test_${kind}_${currency.toLowerCase()}_${amount}_${digest(idempotencyKey)}`
@@ -59,7 +60,7 @@ const authorize: PaymentAdapter["authorize"] = ({ amount, currency, idempotencyK
     : Effect.succeed(answer(intent, "requires_capture", 0))
 }
 
-const capture: PaymentAdapter["capture"] = (intentId, amount) => {
+const capture = (intentId: string, amount: number, _idempotencyKey: string) => {
   const intent = readIntent(intentId)
   if (intent === undefined) return decline("PAYMENT_CAPTURE_FAILED", "No such payment.")
   if (!intent.captures) return decline("PAYMENT_CAPTURE_FAILED", "The bank refused to pay.")
@@ -68,10 +69,10 @@ const capture: PaymentAdapter["capture"] = (intentId, amount) => {
     : Effect.succeed(answer(intent, "succeeded", amount))
 }
 
-const cancel: PaymentAdapter["cancel"] = (intentId) =>
+const cancel = (intentId: string, _idempotencyKey: string) =>
   readIntent(intentId) === undefined ? decline("PAYMENT_CANCEL_FAILED", "No such payment.") : Effect.void
 
-const refund: PaymentAdapter["refund"] = (intentId, amount, _reason, idempotencyKey) => {
+const refund = (intentId: string, amount: number, _reason: string, idempotencyKey: string) => {
   const intent = readIntent(intentId)
   return intent === undefined || amount > intent.amount
     ? decline("PAYMENT_REFUND_FAILED", intent === undefined ? "No such payment." : "More than was paid.")
@@ -111,40 +112,42 @@ const isSignedBy = (secret: string, rawBody: string, signature: string): boolean
 
 const verification = (message: string) => new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message })
 
-const verifyWebhook = (secret: string): PaymentAdapter["verifyWebhook"] =>
-  Effect.fn("TestProvider.verifyWebhook")(function*(headers, rawBody) {
-    if (secret === "") {
-      const message = "The secret of the provider's events is not configured."
-      return yield* new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message })
+const verifyWebhook = (secret: string) =>
+  Effect.fn("TestProvider.verifyWebhook")(
+    function*(headers: Readonly<Record<string, string | undefined>>, rawBody: string) {
+      if (secret === "") {
+        const message = "The secret of the provider's events is not configured."
+        return yield* new WebhookUnconfigured({ code: "WEBHOOK_VERIFICATION_FAILED", message })
+      }
+      const signature = headers["x-payment-signature"]
+      if (signature === undefined) {
+        return yield* new WebhookRejected({ code: "WEBHOOK_SIGNATURE_MISSING", message: "The event is not signed." })
+      }
+      if (!isSignedBy(secret, rawBody, signature)) return yield* verification("The signature does not fit the event.")
+      const { data: { object }, id, type } = yield* readEvent(rawBody).pipe(
+        Effect.mapError(() => verification("The body is not an event of this provider."))
+      )
+      return {
+        id,
+        type,
+        intentId: object.id,
+        amount: object.amount ?? null,
+        currency: object.currency ?? null,
+        orderId: object.metadata?.orderId ?? null,
+        organizationId: object.metadata?.organizationId ?? null
+      }
     }
-    const signature = headers["x-payment-signature"]
-    if (signature === undefined) {
-      return yield* new WebhookRejected({ code: "WEBHOOK_SIGNATURE_MISSING", message: "The event is not signed." })
-    }
-    if (!isSignedBy(secret, rawBody, signature)) return yield* verification("The signature does not fit the event.")
-    const { data: { object }, id, type } = yield* readEvent(rawBody).pipe(
-      Effect.mapError(() => verification("The body is not an event of this provider."))
-    )
-    return {
-      id,
-      type,
-      intentId: object.id,
-      amount: object.amount ?? null,
-      currency: object.currency ?? null,
-      orderId: object.metadata?.orderId ?? null,
-      organizationId: object.metadata?.organizationId ?? null
-    }
-  })
+  )
 
 /**
  * The built-in provider `test`: always pays, except for the methods that fail (contract §3.1). It never requires action
  * of a shopper. `webhookSecret` signs its events; empty: none is accepted.
  */
-export const testProvider = (options: { readonly webhookSecret: string }): PaymentAdapter => ({
+export const testProvider = (options: { readonly webhookSecret: string }) => ({
   providerId: "test",
   authorize,
   capture,
   cancel,
   refund,
   verifyWebhook: verifyWebhook(options.webhookSecret)
-})
+} satisfies PaymentAdapter)

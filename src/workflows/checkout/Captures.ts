@@ -9,10 +9,11 @@ import { type Order, OrderNotFound, type StoredOrder } from "../../domain/orders
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { type CapturedPart, type CaptureShare, captureShares, keyAt } from "../../domain/orders/Tender.ts"
 import { CaptureRepo, type DueCapture } from "../../domain/payments/CaptureRepo.ts"
 import { type PaymentAdapter, PaymentCaptureFailed, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
-import { cancelOrder, captureKey, isCaptured, voidPayment } from "./CheckoutPayment.ts"
+import { cancelOrder, captureKey, isCaptured, voidPayments } from "./CheckoutPayment.ts"
 import { passing } from "./Checkouts.ts"
 
 class CancelledMeanwhile extends conflict("CancelledMeanwhile", "The order was cancelled while it was captured.") {}
@@ -58,7 +59,7 @@ const CaptureAnswer = Schema.Union([
 ])
 
 /** Asks until the provider answers; undefined when it never does. A capture of another amount is a refusal. */
-const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string, key: string) =>
+const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string, key: string, call: string) =>
   untilAnswered(
     CaptureAnswer,
     adapter.capture(intentId, request.amount, key).pipe(
@@ -71,65 +72,115 @@ const captureBy = (adapter: PaymentAdapter, request: PaymentRequest, intentId: s
           }
       ),
       Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
-    )
+    ),
+    call
   )
 
 /**
- * The request that authorized the order, for `amount` minor units of it. The provider already has the payment
- * instrument.
+ * The request that authorized a payment of the order, for `amount` minor units of it. The provider already has the
+ * payment instrument.
  */
-const paymentRequestOf = ({ cartId, order }: StoredOrder, amount = order.grandTotal): PaymentRequest => ({
+const paymentRequestOf = (
+  { cartId, order }: StoredOrder,
+  position: number,
+  amount: number
+): PaymentRequest => ({
   amount,
   currency: order.currency,
   orderId: order.id,
   customerId: order.customerId,
   paymentMethodToken: null,
   metadata: { orderId: order.id, organizationId: order.organizationId, checkoutId: order.id, cartId: cartId ?? "" },
-  idempotencyKey: order.id
+  idempotencyKey: keyAt(order.id, position)
+})
+
+/** The calls to the providers of a stored order's payments, each for its share. */
+const askedFor = (stored: StoredOrder, shares: ReadonlyArray<CaptureShare>) =>
+  Effect.forEach(shares, ({ payment, share }) =>
+    Effect.map(adapterOf(payment.provider), (adapter) => ({
+      adapter,
+      payment,
+      request: paymentRequestOf(stored, payment.position, share)
+    })))
+
+type Asked = Effect.Success<ReturnType<typeof askedFor>>
+
+const voidAll = (asked: Asked) => voidPayments(asked, asked.map(({ payment }) => payment.intentId))
+
+/**
+ * Captures the shares of an order's payments in their order, until a provider refuses one or never answers. Payments that
+ * are captured already, or have no share, are passed over. `attempt` makes the keys of a new attempt.
+ */
+const captureShared = Effect.fnUntraced(function*(asked: Asked, attempt: number) {
+  const captured: Array<CapturedPart> = []
+  for (const { adapter, payment: { captured: before, intentId, position }, request } of asked) {
+    if (before !== null || request.amount === 0) {
+      captured.push({ position, captured: before ?? 0 })
+      continue
+    }
+    const key = attempt === 0 ? captureKey(request) : `${captureKey(request)}-${attempt}`
+    const answer = yield* captureBy(adapter, request, intentId, key, position === 0 ? "" : `${position}-`)
+    if (answer === undefined) return { captured, refusal: "The payment provider never answered." }
+    if (answer._tag === "Refused") return { captured, refusal: answer.message }
+    captured.push({ position, captured: answer.amount })
+  }
+  return { captured, refusal: undefined }
+})
+
+/** What was captured, for the record. */
+const recordOf = (parts: ReadonlyArray<CapturedPart>) => ({
+  total: parts.reduce((sum, { captured }) => sum + captured, 0),
+  parts
 })
 
 const deliver = (order: Order) => Effect.flatMap(Fulfillments, (fulfillments) => fulfillments.deliver(order))
 
-/** Confirms a captured order and fulfils its digital lines; repeating it changes nothing. */
-const conclude = Effect.fnUntraced(function*(order: Order) {
-  if (order.status === "pending") {
-    const request = { status: "confirmed", source: "payment", reason: "payment_captured" } as const
-    const statuses = yield* OrderStatusRepo
-    yield* (yield* Orders).changeStatus(order.id, request, statuses.transition).pipe(
-      Effect.catch((error) => Effect.logWarning(`order ${order.id} is captured and not confirmed`, error))
+/** Confirms a captured order and fulfils its digital lines; repeating it changes nothing. Returns the order after it. */
+export const conclude = Effect.fnUntraced(function*(order: Order) {
+  if (order.status !== "pending") return yield* deliver(order)
+  const request = { status: "confirmed", source: "payment", reason: "payment_captured" } as const
+  const statuses = yield* OrderStatusRepo
+  const confirmed = yield* (yield* Orders).changeStatus(order.id, request, statuses.transition).pipe(
+    Effect.map((outcome) => outcome.order),
+    Effect.catch((error) =>
+      Effect.as(Effect.logWarning(`order ${order.id} is captured and not confirmed`, error), order)
     )
-  }
-  yield* deliver(order)
-  return { _tag: "Captured" as const }
+  )
+  return yield* deliver(confirmed)
 })
 
 type Payload = Omit<typeof CaptureOrder.payloadSchema.Type, "actor">
 
-const refused = Effect.fnUntraced(function*({ orderId, refusals }: Payload, message: string) {
-  yield* Effect.logWarning(`the capture of order ${orderId} was refused: ${message}`)
-  yield* (yield* CaptureRepo).release(orderId, refusals)
-  return { _tag: "Refused" as const, message }
-})
+const refused = Effect.fnUntraced(
+  function*({ orderId, refusals }: Payload, message: string, captured: ReadonlyArray<CapturedPart> = []) {
+    yield* Effect.logWarning(`the capture of order ${orderId} was refused: ${message}`)
+    yield* (yield* CaptureRepo).release(orderId, refusals, captured)
+    return { _tag: "Refused" as const, message }
+  }
+)
 
 const captureOrder = Effect.fnUntraced(function*(payload: Payload) {
   const stored = yield* (yield* OrderRepo).find(payload.orderId)
   const intentId = stored?.order.paymentIntentId ?? null
-  const provider = stored?.paymentProvider ?? null
-  if (stored === undefined || intentId === null || provider === null) {
+  if (stored === undefined || intentId === null || stored.payments.length === 0) {
     return yield* refused(payload, "nothing to capture")
   }
-  if (stored.order.amountCaptured !== null) return yield* conclude(stored.order)
-  const adapter = yield* adapterOf(provider)
-  const request = paymentRequestOf(stored, payload.amount)
-  const key = payload.refusals === 0 ? captureKey(request) : `${captureKey(request)}-${payload.refusals}`
-  const answer = yield* captureBy(adapter, request, intentId, key)
+  const { amountCaptured } = stored.order
+  const asked = yield* askedFor(stored, captureShares(stored.payments, amountCaptured ?? payload.amount))
+  const finish = Effect.fnUntraced(function*(order: Order) {
+    // What is left of the payments was set aside for nothing.
+    yield* voidAll(asked.filter(({ request }) => request.amount === 0))
+    yield* conclude(order)
+    return { _tag: "Captured" as const }
+  })
+  if (amountCaptured !== null) return yield* finish(stored.order)
+  const { captured, refusal } = yield* captureShared(asked, payload.refusals)
   // A provider captures a payment at most once, even with another key, so a later request can safely try again.
-  if (answer === undefined) return yield* refused(payload, "The payment provider never answered.")
-  if (answer._tag === "Refused") return yield* refused(payload, answer.message)
-  const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, answer.amount)
-  if (settled !== undefined) return yield* conclude({ ...stored.order, ...settled })
+  if (refusal !== undefined) return yield* refused(payload, refusal, captured)
+  const settled = yield* (yield* CreateOrderRepo).settle(payload.orderId, intentId, recordOf(captured))
+  if (settled !== undefined) return yield* finish({ ...stored.order, ...settled })
   // The concurrent cancellation saw no captured amount to refund.
-  yield* voidPayment(adapter, request, intentId)
+  yield* voidAll(asked)
   return { _tag: "Cancelled" as const }
 })
 
@@ -140,28 +191,28 @@ export const captureOrderLayer = CaptureOrder.toLayer(({ actor: { executionId: _
 
 const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
   const stored = yield* (yield* OrderRepo).find(orderId)
-  if (stored === undefined || stored.paymentProvider === null || stored.order.paymentIntentId === null) {
+  if (stored === undefined || stored.payments.length === 0 || stored.order.paymentIntentId === null) {
     return "nothing-to-capture" as const
   }
-  const { cartId, order, paymentProvider } = stored
-  const { paymentIntentId: intentId } = stored.order
-  // A run that captured may have died before it delivered.
-  if (order.amountCaptured !== null) return yield* Effect.as(deliver(order), "captured" as const)
+  const { cartId, order } = stored
+  // A run that captured may have died before it delivered. Its provider reports one payment, not the order's.
+  const finish = order.tenders.length > 1 ? conclude : deliver
+  if (order.amountCaptured !== null) return yield* Effect.as(finish(order), "captured" as const)
   if (order.status === "cancelled") return "nothing-to-capture" as const
-  const adapter = yield* adapterOf(paymentProvider)
-  const request = paymentRequestOf(stored)
-  const undoPayment = voidPayment(adapter, request, intentId)
-  const answer = yield* captureBy(adapter, request, intentId, captureKey(request))
-  if (answer?._tag === "Captured") {
+  const asked = yield* askedFor(stored, captureShares(stored.payments, order.grandTotal))
+  const undoPayment = voidAll(asked)
+  const { captured, refusal } = yield* captureShared(asked, 0)
+  if (refusal === undefined) {
     yield* passing("captured")
-    const settled = yield* (yield* CreateOrderRepo).settle(orderId, intentId, answer.amount)
+    const record = recordOf(captured)
+    const settled = yield* (yield* CreateOrderRepo).settle(orderId, stored.order.paymentIntentId, record)
     yield* passing("settled")
-    if (settled !== undefined) return yield* Effect.as(deliver(order), "captured" as const)
+    if (settled !== undefined) return yield* Effect.as(finish(order), "captured" as const)
     // The concurrent cancellation saw no captured amount to refund.
     yield* undoPayment
     return "cancelled" as const
   }
-  yield* Effect.logWarning(`order ${orderId} is cancelled: ${answer?.message ?? "its provider never answered"}`)
+  yield* Effect.logWarning(`order ${orderId} is cancelled: ${refusal}`)
   const paid = yield* cancelOrder({ orderId, cartId }, undoPayment)
   return paid === undefined ? "cancelled" as const : yield* Effect.as(deliver(paid), "captured" as const)
 })

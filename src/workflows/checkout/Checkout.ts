@@ -1,5 +1,5 @@
 import { DateTime, Effect, Metric, Result } from "effect"
-import { CurrentActor } from "../../domain/access/Actor.ts"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CartNotFound } from "../../domain/carts/Cart.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
@@ -13,10 +13,12 @@ import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
 import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import { type OrderPayment, paidInFull } from "../../domain/orders/Tender.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import { StockClient } from "../../entities/StockEntity.ts"
+import { conclude } from "./Captures.ts"
 import { afterCheckout, afterOrder, beforeCreate, beforePayment } from "./CheckoutHooks.ts"
 import {
   authorizationFailed,
@@ -24,12 +26,11 @@ import {
   cancelOrder,
   capture,
   clientSecretOf,
-  paymentOf,
-  providerOf,
+  mainIntent,
   releaseCheckout,
+  voidAuthorized,
   voidEarlier,
-  voidPayment,
-  voidUnknown
+  voidPayments
 } from "./CheckoutPayment.ts"
 import {
   type CheckoutError,
@@ -38,6 +39,7 @@ import {
   CheckoutWorkflow,
   passing
 } from "./Checkouts.ts"
+import { type CheckoutTender, paymentsOf, providerOf, splitTotal } from "./CheckoutTenders.ts"
 
 /** Retries of a claim when the cart changed while it was read. */
 const maxRetries = 5
@@ -97,6 +99,23 @@ export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: 
   }).pipe(Effect.mapError(stockError))
 })
 
+/** The payments of a new order; stored only if the checkout has split its total. */
+const storedPayments = (
+  payments: ReadonlyArray<CheckoutTender>,
+  intents: ReadonlyArray<PaymentIntent>
+): ReadonlyArray<OrderPayment> =>
+  payments.filter(({ isPart }) => isPart).map(({ adapter, label, request: { amount } }, position) => ({
+    position,
+    provider: adapter.providerId,
+    label,
+    intentId: intents[position]?.id ?? "",
+    isStoredValue: adapter.isStoredValue ?? false,
+    amount,
+    captured: null,
+    refunded: 0,
+    needsShopper: intents[position]?.status === "requires_action"
+  }))
+
 /**
  * Creates the order with its usage, stock, cart and event in one transaction. The order has the checkout's id, so it
  * cannot be created twice (contract §4).
@@ -105,25 +124,29 @@ export const createOrder = Effect.fn("Checkout.create")(
   function*(
     { actor, checkoutId, idempotencyKey, request }: CheckoutPayload,
     pricedCart: PricedCart,
-    intent: PaymentIntent,
-    provider: string
+    payments: ReadonlyArray<CheckoutTender>,
+    intents: ReadonlyArray<PaymentIntent>
   ) {
+    const { asksShopper, id: paymentIntentId } = mainIntent(intents)
+    const provider = payments.at(-1)?.adapter.providerId ?? ""
+    const stored = storedPayments(payments, intents)
     const order = pendingOrder(pricedCart, request, {
       id: checkoutId,
       organizationId: actor.organizationId,
       orderNumber: yield* (yield* OrderNumbers).next,
-      paymentIntentId: intent.id,
+      paymentIntentId,
       paymentMethodId: request.paymentMethodId,
       idempotencyKey,
       placedAt: DateTime.toDateUtc(yield* DateTime.now),
-      metadata: { cartId: request.cartId, checkoutId, paymentIntentId: intent.id }
-    })
+      metadata: { cartId: request.cartId, checkoutId, paymentIntentId }
+    }, { paymentProvider: provider, awaitsShopper: asksShopper, storedPayments: stored.length === 0 ? null : stored })
     const created = yield* (yield* CreateOrderRepo).create({
       order,
       pricedCart,
       cartId: request.cartId,
       idempotencyKey,
-      provider
+      provider,
+      payments: stored
     })
     if (created === "reservation-expired") return yield* reservationExpired
     // An order of another run has its number and time.
@@ -137,31 +160,38 @@ const priceAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checkou
   const { checkoutId, request } = payload
   const priced = yield* (yield* CheckoutPricing).price(cart, request, payload.customerId)
   const allowed = yield* beforePayment(payload, priced)
-  const pricedCart = { ...allowed, paymentProvider: yield* providerOf(payload) }
+  const tenders = yield* splitTotal(payload, allowed)
+  const pricedCart = tenders === undefined
+    ? { ...allowed, paymentProvider: yield* providerOf(payload) }
+    : { ...allowed, tenders }
   const reserved = yield* reserveFor(checkoutId, pricedCart)
   return reserved.fresh ? pricedCart : yield* decodePricedCart(reserved.pricing)
 })
 
 const orderOf = ({ checkoutId, request }: CheckoutPayload) => ({ orderId: checkoutId, cartId: request.cartId })
 
-type Payment = Effect.Success<ReturnType<typeof paymentOf>>
+type Payments = ReadonlyArray<CheckoutTender>
 
-/** Captures, records and fulfils. If the capture fails, cancels the order and voids the payment. */
+/** Captures, records and fulfils. If a capture fails, cancels the order and voids the payments. */
 const captureAndSettle = Effect.fn("Checkout.capture")(
-  function*(payload: CheckoutPayload, order: Order, { adapter, request }: Payment, intentId: string) {
-    const undoPayment = voidPayment(adapter, request, intentId)
-    const captured = yield* Effect.result(capture(adapter, request, intentId))
+  function*(payload: CheckoutPayload, order: Order, payments: Payments, intents: ReadonlyArray<string>) {
+    const undoPayment = voidPayments(payments, intents)
+    const captured = yield* Effect.result(capture(payments, intents))
     if (Result.isFailure(captured)) {
       return (yield* cancelOrder(orderOf(payload), undoPayment)) ?? (yield* captured.failure)
     }
     yield* passing("captured")
-    const settled = yield* (yield* CreateOrderRepo).settle(order.id, intentId, captured.success.amountCaptured)
+    const settled = yield* (yield* CreateOrderRepo).settle(order.id, intents.at(-1) ?? "", captured.success)
     if (settled === undefined) {
       yield* cancelOrder(orderOf(payload), undoPayment)
       return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
     }
     yield* passing("settled")
-    return yield* (yield* Fulfillments).deliver({ ...order, ...settled })
+    const paid = paidInFull({ ...order, ...settled })
+    // If no provider will report a payment, the order has nothing else to wait for. The shopper may not confirm it.
+    return payments.every(({ adapter }) => adapter.verifyWebhook === undefined)
+      ? yield* Effect.provideService(conclude(paid), CurrentActor, systemActor(order.organizationId))
+      : yield* (yield* Fulfillments).deliver(paid)
   }
 )
 
@@ -169,18 +199,18 @@ const captureAndSettle = Effect.fn("Checkout.capture")(
 const pay = Effect.fn("Checkout.pay")(function*(
   payload: CheckoutPayload,
   order: Order,
-  payment: Payment,
-  status: PaymentIntent["status"],
-  intentId: string
+  payments: Payments,
+  intents: ReadonlyArray<PaymentIntent>
 ) {
   const settings = yield* StoreSettings
-  if (status === "requires_action") {
+  const { asksShopper, capturable } = mainIntent(intents)
+  if (asksShopper) {
     yield* (yield* UnpaidOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
     return order
   }
   // A free order has nothing for an operator to capture.
-  const later = settings.capture === "manual" && status === "requires_capture" && order.grandTotal > 0
-  return later ? order : yield* captureAndSettle(payload, order, payment, intentId)
+  const later = settings.capture === "manual" && capturable && order.grandTotal > 0
+  return later ? order : yield* captureAndSettle(payload, order, payments, intents.map(({ id }) => id))
 })
 
 /** Runs the last hooks and builds the result; `errors` are those of earlier hooks. */
@@ -199,10 +229,10 @@ const finish = Effect.fnUntraced(function*(
   return result
 })
 
-/** Reads the rejected promotion codes from the priced cart that an earlier run stored. */
-const rejectedCodes = Effect.fn("Checkout.rejectedCodes")(function*({ checkoutId }: CheckoutPayload) {
+/** The priced cart that an earlier run stored; undefined once it is no longer kept. */
+const pinned = Effect.fn("Checkout.pinned")(function*({ checkoutId }: CheckoutPayload) {
   const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
-  return hold === undefined || hold.pricing === "null" ? [] : (yield* decodePricedCart(hold.pricing)).rejectedCodes
+  return hold === undefined || hold.pricing === "null" ? undefined : yield* decodePricedCart(hold.pricing)
 })
 
 /** Continues a checkout whose earlier run created the order and died: pays the order or finishes undoing it. */
@@ -210,15 +240,19 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const stored = yield* (yield* OrderRepo).find(payload.checkoutId)
   if (stored === undefined) return yield* Effect.die(new Error(`order ${payload.checkoutId} exists but cannot be read`))
   const { order } = stored
-  const rejected = yield* rejectedCodes(payload)
-  const payment = yield* paymentOf(payload, { ...order, paymentProvider: stored.paymentProvider ?? undefined })
-  const intentId = order.paymentIntentId ?? payload.checkoutId
-  const undoPayment = voidPayment(payment.adapter, payment.request, intentId)
+  const priced = yield* pinned(payload)
+  const rejected = priced?.rejectedCodes ?? []
+  const payments = yield* paymentsOf(payload, {
+    ...order,
+    paymentProvider: stored.payments.at(-1)?.provider,
+    tenders: priced?.tenders
+  })
+  const undoPayment = voidPayments(payments, stored.payments.map(({ intentId }) => intentId))
   if (order.amountCaptured !== null) {
     // A paid order stays, even if the provider answers differently now. If it was cancelled, release this run's claim
     // of its cart.
     if (order.status === "cancelled") yield* (yield* BasketRepo).release(payload.request.cartId, payload.checkoutId)
-    const secret = yield* clientSecretOf(payment)
+    const secret = yield* clientSecretOf(payments)
     const delivered = yield* (yield* Fulfillments).deliver(order)
     return yield* finish(delivered, secret, yield* afterOrder(delivered), rejected)
   }
@@ -226,18 +260,18 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     yield* cancelOrder(orderOf(payload), undoPayment)
     return yield* CheckoutFailed.of("Payment capture failed.")
   }
-  const authorized = yield* Effect.result(authorize(payment.adapter, payment.request))
+  const authorized = yield* Effect.result(authorize(payments))
   if (Result.isFailure(authorized)) {
-    // The order exists, so the amount was authorized before. Void that authorization, even if the provider now answers
-    // differently.
+    // The order exists, so the amounts were authorized before. Void these authorizations, even if a provider now
+    // answers differently.
     const paid = yield* cancelOrder(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
     return yield* finish(paid, null, yield* afterOrder(paid), rejected)
   }
-  const intent = authorized.success
+  const intents = authorized.success
   const hookErrors = yield* afterOrder(order)
-  const paid = yield* pay(payload, order, payment, intent.status, intentId)
-  return yield* finish(paid, intent.clientSecret, hookErrors, rejected)
+  const paid = yield* pay(payload, order, payments, intents)
+  return yield* finish(paid, mainIntent(intents).clientSecret, hookErrors, rejected)
 })
 
 /** Turns a claimed cart into a paid order. Each step names the compensation of the steps before it. */
@@ -247,21 +281,21 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     Effect.tapError(() => releaseCheckout(payload, voidEarlier(payload)))
   )
   yield* passing("reserved")
-  const payment = yield* paymentOf(payload, pricedCart)
-  const { adapter, request } = payment
-  const intent = yield* authorize(adapter, request).pipe(
-    Effect.tapError((error) => releaseCheckout(payload, () => voidUnknown(payment, error))),
+  const payments = yield* paymentsOf(payload, pricedCart)
+  const intents = yield* authorize(payments).pipe(
+    Effect.tapError((error) => releaseCheckout(payload, () => voidAuthorized(payments, error))),
     Effect.mapError(authorizationFailed)
   )
+  const main = mainIntent(intents)
   yield* passing("authorized")
-  const order = yield* beforeCreate(payload, pricedCart, intent).pipe(
-    Effect.flatMap((final) => createOrder(payload, final, intent, adapter.providerId)),
-    Effect.tapError(() => releaseCheckout(payload, () => voidPayment(adapter, request, intent.id)))
+  const order = yield* beforeCreate(payload, pricedCart, main).pipe(
+    Effect.flatMap((final) => createOrder(payload, final, payments, intents)),
+    Effect.tapError(() => releaseCheckout(payload, () => voidPayments(payments, intents.map(({ id }) => id))))
   )
   yield* passing("created")
   const hookErrors = yield* afterOrder(order)
-  const paid = yield* pay(payload, order, payment, intent.status, intent.id)
-  return yield* finish(paid, intent.clientSecret, hookErrors, pricedCart.rejectedCodes)
+  const paid = yield* pay(payload, order, payments, intents)
+  return yield* finish(paid, main.clientSecret, hookErrors, pricedCart.rejectedCodes)
 })
 
 const checkouts = Metric.counter("stoa_checkouts_total", {

@@ -105,7 +105,7 @@ export const beforePayment = Effect.fn("Checkout.beforePayment")(
 export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   payload: CheckoutPayload,
   pricedCart: PricedCart,
-  { clientSecret, id }: PaymentIntent
+  { clientSecret, id }: Pick<PaymentIntent, "clientSecret" | "id">
 ) {
   const hooks = yield* Hooks
   const data: CheckoutData = {

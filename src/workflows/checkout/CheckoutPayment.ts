@@ -1,6 +1,6 @@
-import { Effect, Result, Schedule } from "effect"
+import { Data, Effect, Result } from "effect"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
-import { decodePricedCart, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
 import type { CartId, OrderId } from "../../domain/ids/Id.ts"
@@ -12,95 +12,78 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { type OrderStatus, transition } from "../../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import {
-  type PaymentAdapter,
-  PaymentAdapters,
   PaymentDeclined,
   type PaymentIntent,
   type PaymentRequest,
   type PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
-import { adapterOf, answerWithin } from "../payments/ProviderCalls.ts"
+import { askProvider } from "../payments/ProviderCalls.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
 import { type CheckoutPayload, passing } from "./Checkouts.ts"
+import { type CheckoutTender, paymentsOf } from "./CheckoutTenders.ts"
 
-/**
- * Asks a provider up to three times with one idempotency key, so that no money moves twice. If it stays silent, a durable
- * workflow resolves the payment later (ARCHITECTURE §3).
- */
-const ask = <A>(call: Effect.Effect<A, PaymentDeclined | PaymentUnknown>) =>
-  Effect.retry(answerWithin(call, "5 seconds"), {
-    times: 2,
-    schedule: Schedule.exponential("200 millis"),
-    while: (error) => error._tag === "PaymentUnknown"
-  })
+/** What a call of a provider is about. */
+type Asked = Pick<CheckoutTender, "adapter" | "request">
 
-/** The provider that the current configuration selects for this checkout. */
-export const providerOf = ({ request }: CheckoutPayload) =>
-  Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
-
-/** The parts of a priced cart or order that a payment needs. `paymentProvider` is absent in older stored payloads. */
-type Payable = Pick<PricedCart, "customerId" | "grandTotal" | "paymentProvider">
-
-/**
- * The adapter and the payment request of this checkout; the checkout id is the idempotency key. The provider that was
- * stored first wins over the current configuration, because it holds the money.
- */
-export const paymentOf = Effect.fnUntraced(
-  function*(payload: CheckoutPayload, { customerId, grandTotal, paymentProvider }: Payable) {
-    const { paymentMethodId } = payload.request
-    const selected = (yield* PaymentAdapters).select(paymentMethodId)
-    const { adapter, token } = paymentProvider === undefined || paymentProvider === selected.adapter.providerId
-      ? selected
-      : {
-        adapter: yield* adapterOf(paymentProvider),
-        token: paymentMethodId === paymentProvider ? null : paymentMethodId
-      }
-    const request: PaymentRequest = {
-      amount: grandTotal,
-      currency: payload.request.currency,
-      orderId: payload.checkoutId,
-      customerId,
-      paymentMethodToken: payload.request.paymentMethodToken ?? token,
-      metadata: {
-        orderId: payload.checkoutId,
-        organizationId: payload.actor.organizationId,
-        checkoutId: payload.checkoutId,
-        cartId: payload.request.cartId
-      },
-      idempotencyKey: payload.checkoutId
-    }
-    return { adapter, request }
-  }
-)
+/** A payment that could not be authorized, and the payments that were authorized before it. */
+export class AuthorizationFailed extends Data.TaggedError("AuthorizationFailed")<{
+  readonly error: PaymentDeclined | PaymentUnknown
+  readonly authorized: ReadonlyArray<PaymentIntent>
+}> {}
 
 /** Voids an orphaned payment by a durable workflow, however long the provider is silent. */
-export const voidLater = (adapter: PaymentAdapter, request: PaymentRequest, intentId: string | null) =>
+const voidLater = ({ adapter, request }: Asked, intentId: string | null) =>
   Effect.asVoid(VoidPayment.execute({ providerId: adapter.providerId, request, intentId }, { discard: true }))
 
-/** Authorizes the amount. */
-export const authorize = Effect.fn("Checkout.authorize")(function*(adapter: PaymentAdapter, request: PaymentRequest) {
-  const intent = yield* ask(adapter.authorize(request))
+const authorizeOne = Effect.fnUntraced(function*({ adapter, request }: Asked) {
+  const intent = yield* askProvider(adapter.authorize(request))
   if (intent.status !== "canceled") return intent
   // An earlier run of this checkout failed, voided it and died before it reported the failure.
   return yield* new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "it was cancelled." })
 })
 
+/** The answer to a shopper has the secret of one payment only. */
+const asksTwice = new PaymentDeclined({
+  code: "PAYMENT_INTENT_CREATE_FAILED",
+  message: "two payments of one order have to be confirmed."
+})
+
+const asksShopper = ({ status }: PaymentIntent): boolean => status === "requires_action"
+
+/** Authorizes the payments in their order. The first that fails ends it. */
+export const authorize = Effect.fn("Checkout.authorize")(function*(payments: ReadonlyArray<CheckoutTender>) {
+  const authorized: Array<PaymentIntent> = []
+  for (const payment of payments) {
+    authorized.push(
+      yield* Effect.mapError(authorizeOne(payment), (error) => new AuthorizationFailed({ error, authorized }))
+    )
+    if (payments.length > 1) yield* passing("tender-authorized")
+    if (authorized.filter(asksShopper).length > 1) {
+      return yield* new AuthorizationFailed({ error: asksTwice, authorized })
+    }
+  }
+  return authorized
+})
+
 /** The error of a failed authorization, for the shopper. */
-export const authorizationFailed = ({ message }: PaymentDeclined | PaymentUnknown) =>
+export const authorizationFailed = ({ error: { message } }: AuthorizationFailed) =>
   CheckoutFailed.of(`Payment authorization failed: ${message}`)
 
-/** Compensation of a failed authorization: voids the payment only if its outcome is unknown. */
-export const voidUnknown = (
-  { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest },
-  error: PaymentDeclined | PaymentUnknown
-) => error._tag === "PaymentUnknown" ? voidLater(adapter, request, null) : Effect.void
+/** The payment that an order is known by: the last, which pays what the others leave. */
+export const mainIntent = (intents: ReadonlyArray<PaymentIntent>) => {
+  const main = intents.at(-1)
+  return {
+    id: main?.id ?? "",
+    clientSecret: (intents.find(asksShopper) ?? main)?.clientSecret ?? null,
+    asksShopper: intents.some(asksShopper),
+    capturable: intents.every(({ status }) => status === "requires_capture")
+  }
+}
 
 /** Requests the secret that confirms a payment again; null if the provider returns none. */
-export const clientSecretOf = (
-  { adapter, request }: { readonly adapter: PaymentAdapter; readonly request: PaymentRequest }
-) =>
-  ask(adapter.authorize(request)).pipe(
-    Effect.map(({ clientSecret }) => clientSecret),
+export const clientSecretOf = (payments: ReadonlyArray<CheckoutTender>) =>
+  authorize(payments).pipe(
+    Effect.map((intents) => mainIntent(intents).clientSecret),
     Effect.catch(() => Effect.succeed(null))
   )
 
@@ -111,30 +94,54 @@ export const captureKey = ({ idempotencyKey }: PaymentRequest): string => `${ide
 export const isCaptured = (intent: PaymentIntent, { amount }: PaymentRequest): boolean =>
   intent.status === "succeeded" && intent.amountCaptured === amount
 
-/** Captures the authorized amount. A partial capture, or one of a voided payment, is a failure. */
-export const capture = Effect.fn("Checkout.capture")(function*(
-  adapter: PaymentAdapter,
-  request: PaymentRequest,
-  intentId: string
-) {
-  const intent = yield* ask(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
+const captureOne = Effect.fnUntraced(function*({ adapter, request }: Asked, intentId: string) {
+  const intent = yield* askProvider(adapter.capture(intentId, request.amount, captureKey(request))).pipe(
     Effect.mapError((error) => CheckoutFailed.of(`Payment capture failed: ${error.message}`))
   )
-  if (isCaptured(intent, request)) return intent
+  if (isCaptured(intent, request)) return intent.amountCaptured
   yield* Effect.logError(`payment ${intentId} was not captured in full`, intent)
   return yield* CheckoutFailed.of("Payment capture failed: the amount was not taken in full.")
 })
 
+/**
+ * Captures the payments in their order. A partial capture, or one of a voided payment, is a failure; the caller then
+ * voids all of them.
+ */
+export const capture = Effect.fn("Checkout.capture")(
+  function*(payments: ReadonlyArray<CheckoutTender>, intents: ReadonlyArray<string>) {
+    const amounts = yield* Effect.forEach(payments, (payment, at) =>
+      Effect.tap(
+        captureOne(payment, intents[at] ?? ""),
+        () => payments.length > 1 ? passing("tender-captured") : Effect.void
+      ))
+    return {
+      total: amounts.reduce((sum, amount) => sum + amount, 0),
+      parts: payments.flatMap(({ isPart }, position) => isPart ? [{ position, captured: amounts[position] ?? 0 }] : [])
+    }
+  }
+)
+
 /** Compensation of an authorization or of a capture with unknown outcome: voids or refunds the payment. */
-export const voidPayment = Effect.fn("Checkout.voidPayment")(function*(
-  adapter: PaymentAdapter,
-  request: PaymentRequest,
-  intentId: string
-) {
-  yield* ask(adapter.cancel(intentId, `${request.idempotencyKey}:cancel`)).pipe(
-    Effect.catch(() => voidLater(adapter, request, intentId))
+export const voidPayment = Effect.fn("Checkout.voidPayment")(function*(payment: Asked, intentId: string) {
+  yield* askProvider(payment.adapter.cancel(intentId, `${payment.request.idempotencyKey}:cancel`)).pipe(
+    Effect.catch(() => voidLater(payment, intentId))
   )
 })
+
+/** The same for several payments; each is voided by itself, so that one silent provider delays no other. */
+export const voidPayments = (payments: ReadonlyArray<Asked>, intents: ReadonlyArray<string>) =>
+  Effect.forEach(intents, (intentId, at) => {
+    const payment = payments[at]
+    return payment === undefined ? Effect.void : voidPayment(payment, intentId)
+  }, { discard: true })
+
+/** Compensation of a failed authorization: voids what was authorized, and the failed one only if its outcome is unknown. */
+export const voidAuthorized = (payments: ReadonlyArray<CheckoutTender>, { authorized, error }: AuthorizationFailed) =>
+  Effect.gen(function*() {
+    yield* voidPayments(payments, authorized.map(({ id }) => id))
+    const failed = payments[authorized.length]
+    if (failed !== undefined && error._tag === "PaymentUnknown") yield* voidLater(failed, null)
+  })
 
 /*
  * Compensations end the rows first (the reservation or the order) and the payment after them: later runs of the checkout
@@ -160,12 +167,12 @@ export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R
   yield* (yield* BasketRepo).release(request.cartId, checkoutId)
 })
 
-/** Voids the payment that an earlier run may have authorized: only that run can have stored a priced cart. */
+/** Voids the payments that an earlier run may have authorized: only that run can have stored a priced cart. */
 export const voidEarlier = (payload: CheckoutPayload) =>
   Effect.fn("Checkout.voidEarlier")(function*(hold: PinnedHold | undefined) {
     if (hold === undefined || hold.pricing === "null") return
-    const { adapter, request } = yield* paymentOf(payload, yield* decodePricedCart(hold.pricing))
-    yield* voidLater(adapter, request, null)
+    const payments = yield* paymentsOf(payload, yield* decodePricedCart(hold.pricing))
+    yield* Effect.forEach(payments, (payment) => voidLater(payment, null), { discard: true })
   })
 
 const maxAttempts = 5

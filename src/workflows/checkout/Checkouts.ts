@@ -2,7 +2,7 @@ import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Workflow, WorkflowEngine } from "effect/workflow"
 import { Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
+import { CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
 import {
   CheckoutFailed,
   Conflict,
@@ -16,14 +16,21 @@ import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
 import { CustomerId, newId, OrderId } from "../../domain/ids/Id.ts"
 import { Order } from "../../domain/orders/Order.ts"
+import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
 
 /** The boundaries between the steps of a checkout, where crash tests kill the process. */
 export const faultPoints = ["claimed", "reserved", "authorized", "created", "captured", "settled"] as const
 
+/** The boundaries after one of several payments. */
+export const tenderFaultPoints = ["tender-authorized", "tender-captured"] as const
+
 /** The boundaries of a failed checkout: after a compensation, and after all of them. */
 export const undoFaultPoints = ["undone", "failed"] as const
 
-export type FaultPoint = typeof faultPoints[number] | typeof undoFaultPoints[number]
+export type FaultPoint =
+  | typeof faultPoints[number]
+  | typeof tenderFaultPoints[number]
+  | typeof undoFaultPoints[number]
 
 /** Runs at each boundary; only crash tests provide it. */
 export const AtFaultPoint = Context.Reference<(point: FaultPoint) => Effect.Effect<void>>(
@@ -98,12 +105,35 @@ const timeout = Duration.seconds(30)
 
 class KeyUsed extends conflict("IdempotencyKey", "This Idempotency-Key was used for another checkout.") {}
 
+/**
+ * A request with all its payments but the last in `tenders`, gift cards first. Tokens that must not be stored are
+ * replaced, because the checkout is stored until it ends.
+ */
+const withConcealedTenders = (
+  adapters: PaymentAdapters["Service"],
+  { giftCardCode, giftCardCodes = [], ...request }: CheckoutRequest
+): CheckoutRequest => {
+  const codes = giftCardCode === undefined ? giftCardCodes : [...giftCardCodes, giftCardCode]
+  const conceal = (method: string, token: string) => adapters.named(method)?.adapter.conceal?.(token) ?? token
+  const tenders = [...codes.map((token) => ({ method: giftCardMethod, token })), ...(request.tenders ?? [])].map(
+    (tender): TenderRequest =>
+      tender.token === undefined ? tender : { ...tender, token: conceal(tender.method, tender.token) }
+  )
+  const { paymentMethodToken: token } = request
+  return {
+    ...request,
+    ...(tenders.length === 0 ? {} : { tenders }),
+    ...(token === undefined ? {} : { paymentMethodToken: conceal(request.paymentMethodId, token) })
+  }
+}
+
 /** Starts durable checkouts and waits for their outcome (contract §3). */
 export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/checkout/Checkouts", {
   make: Effect.gen(function*() {
     const engine = yield* WorkflowEngine.WorkflowEngine
     const carts = yield* Carts
     const keys = yield* IdempotencyKeys
+    const adapters = yield* PaymentAdapters
 
     const execute = (payload: CheckoutPayload) =>
       CheckoutWorkflow.execute(payload).pipe(
@@ -136,7 +166,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
           actor: { ...actor, cartSecret: null },
           customerId,
           secretHash,
-          request,
+          request: withConcealedTenders(adapters, request),
           requestHash,
           idempotencyKey: key?.key ?? null
         }

@@ -25,8 +25,9 @@ export class OrphanedPayments extends Context.Service<OrphanedPayments>()("stoa/
      */
     const voidPayment = Effect.fn("OrphanedPayments.voidPayment")(function*(absent: AbsentOrder, hold: PinnedHold) {
       const { amount, intentId, orderId, organizationId, provider } = absent
-      const { currency, customerId, grandTotal, paymentProvider } = yield* decodePricedCart(hold.pricing)
-      if (paymentProvider !== undefined && paymentProvider !== provider) return
+      const { currency, customerId, grandTotal, paymentProvider, tenders } = yield* decodePricedCart(hold.pricing)
+      const asked = tenders?.map((tender) => tender.provider) ?? [paymentProvider ?? provider]
+      if (!asked.includes(provider)) return
       yield* Effect.logWarning("money was taken for a checkout that was refused; it goes back", {
         order: orderId,
         payment: intentId

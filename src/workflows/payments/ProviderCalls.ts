@@ -1,11 +1,10 @@
-import { type Duration, Effect, Schema } from "effect"
+import { type Duration, Effect, Schedule, Schema } from "effect"
 import { Activity, DurableClock } from "effect/workflow"
 import {
   type PaymentAdapter,
   PaymentAdapters,
   type PaymentDeclined,
-  PaymentUnknown,
-  WebhookRejected
+  PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
 
 /** Fails every call, so that voids and refunds wait until the provider is configured again. */
@@ -17,8 +16,7 @@ const unconfigured = (providerId: string): PaymentAdapter => {
     authorize: () => unknown,
     capture: () => unknown,
     cancel: () => unknown,
-    refund: () => unknown,
-    verifyWebhook: () => Effect.fail(new WebhookRejected({ code: "WEBHOOK_VERIFICATION_FAILED", message }))
+    refund: () => unknown
   }
 }
 
@@ -27,10 +25,10 @@ export const adapterOf = (providerId: string) =>
   Effect.map(PaymentAdapters, (adapters) => adapters.byProvider(providerId) ?? unconfigured(providerId))
 
 /** Turns a time-out or a defect of an adapter into `PaymentUnknown`: the money may or may not have moved. */
-export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown>(
-  call: Effect.Effect<A, E>,
+export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown, R>(
+  call: Effect.Effect<A, E, R>,
   timeout: Duration.Input
-): Effect.Effect<A, E | PaymentUnknown> =>
+): Effect.Effect<A, E | PaymentUnknown, R> =>
   call.pipe(
     Effect.catchDefect((defect) =>
       Effect.andThen(
@@ -44,6 +42,17 @@ export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown>(
     })
   )
 
+/**
+ * Asks a provider up to three times with one idempotency key, so that no money moves twice. If it stays silent, a durable
+ * workflow resolves the payment later (ARCHITECTURE §3).
+ */
+export const askProvider = <A, R>(call: Effect.Effect<A, PaymentDeclined | PaymentUnknown, R>) =>
+  Effect.retry(answerWithin(call, "5 seconds"), {
+    times: 2,
+    schedule: Schedule.exponential("200 millis"),
+    while: (error) => error._tag === "PaymentUnknown"
+  })
+
 /** About a week with the delays below; then an operator has to handle it. */
 const maxAttempts = 200
 const delayAfter = (attempt: number) => `${Math.min(3_600, 2 ** Math.min(attempt, 12))} seconds` as const
@@ -51,17 +60,18 @@ const delayAfter = (attempt: number) => `${Math.min(3_600, 2 ** Math.min(attempt
 /**
  * Calls a provider from a durable workflow until it answers, first after seconds, then every hour; undefined after
  * about a week. `ask` carries an idempotency key, because a crash repeats the interrupted attempt. Each attempt is an
- * activity: a plain call would run again at every resume.
+ * activity: a plain call would run again at every resume. `call` tells several calls of one execution apart.
  */
-export const untilAnswered = Effect.fnUntraced(function*<A extends object>(
+export const untilAnswered = Effect.fnUntraced(function*<A extends object, R>(
   answer: Schema.Codec<A, object>,
-  ask: Effect.Effect<A, PaymentUnknown>
+  ask: Effect.Effect<A, PaymentUnknown, R>,
+  call = ""
 ) {
   const execute = Effect.catchTag(answerWithin(ask, "20 seconds"), "PaymentUnknown", () => Effect.succeed(null))
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const outcome = yield* Activity.make({ name: `attempt-${attempt}`, success: Schema.NullOr(answer), execute })
+    const outcome = yield* Activity.make({ name: `${call}attempt-${attempt}`, success: Schema.NullOr(answer), execute })
     if (outcome !== null) return outcome
-    yield* DurableClock.sleep({ name: `silent-${attempt}`, duration: delayAfter(attempt) })
+    yield* DurableClock.sleep({ name: `${call}silent-${attempt}`, duration: delayAfter(attempt) })
   }
   return undefined
 })

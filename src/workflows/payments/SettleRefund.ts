@@ -6,6 +6,7 @@ import { isRefundedInFull } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
 import { transition } from "../../domain/orders/OrderStatus.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
+import { keyAt } from "../../domain/orders/Tender.ts"
 import { TaxVoids } from "../../domain/tax/TaxNotices.ts"
 
 import {
@@ -15,8 +16,9 @@ import {
   type PaymentUnknown
 } from "../../domain/payments/PaymentAdapter.ts"
 import { PendingRefund, type Refund, refundKey } from "../../domain/payments/Refund.ts"
+import { RefundPartRepo } from "../../domain/payments/RefundPartRepo.ts"
 import { RefundRepo } from "../../domain/payments/RefundRepo.ts"
-import { RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
+import { type RefundFailure, RefundReversalRepo } from "../../domain/payments/RefundReversalRepo.ts"
 import { adapterOf, untilAnswered } from "./ProviderCalls.ts"
 
 /** Handles orders that are fully refunded (contract §4.1, §4.3). */
@@ -70,16 +72,61 @@ const Answer = Schema.Union([
   Schema.TaggedStruct("Refused", { message: Schema.String })
 ])
 
+/** What of a refund goes back to one payment; 0 minor units void it. */
+interface RefundPart {
+  readonly position: number
+  readonly provider: string
+  readonly intentId: string
+  readonly amount: number
+}
+
 /** One try at the provider. */
-const askProvider = (adapter: PaymentAdapter, intentId: string, refund: Refund) => {
-  const asked: Effect.Effect<string | null, PaymentDeclined | PaymentUnknown> = refund.amount === 0
-    ? Effect.as(adapter.cancel(intentId, refundKey(refund)), null)
-    : adapter.refund(intentId, refund.amount, refund.reason, refundKey(refund))
+const askProvider = (adapter: PaymentAdapter, { amount, intentId, position }: RefundPart, refund: Refund) => {
+  const key = keyAt(refundKey(refund), position)
+  const asked: Effect.Effect<string | null, PaymentDeclined | PaymentUnknown, CurrentActor> = amount === 0
+    ? Effect.as(adapter.cancel(intentId, key), null)
+    : adapter.refund(intentId, amount, refund.reason, key)
   return asked.pipe(
     Effect.map((reference) => ({ _tag: "Given" as const, reference })),
     Effect.catchTag("PaymentDeclined", ({ message }) => Effect.succeed({ _tag: "Refused" as const, message }))
   )
 }
+
+/** The parts of a refund that are still to be given back; a message if they do not make it up. */
+const partsOf = Effect.fnUntraced(function*(refund: Refund) {
+  const { amount, intentId, provider, tenders } = refund
+  if (tenders === null) {
+    return provider === null || intentId === null
+      ? "The order was not paid through a payment provider."
+      : [{ position: 0, provider, intentId, amount }]
+  }
+  if (amount === 0) return tenders
+  const found = yield* (yield* RefundPartRepo).split(refund.id)
+  if (found < amount) return "The payments of the order have less left than is to be given back."
+  const split = (yield* (yield* RefundRepo).find(refund.id))?.tenders ?? []
+  return split.filter((part) => part.amount > 0 && !part.isGiven).reverse()
+})
+
+/** Gives the parts back one after the other, until one fails. Returns the last reference. */
+const giveBack = Effect.fnUntraced(function*(refund: Refund, parts: ReadonlyArray<RefundPart>) {
+  let reference: string | null = null
+  const failed = (failure: RefundFailure) => Result.fail(failure)
+  for (const part of parts) {
+    const adapter = yield* adapterOf(part.provider)
+    const call = part.position === 0 ? "" : `${part.position}-`
+    const answer = yield* untilAnswered(Answer, askProvider(adapter, part, refund), call)
+    const position = part.position
+    if (answer === undefined) {
+      return failed({ position, message: "The payment provider never answered.", refused: false })
+    }
+    if (answer._tag === "Refused") return failed({ position, message: answer.message, refused: true })
+    reference = answer.reference
+    if (refund.tenders !== null && part.amount > 0) {
+      yield* (yield* RefundPartRepo).give(refund.id, part.position, reference)
+    }
+  }
+  return Result.succeed(reference)
+})
 
 const settle = Effect.fnUntraced(function*(refundId: RefundId) {
   const refunds = yield* RefundRepo
@@ -93,24 +140,22 @@ const settle = Effect.fnUntraced(function*(refundId: RefundId) {
   // The run that completed it may have died before it could conclude.
   if (refund.status === "completed") return yield* conclude
   if (refund.status !== "pending") return refund.status
-  const giveUp = (message: string, refused: boolean) =>
-    Effect.logError(`refund ${refundId} failed: ${message}`).pipe(
-      Effect.andThen(reversals.fail(refundId, { message, refused })),
+  const giveUp = (failure: RefundFailure) =>
+    Effect.logError(`refund ${refundId} failed: ${failure.message}`).pipe(
+      Effect.andThen(reversals.fail(refundId, failure)),
       Effect.as<Outcome>("failed")
     )
-  if (refund.provider === null || refund.intentId === null) {
-    return yield* giveUp("The order was not paid through a payment provider.", true)
-  }
-  const configured = (yield* PaymentAdapters).byProvider(refund.provider)
+  const parts = yield* partsOf(refund)
+  if (typeof parts === "string") return yield* giveUp({ message: parts, refused: true })
+  const adapters = yield* PaymentAdapters
+  const configured = parts.every(({ provider }) => adapters.byProvider(provider) !== undefined)
   // Without a configured provider nothing is sent, so the refund can still be undone.
-  if (configured !== undefined && !(yield* refunds.send(refundId))) {
+  if (configured && !(yield* refunds.send(refundId))) {
     return (yield* refunds.find(refundId))?.status === "undone" ? "undone" as const : "unknown" as const
   }
-  const adapter = yield* adapterOf(refund.provider)
-  const answer = yield* untilAnswered(Answer, askProvider(adapter, refund.intentId, refund))
-  if (answer === undefined) return yield* giveUp("The payment provider never answered.", false)
-  if (answer._tag === "Refused") return yield* giveUp(answer.message, true)
-  yield* refunds.complete(refundId, answer.reference)
+  const outcome = yield* giveBack(refund, parts)
+  if (Result.isFailure(outcome)) return yield* giveUp(outcome.failure)
+  yield* refunds.complete(refundId, outcome.success)
   return yield* conclude
 })
 

@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CustomerId, OrderId } from "../../domain/ids/Id.ts"
 import { CompensationFailureRepo } from "../../domain/payments/CompensationFailureRepo.ts"
 import { PaymentUnknown } from "../../domain/payments/PaymentAdapter.ts"
@@ -37,6 +38,7 @@ const Outcome = Schema.Struct({ outcome: Schema.Literals(["voided", "nothing-to-
 export const voidPaymentLayer = VoidPayment.toLayer(
   Effect.fn("VoidPayment")(function*({ intentId, providerId, request }) {
     const adapter = yield* adapterOf(providerId)
+    const { organizationId = "" } = request.metadata
     const answer = yield* untilAnswered(
       Outcome,
       Effect.gen(function*() {
@@ -48,11 +50,11 @@ export const voidPaymentLayer = VoidPayment.toLayer(
           // A provider that declines the repeated authorization never captured anything.
           declined.code === "PAYMENT_INTENT_CREATE_FAILED"
             ? Effect.succeed({ outcome: "nothing-to-void" as const })
-            : Effect.fail(new PaymentUnknown(declined)))
+            : Effect.fail(new PaymentUnknown(declined))),
+        Effect.provideService(CurrentActor, systemActor(organizationId))
       )
     )
     if (answer !== undefined) return answer.outcome
-    const { organizationId = "" } = request.metadata
     yield* (yield* CompensationFailureRepo).recordVoid({
       organizationId,
       checkoutId: request.orderId,

@@ -9,6 +9,7 @@ import { capturedShares, nextValue, type RefundableOrder } from "../../payments/
 import { Amount, Time } from "../../pricing/Bounds.ts"
 import { Table } from "../../records/Table.ts"
 import { Order, OrderLine, orderNumber } from "../Order.ts"
+import { noPayment, withTenders } from "../Tender.ts"
 import { type OrderContent, orderContent, sameOrder } from "./OrderContent.ts"
 import { type NumberCounter, orderReads } from "./OrderImportRepo.ts"
 import type { OrderRecord } from "./OrderRecord.ts"
@@ -18,12 +19,14 @@ export const importedOrders = new Table(
   "orders",
   Schema.Struct({
     ...Struct.omit(Order.fields, [
+      "amountDue",
       "idempotencyKey",
       "importedAt",
       "isDraft",
       "lineItems",
       "paymentIntentId",
-      "paymentMethodId"
+      "paymentMethodId",
+      "tenders"
     ]),
     importedAt: Schema.NullOr(Time),
     email: Schema.NullOr(Schema.String),
@@ -126,7 +129,8 @@ const newOrder = (
     return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false, metadata: {} }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
-  return { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
+  const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }
+  return withTenders(order, noPayment)
 }
 
 /** Refunds made elsewhere, so that the next refund here takes only what remains. */

@@ -1,0 +1,71 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { currentOrganization } from "../access/Actor.ts"
+import type { RefundId } from "../ids/Id.ts"
+import { decoding } from "../records/Rows.ts"
+
+/** SQL of what pending refunds will still give back to the payment `t`, in minor units. */
+export const pendingParts = `coalesce((select sum(p.amount) from refund_tenders p join refunds x on x.id = p.refund_id
+    where x.order_id = t.order_id and x.status = 'pending' and p.position = t.position and p.completed_at is null),
+  0)::bigint`
+
+/** Splits refunds over the payments that share an order, and records which part was given back. */
+export class RefundPartRepo extends Context.Service<RefundPartRepo>()("stoa/domain/payments/RefundPartRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    /** Locks the money of the refund's order, as every writer of it does first. */
+    const lockOrder = (refundId: RefundId, organization: string) =>
+      sql`select 1 from orders where id = (select order_id from refunds
+        where id = ${refundId}::uuid and organization_id = ${organization}) for update`
+
+    /**
+     * Decides which payments a pending refund goes back to (contract, plugins §17.6): other payments before stored value,
+     * of each kind the last first. Once only: later calls change nothing. Returns what it has found a payment for, in minor
+     * units.
+     */
+    const split = Effect.fn("RefundPartRepo.split")(
+      function*(refundId: RefundId) {
+        const organization = yield* currentOrganization
+        yield* lockOrder(refundId, organization)
+        yield* sql`insert into refund_tenders (organization_id, refund_id, position, amount)
+          select ${organization}, id, position, least(free, amount - before) from (
+            select r.id, r.amount, t.position, t.free,
+              sum(t.free) over (order by t.is_stored_value, t.position desc) - t.free as before
+            from refunds r join lateral (select t.position, t.is_stored_value,
+                coalesce(t.captured, 0) - t.refunded - ${sql.literal(pendingParts)} as free
+              from order_tenders t where t.order_id = r.order_id) t on true
+            where r.id = ${refundId}::uuid and r.organization_id = ${organization} and r.status = 'pending'
+              and not exists (select 1 from refund_tenders p where p.refund_id = r.id)) parts
+          where free > 0 and before < amount`
+        const [row] = yield* decoding(sql, Schema.Struct({ total: Schema.Int }))`select
+          coalesce(sum(amount), 0)::float8 as total from refund_tenders where refund_id = ${refundId}::uuid`
+        return row?.total ?? 0
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    /** A provider has given its part back; repeating it changes nothing. The totals of refund, payment and order move with it. */
+    const give = Effect.fn("RefundPartRepo.give")(
+      function*(refundId: RefundId, position: number, reference: string | null) {
+        const organization = yield* currentOrganization
+        yield* lockOrder(refundId, organization)
+        yield* sql`with part as (
+            update refund_tenders set completed_at = now(), reference = ${reference}
+            where refund_id = ${refundId}::uuid and organization_id = ${organization} and position = ${position}
+              and completed_at is null returning amount, refund_id, position),
+          refund as (update refunds r set given = r.given + part.amount, updated_at = now() from part
+            where r.id = part.refund_id returning r.order_id),
+          tender as (update order_tenders t set refunded = t.refunded + part.amount from part, refund
+            where t.order_id = refund.order_id and t.position = part.position)
+          update orders o set refunded_total = o.refunded_total + part.amount, updated_at = now() from part, refund
+          where o.id = refund.order_id`
+      },
+      sql.withTransaction,
+      Effect.orDie
+    )
+
+    return { split, give }
+  })
+}) {
+  static readonly layer = Layer.effect(RefundPartRepo, RefundPartRepo.make)
+}

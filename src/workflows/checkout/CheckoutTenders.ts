@@ -1,0 +1,138 @@
+import { Effect } from "effect"
+import type { TenderRequest } from "../../domain/checkout/Checkout.ts"
+import { decodePricedCart, type PinnedTender, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
+import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
+import { keyAt } from "../../domain/orders/Tender.ts"
+import {
+  type PaymentAdapter,
+  PaymentAdapters,
+  type PaymentRequest,
+  type SelectedPayment
+} from "../../domain/payments/PaymentAdapter.ts"
+import { adapterOf, askProvider } from "../payments/ProviderCalls.ts"
+import type { CheckoutPayload } from "./Checkouts.ts"
+
+/** A payment of a checkout, and the adapter that takes it. */
+export interface CheckoutTender {
+  readonly adapter: PaymentAdapter
+  readonly request: PaymentRequest
+  readonly label: string
+  /** The checkout has split its total, and the order keeps its payments (`order_tenders`). */
+  readonly isPart: boolean
+}
+
+type Payable = Pick<PricedCart, "customerId" | "grandTotal" | "paymentProvider" | "tenders">
+
+const requestOf = (
+  { actor, checkoutId, request }: CheckoutPayload,
+  { customerId }: Payable,
+  amount: number,
+  paymentMethodToken: string | null,
+  position: number
+): PaymentRequest => ({
+  amount,
+  currency: request.currency,
+  orderId: checkoutId,
+  customerId,
+  paymentMethodToken,
+  metadata: {
+    orderId: checkoutId,
+    organizationId: actor.organizationId,
+    checkoutId,
+    cartId: request.cartId
+  },
+  idempotencyKey: keyAt(checkoutId, position)
+})
+
+/** The adapter of a single payment: the provider that was stored first wins over the current configuration. */
+const singleOf = Effect.fnUntraced(function*(paymentMethodId: string, provider: string | undefined) {
+  const selected = (yield* PaymentAdapters).select(paymentMethodId)
+  return provider === undefined || provider === selected.adapter.providerId
+    ? selected
+    : { adapter: yield* adapterOf(provider), token: paymentMethodId === provider ? null : paymentMethodId }
+})
+
+/** The provider that the current configuration selects for the payment method of this checkout. */
+export const providerOf = ({ request }: CheckoutPayload) =>
+  Effect.map(PaymentAdapters, (adapters) => adapters.select(request.paymentMethodId).adapter.providerId)
+
+/**
+ * The payments of a checkout; one unless the request names several. The checkout id and the position make the
+ * idempotency key. The providers that were stored first win over the current configuration, because they hold the money.
+ */
+export const paymentsOf = Effect.fnUntraced(function*(payload: CheckoutPayload, payable: Payable) {
+  if (payable.tenders === undefined) {
+    const { paymentMethodId, paymentMethodToken } = payload.request
+    const { adapter, token } = yield* singleOf(paymentMethodId, payable.paymentProvider)
+    const request = requestOf(payload, payable, payable.grandTotal, paymentMethodToken ?? token, 0)
+    return [{ adapter, request, label: adapter.providerId, isPart: false }]
+  }
+  return yield* Effect.forEach(
+    payable.tenders,
+    ({ amount, label, provider, token }, position) =>
+      Effect.map(adapterOf(provider), (adapter): CheckoutTender => ({
+        adapter,
+        label,
+        isPart: true,
+        request: requestOf(payload, payable, amount, token, position)
+      }))
+  )
+})
+
+/** The part of `left` that a payment takes, minor units; 0 when nothing is left or the shopper asked for less. */
+const offerOf = Effect.fnUntraced(function*(
+  payload: CheckoutPayload,
+  priced: PricedCart,
+  { adapter, token }: SelectedPayment,
+  most: number
+) {
+  if (adapter.offer === undefined) return { amount: most, label: adapter.providerId }
+  const request = requestOf(payload, priced, most, token, 0)
+  const offer = yield* Effect.mapError(
+    askProvider(adapter.offer(request)),
+    ({ message }) => CheckoutFailed.of(message)
+  )
+  return { ...offer, amount: Math.min(offer.amount, most) }
+})
+
+const selectedBy = ({ method, token }: TenderRequest) =>
+  Effect.flatMap(PaymentAdapters, (adapters) => {
+    const selected = adapters.named(method)
+    return selected === undefined
+      ? Effect.fail(CheckoutFailed.of(`The payment method ${method} is not accepted here.`))
+      : Effect.succeed({ ...selected, token: token ?? selected.token })
+  })
+
+const namedTwice = (tenders: ReadonlyArray<TenderRequest>): boolean => {
+  const tokens = tenders.filter(({ token }) => token !== undefined).map(({ method, token }) => `${method} ${token}`)
+  return new Set(tokens).size < tokens.length
+}
+
+/**
+ * Splits the total over the payments that the request names (contract, plugins §17.3-4): each takes what it can of what
+ * is left, and the payment method of the body takes the rest. Undefined for a single payment. 422 for a payment that is
+ * named twice, cannot pay, or is not known here.
+ */
+export const splitTotal = Effect.fn("Checkout.splitTotal")(function*(payload: CheckoutPayload, priced: PricedCart) {
+  const { checkoutId, request: { paymentMethodId, paymentMethodToken, tenders: wanted = [] } } = payload
+  if (wanted.length === 0 || priced.grandTotal === 0) return undefined
+  if (namedTwice(wanted)) return yield* CheckoutFailed.of("A payment is named twice.")
+  // An earlier run has split the total already; what it has authorized would be missing from the balances now.
+  const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
+  if (hold !== undefined && hold.pricing !== "null") return (yield* decodePricedCart(hold.pricing)).tenders
+  const tenders: Array<PinnedTender> = []
+  let left = priced.grandTotal
+  for (const tender of wanted) {
+    const selected = yield* selectedBy(tender)
+    const { amount, label } = yield* offerOf(payload, priced, selected, Math.min(left, tender.amount ?? left))
+    if (amount > 0) tenders.push({ provider: selected.adapter.providerId, token: selected.token, label, amount })
+    left -= amount
+  }
+  if (left === 0) return tenders
+  const { adapter, token } = yield* singleOf(paymentMethodId, undefined)
+  const main = { adapter, token: paymentMethodToken ?? token }
+  const { amount, label } = yield* offerOf(payload, priced, main, left)
+  if (amount < left) return yield* CheckoutFailed.of("The payments do not cover the total.")
+  return [...tenders, { provider: adapter.providerId, token: main.token, label, amount }]
+})
