@@ -31,6 +31,7 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
   customers: [
     "carts",
     "cart_lines",
+    "cart_lines_with_metadata",
     "compensation_failures",
     "fulfillments",
     "fulfillment_events",

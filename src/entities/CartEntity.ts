@@ -33,13 +33,19 @@ export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
     payload: {
       ...message,
-      line: Schema.Struct(Struct.omit(CartLine.fields, ["cartId", "currency", "notes", "metadata"]))
+      line: Schema.Struct(Struct.omit(CartLine.fields, ["cartId", "currency"]))
     },
     success: CartLine,
     error
   }),
   Rpc.make("setQuantity", {
-    payload: { ...message, lineId: CartLineId, quantity: Schema.Int },
+    payload: {
+      ...message,
+      lineId: CartLineId,
+      // Not `optional`: in a message, undefined would become null, which clears the notes.
+      quantity: Schema.optionalKey(Schema.Int),
+      notes: Schema.optionalKey(Schema.NullOr(Schema.String))
+    },
     success: CartLine,
     error
   }),
@@ -90,16 +96,11 @@ export const cartEntityLayer = CartEntity.toLayer(
 
     return CartEntity.of({
       addLine: ({ payload }) =>
-        change(payload, (from) =>
-          carts.addLine(from, {
-            ...payload.line,
-            cartId: from.cart.id,
-            currency: from.cart.currency,
-            notes: null,
-            metadata: {}
-          })),
-      setQuantity: ({ payload }) =>
-        change(payload, (from) => carts.setQuantity(from, payload.lineId, payload.quantity)),
+        change(
+          payload,
+          (from) => carts.addLine(from, { ...payload.line, cartId: from.cart.id, currency: from.cart.currency })
+        ),
+      setQuantity: ({ payload }) => change(payload, (from) => carts.changeLine(from, payload.lineId, payload)),
       removeLine: ({ payload }) => change(payload, (from) => carts.removeLine(from, payload.lineId))
     })
   }),
@@ -119,11 +120,16 @@ export const cartActorLayer = Layer.effect(
     return CartActor.of({
       addLine: (cartId, visitor, seen, line) =>
         Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).addLine({ ...sender, line }))),
-      setQuantity: (cartId, visitor, seen, lineId, quantity) =>
-        Effect.flatMap(
-          from(visitor, seen),
-          (sender) => call(entityOf(cartId).setQuantity({ ...sender, lineId, quantity }))
-        ),
+      changeLine: (cartId, visitor, seen, lineId, { notes, quantity }) =>
+        Effect.flatMap(from(visitor, seen), (sender) =>
+          call(
+            entityOf(cartId).setQuantity({
+              ...sender,
+              lineId,
+              ...(quantity === undefined ? {} : { quantity }),
+              ...(notes === undefined ? {} : { notes })
+            })
+          )),
       removeLine: (cartId, visitor, seen, lineId) =>
         Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).removeLine({ ...sender, lineId })))
     })

@@ -36,8 +36,6 @@ const aLine = (state: CartState, entityId = newId(), quantity = 1): CartLine => 
   ...chosenLine({ entityId: EntityId.make(entityId), quantity }),
   unitPriceSnapshot: 1000,
   currency: "USD",
-  notes: null,
-  metadata: {},
   addedAt: state.cart.createdAt
 })
 
@@ -54,7 +52,7 @@ const onCart = (cartId: string, set: string) =>
 
 /** Two writes of a line by this version of its cart. */
 const changes = (carts: CartRepo["Service"], state: CartState, lineId: CartLineId) =>
-  Effect.all([carts.setQuantity(state, lineId, 7), carts.removeLine(state, lineId)])
+  Effect.all([carts.changeLine(state, lineId, { quantity: 7 }), carts.removeLine(state, lineId)])
 
 const layer = CartRepo.layer.pipe(Layer.provideMerge(TestDatabase))
 

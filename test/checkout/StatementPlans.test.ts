@@ -24,12 +24,15 @@ const aYoungStore = Effect.gen(function*() {
     select gen_random_uuid(), 'org_default', 'active', 'USD', 'h', now() + interval '1 day' from generate_series(1, 3000)`
   yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
     select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD' from carts`
+  yield* sql`insert into cart_lines_with_metadata
+      (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency, metadata, metadata_hash)
+    select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD', '{"a": 1}', 'hash' from carts`
   yield* sql`insert into holds (organization_id, holder, state, expires_at)
     select 'org_default', gen_random_uuid()::text, 'held', now() + interval '1 day' from generate_series(1, 3000)`
   yield* sql`insert into orders (id, organization_id, order_number, status, currency, subtotal, tax_total, shipping_total,
       discount_total, grand_total)
     select gen_random_uuid(), 'org_default', 'ORD-1999-' || n, 'pending', 'USD', 1, 0, 0, 0, 1 from generate_series(1, 3000) n`
-  yield* sql`analyze carts, cart_lines, holds, orders`
+  yield* sql`analyze carts, cart_lines, cart_lines_with_metadata, holds, orders`
 })
 
 it.layer(repos, { excludeTestServices: true })("the statements that requests share", (it) => {
@@ -49,7 +52,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
         id: newId<CartLineId>(),
         cartId: newOrder.cartId
       }
-      const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", notes: null, metadata: {}, addedAt: new Date() }
+      const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", addedAt: new Date() }
       const shared = [
         plansOf(inStore(carts.offer(newOrder.cartId, newId(), null))),
         plansOf(inStore(carts.addLine(state, priced))),

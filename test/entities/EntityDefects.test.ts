@@ -64,8 +64,6 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       ...chosenLine({ entityId: newId(), quantity: 3 }),
       unitPriceSnapshot: 1_000,
       currency: "USD",
-      notes: null,
-      metadata: {},
       addedAt: now
     }
     const carts = CartRepo.of({
@@ -76,7 +74,7 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       offer: () => unused,
       insert: () => unused,
       addLine: () => unused,
-      setQuantity: () => write(Effect.succeed(line)),
+      changeLine: () => write(Effect.succeed(line)),
       removeLine: () => unused,
       abandonExpired: unused,
       purgeEnded: () => unused

@@ -60,6 +60,16 @@ describe("an invoice", () => {
     ])
   })
 
+  it("shows the notes of a line under its title and SKU, and nothing for those without", () => {
+    const [line] = anInvoice({ lines: 1 }).lines
+    assert.isDefined(line)
+    const details = (more: object) =>
+      show({ ...anInvoice({ lines: 1 }), lines: [{ ...line, ...more }] }).rows[0]?.details
+    assert.deepStrictEqual(details({ notes: "No\nonions" }), ["SKU-0", "No onions"])
+    assert.deepStrictEqual(details({ sku: null, notes: null }), [])
+    assert.deepStrictEqual(details({}), ["SKU-0"])
+  })
+
   it("shows what is still to be paid", () => {
     const content = anInvoice({ lines: 1 })
     const at = new Date("2026-11-22T10:00:00Z")
@@ -80,11 +90,11 @@ describe("an invoice", () => {
       ...content,
       billTo: [hostile],
       seller: { name: hostile, lines: [hostile], taxNumber: hostile, notes: [hostile] },
-      lines: content.lines.map((line) => ({ ...line, title: hostile, sku: hostile })),
+      lines: content.lines.map((line) => ({ ...line, title: hostile, sku: hostile, notes: hostile })),
       locale: "en"
     }))
     assert.notInclude(html, "<img")
-    assert.strictEqual(html.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length, 7)
+    assert.strictEqual(html.match(/&lt;img src=x onerror=alert\(1\)&gt;/g)?.length, 8)
   })
 
   it.layer(drawing)("that cannot be drawn", (it) => {

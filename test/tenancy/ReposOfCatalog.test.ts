@@ -152,7 +152,11 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   // By code and automatic, with the uses of the customer at this tenant.
   ["promotions", promotions, [], [0, 1]],
   ["a line", ({ line, taken }) => CartRepo.use((repo) => repo.addLine(taken, { ...line, id: newId() })), "stale"],
-  ["a quantity", ({ line, taken }) => CartRepo.use((repo) => repo.setQuantity(taken, line.id, 9)), "no-line"],
+  [
+    "a quantity",
+    ({ line, taken }) => CartRepo.use((repo) => repo.changeLine(taken, line.id, { quantity: 9 })),
+    "no-line"
+  ],
   ["no line", ({ line, taken }) => CartRepo.use((repo) => repo.removeLine(taken, line.id)), "no-line"],
   [
     "a variant",
@@ -199,8 +203,8 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       yield* answersApart(records, later)
       // A line of the owner in another tenant's cart is in neither.
       yield* giveAway("carts", "id", cart)
-      const { removeLine, setQuantity } = yield* CartRepo
-      assert.strictEqual(yield* asOwner(setQuantity(state, line.id, 9)), "stale")
+      const { changeLine, removeLine } = yield* CartRepo
+      assert.strictEqual(yield* asOwner(changeLine(state, line.id, { quantity: 9 })), "stale")
       assert.strictEqual(yield* asOwner(removeLine(state, line.id)), "stale")
     }))
 

@@ -206,8 +206,10 @@ it.layer(Repos, { excludeTestServices: true })("repositories of customers, keys,
       yield* insert("refunds", { ...ofOrder, amount: 1, reason: "Ann sent it back", status: "completed" })
       const line = { cart_id: cart, entity_id: newId(), quantity: 1, unit_price_snapshot: 5, currency: "USD" }
       yield* insert("cart_lines", { organization_id: "org_another", id: newId(), notes: "for Ann", ...line })
+      const kept = { metadata: "{}", metadata_hash: "of Ann's" }
+      yield* insert("cart_lines_with_metadata", { organization_id: "org_another", id: newId(), ...kept, ...line })
       const before = yield* rowsOf("org_another")
-      assert.isAtLeast(before.length, 9)
+      assert.isAtLeast(before.length, 10)
       assert.isUndefined(yield* asOwner(CustomerGroupRepo.use((repo) => repo.setMember(group, id, false))))
       assert.strictEqual((yield* asOwner(PersonalDataRepo.use((repo) => repo.erase(id, at)))).userId, null)
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)

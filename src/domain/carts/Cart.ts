@@ -7,7 +7,7 @@ import { CurrencyCode } from "../money/Money.ts"
 import { Amount, maybe, Time } from "../pricing/Bounds.ts"
 import { Table } from "../records/Table.ts"
 import { FreeText } from "../text/Storable.ts"
-import { ChosenLine, SentLine } from "./Line.ts"
+import { ChosenLine, LineNotes, Quantity, SentLine } from "./Line.ts"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -21,8 +21,6 @@ export const CartLine = Schema.Struct({
   ...ChosenLine.fields,
   unitPriceSnapshot: Amount,
   currency: Schema.String,
-  notes: Schema.NullOr(Schema.String),
-  metadata: Metadata,
   addedAt: Time
 }).annotate({ identifier: "CartLine" })
 export type CartLine = typeof CartLine.Type
@@ -60,6 +58,17 @@ export type NewCart = typeof NewCart.Type
 /** Body of a new line. The client's price counts only when the store resolves none. */
 export const NewCartLine = Schema.Struct({ ...SentLine.fields, unitPriceSnapshot: Schema.optional(Amount) })
 export type NewCartLine = typeof NewCartLine.Type
+
+/** Body of a change of a line; absent fields stay. Its metadata makes it the line that it is, and never changes. */
+export const CartLineChange = Schema.Struct({
+  quantity: Schema.optional(Quantity),
+  notes: maybe(LineNotes)
+}).check(
+  Schema.makeFilter(({ notes, quantity }) =>
+    quantity !== undefined || notes !== undefined || { path: ["quantity"], issue: "is needed, or notes" }
+  )
+)
+export type CartLineChange = typeof CartLineChange.Type
 
 const stored = {
   /** SHA-256 of the secret; the secret itself is not stored. */

@@ -6,7 +6,7 @@ import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLo
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
-import { type CartLine, carts, type CartState, toCart } from "./Cart.ts"
+import { type CartLine, type CartLineChange, carts, type CartState, toCart } from "./Cart.ts"
 import {
   type AddedLine,
   addStatement,
@@ -173,9 +173,14 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       },
       Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
     ),
-    setQuantity: Effect.fn("CartRepo.setQuantity")(
-      (from: CartState, lineId: CartLineId, quantity: number) =>
-        write(from, lineId, "cart.updateQuantity", sql`update cart_lines l set quantity = ${quantity} from cart`),
+    /** Sets the quantity, the notes or both. */
+    changeLine: Effect.fn("CartRepo.changeLine")(
+      (from: CartState, lineId: CartLineId, { notes, quantity }: CartLineChange) => {
+        const noted = notes === undefined ? sql`l.notes` : sql`${notes}::text`
+        const change = sql`update cart_lines l set quantity = coalesce(${quantity ?? null}::int, l.quantity),
+          notes = ${noted} from cart`
+        return write(from, lineId, "cart.updateQuantity", change)
+      },
       Effect.orDie
     ),
     /** Removes a line and returns it. */

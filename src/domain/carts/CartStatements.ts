@@ -92,14 +92,28 @@ const toInput = ({ actor, from: { cart, version }, line }: AddedLine, n: number)
   work: actor.executionId ?? null
 })
 
-/** `mergedLine`, and the newer price. */
-const merged = [
-  "quantity = cart_lines.quantity + excluded.quantity",
-  "unit_price_snapshot = excluded.unit_price_snapshot",
-  ...lineDetails.map((field) => columnOf(undefined, field)).map((column) =>
-    `${column} = coalesce(excluded.${column}, cart_lines.${column})`
-  )
-].join(", ")
+/** `mergedLine`, and the newer price, for the conflict of an insert into a table. */
+const merged = (table: string, identity: string) =>
+  `on conflict (${identity}) do update set ${
+    [
+      `quantity = ${table}.quantity + excluded.quantity`,
+      "unit_price_snapshot = excluded.unit_price_snapshot",
+      ...lineDetails.map((field) => columnOf(undefined, field)).map((column) =>
+        `${column} = coalesce(excluded.${column}, ${table}.${column})`
+      )
+    ].join(", ")
+  } returning ${added.names}`
+
+/** Inserts the lines of `input` whose cart has `changed`; lines with metadata go into a table of theirs (migrations.ts). */
+const inserts = `plain as (insert into cart_lines (organization_id, ${added.names})
+      select i.organization, ${added.columns}
+      from input i join changed m on m.n = i.n, ${added.row} r where r.metadata = '{}'
+      ${merged("cart_lines", "cart_id, entity_id, variant_id")}),
+    distinguished as (insert into cart_lines_with_metadata (organization_id, metadata_hash, ${added.names})
+      select i.organization, md5(r.metadata::text), ${added.columns}
+      from input i join changed m on m.n = i.n, ${added.row} r where r.metadata <> '{}'
+      ${merged("cart_lines_with_metadata", "cart_id, entity_id, variant_id, metadata_hash")}),
+    line as (select * from plain union all select * from distinguished)`
 
 /**
  * Adds lines to carts, at most one to each, fenced by the version that the sender read. `line` is null when the cart
@@ -116,11 +130,7 @@ export const addStatement = (sql: SqlClient.SqlClient, adds: ReadonlyArray<Added
     changed as (update carts c set version = c.version + 1, updated_at = now() from locked k, input i
       where c.id = any(array(select id from locked)) and c.id = k.id and i.n = k.n and c.version = i.version and c.status = 'active' and c.expires_at > now()
       returning i.n),
-    line as (insert into cart_lines (organization_id, ${sql.literal(added.names)})
-      select i.organization, ${sql.literal(added.columns)}
-      from input i join changed m on m.n = i.n, ${sql.literal(added.row)} r
-      on conflict (cart_id, entity_id, variant_id) do update set ${sql.literal(merged)}
-      returning *),
+    ${sql.literal(inserts)},
     event as (insert into ${changeLog(sql)}
       select i.event, i.organization, 'cart.afterAddItem', 'cart', l.cart_id::text, ${sql.literal(lineOf.l)},
         -- The snapshot of this statement still has the previous line; the fence excludes other changes.

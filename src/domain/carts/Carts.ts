@@ -12,6 +12,7 @@ import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
   admit,
   type CartLine,
+  type CartLineChange,
   type CartState,
   type CartVisitor,
   changeable,
@@ -36,7 +37,7 @@ class NoPrice
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
 
 /** A line to add; its cart gives it the currency. */
-export type LineToAdd = Omit<CartLine, "cartId" | "currency" | "metadata" | "notes">
+export type LineToAdd = Omit<CartLine, "cartId" | "currency">
 
 type Refused = NotFound | ValidationFailed | Conflict | Unavailable
 
@@ -48,12 +49,12 @@ export class CartActor extends Context.Service<CartActor, {
     seen: CartState,
     line: LineToAdd
   ) => Effect.Effect<CartLine, Refused>
-  readonly setQuantity: (
+  readonly changeLine: (
     cartId: CartId,
     visitor: CartVisitor,
     seen: CartState,
     lineId: CartLineId,
-    quantity: number
+    change: CartLineChange
   ) => Effect.Effect<CartLine, Refused>
   readonly removeLine: (
     cartId: CartId,
@@ -186,11 +187,14 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       yield* hooks.after("cart.afterAddItem", line, item)
       return line
     }),
-    /** Sets a line's quantity, 1 to 9999. */
-    setQuantity: Effect.fn("Carts.setQuantity")(function*(cartId: CartId, itemId: CartLineId, sent: number) {
+    /** Sets a line's quantity, 1 to 9999, its notes or both. */
+    changeItem: Effect.fn("Carts.changeItem")(function*(cartId: CartId, itemId: CartLineId, sent: CartLineChange) {
       const { line: before, seen } = yield* findLine(cartId, itemId)
-      const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", { cartId, itemId, quantity: sent })
-      const line = yield* cartActor.setQuantity(cartId, yield* visitor, seen, itemId, quantity)
+      const wanted = { cartId, itemId, quantity: sent.quantity ?? before.quantity }
+      const { quantity } = yield* hooks.before("cart.beforeUpdateQuantity", wanted)
+      // A change of the notes alone must not undo an add that happens meanwhile.
+      const change = quantity === before.quantity ? sent : { ...sent, quantity }
+      const line = yield* cartActor.changeLine(cartId, yield* visitor, seen, itemId, change)
       yield* hooks.after("cart.afterUpdateQuantity", line, before)
       return line
     }),

@@ -1,6 +1,7 @@
-import { Schema, Struct } from "effect"
+import { Effect, Equal, Schema, Struct } from "effect"
 import { EntityId, VariantId } from "../ids/Id.ts"
 import { maybe } from "../pricing/Bounds.ts"
+import { FreeText, objectUpTo } from "../text/Storable.ts"
 
 /**
  * What a line says from its cart to its order: cart lines, priced lines, what hooks see, order lines, files and their
@@ -13,7 +14,9 @@ export const Line = Schema.Struct({
   variantId: Schema.NullOr(VariantId),
   sku: Schema.NullOr(Schema.String),
   title: Schema.String,
-  quantity: Schema.Int
+  quantity: Schema.Int,
+  notes: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  metadata: Schema.Record(Schema.String, Schema.Unknown).pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 })
 
 /** The part that a buyer chooses. The catalog adds the rest when the line is priced. */
@@ -23,23 +26,57 @@ export type ChosenLine = typeof ChosenLine.Type
 /** Quantity of a line in a request (contract §2). */
 export const Quantity = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9999 }))
 
+/** A remark about a line in a request (contract, plugins §17.1). */
+export const LineNotes = FreeText.check(Schema.isMaxLength(500)).annotate({
+  description:
+    "A remark about the line, such as \"no onions\". The same line added again keeps it, unless it has another.",
+  examples: ["No onions"]
+})
+
+/** The key of an order line's metadata that holds the discount by staff. */
+const reserved = "manualDiscount"
+
+/** What distinguishes a line from others of the same product, in a request (contract, plugins §17.1). */
+const LineMetadata = objectUpTo(4_096).check(
+  Schema.makeFilter((metadata: object) => !Object.hasOwn(metadata, reserved) || `must not have the key ${reserved}`)
+).annotate({
+  description:
+    "What distinguishes the line, at most 4 kB of JSON: lines of one product are one line only if they have " +
+    "the same metadata, in any order of keys. It never changes.",
+  examples: [{ modifiers: [{ name: "Bacon" }] }]
+})
+
 /** A chosen line in a request. */
-export const SentLine = Schema.Struct({ entityId: EntityId, variantId: maybe(VariantId), quantity: Quantity })
+export const SentLine = Schema.Struct({
+  entityId: EntityId,
+  variantId: maybe(VariantId),
+  quantity: Quantity,
+  notes: maybe(LineNotes),
+  metadata: maybe(LineMetadata)
+})
 export type SentLine = typeof SentLine.Type
 
 /** The line of a request, or of a plugin's hook that changed it. */
-export const chosenLine = ({ entityId, quantity, variantId }: SentLine): ChosenLine => ({
+export const chosenLine = ({ entityId, metadata, notes, quantity, variantId }: SentLine): ChosenLine => ({
   entityId,
   variantId: variantId ?? null,
-  quantity
+  quantity,
+  notes: notes ?? null,
+  metadata: metadata ?? {}
 })
 
-/** Lines of one sellable are one line, in a cart and in a staff request at the catalog's price. */
-export const isSameSellable = (line: ChosenLine, other: ChosenLine): boolean =>
-  line.entityId === other.entityId && line.variantId === other.variantId
+/** The metadata of an order line as its buyer chose it. */
+export const chosenMetadata = ({ metadata }: Pick<ChosenLine, "metadata">): ChosenLine["metadata"] =>
+  Struct.omit(metadata, [reserved])
 
-/** What equal lines keep of the first one, unless the second one says it too; not the sellable and the quantity. */
-export const lineDetails = Struct.keys(Struct.omit(ChosenLine.fields, ["entityId", "variantId", "quantity"]))
+/** Equal lines are one line, in a cart and in a staff request at the catalog's price (contract, plugins §17.1). */
+export const isSameLine = (line: ChosenLine, other: ChosenLine): boolean =>
+  line.entityId === other.entityId && line.variantId === other.variantId && Equal.equals(line.metadata, other.metadata)
+
+/** What equal lines keep of the first one, unless the second one says it too; not what makes them equal, and not the quantity. */
+export const lineDetails = Struct.keys(
+  Struct.omit(ChosenLine.fields, ["entityId", "variantId", "quantity", "metadata"])
+)
 
 /** A line with the quantity and the details of an equal one. `CartStatements.ts` has the same rule in SQL. */
 export const mergedLine = <L extends ChosenLine>(line: L, added: ChosenLine): L => ({

@@ -50,5 +50,19 @@ export const migrations = {
     `create view carts_read as
       select id, organization_id, customer_id, status, currency, email, metadata, expires_at, created_at, updated_at
       from carts`
+  ),
+  // Lines of one sellable that differ by their metadata. They are a separate table, because version 0.2.0 writes with `on
+  // conflict (cart_id, entity_id, variant_id)`, which needs the unique index of exactly these columns. What reads, updates
+  // or deletes `cart_lines` does so here too; inserts choose (`addStatement`). A hash, because an index entry holds less
+  // than 4 kB; a column, so that an erasure may clear the metadata of lines that differ by nothing else.
+  "0003_lines_with_metadata": statements(
+    `create table cart_lines_with_metadata (
+      metadata_hash text not null,
+      primary key (id),
+      foreign key (cart_id) references carts on delete cascade
+    ) inherits (cart_lines)`,
+    `create unique index cart_lines_with_metadata_sellable
+      on cart_lines_with_metadata (cart_id, entity_id, variant_id, metadata_hash) nulls not distinct`,
+    `create index cart_lines_with_metadata_entity on cart_lines_with_metadata (organization_id, entity_id)`
   )
 }

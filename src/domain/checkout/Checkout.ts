@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Line, Quantity, SentLine } from "../carts/Line.ts"
+import { Line, LineNotes, Quantity, SentLine } from "../carts/Line.ts"
 import { IdempotencyKey } from "../idempotency/IdempotencyKeys.ts"
 import { CartId, PromotionId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Money.ts"
@@ -124,9 +124,11 @@ export const LineRequest = Schema.Struct({
 export type LineRequest = typeof LineRequest.Type
 
 /** A change of a line; absent fields stay. A new quantity takes the current catalog price, unless staff set the price. */
-export const LineChange = Schema.Struct({ quantity: Schema.optional(Quantity), ...lineMoney }).annotate({
-  identifier: "OrderLineChange"
-})
+export const LineChange = Schema.Struct({
+  quantity: Schema.optional(Quantity),
+  notes: maybe(LineNotes),
+  ...lineMoney
+}).annotate({ identifier: "OrderLineChange" })
 export type LineChange = typeof LineChange.Type
 
 const { customerGroupIds, customerId, metadata, promotionCodes, shippingAddress, shippingRateId } =

@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer, Option, Result, Schema, Struct } from "effect"
-import { isSameSellable, Line, mergedLine } from "../carts/Line.ts"
+import { chosenMetadata, isSameLine, Line, mergedLine } from "../carts/Line.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import type { CheckoutFailed, Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import { conflict, invalid, notFound } from "../errors/ErrorKinds.ts"
@@ -60,6 +60,7 @@ const manualDiscountOf = ({ metadata, totalPrice }: OrderLine): number => {
 /** An existing line with the price and title of its order, independent of the current catalog. */
 const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): BasketLine => ({
   ...Struct.pick(line, Struct.keys(Line.fields)),
+  metadata: chosenMetadata(line),
   available: true,
   categorySlugs: snapshot?.categorySlugs ?? [],
   weightGrams: snapshot?.weightGrams ?? 0,
@@ -82,7 +83,7 @@ const holdOf = (order: Order, { entityId, variantId }: BasketLine, units: number
 /** Adds a line, or its quantity to an equal line at the catalog price, as in a cart. */
 const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: BasketLine): EditedLines => {
   const isSame = (one: BasketLine) =>
-    line.agreed === undefined && one.agreed?.isCustomPrice !== true && isSameSellable(one, line)
+    line.agreed === undefined && one.agreed?.isCustomPrice !== true && isSameLine(one, line)
   const hold = holdOf(order, line, line.quantity)
   // Only one of several equal lines: the hold grows once.
   const same = lines.find(isSame)
@@ -141,12 +142,13 @@ const changedLine = (
   const quantity = change.quantity ?? before.quantity
   const agreed = changedAgreement(before.agreed, change, given, quantity === before.quantity)
   const { discount, isCustomPrice, unitPrice } = before.agreed
-  const isSame = quantity === before.quantity && agreed.discount === discount &&
+  const { notes = before.notes } = change
+  const isSame = quantity === before.quantity && notes === before.notes && agreed.discount === discount &&
     agreed.isCustomPrice === isCustomPrice && agreed.unitPrice === unitPrice
   if (isSame) return Result.succeed(undefined)
   return Result.succeed({
     type: "orders.changeLine",
-    lines: lines.map((one) => (one === before ? { ...one, quantity, agreed } : one)),
+    lines: lines.map((one) => (one === before ? { ...one, quantity, notes, agreed } : one)),
     hold: holdOf(order, before, quantity - before.quantity)
   })
 }
@@ -171,11 +173,7 @@ const editedOrder = (order: Order, pricedCart: PricedCart, updatedAt: Date): Ord
   ...totalsOf(pricedCart),
   metadata: { ...order.metadata, appliedPromotions: appliedIn(pricedCart), ...shippedBy(pricedCart) },
   updatedAt,
-  lineItems: pricedCart.lines.map((line) => {
-    const { manualDiscount: _, ...metadata } = order.lineItems.find(({ id }) => id === line.id)?.metadata ?? {}
-    const edited = orderLineOf(order.id, line)
-    return { ...edited, metadata: { ...metadata, ...edited.metadata } }
-  })
+  lineItems: pricedCart.lines.map((line) => orderLineOf(order.id, line))
 })
 
 const maxAttempts = 8

@@ -1,5 +1,5 @@
 import { Effect, Schema, Struct } from "effect"
-import { ChosenLine, Line } from "../carts/Line.ts"
+import { ChosenLine, chosenMetadata, Line } from "../carts/Line.ts"
 import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
@@ -218,7 +218,7 @@ export const orderLineOf = (
   isCustomPrice,
   refundedQuantity: 0,
   fulfillmentStatus: "unfulfilled",
-  metadata: manualDiscount === undefined ? {} : { manualDiscount }
+  metadata: { ...chosenMetadata(line), ...(manualDiscount === undefined ? {} : { manualDiscount }) }
 })
 
 /** The pending, unpaid order of a priced cart (contract §4). */

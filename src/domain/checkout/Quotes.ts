@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer, Struct } from "effect"
 import { CurrentActor, holds } from "../access/Actor.ts"
 import { CartNotFound, changeable } from "../carts/Cart.ts"
 import { Carts } from "../carts/Carts.ts"
-import { type ChosenLine, chosenLine, isSameSellable, mergedLine } from "../carts/Line.ts"
+import { type ChosenLine, chosenLine, isSameLine, mergedLine } from "../carts/Line.ts"
 import { CheckoutFailed, type NotFound, type ValidationFailed } from "../errors/ApiErrors.ts"
 import { forbidden, invalid, notFound } from "../errors/ErrorKinds.ts"
 import type { CartId } from "../ids/Id.ts"
@@ -132,7 +132,7 @@ const mergeEqual = (lines: ReadonlyArray<RequestedLine>): ReadonlyArray<Requeste
   for (const line of lines) {
     const index = line.agreed !== undefined ?
       -1 :
-      merged.findIndex((one) => one.agreed === undefined && isSameSellable(one, line))
+      merged.findIndex((one) => one.agreed === undefined && isSameLine(one, line))
     const same = merged[index]
     if (same === undefined) merged.push(line)
     else merged[index] = mergedLine(same, line)

@@ -180,6 +180,8 @@ const anonymize = Effect.fnUntraced(function*(
   yield* sql`update carts set email = null, metadata = '{}', version = version + 1,
       status = case status when 'active' then 'abandoned' else status end, updated_at = ${now}::timestamptz
     where id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
-  yield* sql`update cart_lines set ${cleared} notes = null, metadata = '{}'
-    where cart_id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
+  const theirs = sql`cart_id = any(${cartIds}::uuid[]) and organization_id = ${actor.organizationId}`
+  yield* sql`update cart_lines set ${cleared} metadata = '{}' where ${theirs}`
+  // A short text can be guessed by its hash.
+  yield* sql`update cart_lines_with_metadata set metadata_hash = id::text where ${theirs}`
 })

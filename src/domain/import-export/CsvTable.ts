@@ -123,7 +123,7 @@ const fieldsOf = (schema: { readonly fields: Fields }, without: ReadonlyArray<st
       column: `${prefix}${name}`,
       type,
       isCleared: type === "list" || (type !== "json" && leaves.some(({ _tag }) => _tag === "Null")),
-      isRequired: !SchemaAST.isOptional(ast)
+      isRequired: !SchemaAST.isOptional(SchemaAST.toEncoded(ast))
     }
   })
 

@@ -89,7 +89,8 @@ const Line = Schema.Struct({
   discount: Amount,
   tax: Amount,
   /** What is paid for the line: after its discount, with its tax. */
-  amount: Amount
+  amount: Amount,
+  notes: Schema.optional(Schema.NullOr(Schema.String))
 })
 
 /**
@@ -162,14 +163,15 @@ export const contentOf = (
     placedAt: order.placedAt,
     currency: order.currency,
     locale,
-    lines: order.lineItems.map(({ discountAmount, quantity, sku, taxAmount, title, totalPrice, unitPrice }) => ({
+    lines: order.lineItems.map(({ discountAmount, notes, quantity, sku, taxAmount, title, totalPrice, unitPrice }) => ({
       title,
       sku,
       quantity,
       unitPrice,
       discount: discountAmount,
       tax: taxAmount,
-      amount: totalPrice - discountAmount + (taxIncluded ? 0 : taxAmount)
+      amount: totalPrice - discountAmount + (taxIncluded ? 0 : taxAmount),
+      notes
     })),
     subtotal: order.subtotal,
     discountTotal: order.discountTotal,

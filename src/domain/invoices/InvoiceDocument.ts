@@ -36,8 +36,12 @@ export interface ShownDocument {
   readonly facts: ReadonlyArray<Fact>
   readonly parties: ReadonlyArray<{ readonly label: string; readonly lines: ReadonlyArray<string> }>
   readonly columns: ReadonlyArray<string>
-  /** Under its title a line has its SKU; the other columns are one text each. */
-  readonly rows: ReadonlyArray<{ readonly title: string; readonly sku: string; readonly cells: ReadonlyArray<string> }>
+  /** Under its title a line has its SKU and its notes, one text each as the other columns. */
+  readonly rows: ReadonlyArray<{
+    readonly title: string
+    readonly details: ReadonlyArray<string>
+    readonly cells: ReadonlyArray<string>
+  }>
   readonly totals: ReadonlyArray<Fact>
   readonly taxes: {
     readonly label: string
@@ -169,9 +173,9 @@ export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocu
       { label: words.shipTo, lines: content.shipTo.map(oneLine) }
     ].filter(({ lines }) => lines.length > 0),
     columns: [words.item, words.quantity, words.unitPrice, words.discount, words.tax, words.amount],
-    rows: content.lines.map(({ amount, discount, quantity, sku, tax, title, unitPrice }) => ({
+    rows: content.lines.map(({ amount, discount, notes, quantity, sku, tax, title, unitPrice }) => ({
       title: oneLine(title),
-      sku: oneLine(sku ?? ""),
+      details: [sku, notes].map((text) => oneLine(text ?? "")).filter((text) => text !== ""),
       cells: [String(quantity), money(unitPrice), some(-discount), some(tax), money(amount)]
     })),
     totals: totalsOf(content, words),

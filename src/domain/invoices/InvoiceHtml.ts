@@ -18,7 +18,7 @@ tr{break-inside:avoid}
 thead{display:table-header-group}
 .n{text-align:right;white-space:nowrap;padding-left:14px;font-variant-numeric:tabular-nums}
 .i{overflow-wrap:anywhere}
-.sku{color:#666;font-size:12px}
+.details{color:#666;font-size:12px}
 .facts{width:auto;margin-left:auto}
 .facts td{border:0;padding:2px 0}
 .facts td:first-child{color:#555}
@@ -47,8 +47,8 @@ const heads = (columns: ReadonlyArray<string>) =>
     columns.map((column, index) => `<th${index === 0 ? "" : " class=\"n\""}>${text(column)}</th>`).join("")
   }</tr></thead>`
 
-const itemRow = ({ cells, sku, title }: ShownDocument["rows"][number]) =>
-  `<tr><td class="i">${text(title)}${sku === "" ? "" : `<div class="sku">${text(sku)}</div>`}</td>${
+const itemRow = ({ cells, details, title }: ShownDocument["rows"][number]) =>
+  `<tr><td class="i">${text(title)}<div class="details">${lines(details)}</div></td>${
     cells.map((cell) => `<td class="n">${text(cell)}</td>`).join("")
   }</tr>`
 

@@ -27,8 +27,7 @@ export const OrderLine = Schema.Struct({
   taxAmount: Amount,
   discountAmount: Amount,
   refundedQuantity: Schema.Int,
-  fulfillmentStatus: LineFulfillment,
-  metadata: Metadata
+  fulfillmentStatus: LineFulfillment
 }).annotate({ identifier: "OrderLine" })
 export type OrderLine = typeof OrderLine.Type
 

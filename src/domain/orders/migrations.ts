@@ -181,5 +181,13 @@ export const migrations = {
         o.grand_total, coalesce(o.amount_captured, 0), o.refunded_total
       from orders o where o.grand_total > 0 and (o.payment_intent_id is not null or o.amount_captured is not null)
         and not exists (select 1 from order_tenders t where t.order_id = o.id)`
+  ),
+  "0004_line_notes": statements(
+    "alter table order_lines add column notes text",
+    `create or replace view order_lines_read as
+      select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
+        unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
+        fulfillment_status, metadata, notes
+      from order_lines`
   )
 }

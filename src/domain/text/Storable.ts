@@ -100,13 +100,16 @@ const storableJson = Schema.makeFilter(
 /** A free-form object that jsonb can hold; replaced completely, never merged. */
 export const StorableObject = Schema.Record(Schema.String, Schema.Unknown).check(storableJson)
 
-/** A free-form object from a shopper, limited because anyone can send one and every change copies it. */
-export const ShopperObject = StorableObject.check(
-  Schema.makeFilter((value: object) =>
-    new TextEncoder().encode(JSON.stringify(value)).length <= shopperBytes ||
-    `must be at most ${shopperBytes} bytes of JSON`
+/** A free-form object of at most so many bytes of JSON. */
+export const objectUpTo = (bytes: number) =>
+  StorableObject.check(
+    Schema.makeFilter((value: object) =>
+      new TextEncoder().encode(JSON.stringify(value)).length <= bytes || `must be at most ${bytes} bytes of JSON`
+    )
   )
-)
+
+/** A free-form object from a shopper, limited because anyone can send one and every change copies it. */
+export const ShopperObject = objectUpTo(shopperBytes)
 
 /** Any JSON value, for example the document of a rich text editor. */
 export const AnyJson = Schema.Unknown.check(storableJson)

@@ -1,8 +1,6 @@
-import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
-import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
-import { Quantity } from "../../domain/carts/Line.ts"
+import { Cart, CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import { CartId, CartLineId } from "../../domain/ids/Id.ts"
 import { guarded } from "../endpoint/Resource.ts"
 import { Data, Deleted } from "../envelope/Envelope.ts"
@@ -33,16 +31,20 @@ export const CartsGroup = guarded(
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Add an item; the same item again raises its line's quantity" })),
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Add an item; the same item with the same metadata again raises its line's quantity"
+      })
+    ),
   HttpApiEndpoint.patch("setQuantity", "/api/carts/:id/items/:itemId", {
     params: item,
-    payload: Schema.Struct({ quantity: Quantity }),
+    payload: CartLineChange,
     success: Data(CartLine)
   })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)
     .annotate(IdempotentChange, true)
-    .annotateMerge(OpenApi.annotations({ summary: "Set the quantity of a line" })),
+    .annotateMerge(OpenApi.annotations({ summary: "Set the quantity or the notes of a line" })),
   HttpApiEndpoint.delete("removeItem", "/api/carts/:id/items/:itemId", { params: item, success: Deleted })
     .annotate(Access, anyOf("cart:update"))
     .annotate(OpensWithCartSecret, true)

@@ -15,7 +15,7 @@ export const cartsHttp = HttpApiBuilder.group(
       create: ({ payload }) => carts.create(payload),
       read: ({ params }) => Effect.map(carts.get(params.id), toCart),
       addItem: ({ params, payload }) => carts.addItem(params.id, payload),
-      setQuantity: ({ params, payload }) => carts.setQuantity(params.id, params.itemId, payload.quantity),
+      setQuantity: ({ params, payload }) => carts.changeItem(params.id, params.itemId, payload),
       removeItem: ({ params }) => Effect.as(carts.removeItem(params.id, params.itemId), deleted)
     })
   })

@@ -90,8 +90,8 @@ export const rpcHandlers = StoaRpcs.toLayer({
   "carts.create": (cart) => Carts.use((carts) => carts.create(cart)),
   "carts.read": ({ id }) => Carts.use((carts) => Effect.map(carts.get(id), toCart)),
   "carts.addItem": ({ cartId, item }) => Carts.use((carts) => carts.addItem(cartId, item)),
-  "carts.setQuantity": ({ cartId, itemId, quantity }) =>
-    Carts.use((carts) => carts.setQuantity(cartId, itemId, quantity)),
+  "carts.setQuantity": ({ cartId, itemId, notes, quantity }) =>
+    Carts.use((carts) => carts.changeItem(cartId, itemId, { notes, quantity })),
   "carts.removeItem": ({ cartId, itemId }) => Carts.use((carts) => carts.removeItem(cartId, itemId)),
   // The fingerprint of the same request over HTTP, so that a repeat finds its order either way.
   "carts.checkout": Effect.fnUntraced(function*(request, { headers }) {

@@ -2,8 +2,7 @@ import { Context, Schema, SchemaGetter } from "effect"
 import { Rpc, RpcGroup, RpcMiddleware } from "effect/rpc"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
-import { Cart, CartLine, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
-import { Quantity } from "../../domain/carts/Line.ts"
+import { Cart, CartLine, CartLineChange, CreatedCart, NewCart, NewCartLine } from "../../domain/carts/Cart.ts"
 import {
   Attributes,
   AttributesChange,
@@ -154,7 +153,7 @@ const carts = RpcGroup.make(
   call("create", NewCart, CreatedCart),
   call("read", { id: CartId }, Cart),
   call("addItem", { cartId: CartId, item: NewCartLine }, CartLine),
-  call("setQuantity", { ...line, quantity: Quantity }, CartLine),
+  call("setQuantity", { ...line, ...CartLineChange.fields }, CartLine),
   call("removeItem", line, Schema.Void),
   Rpc.make("checkout", {
     payload: CheckoutRequest,

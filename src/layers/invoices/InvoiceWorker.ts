@@ -164,16 +164,17 @@ const drawColumns = (pen: Pen, columns: ReadonlyArray<string>, places: ReadonlyA
 const drawRows = (pen: Pen, { columns, rows }: ShownDocument) => {
   drawColumns(pen, columns, itemColumns)
   const item = itemColumns[0] ?? { x: left, width: 100 }
-  for (const { cells, sku, title } of rows) {
+  for (const { cells, details, title } of rows) {
+    const under = details.join("\n")
     pen.set(9)
     const titleHeight = pen.height(title, item)
     pen.set(7.5)
-    const height = Math.max(12, titleHeight + pen.height(sku, item)) + 8
+    const height = Math.max(12, titleHeight + pen.height(under, item)) + 8
     // Repeat the column names on every page.
     if (pen.need(height)) drawColumns(pen, columns, itemColumns)
     pen.row([title, ...cells], itemColumns, 9)
     pen.set(7.5, false, gray)
-    pen.write(sku, item, pen.y + titleHeight)
+    pen.write(under, item, pen.y + titleHeight)
     pen.y += height
     pen.rule(pen.y - 4)
   }

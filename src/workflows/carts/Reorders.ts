@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Struct } from "effect"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { ChosenLine } from "../../domain/carts/Line.ts"
+import { ChosenLine, chosenMetadata } from "../../domain/carts/Line.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
 import type { CartId, OrderId } from "../../domain/ids/Id.ts"
 import { isCurrencyCode } from "../../domain/money/Money.ts"
@@ -16,7 +16,10 @@ export class Reorders extends Context.Service<Reorders>()("stoa/workflows/carts/
 
     /** Gives the reason why a line was not added, or null. */
     const add = (cartId: CartId, line: OrderLine) =>
-      carts.addItem(cartId, Struct.pick(line, Struct.keys(ChosenLine.fields))).pipe(
+      carts.addItem(cartId, {
+        ...Struct.pick(line, Struct.keys(ChosenLine.fields)),
+        metadata: chosenMetadata(line)
+      }).pipe(
         Effect.as(null),
         Effect.catch((refusal) => Effect.succeed(refusal.error.message))
       )

@@ -96,8 +96,12 @@ const timeIssues = ({ cancelledAt, fulfilledAt, placedAt }: OrderRecord, now: Da
 const contentOf = (record: OrderRecord, totals: Totals) => {
   // In a fulfilled or refunded order, a line without a status counts as fulfilled.
   const isOver = record.status === "fulfilled" || record.status === "refunded"
-  const unsentOfLine: Pick<OrderLine, "entityType" | "fulfillmentStatus" | "refundedQuantity" | "sku"> = {
+  const unsentOfLine: Pick<
+    OrderLine,
+    "entityType" | "fulfillmentStatus" | "metadata" | "refundedQuantity" | "sku"
+  > = {
     sku: null,
+    metadata: {},
     entityType: "product",
     refundedQuantity: 0,
     fulfillmentStatus: isOver ? "fulfilled" : "unfulfilled"

@@ -126,7 +126,7 @@ const newOrder = (
     const { entityId, variantId }: Sellable = typeof product === "object"
       ? product
       : { entityId: newId(), variantId: null }
-    return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false, metadata: {} }
+    return { ...line, id: newId(), orderId: id, entityId, variantId, isCustomPrice: false }
   })
   const unpaid = { paymentIntentId: null, paymentMethodId: null, idempotencyKey: null }
   const order = { ...content, id, organizationId, customerId, ...unpaid, importedAt: now, updatedAt: now, lineItems }

@@ -1,4 +1,5 @@
-import { Schema, Struct } from "effect"
+import { Effect, Schema, Struct } from "effect"
+import { LineNotes } from "../../carts/Line.ts"
 import { optionsOf } from "../../catalog/import-export/ProductRecord.ts"
 import { sellableFields } from "../../catalog/Sellables.ts"
 import { Email } from "../../customers/Customer.ts"
@@ -38,6 +39,8 @@ export const LineRecord = Schema.Struct({
   taxAmount: maybe(Amount),
   refundedQuantity: maybe(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))),
   fulfillmentStatus: maybe(LineFulfillment),
+  notes: Schema.NullOr(LineNotes).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  metadata: maybe(StorableObject),
   entityId: unread,
   variantId: unread
 })
