@@ -8,6 +8,7 @@ import { ImportExportSettings } from "../domain/import-export/Import.ts"
 import { JobSettings } from "../domain/jobs/JobSettings.ts"
 import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../domain/orders/OrderProjections.ts"
+import { LinePricings } from "../domain/pricing/LinePricing.ts"
 import { RateLimitSettings } from "../domain/ratelimits/RateLimits.ts"
 import { SearchSettings } from "../domain/search/SearchQuery.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
@@ -62,6 +63,7 @@ const deploymentLayer = (settings: AppSettings) => {
     mediaAdapters(settings),
     HealthContributors.layer,
     OrderProjections.layer,
+    LinePricings.layer,
     DeclaredEvents.layerOf(deployment.plugins),
     CatalogSettings.layerOf(deployment.catalog),
     SearchSettings.layerOf(deployment.search),

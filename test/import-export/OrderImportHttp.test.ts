@@ -340,15 +340,18 @@ withApp("imports of orders", (it) => {
         { lineItems: [line, { ...card, title: "Card" }] },
         { lineItems: [{ ...line, notes: "Gift" }, card] },
         { lineItems: [{ ...line, metadata: { colour: "red" } }, card] },
+        { lineItems: [{ ...line, priceSteps: [{ code: "a", label: "A", amountPerUnit: 1 }] }, card] },
         { lineItems: [{ ...line, sku: "OLD-1", quantity: 5, unitPrice: 500 }] }
       ]
       const done = yield* sent(owner, ...others.map((changes) => anOldOrder("D-1", changes)))
       assert.deepStrictEqual(done.slice(0, 4), [0, 0, 0, others.length])
       assert.deepStrictEqual(yield* sent(owner, anOldOrder("D-1", { email: "BUYER@home.example" })), [0, 0, 1, 0])
-      const noted = anOldOrder("D-2", { lineItems: [{ ...line, notes: "Gift", metadata: { colour: "red" } }, card] })
+      const priceSteps = [{ code: "wrapping", label: "Wrapping", amountPerLine: -20 }]
+      const gift = { ...line, notes: "Gift", metadata: { colour: "red" }, priceSteps, totalPrice: 1_980 }
+      const noted = anOldOrder("D-2", { grandTotal: 2_500, amountCaptured: 2_500, lineItems: [gift, card] })
       assert.deepStrictEqual([yield* sent(owner, noted), yield* sent(owner, noted)], [[1, 0, 0, 0], [0, 0, 1, 0]])
       const stored = (yield* orderOf("D-2", owner)).at("data.lineItems.0")
-      assert.deepInclude(stored, { notes: "Gift", metadata: { colour: "red" } })
+      assert.deepInclude(stored, { notes: "Gift", metadata: { colour: "red" }, priceSteps })
     }))
 
   it.effect("read consecutive lines of a number as one order, and later ones as another record", () =>

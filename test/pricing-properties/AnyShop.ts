@@ -34,7 +34,16 @@ const anyPrices = (chance: Chance, hasVariant: boolean, withHuge: boolean): Read
     ]
   })
 
-const anyProduct = (chance: Chance, withHuge: boolean): ShopProduct => {
+/** A modifier, a discount of a plugin, a fee for the line and a deposit without tax; each only now and then. */
+const anySteps = (chance: Chance): ShopProduct["steps"] =>
+  [
+    { perUnit: chance.between(0, 300), perLine: 0, taxable: true },
+    { perUnit: -chance.between(1, 40), perLine: 0, taxable: true },
+    { perUnit: 0, perLine: chance.between(-20, 500), taxable: true },
+    { perUnit: chance.between(0, 50), perLine: chance.between(0, 100), taxable: false }
+  ].filter(() => chance.inHundred(30))
+
+const anyProduct = (chance: Chance, kind: ShopKind): ShopProduct => {
   const variantId = chance.inHundred(20) ? newId<VariantId>() : null
   return {
     id: newId(),
@@ -43,7 +52,8 @@ const anyProduct = (chance: Chance, withHuge: boolean): ShopProduct => {
     category: chance.oneOf(categories),
     weightGrams: chance.inHundred(30) ? 0 : chance.between(1, 3_000),
     taxClass: chance.oneOf(classNames),
-    prices: anyPrices(chance, variantId !== null, withHuge)
+    prices: anyPrices(chance, variantId !== null, kind.withHuge),
+    steps: kind.withSteps === true ? anySteps(chance) : []
   }
 }
 
@@ -150,6 +160,8 @@ export interface ShopKind {
   readonly products: number
   /** Some prices are so high that their sums pass the exact range of a floating-point product. */
   readonly withHuge: boolean
+  /** A plugin adds steps to the prices of some products. */
+  readonly withSteps?: boolean
 }
 
 /** A shop with products of all types, in three currencies, with modifiers, promotions, zones and taxes. */
@@ -161,7 +173,7 @@ export const anyShop = (chance: Chance, kind: ShopKind): Shop => {
   ]
   return {
     groups: groupNumbers.map(() => newId()),
-    products: Array.from({ length: kind.products }, () => anyProduct(chance, kind.withHuge)),
+    products: Array.from({ length: kind.products }, () => anyProduct(chance, kind)),
     modifiers: chance.someOf([1, 2, 3, 4], 60).map((priority) => anyModifier(chance, priority, kind.products)),
     promotions: Array.from({ length: 8 }, (_, n) => anyPromotion(chance, n + 1)),
     zones: chance.inHundred(80) ? zones : [],

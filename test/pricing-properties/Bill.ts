@@ -1,6 +1,6 @@
 import { discountsPerLine, namedCodes, offerOf, type PricedLine } from "./Offer.ts"
 import { halfUp, sharesOf, sumOf } from "./Shares.ts"
-import { digitalTypes, type Shop, type ShopTax, type Wish } from "./Shop.ts"
+import { digitalTypes, type Shop, type ShopProduct, type ShopTax, type Wish } from "./Shop.ts"
 import { unitPriceOf } from "./UnitPrice.ts"
 
 /** What a cart has to cost, to the unit. */
@@ -25,6 +25,9 @@ export interface Bill {
 
 /** A refused order that has a price: no zone serves the address, or the chosen rate does not fit. */
 export const unserved = "unserved"
+
+/** Steps of a plugin would bring a price below zero. */
+export const unpriced = "unpriced"
 
 const sameplace = (one: string | null, other: string): boolean =>
   (one ?? "").trim().toUpperCase() === other.trim().toUpperCase()
@@ -114,14 +117,30 @@ const taxOf = (
     : { ofLines: nets.map(() => 0n), ofShipping: 0n }
 }
 
+/** What steps add to a unit, and to a line besides. */
+const stepsOf = (steps: ShopProduct["steps"]): readonly [perUnit: bigint, perLine: bigint] => [
+  sumOf(steps.map(({ perUnit }) => BigInt(perUnit))),
+  sumOf(steps.map(({ perLine }) => BigInt(perLine)))
+]
+
+/** What is left of a line after discount, without the share of its steps that bear no tax. */
+const taxedOf = ({ product, total, units }: PricedLine, net: bigint): bigint => {
+  const [perUnit, perLine] = stepsOf(product.steps.filter(({ taxable }) => !taxable))
+  const exempt = perUnit * units + perLine
+  return exempt === 0n ? net : sharesOf(net, exempt < total ? [total - exempt, exempt] : [0n, total])[0] ?? 0n
+}
+
 /** What a cart costs by the rules of the contract (§3.3-3.5, §7.3, §8), or that it cannot be shipped. */
-export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved => {
+export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved | typeof unpriced => {
   const lines = wish.lines.flatMap(({ product: index, quantity }) => {
     const product = shop.products[index]
     if (product === undefined) return []
-    const unitPrice = unitPriceOf(shop, wish, index, quantity)
-    return [{ product, units: BigInt(quantity), unitPrice, total: unitPrice * BigInt(quantity) }]
+    const units = BigInt(quantity)
+    const [perUnit, perLine] = stepsOf(product.steps)
+    const unitPrice = unitPriceOf(shop, wish, index, quantity) + perUnit
+    return [{ product, units, unitPrice, total: unitPrice * units + perLine }]
   })
+  if (lines.some(({ total, unitPrice }) => unitPrice < 0n || total < 0n)) return unpriced
   const totals = lines.map(({ total }) => total)
   const offer = offerOf(shop, lines, wish.codes, wish.currency)
   const subtotal = sumOf(totals)
@@ -130,7 +149,7 @@ export const billOf = (shop: Shop, wish: Wish): Bill | typeof unserved => {
   if (shipping === unserved) return unserved
   const discounts = discountsPerLine(totals, offer)
   const nets = totals.map((total, index) => total - (discounts[index] ?? 0n))
-  const tax = taxOf(shop, wish, lines, nets, shipping)
+  const tax = taxOf(shop, wish, lines, lines.map((line, index) => taxedOf(line, nets[index] ?? 0n)), shipping)
   // The tax of shipping lies on the lines by what they cost, else by what they would have cost.
   const spread = sharesOf(tax.ofShipping, sumOf(nets) > 0n ? nets : totals)
   const taxTotal = sumOf(tax.ofLines) + tax.ofShipping

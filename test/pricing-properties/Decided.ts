@@ -7,6 +7,7 @@ import { Customers } from "../../src/domain/customers/Customers.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { CustomerOrders } from "../../src/domain/orders/CustomerOrders.ts"
+import { emptyLinePricings, LinePricings, type LineToPrice } from "../../src/domain/pricing/LinePricing.ts"
 import { PriceRepo } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
 import { PriceCandidateRepo, type PriceCandidates } from "../../src/domain/pricing/PriceStatements.ts"
@@ -70,6 +71,21 @@ const promotionsOf = ({ promotions }: Shop): ReadonlyArray<Promotion> =>
     updatedAt: then
   }))
 
+/** A plugin that adds the steps of the shop's products. */
+const pluginOf = ({ products }: Shop) => {
+  const pricings = emptyLinePricings()
+  const steps = new Map(products.map(({ id, steps }) => [id, steps]))
+  const stepsOf = ({ entityId }: LineToPrice) =>
+    (steps.get(entityId) ?? []).map(({ perLine, perUnit, taxable }) => ({
+      code: "step",
+      label: "Step",
+      amountPerUnit: perUnit,
+      amountPerLine: perLine,
+      taxable
+    }))
+  return Effect.as(pricings.register(({ lines }) => Effect.succeed(lines.map(stepsOf))), pricings)
+}
+
 const cached = <A>(value: A) => ({ value: Effect.succeed(value), forget: Effect.void })
 
 /** The rules of a shop as the process remembers them, the rates by amount. */
@@ -101,6 +117,7 @@ const decisionsOf = (shop: Shop) => {
       StoreSettings.layerOf({ defaultCurrency }),
       ShippingSettings.layerOf({ configured: { type: "flat", flatRate: shop.flatRate } }),
       TaxSettings.layerOf({ pricesIncludeTax: () => included, shippingByDefaultClass }),
+      Layer.effect(LinePricings, pluginOf(shop)),
       Hooks.layerNone
     ])
   )

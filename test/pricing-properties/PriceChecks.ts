@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import { assertBalanced, assertSame, billIn } from "./Agreement.ts"
 import { anyShop, anyWish } from "./AnyShop.ts"
-import { type Bill, billOf, unserved } from "./Bill.ts"
+import { type Bill, billOf, unpriced, unserved } from "./Bill.ts"
 import { type Chance, chanceOf } from "./Chance.ts"
 import { decided } from "./Decided.ts"
 import { giveBack, refundable } from "./RandomRefunds.ts"
@@ -14,6 +14,10 @@ export interface Seen {
   carts: number
   /** Carts that cannot be shipped to their address, or not by the chosen rate. */
   unserved: number
+  /** Carts whose price the steps of a plugin would bring below zero. */
+  unpriced: number
+  /** Carts with steps of a plugin. */
+  stepped: number
   discounted: number
   stacked: number
   taxed: number
@@ -29,7 +33,8 @@ const shopOf = (chance: Chance): Shop =>
     tax: chance.oneOf(["classes", "regions", "regions", "nothing"]),
     included: chance.inHundred(50),
     products: chance.between(1, 10),
-    withHuge: true
+    withHuge: true,
+    withSteps: chance.inHundred(50)
   })
 
 /** Whether a bill of that kind was there to be compared. */
@@ -47,6 +52,11 @@ const billOfDecision = (pricedCart: PricedCart): Bill =>
 const checkCart = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: PricedCart | string, about: string) => {
   const expected = billOf(shop, wish)
   seen.carts += 1
+  if (expected === unpriced) {
+    seen.unpriced += 1
+    if (!/below zero|more than the line/.test(String(found))) assert.fail(`${about}: ${String(found)} has no price`)
+    return
+  }
   if (typeof found === "string" || expected === unserved) {
     seen.unserved += 1
     const text = typeof found === "string" ? found : JSON.stringify(found)
@@ -59,6 +69,7 @@ const checkCart = (chance: Chance, seen: Seen, shop: Shop, wish: Wish, found: Pr
   assertSame(bill, expected, about)
   assertBalanced(bill, about)
   note(seen, bill)
+  if (found.lines.some(({ addedSteps }) => addedSteps !== undefined)) seen.stepped += 1
   if (bill.grandTotal === 0) return
   const captured = chance.inHundred(20) ? chance.between(1, bill.grandTotal) : bill.grandTotal
   seen.refunds += giveBack(chance, refundable(bill, wish, captured), about)
@@ -73,6 +84,8 @@ export const checkPrices = Effect.fnUntraced(function*(seed: number, carts: numb
   const seen: Seen = {
     carts: 0,
     unserved: 0,
+    unpriced: 0,
+    stepped: 0,
     discounted: 0,
     stacked: 0,
     taxed: 0,

@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Answer, api, at } from "../support/TestApp.ts"
 import { assertBalanced, assertSame, orderedBill, quotedBill } from "./Agreement.ts"
-import { type Bill, billOf, unserved } from "./Bill.ts"
+import { type Bill, billOf, unpriced, unserved } from "./Bill.ts"
 import type { countedPayments } from "./CountedPayments.ts"
 import { addressOf } from "./Decided.ts"
 import { buyerOf, type OpenShop } from "./OpenShop.ts"
@@ -68,6 +68,7 @@ export const buy = Effect.fnUntraced(
   function*(open: OpenShop, payments: ReturnType<typeof countedPayments>, wish: Wish, about: string) {
     const as = buyerOf(open, wish)
     const bill = billOf(open.shop, wish)
+    if (bill === unpriced) return assert.fail(`${about}: shops over HTTP have no plugin`)
     const { cartId, lines } = yield* filledCart(open, wish, bill, about)
     const asked = {
       currency: wish.currency,

@@ -23,6 +23,8 @@ export interface ShopProduct {
   readonly weightGrams: number
   readonly taxClass: string | null
   readonly prices: ReadonlyArray<ShopPrice>
+  /** What a plugin adds to the price, in minor units of any currency. */
+  readonly steps: ReadonlyArray<{ readonly perUnit: number; readonly perLine: number; readonly taxable: boolean }>
 }
 
 /** A rule that changes prices; `product` and `group` are indices where it is for one only. No two have one priority. */

@@ -7,6 +7,7 @@ import type { Conflict, NotFound, Unavailable, ValidationFailed } from "../error
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { type CartId, type CartLineId, newId, type VariantId } from "../ids/Id.ts"
+import { linePricings } from "../pricing/LinePricing.ts"
 import { Prices } from "../pricing/Prices.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
@@ -34,6 +35,7 @@ class VariantRequired
 class NoPrice
   extends invalid("NoPrice", "unitPriceSnapshot", "This item has no price in the cart's currency.", "no_price")
 {}
+class NotPriced extends invalid("NotPriced", "metadata", (reason: string) => reason, "not_priced") {}
 export class LineNotFound extends notFound("CartLine", "Cart item not found.") {}
 
 /** A line to add; its cart gives it the currency. */
@@ -150,6 +152,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   toChange: (cartId: CartId, lineId: CartLineId | null) => Effect.Effect<StoredCart, E2, R2>
 ) {
   const [repo, cartActor, hooks, prices] = yield* Effect.all([CartRepo, CartActor, Hooks, Prices])
+  const linePricing = yield* linePricings
 
   /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
   const findLine = Effect.fnUntraced(function*(cartId: CartId, itemId: CartLineId) {
@@ -176,12 +179,17 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       // Only after the admission: this error would reveal that the cart exists.
       const refusal = refusalOf(offer, sender.actor, chosen.variantId)
       if (refusal !== undefined) return yield* refusal
-      const unitPriceSnapshot = priceIn(seen.cart.currency, offer?.groupIds ?? []) ?? item.unitPriceSnapshot
-      if (unitPriceSnapshot === undefined) return yield* new NoPrice()
+      const unitPrice = priceIn(seen.cart.currency, offer?.groupIds ?? []) ?? item.unitPriceSnapshot
+      if (unitPrice === undefined) return yield* new NoPrice()
+      const { currency, customerId } = seen.cart
+      const [priced] = yield* Effect.mapError(
+        linePricing.priced({ currency, customerId, lines: [{ ...chosen, unitPrice }] }),
+        ({ message }) => new NotPriced(message)
+      )
       const line = yield* cartActor.addLine(cartId, sender, seen, {
         ...chosen,
         id: newId(),
-        unitPriceSnapshot,
+        unitPriceSnapshot: priced?.unitPrice ?? unitPrice,
         addedAt
       })
       yield* hooks.after("cart.afterAddItem", line, item)

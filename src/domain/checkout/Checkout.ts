@@ -5,6 +5,7 @@ import { CartId, PromotionId } from "../ids/Id.ts"
 import { CurrencyCode } from "../money/Money.ts"
 import { Order } from "../orders/Order.ts"
 import { Amount, maybe } from "../pricing/Bounds.ts"
+import { PriceSteps } from "../pricing/PriceSteps.ts"
 import { FreeText, keyText, ShopperObject, ShortText, Text } from "../text/Storable.ts"
 
 /** Delivery address; stored with the order (contract §3.1). */
@@ -189,7 +190,8 @@ export const Quote = Schema.Struct({
     totalPrice: Minor,
     discountAmount: Minor,
     taxAmount: Minor,
-    isCustomPrice: Schema.Boolean
+    isCustomPrice: Schema.Boolean,
+    priceSteps: PriceSteps
   })),
   appliedPromotions: Schema.Array(Schema.Struct({
     promotionId: PromotionId,

@@ -6,8 +6,10 @@ import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import { isDigital } from "../fulfillment/Fulfillment.ts"
 import { type CustomerId, newId, type OrderLineId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
+import { linePricings } from "../pricing/LinePricing.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
 import { Prices } from "../pricing/Prices.ts"
+import { perLine, type PriceSteps, taxableAmount } from "../pricing/PriceSteps.ts"
 import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
 import type { PromotionRow, PromotionUsage } from "../promotions/PromotionRules.ts"
 import { Promotions } from "../promotions/Promotions.ts"
@@ -33,7 +35,7 @@ type PriceFactors = Omit<PricingRequest, "metadata">
  */
 export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
   make: Effect.gen(function*() {
-    const [prices, promotions, shipping, taxes] = yield* Effect.all([Prices, Promotions, ShippingPrices, Taxes])
+    const [promotions, shipping, taxes, priced] = yield* Effect.all([Promotions, ShippingPrices, Taxes, linePrices])
     const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
 
     const buyerOf = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
@@ -53,17 +55,11 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
       return { customerId, groups } satisfies Buyer
     })
 
-    const priced = Effect.fnUntraced(function*(cart: Basket, groups: ReadonlyArray<string>) {
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const resolved = yield* prices.resolveLines(cart.lines, cart.currency, groups, now)
-      return yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
-    })
-
     const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
       const buyer = yield* buyerOf(cart, request, own)
       const [lines, candidates] = yield* Effect.all(
         [
-          priced(cart, buyer.groups),
+          priced(cart, buyer),
           promotions.candidates(request.promotionCodes ?? [], buyer.customerId, cart.email)
         ],
         { concurrency: "unbounded" }
@@ -111,6 +107,26 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
   static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
 }
 
+/** Prices the lines by the catalog and the line pricing of plugins, in one statement for all of them. */
+const linePrices = Effect.map(
+  Effect.all([Prices, linePricings]),
+  ([prices, linePricing]) =>
+    Effect.fnUntraced(function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer) {
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const resolved = yield* prices.resolveLines(cart.lines, currency, groups, now)
+      const lines = yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
+      // An agreed price is final: steps that were part of it then are part of it still.
+      const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
+      const stepped = yield* Effect.mapError(
+        linePricing.priced({ currency, customerId, lines: open }),
+        ({ message }) => CheckoutFailed.of(message)
+      )
+      const rest = stepped.values()
+      const all = lines.map((line) => line.agreed?.unitPrice === undefined ? rest.next().value ?? line : line)
+      return yield* Effect.forEach(all, discountWithin)
+    })
+)
+
 const totalsInput = (
   currency: string,
   lines: ReadonlyArray<PricedLine>,
@@ -123,24 +139,30 @@ const totalsInput = (
   shippingTotal: total
 })
 
-/** Sets the price of a line; fails for an unavailable line, a missing price or a discount above the line's total. */
+/** Sets the price of a line; fails for an unavailable line or a missing price. */
 const withPrice = (line: BasketLine, price: ResolvedPrice | null): Effect.Effect<PricedLine, CheckoutFailed> => {
   const { agreed, entityType } = line
   const title = line.title ?? line.entityId
   if (!line.available || entityType === null) return Effect.fail(CheckoutFailed.of(`${title} is no longer available.`))
   const linePrice = agreed?.unitPrice === undefined
     ? price && snapshotPrice(price)
-    : { unitPrice: agreed.unitPrice, basePriceId: null }
-  if (linePrice === null) return Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
-  const priced = { ...line, entityType, title, ...linePrice }
-  return agreedTotal(priced) < 0
-    ? Effect.fail(CheckoutFailed.of(`The discount of ${title} is more than the line comes to.`))
-    : Effect.succeed(priced)
+    : { unitPrice: agreed.unitPrice, basePriceId: null, ...addedStepsOf(agreed.priceSteps) }
+  return linePrice === null
+    ? Effect.fail(CheckoutFailed.of(`Cannot resolve price for ${line.entityId}.`))
+    : Effect.succeed({ ...line, entityType, title, ...linePrice })
 }
 
+const addedStepsOf = (addedSteps: PriceSteps = []) => addedSteps.length === 0 ? {} : { addedSteps }
+
+/** Fails for a discount by staff, or of the steps, above the line's total. */
+const discountWithin = (line: PricedLine): Effect.Effect<PricedLine, CheckoutFailed> =>
+  agreedTotal(line) < 0
+    ? Effect.fail(CheckoutFailed.of(`The discount of ${line.title} is more than the line comes to.`))
+    : Effect.succeed(line)
+
 /** The total of a line after the discount by staff and before promotions. */
-const agreedTotal = ({ agreed, quantity, unitPrice }: Pick<PricedLine, "agreed" | "quantity" | "unitPrice">): number =>
-  unitPrice * quantity - (agreed?.discount ?? 0)
+const agreedTotal = ({ addedSteps = [], agreed, quantity, unitPrice }: PricedLine): number =>
+  unitPrice * quantity + perLine(addedSteps) - (agreed?.discount ?? 0)
 
 /** The usage of a promotion without that of the edited order. */
 const byOthers = (usage: PromotionUsage, { id }: PromotionRow, { used }: Basket): PromotionUsage =>
@@ -152,7 +174,7 @@ const inCurrency = (promotion: PromotionRow, currency: string): PromotionRow => 
   currency: promotion.currency ?? currency
 })
 
-type PricedLine = BasketLine & Pick<PricedCartLine, "basePriceId" | "priceSteps"> & {
+type PricedLine = BasketLine & Pick<PricedCartLine, "addedSteps" | "basePriceId" | "priceSteps"> & {
   readonly entityType: string
   readonly title: string
   readonly unitPrice: number
@@ -192,8 +214,8 @@ const taxableOf = (
 ): Taxable => ({
   currency,
   address: shippingAddress,
-  lines: lines.map(({ discountAmount, quantity, taxClass, totalPrice }) => ({
-    amount: totalPrice - discountAmount,
+  lines: lines.map(({ addedSteps = [], discountAmount, quantity, taxClass, totalPrice }) => ({
+    amount: taxableAmount({ discountAmount, priceSteps: addedSteps, quantity, totalPrice }),
     quantity,
     taxClass
   })),
@@ -238,6 +260,7 @@ const assemble = (
       ...Struct.pick(line, Struct.keys(Line.fields)),
       ...Struct.pick(line, ["unitPrice", "totalPrice", "discountAmount", "taxAmount", "basePriceId"]),
       ...(line.priceSteps === undefined ? {} : { priceSteps: line.priceSteps }),
+      ...addedStepsOf(line.addedSteps),
       ...(line.agreed?.isCustomPrice === true ? { isCustomPrice: true } : {}),
       ...(line.agreed === undefined || line.agreed.discount === 0 ? {} : { manualDiscount: line.agreed.discount })
     })),

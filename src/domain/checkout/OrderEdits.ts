@@ -69,7 +69,8 @@ const existingLine = (line: OrderLine, snapshot: ClaimedLine | undefined): Baske
     lineId: line.id,
     unitPrice: line.unitPrice,
     isCustomPrice: line.isCustomPrice,
-    discount: manualDiscountOf(line)
+    discount: manualDiscountOf(line),
+    priceSteps: line.priceSteps
   }
 })
 
@@ -91,7 +92,7 @@ const withLine = (order: Order, lines: ReadonlyArray<BasketLine>, line: BasketLi
   const more = (one: BasketLine): BasketLine => ({
     ...mergedLine(one, line),
     available: line.available,
-    agreed: one.agreed && { ...one.agreed, unitPrice: undefined }
+    agreed: one.agreed && { ...one.agreed, unitPrice: undefined, priceSteps: undefined }
   })
   return { type: "orders.changeLine", lines: lines.map((one) => (one === same ? more(one) : one)), hold }
 }
@@ -109,6 +110,7 @@ const changedAgreement = (
     lineId: before.lineId,
     isCustomPrice: custom,
     unitPrice: isCustomPrice === true ? given?.unitPrice : previous,
+    priceSteps: isCustomPrice === true || previous === undefined ? undefined : before.priceSteps,
     discount: discountAmount === undefined ? before.discount : discountAmount ?? 0
   }
 }

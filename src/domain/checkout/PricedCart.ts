@@ -4,6 +4,7 @@ import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId } from 
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
+import { PriceSteps } from "../pricing/PriceSteps.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
 
 /** A chosen line with current catalog data; `entityType` is null when the organization does not have the entity. */
@@ -30,6 +31,8 @@ export interface Agreement {
   readonly isCustomPrice: boolean
   /** Discount by staff on the full line, before promotions; at most the line's total. */
   readonly discount: number
+  /** Steps that are in `unitPrice` and beside it already. */
+  readonly priceSteps?: PriceSteps | undefined
 }
 
 /** A line to be priced: of a cart, a staff request or an edited order. */
@@ -71,6 +74,8 @@ export const PricedCartLine = Schema.Struct({
   /** The price row of `unitPrice`, null for the entity's base price, and the steps of its modifiers. */
   basePriceId: Schema.optional(Schema.NullOr(Schema.String)),
   priceSteps: Schema.optional(Schema.Array(BreakdownStep)),
+  /** Steps of plugins, which follow those. */
+  addedSteps: Schema.optionalKey(PriceSteps),
   /** Staff set the unit price; `manualDiscount` is their part of `discountAmount`. */
   isCustomPrice: Schema.optional(Schema.Boolean),
   manualDiscount: Schema.optional(Minor)
@@ -211,11 +216,12 @@ export const shippedBy = ({ shippingMethod, shippingRateId }: PricedCart) =>
 /** The order line of a priced line; its metadata keeps the discount by staff for later edits. */
 export const orderLineOf = (
   orderId: OrderId,
-  { basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
+  { addedSteps = [], basePriceId: _, isCustomPrice = false, manualDiscount, priceSteps: __, ...line }: PricedCartLine
 ): OrderLine => ({
   ...line,
   orderId,
   isCustomPrice,
+  priceSteps: addedSteps,
   refundedQuantity: 0,
   fulfillmentStatus: "unfulfilled",
   metadata: { ...chosenMetadata(line), ...(manualDiscount === undefined ? {} : { manualDiscount }) }

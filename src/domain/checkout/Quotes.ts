@@ -167,9 +167,10 @@ export const basketWithout = (
 const quoteOf = (pricedCart: PricedCart): Quote => ({
   currency: pricedCart.currency,
   ...totalsOf(pricedCart),
-  lineItems: pricedCart.lines.map(({ isCustomPrice = false, ...line }) => ({
+  lineItems: pricedCart.lines.map(({ addedSteps = [], isCustomPrice = false, ...line }) => ({
     ...Struct.omit(line, ["id", "basePriceId", "priceSteps", "manualDiscount"]),
-    isCustomPrice
+    isCustomPrice,
+    priceSteps: addedSteps
   })),
   appliedPromotions: appliedIn(pricedCart),
   rejectedPromotionCodes: pricedCart.rejectedCodes

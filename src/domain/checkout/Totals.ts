@@ -1,11 +1,14 @@
 import { Data, Result } from "effect"
 import { allocate, type AmountOutOfRange, type Minor, minor, sum, times } from "../money/Money.ts"
+import { perLine, type PriceSteps } from "../pricing/PriceSteps.ts"
 
 /** A line to be priced: whole units and the unit price before discount and tax, in minor units. */
 export interface TotalsLine {
   readonly key: string
   readonly quantity: number
   readonly unitPrice: number
+  /** Steps of its price. Those of a unit are in `unitPrice`; those of the line are added to its total. */
+  readonly addedSteps?: PriceSteps
 }
 
 /** A discount on the order, or on the lines at the given indices only. Minor units, not negative. */
@@ -123,6 +126,10 @@ export const payable = (
   }
 ): number => before - discount + (taxIncluded ? 0 : tax)
 
+/** Unit price times quantity, and what the steps of its price add once. */
+const lineTotal = ({ addedSteps = [], quantity, unitPrice }: Omit<TotalsLine, "key">) =>
+  Result.flatMap(times(unitPrice, quantity, "line total"), (units) => minor(units + perLine(addedSteps), "line total"))
+
 const isWhole = (quantity: number): boolean => Number.isSafeInteger(quantity) && quantity >= 0
 
 /**
@@ -135,7 +142,7 @@ export const orderTotals = <L extends TotalsLine>(input: TotalsInput<L>): Result
     const { currency, lines, taxIncluded = false } = input
     if (!lines.every((line) => isWhole(line.quantity))) return yield* refuse("A quantity is not a whole number.")
     yield* minors(lines.map((line) => line.unitPrice), "unit price")
-    const totals = yield* Result.all(lines.map((line) => times(line.unitPrice, line.quantity, "line total")))
+    const totals = yield* Result.all(lines.map(lineTotal))
     const subtotal = yield* minorSum(totals, "subtotal")
     yield* minors(input.discounts.map((discount) => discount.amount), "discount")
     const discounts = allocateDiscounts(totals, input.discounts)

@@ -1,5 +1,6 @@
-import { Context, Layer, Schema } from "effect"
+import { Context, Layer, Schema, Struct } from "effect"
 import type { Order } from "../orders/Order.ts"
+import { PriceSteps } from "../pricing/PriceSteps.ts"
 import { addressLines } from "../text/DisplayText.ts"
 
 /** A deployment's settings of invoices and receipts (docs/orders.md). */
@@ -90,7 +91,8 @@ const Line = Schema.Struct({
   tax: Amount,
   /** What is paid for the line: after its discount, with its tax. */
   amount: Amount,
-  notes: Schema.optional(Schema.NullOr(Schema.String))
+  notes: Schema.optional(Schema.NullOr(Schema.String)),
+  priceSteps: Schema.optional(PriceSteps)
 })
 
 /**
@@ -163,15 +165,11 @@ export const contentOf = (
     placedAt: order.placedAt,
     currency: order.currency,
     locale,
-    lines: order.lineItems.map(({ discountAmount, notes, quantity, sku, taxAmount, title, totalPrice, unitPrice }) => ({
-      title,
-      sku,
-      quantity,
-      unitPrice,
+    lines: order.lineItems.map(({ discountAmount, taxAmount, totalPrice, ...line }) => ({
+      ...Struct.pick(line, ["title", "sku", "quantity", "unitPrice", "notes", "priceSteps"]),
       discount: discountAmount,
       tax: taxAmount,
-      amount: totalPrice - discountAmount + (taxIncluded ? 0 : taxAmount),
-      notes
+      amount: totalPrice - discountAmount + (taxIncluded ? 0 : taxAmount)
     })),
     subtotal: order.subtotal,
     discountTotal: order.discountTotal,

@@ -1,3 +1,4 @@
+import type { PriceStep } from "../pricing/PriceSteps.ts"
 import { moneyText } from "../text/DisplayText.ts"
 import type { InvoiceContent, InvoiceWords } from "./Invoice.ts"
 
@@ -36,7 +37,7 @@ export interface ShownDocument {
   readonly facts: ReadonlyArray<Fact>
   readonly parties: ReadonlyArray<{ readonly label: string; readonly lines: ReadonlyArray<string> }>
   readonly columns: ReadonlyArray<string>
-  /** Under its title a line has its SKU and its notes, one text each as the other columns. */
+  /** Under its title a line has its SKU, the steps of its price and its notes, one text each as the other columns. */
   readonly rows: ReadonlyArray<{
     readonly title: string
     readonly details: ReadonlyArray<string>
@@ -52,6 +53,9 @@ export interface ShownDocument {
   readonly notes: ReadonlyArray<string>
   readonly page: string
 }
+
+/** Of a unit, or of the line. */
+const stepAmount = ({ amountPerLine = 0, amountPerUnit = amountPerLine }: PriceStep): number => amountPerUnit
 
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, " ").trim()
 
@@ -173,9 +177,11 @@ export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocu
       { label: words.shipTo, lines: content.shipTo.map(oneLine) }
     ].filter(({ lines }) => lines.length > 0),
     columns: [words.item, words.quantity, words.unitPrice, words.discount, words.tax, words.amount],
-    rows: content.lines.map(({ amount, discount, notes, quantity, sku, tax, title, unitPrice }) => ({
+    rows: content.lines.map(({ amount, discount, notes, priceSteps = [], quantity, sku, tax, title, unitPrice }) => ({
       title: oneLine(title),
-      details: [sku, notes].map((text) => oneLine(text ?? "")).filter((text) => text !== ""),
+      details: [sku, ...priceSteps.map((step) => `${step.label} ${money(stepAmount(step))}`), notes].map((text) =>
+        oneLine(text ?? "")
+      ).filter((text) => text !== ""),
       cells: [String(quantity), money(unitPrice), some(-discount), some(tax), money(amount)]
     })),
     totals: totalsOf(content, words),

@@ -3,6 +3,7 @@ import { Line } from "../carts/Line.ts"
 import { forbidden, notFound } from "../errors/ErrorKinds.ts"
 import { type CartId, CustomerId, isUuid, OrderId, OrderLineId, OrderNoteId } from "../ids/Id.ts"
 import { Amount, Time } from "../pricing/Bounds.ts"
+import { PriceSteps } from "../pricing/PriceSteps.ts"
 import { Table } from "../records/Table.ts"
 import { keyText } from "../text/Storable.ts"
 import { OrderStatus } from "./OrderStatus.ts"
@@ -27,7 +28,9 @@ export const OrderLine = Schema.Struct({
   taxAmount: Amount,
   discountAmount: Amount,
   refundedQuantity: Schema.Int,
-  fulfillmentStatus: LineFulfillment
+  fulfillmentStatus: LineFulfillment,
+  /** Steps of plugins that are part of the line's price. */
+  priceSteps: PriceSteps.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }).annotate({ identifier: "OrderLine" })
 export type OrderLine = typeof OrderLine.Type
 

@@ -189,5 +189,13 @@ export const migrations = {
         unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
         fulfillment_status, metadata, notes
       from order_lines`
+  ),
+  "0004_price_steps": statements(
+    "alter table order_lines add column price_steps jsonb not null default '[]'",
+    `create or replace view order_lines_read as
+      select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
+        unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
+        fulfillment_status, metadata, notes, price_steps
+      from order_lines`
   )
 }

@@ -5,6 +5,7 @@ import type { Task } from "../../domain/jobs/Task.ts"
 import type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 import type { Manifest } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
+import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
 import { type PluginContext, PluginHost } from "./PluginHost.ts"
 import type { BuiltRoute, PluginTools, Route } from "./routes/PluginRoute.ts"
 import type { Described } from "./routes/RouteShape.ts"
@@ -48,6 +49,10 @@ export interface PluginManifest<Services = never> extends Partial<Omit<Manifest,
   readonly orderProjection?: (
     context: PluginContext
   ) => OrderProjection | Effect.Effect<OrderProjection, never, NoInfer<Services>>
+  /** Steps that it adds to the prices of lines (`LinePricing`). */
+  readonly linePricing?: (
+    context: PluginContext
+  ) => LinePricing | Effect.Effect<LinePricing, never, NoInfer<Services>>
 }
 
 /** What a plugin needs of the process to be installed. */
@@ -64,6 +69,7 @@ export interface InstalledPlugin {
   readonly tasks: ReadonlyArray<Task>
   readonly routes: ReadonlyArray<BuiltRoute>
   readonly orderProjection: OrderProjection | undefined
+  readonly linePricing: LinePricing | undefined
 }
 
 /** A plugin as a deployment lists it: `plugins: [marketplace(), loyalty]`. */
@@ -88,11 +94,11 @@ const listed = <A, Services>(
     ? Effect.provideContext(list, services)
     : Effect.succeed(list)
 
-const projectionOf = <Services>(
-  projection: OrderProjection | Effect.Effect<OrderProjection, never, Services> | undefined,
+const given = <A, Services>(
+  extension: A | Effect.Effect<A, never, Services> | undefined,
   services: Context.Context<Services>
-): Effect.Effect<OrderProjection | undefined> =>
-  Effect.isEffect(projection) ? Effect.provideContext(projection, services) : Effect.succeed(projection)
+): Effect.Effect<A | undefined> =>
+  Effect.isEffect(extension) ? Effect.provideContext(extension, services) : Effect.succeed(extension)
 
 /** A plugin without a layer has no services, which is what the default of the type parameter says. */
 const noServices = Layer.empty as Layer.Layer<never, never, never>
@@ -122,7 +128,8 @@ export const definePlugin = <Services = never>(manifest: PluginManifest<Services
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: yield* listed(manifest.tasks?.(context), services),
         routes,
-        orderProjection: yield* projectionOf(manifest.orderProjection?.(context), services)
+        orderProjection: yield* given(manifest.orderProjection?.(context), services),
+        linePricing: yield* given(manifest.linePricing?.(context), services)
       }
     })
   }

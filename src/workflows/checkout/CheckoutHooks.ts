@@ -13,14 +13,23 @@ import type { OrderId } from "../../domain/ids/Id.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
+import { perUnit } from "../../domain/pricing/PriceSteps.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
 import type { CheckoutPayload } from "./Checkouts.ts"
 
 /** The steps that led to the unit price of a line, in minor units (contract §0.5). */
-const priceBreakdown = ({ basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => [
-  firstStep(priceSteps[0]?.amountBefore ?? unitPrice, basePriceId ?? null),
-  ...priceSteps
-]
+const priceBreakdown = ({ addedSteps = [], basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => {
+  const added = addedSteps.filter(({ amountPerUnit }) => amountPerUnit !== undefined)
+  const catalog = unitPrice - perUnit(added)
+  return [
+    firstStep(priceSteps[0]?.amountBefore ?? catalog, basePriceId ?? null),
+    ...priceSteps,
+    ...added.map(({ amountPerUnit: delta = 0, code, label }, index) => {
+      const amountBefore = catalog + perUnit(added.slice(0, index))
+      return { label, amountBefore, delta, amountAfter: amountBefore + delta, metadata: { code } }
+    })
+  ]
+}
 
 type RequestData =
   & Pick<CheckoutData, "cartId" | "idempotencyKey" | "orderId" | "paymentMethodId" | "paymentMethodToken">

@@ -4,6 +4,7 @@ import { defineTask, GiveUp, type Retries, type Task, type TaskCall } from "../.
 import { askOutside, OutsideFailed } from "../../domain/modules/OutsideService.ts"
 import type { Order } from "../../domain/orders/Order.ts"
 import { Orders } from "../../domain/orders/Orders.ts"
+import { taxableAmount } from "../../domain/pricing/PriceSteps.ts"
 import { type TaxAdapter, type TaxedOrder, TaxSettings } from "../../domain/tax/TaxAdapter.ts"
 import { isVoid, reportTaxSlug, taxQueue, voidTaxSlug } from "../../domain/tax/TaxNotices.ts"
 
@@ -28,12 +29,12 @@ const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
   currency: order.currency,
   placedAt: order.placedAt,
   address: order.shippingAddress,
-  lines: order.lineItems.map(({ discountAmount, id, quantity, sku, taxAmount, title, totalPrice }) => ({
+  lines: order.lineItems.map(({ id, quantity, sku, taxAmount, title, ...line }) => ({
     lineItemId: id,
     title,
     sku,
     quantity,
-    amount: totalPrice - discountAmount,
+    amount: taxableAmount({ ...line, quantity }),
     taxAmount
   })),
   shippingTotal: order.shippingTotal,

@@ -46,7 +46,12 @@ const totalsOf = ({ currency, lineItems, ...record }: OrderRecord) => {
   const isGiven = (field: "discountAmount" | "taxAmount") => lineItems.some((line) => typeof line[field] === "number")
   return orderTotals({
     currency,
-    lines: lineItems.map(({ quantity, unitPrice }, index) => ({ key: String(index), quantity, unitPrice })),
+    lines: lineItems.map(({ priceSteps, quantity, unitPrice }, index) => ({
+      key: String(index),
+      quantity,
+      unitPrice,
+      addedSteps: priceSteps ?? []
+    })),
     discounts: isGiven("discountAmount")
       ? lineItems.map(({ discountAmount }, index) => ({ amount: discountAmount ?? 0, eligibleLines: [index] }))
       : [{ amount: record.discountTotal ?? 0 }],
@@ -98,10 +103,11 @@ const contentOf = (record: OrderRecord, totals: Totals) => {
   const isOver = record.status === "fulfilled" || record.status === "refunded"
   const unsentOfLine: Pick<
     OrderLine,
-    "entityType" | "fulfillmentStatus" | "metadata" | "refundedQuantity" | "sku"
+    "entityType" | "fulfillmentStatus" | "metadata" | "priceSteps" | "refundedQuantity" | "sku"
   > = {
     sku: null,
     metadata: {},
+    priceSteps: [],
     entityType: "product",
     refundedQuantity: 0,
     fulfillmentStatus: isOver ? "fulfilled" : "unfulfilled"

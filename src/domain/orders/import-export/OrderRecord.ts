@@ -6,6 +6,7 @@ import { Email } from "../../customers/Customer.ts"
 import { isoTime } from "../../events/ChangeLogRepo.ts"
 import { CurrencyCode } from "../../money/Money.ts"
 import { Amount, maybe, Moment, Units } from "../../pricing/Bounds.ts"
+import { PriceSteps } from "../../pricing/PriceSteps.ts"
 import { orderedJsonOf } from "../../records/Table.ts"
 import { FreeText, keyText, StorableObject } from "../../text/Storable.ts"
 import { isOrderNumber, LineFulfillment } from "../Order.ts"
@@ -41,6 +42,7 @@ export const LineRecord = Schema.Struct({
   fulfillmentStatus: maybe(LineFulfillment),
   notes: Schema.NullOr(LineNotes).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   metadata: maybe(StorableObject),
+  priceSteps: maybe(PriceSteps),
   entityId: unread,
   variantId: unread
 })

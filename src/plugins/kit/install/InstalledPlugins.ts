@@ -7,6 +7,7 @@ import { Tasks } from "../../../domain/jobs/Task.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
 import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
+import { LinePricings } from "../../../domain/pricing/LinePricing.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
@@ -63,7 +64,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
   make: Effect.gen(function*() {
     const settings = yield* AppConfig
     const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
-    const projections = yield* OrderProjections
+    const [projections, pricings] = yield* Effect.all([OrderProjections, LinePricings])
     const own = yield* Effect.context<never>()
     /** Whose a task is, by its slug. */
     const owners = new Map<string, string>()
@@ -92,6 +93,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         yield* tasks.register(task)
       }
       if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
+      if (installed.linePricing !== undefined) yield* pricings.register(installed.linePricing)
       return installed.routes.map((route) => ({ plugin: plugin.id, route }))
     })
 

@@ -1,0 +1,113 @@
+import { Cause, Context, Data, Effect, Exit, Layer, Option, Schema } from "effect"
+import { CurrentActor } from "../access/Actor.ts"
+import { wasCutOff } from "../errors/Transience.ts"
+import { HookRefusal } from "../hooks/Hook.ts"
+import type { CustomerId, EntityId, VariantId } from "../ids/Id.ts"
+import { perUnit, PriceSteps } from "./PriceSteps.ts"
+
+/** A line whose price steps are wanted; minor units. */
+export interface LineToPrice {
+  readonly entityId: EntityId
+  readonly variantId: VariantId | null
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly quantity: number
+  /** Price of a unit by the catalog, and by the steps of plugins that are listed before. */
+  readonly unitPrice: number
+}
+
+/** The lines of one cart, order or quote, and who they are for. */
+export interface LinesToPrice<L extends LineToPrice = LineToPrice> {
+  readonly organizationId: string
+  readonly currency: string
+  /** Null for a guest. */
+  readonly customerId: CustomerId | null
+  readonly lines: ReadonlyArray<L>
+}
+
+/**
+ * Adds steps to the prices of lines (`linePricing` of a plugin). Asked once for all lines of a cart and again at each
+ * pricing of it, so equal lines must give equal steps: what was quoted is what is charged. Acts as the request's actor.
+ * Gives the steps of each line in their order; a `HookRefusal` says to the shopper why there is no price.
+ */
+export type LinePricing = (
+  request: LinesToPrice
+) => Effect.Effect<ReadonlyArray<PriceSteps>, HookRefusal, CurrentActor>
+
+/** The lines have no price; the message is for the shopper. */
+export class LinePricingFailed extends Data.TaggedError("LinePricingFailed")<{ readonly message: string }> {}
+
+/** A line with its steps, and with those of a unit in its unit price. */
+export type SteppedLine<L extends LineToPrice> = L & { readonly addedSteps?: PriceSteps }
+
+const decode = Schema.decodeUnknownEffect(Schema.Array(PriceSteps))
+
+const timeLimit = "10 seconds"
+
+const broken = (cause: unknown) =>
+  Effect.andThen(
+    Effect.logError("the line pricing of a plugin is broken", cause),
+    Effect.fail(new LinePricingFailed({ message: "The items could not be priced. Try again later." }))
+  )
+
+/** The steps of one plugin. A mistake of its code is logged; the shopper sees the text of a refusal only. */
+const ask = Effect.fnUntraced(function*(pricing: LinePricing, request: LinesToPrice) {
+  const exit = yield* Effect.exit(Effect.timeout(Effect.suspend(() => pricing(request)), timeLimit))
+  if (Exit.isFailure(exit)) {
+    const error = Cause.squash(exit.cause)
+    if (error instanceof HookRefusal) return yield* new LinePricingFailed({ message: error.message })
+    return yield* wasCutOff(error) ? Effect.die(error) : broken(exit.cause)
+  }
+  const steps = yield* Effect.catch(decode(exit.value), broken)
+  const isUsable = steps.length === request.lines.length &&
+    steps.flat().every(({ amountPerLine = 0, amountPerUnit = 0, taxable }) =>
+      taxable !== false || (amountPerUnit >= 0 && amountPerLine >= 0)
+    )
+  return isUsable ? steps : yield* broken("It gave not one list for each line, or a step below zero without tax.")
+})
+
+const withSteps = <L extends LineToPrice>(line: SteppedLine<L>, steps: PriceSteps) =>
+  steps.length === 0
+    ? line
+    : { ...line, unitPrice: line.unitPrice + perUnit(steps), addedSteps: [...line.addedSteps ?? [], ...steps] }
+
+const stepped = Effect.fnUntraced(function*<L extends LineToPrice>(pricing: LinePricing, request: LinesToPrice<L>) {
+  const steps = yield* ask(pricing, request)
+  const lines = request.lines.map((line, index): SteppedLine<L> => withSteps(line, steps[index] ?? []))
+  return lines.every(({ unitPrice }) => Number.isSafeInteger(unitPrice) && unitPrice >= 0)
+    ? lines
+    : yield* new LinePricingFailed({ message: "The price of an item would be below zero." })
+})
+
+/** An empty registry. */
+export const emptyLinePricings = () => {
+  const pricings: Array<LinePricing> = []
+  return {
+    /** Adds one while the process starts. */
+    register: (pricing: LinePricing) => Effect.sync(() => void pricings.push(pricing)),
+    /** The lines with the steps of all plugins, in their order. Nothing is called where none adds any. */
+    priced: <L extends LineToPrice>(
+      request: Omit<LinesToPrice<L>, "organizationId">
+    ): Effect.Effect<ReadonlyArray<SteppedLine<L>>, LinePricingFailed, CurrentActor> =>
+      pricings.length === 0 || request.lines.length === 0
+        ? Effect.succeed(request.lines)
+        : Effect.flatMap(CurrentActor, ({ organizationId }) =>
+          Effect.reduce(
+            pricings,
+            (): ReadonlyArray<SteppedLine<L>> => request.lines,
+            (lines, pricing) => stepped(pricing, { ...request, organizationId, lines })
+          ))
+  }
+}
+
+/** The line pricing of the plugins of this process (docs/plugins.md). */
+export class LinePricings extends Context.Service<LinePricings>()("stoa/domain/pricing/LinePricings", {
+  make: Effect.sync(emptyLinePricings)
+}) {
+  static readonly layer = Layer.effect(LinePricings, LinePricings.make)
+}
+
+/** Those of this process; none where a service is built alone, as in some tests. */
+export const linePricings: Effect.Effect<LinePricings["Service"]> = Effect.map(
+  Effect.serviceOption(LinePricings),
+  Option.getOrElse(emptyLinePricings)
+)

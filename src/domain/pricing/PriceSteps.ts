@@ -1,0 +1,49 @@
+import { Schema } from "effect"
+import { allocate } from "../money/Money.ts"
+import { FreeText, keyText } from "../text/Storable.ts"
+
+const Signed = Schema.Int.annotate({ description: "Minor units; below zero takes off." })
+
+/** A step that a plugin added to the price of a line: a modifier, a deposit, a fee (docs/plugins.md). Minor units. */
+export const PriceStep = Schema.Struct({
+  code: keyText(64),
+  label: FreeText.check(Schema.isMaxLength(255)),
+  /** Part of the line's unit price. */
+  amountPerUnit: Schema.optionalKey(Signed),
+  /** Once for the line, beside unit price times quantity. */
+  amountPerLine: Schema.optionalKey(Signed),
+  /** False: no tax on it, as on some deposits. */
+  taxable: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "PriceStep" })
+export type PriceStep = typeof PriceStep.Type
+
+const maxSteps = 50
+
+/** The steps of a line. */
+export const PriceSteps = Schema.Array(PriceStep).check(Schema.isMaxLength(maxSteps))
+export type PriceSteps = typeof PriceSteps.Type
+
+/** What steps add to the price of one unit. */
+export const perUnit = (steps: PriceSteps): number =>
+  steps.reduce((sum, { amountPerUnit = 0 }) => sum + amountPerUnit, 0)
+
+/** What steps add to the line besides its units. */
+export const perLine = (steps: PriceSteps): number =>
+  steps.reduce((sum, { amountPerLine = 0 }) => sum + amountPerLine, 0)
+
+/**
+ * What of a line is taxed, in minor units: its price after discount, without the share of steps that are not taxable.
+ * The discount is shared by largest remainder.
+ */
+export const taxableAmount = (line: {
+  readonly discountAmount: number
+  readonly priceSteps: PriceSteps
+  readonly quantity: number
+  readonly totalPrice: number
+}): number => {
+  const { discountAmount, priceSteps, quantity, totalPrice } = line
+  const untaxed = priceSteps.filter(({ taxable }) => taxable === false)
+  const exempt = Math.min(totalPrice, perUnit(untaxed) * quantity + perLine(untaxed))
+  const net = totalPrice - discountAmount
+  return exempt === 0 ? net : allocate(net, [totalPrice - exempt, exempt])[0] ?? 0
+}
