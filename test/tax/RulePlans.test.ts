@@ -46,6 +46,9 @@ const seedMany = inBulk(Effect.gen(function*() {
     select gen_random_uuid(), 'org_default', 'active', 'USD', 'h', now() + interval '1 day' from generate_series(1, 5000)`
   yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
     select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD' from carts`
+  yield* sql`insert into cart_lines_with_metadata
+      (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency, metadata, metadata_hash)
+    select gen_random_uuid(), organization_id, id, gen_random_uuid(), 1, 1000, 'USD', '{"a": 1}', 'hash' from carts`
   yield* sql`analyze`
 }))
 
