@@ -190,7 +190,7 @@ export const migrations = {
         fulfillment_status, metadata, notes
       from order_lines`
   ),
-  "0004_price_steps": statements(
+  "0005_price_steps": statements(
     "alter table order_lines add column price_steps jsonb not null default '[]'",
     `create or replace view order_lines_read as
       select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
