@@ -135,13 +135,14 @@ const entry = (
   })`
 
 /**
- * Writes to a table with ranges that may not overlap come one after the other in an organization: PostgreSQL writes each
- * before it looks for others, so that two at once would wait for each other until one of them is ended as a deadlock.
+ * An SQL text before a statement's source: writes to a table with ranges that may not overlap come one after the other in
+ * an organization. PostgreSQL writes each row before it looks for others, so that two at once would wait for each other
+ * until one of them is ended as a deadlock.
  */
 const turn = ({ sql, table }: Context, organization: string) =>
   table.options.excluding === undefined
-    ? sql`(select 1) turn`
-    : sql`(select pg_advisory_xact_lock(hashtextextended(${`${table.name} ${organization}`}, 0))) turn`
+    ? sql.literal("")
+    : sql`, (select pg_advisory_xact_lock(hashtextextended(${`${table.name} ${organization}`}, 0))) turn`
 
 /** Inserts the row where the row that it belongs to is the organization's. */
 const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string, unknown>>) => {
@@ -158,7 +159,7 @@ const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string
       and p.id = ${valueSql(sql, table, table.parent.column, Reflect.get(given, table.parent.column))})`
   return sql`with made as (
       insert into ${sql(table.name)} (${sql.literal(named.map(([name]) => columnOf(table, name)).join(", "))})
-      select ${sql.csv(values)} from ${turn(context, actor.organizationId)} ${guard} returning *)${
+      select ${sql.csv(values)} from (select 1) one${turn(context, actor.organizationId)} ${guard} returning *)${
     entry(context, actor, "create", "made", ["made"])
   }${idempotencyRecord(sql, actor, "made")}
     select * from made`
@@ -177,7 +178,7 @@ const updateSql = (
   )
   const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
   const where = sql.and([sql`t.id = ${id}::uuid`, own(sql, table, actor.organizationId), ...whereSql(sql, table, only)])
-  return sql`with old as materialized (select t.* from ${sql(table.name)} t, ${turn(context, actor.organizationId)}
+  return sql`with old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
       where ${where} for update of t),
     made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old where t.id = old.id returning t.*)${
     entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
