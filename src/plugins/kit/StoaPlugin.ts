@@ -5,21 +5,26 @@
 export { definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
 export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
 
+export type { Column } from "./tables/Column.ts"
 export {
   amount,
   boolean,
-  type Column,
+  date,
+  decimal,
   idOf,
   integer,
   integerBetween,
   json,
   jsonOf,
+  list,
   longText,
   oneOf,
+  secret,
   text,
+  timeOfDay,
   timestamp,
   uuid
-} from "./tables/Column.ts"
+} from "./tables/ColumnKinds.ts"
 export { type Announcement, PluginDatabase, rowsOf } from "./tables/PluginDatabase.ts"
 export {
   type ChangeOf,
@@ -30,8 +35,11 @@ export {
   table,
   type TableOptions
 } from "./tables/Table.ts"
-export { type OrderOf, RowNotFound, type TableHandle, type Where } from "./tables/TableHandleRepo.ts"
+export { type OrderOf, RowNotFound, type TableHandle } from "./tables/TableHandle.ts"
 export { rowJson } from "./tables/TableRowsRepo.ts"
+export type { Where, Which } from "./tables/TableWhereRepo.ts"
+
+export { inputOf } from "./records/InputOf.ts"
 
 export {
   group,

@@ -70,7 +70,13 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const owners = new Map<string, string>()
 
     const install = Effect.fnUntraced(function*(plugin: Plugin) {
-      const db = pluginDatabase(sql, plugin)
+      const { keyring } = settings.webhooks
+      const secrets = plugin.tables.find(({ columns }) => Object.values(columns).some(({ facts }) => facts.isSecret))
+      if (keyring === undefined && secrets !== undefined) {
+        const message = `Set STOA_SECRETS_KEY: "${secrets.name}" of plugin "${plugin.id}" keeps secrets.`
+        return yield* new InvalidSetting({ message })
+      }
+      const db = pluginDatabase({ sql, keyring }, plugin)
       const annotations = { plugin: plugin.id }
       const tools = Effect.gen(function*() {
         const { organizationId } = yield* CurrentActor

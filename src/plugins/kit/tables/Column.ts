@@ -1,10 +1,7 @@
 import { Schema } from "effect"
-import { Uuid } from "../../../domain/ids/Id.ts"
-import { Time } from "../../../domain/pricing/Bounds.ts"
-import { FreeText, StorableObject, Text } from "../../../domain/text/Storable.ts"
 
 /** Kinds of columns as PostgreSQL names them. */
-export type ColumnKind = "text" | "int4" | "int8" | "bool" | "uuid" | "timestamptz" | "jsonb"
+export type ColumnKind = "text" | "int4" | "int8" | "bool" | "uuid" | "timestamptz" | "jsonb" | "numeric" | "date"
 
 /** Another table that a column points to; `cascade` deletes with it, `restrict` keeps it from being deleted. */
 export interface Reference {
@@ -17,8 +14,12 @@ export interface Reference {
 /** Whose rows a value may stand in only once. */
 export type Uniqueness = "organization" | "global"
 
-interface Facts {
+export interface Facts {
+  /** Of a list: the kind of its entries. */
   readonly kind: ColumnKind
+  readonly isList: boolean
+  /** Encrypted, and a part of no row that is read. */
+  readonly isSecret: boolean
   readonly nullable: boolean
   /** An SQL expression; an insert may omit the column. */
   readonly fallback: string | undefined
@@ -27,6 +28,39 @@ interface Facts {
   /** Values the database admits; absent: all of the kind. */
   readonly among: ReadonlyArray<string> | undefined
   readonly bounds: readonly [minimum: number, maximum: number] | undefined
+  /** A regular expression that texts meet. */
+  readonly form: string | undefined
+  /** Of a decimal: how many digits it has, and how many of them after the point. */
+  readonly digits: readonly [precision: number, scale: number] | undefined
+}
+
+/** The facts of a column that has nothing special. */
+export const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
+  kind,
+  isList: false,
+  isSecret: false,
+  nullable: false,
+  fallback: undefined,
+  uniqueness: undefined,
+  reference: undefined,
+  among: undefined,
+  bounds: undefined,
+  form: undefined,
+  digits: undefined,
+  ...rest
+})
+
+/** The type of a column in statements. */
+export const sqlType = ({ digits, isList, kind }: Facts): string =>
+  `${kind}${digits === undefined ? "" : `(${digits.join(", ")})`}${isList ? "[]" : ""}`
+
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+const literal = (facts: Facts, value: string | number | boolean | object): string => {
+  if (facts.isList && Array.isArray(value)) {
+    return `array[${value.map((one) => quoted(String(one))).join(", ")}]::${sqlType(facts)}`
+  }
+  return `${quoted(typeof value === "object" ? JSON.stringify(value) : String(value))}::${sqlType(facts)}`
 }
 
 /**
@@ -37,31 +71,37 @@ export class Column<A, E, Given extends boolean = true> {
   /** Only for the compiler: what an insert must name. */
   declare readonly "~given": Given
   readonly schema: Schema.Codec<A, E>
+  /** The same as requests name it (`inputOf`). */
+  readonly sent: Schema.Codec<A, unknown>
   readonly facts: Facts
 
-  constructor(schema: Schema.Codec<A, E>, facts: Facts) {
+  constructor(schema: Schema.Codec<A, E>, facts: Facts, sent: Schema.Codec<A, unknown> = schema) {
+    if (facts.isSecret && (facts.fallback ?? facts.uniqueness ?? facts.reference) !== undefined) {
+      throw new Error("A secret has no default, is not unique and refers to nothing.")
+    }
     this.schema = schema
     this.facts = facts
+    this.sent = sent
   }
 
   /** May be null, which is what it is when an insert does not name it. */
   get nullable(): Column<A | null, E | null, false> {
-    return new Column(Schema.NullOr(this.schema), { ...this.facts, nullable: true })
+    return new Column(Schema.NullOr(this.schema), { ...this.facts, nullable: true }, Schema.NullOr(this.sent))
   }
 
   /** What it is when an insert does not name it. */
   default(value: A & (string | number | boolean | object)): Column<A, E, false> {
-    return new Column(this.schema, { ...this.facts, fallback: literal(this.facts.kind, value) })
+    return new Column(this.schema, { ...this.facts, fallback: literal(this.facts, value) }, this.sent)
   }
 
   /** The time of the transaction when an insert does not name it; for `timestamp`. */
   get defaultNow(): Column<A, E, false> {
-    return new Column(this.schema, { ...this.facts, fallback: "now()" })
+    return new Column(this.schema, { ...this.facts, fallback: "now()" }, this.sent)
   }
 
   /** A value is unique in the organization, or in the complete service. A second one is 409. */
   unique(uniqueness: Uniqueness = "organization"): Column<A, E, Given> {
-    return new Column(this.schema, { ...this.facts, uniqueness })
+    return new Column(this.schema, { ...this.facts, uniqueness }, this.sent)
   }
 
   /**
@@ -75,68 +115,19 @@ export class Column<A, E, Given extends boolean = true> {
     const reference = typeof table === "string"
       ? { table, onDelete, withinOrganization: false }
       : { table: table.name, onDelete, withinOrganization: table.kind === "organization" }
-    return new Column(this.schema, { ...this.facts, reference })
+    return new Column(this.schema, { ...this.facts, reference }, this.sent)
   }
 }
 
 /** A column of any type. */
 export type AnyColumn = Column<unknown, unknown, boolean>
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+/** A column that rows do not show: inserts and updates write it, and only `TableHandle.secret` reads it. */
+export class SecretColumn<A extends string | null, Given extends boolean = true> extends Column<A, A, Given> {
+  /** Only for the compiler: rows leave it out. */
+  declare readonly "~secret": true
 
-const literal = (kind: ColumnKind, value: string | number | boolean | object): string =>
-  typeof value === "object" ? `${quoted(JSON.stringify(value))}::jsonb` : `${quoted(String(value))}::${kind}`
-
-const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
-  kind,
-  nullable: false,
-  fallback: undefined,
-  uniqueness: undefined,
-  reference: undefined,
-  among: undefined,
-  bounds: undefined,
-  ...rest
-})
-
-/** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
-export const text = new Column(Text, plain("text"))
-
-/** A text of up to 10,000 characters, empty included, without an index: a description, a reason, a file URL. */
-export const longText = new Column(FreeText.check(Schema.isMaxLength(10_000)), plain("text"))
-
-/** One of these words; the database refuses others. */
-export const oneOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(words: Words) =>
-  new Column(Schema.Literals(words), plain("text", { among: words }))
-
-/** A whole number between the limits of four bytes, or closer ones, which the database checks too. */
-export const integer = new Column(
-  Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 })),
-  plain("int4")
-)
-
-/** A whole number from `minimum` to `maximum`. */
-export const integerBetween = (minimum: number, maximum: number) =>
-  new Column(Schema.Int.check(Schema.isBetween({ minimum, maximum })), plain("int4", { bounds: [minimum, maximum] }))
-
-/** An amount in minor units of some currency, also below zero; never a fraction. */
-export const amount = new Column(
-  Schema.Int.check(Schema.isBetween({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
-  plain("int8")
-)
-
-export const boolean = new Column(Schema.Boolean, plain("bool"))
-
-/** An id of a row of the plugin's (`references`). */
-export const uuid = new Column(Uuid, plain("uuid"))
-
-/** An id of a record of the core: `idOf(OrderId)`. */
-export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) => new Column(id, plain("uuid"))
-
-/** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
-export const timestamp = new Column(Time, plain("timestamptz"))
-
-/** Any JSON object. */
-export const json = new Column(StorableObject, plain("jsonb"))
-
-/** JSON of this shape. Rows are read without decoding, because only this schema writes them. */
-export const jsonOf = <A, E>(schema: Schema.Codec<A, E>) => new Column(schema, plain("jsonb"))
+  override get nullable(): SecretColumn<A | null, false> {
+    return new SecretColumn(Schema.NullOr(this.schema), { ...this.facts, nullable: true })
+  }
+}

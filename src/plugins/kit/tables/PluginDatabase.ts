@@ -3,7 +3,7 @@ import type { CurrentActor } from "../../../domain/access/Actor.ts"
 import type { Database } from "../../../domain/modules/DatabaseRepo.ts"
 import { decoderOf, decodingBy } from "../../../domain/records/Rows.ts"
 import type { Table } from "./Table.ts"
-import type { TableHandle } from "./TableHandleRepo.ts"
+import type { TableHandle } from "./TableHandle.ts"
 
 /** A template for statements whose rows this schema decodes. It is expensive to make: once, at the top of a module. */
 export const rowsOf = <A>(row: Schema.Codec<A, unknown>) => {

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { recordChange } from "../../../domain/events/ChangeLogRepo.ts"
 import type { PluginType } from "../../../domain/events/Event.ts"
+import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { PluginDatabase } from "./PluginDatabase.ts"
 import type { Table } from "./Table.ts"
 import { tableHandle } from "./TableHandleRepo.ts"
@@ -13,17 +14,27 @@ interface Owner {
   readonly events: ReadonlyArray<string>
 }
 
+/** What the databases of all plugins have in common. */
+interface Process {
+  readonly sql: SqlClient.SqlClient
+  /** For secrets; a deployment without a key starts without a plugin that has some. */
+  readonly keyring: Keyring | undefined
+}
+
 const notOwn = (plugin: string, table: string) =>
   new Error(`Plugin "${plugin}" asks for the table "${table}", which its schema does not list.`)
 
 /** The database of one plugin over the database of the process. */
-export const pluginDatabase = (sql: SqlClient.SqlClient, { events, id, tables }: Owner): PluginDatabase["Service"] => {
+export const pluginDatabase = (
+  { keyring, sql }: Process,
+  { events, id, tables }: Owner
+): PluginDatabase["Service"] => {
   const own = new Set(tables.map(({ name }) => name))
   const announced = new Set(events)
   return PluginDatabase.of({
     table: (table) => {
       if (!own.has(table.name)) throw notOwn(id, table.name)
-      return tableHandle(sql, id, table)
+      return tableHandle({ sql, plugin: id, keyring }, table)
     },
     transaction: <A, E, R>(work: Effect.Effect<A, E, R>) =>
       sql.withTransaction(Effect.mapError(work, (error) => ({ _tag: "Failed" as const, error }))).pipe(

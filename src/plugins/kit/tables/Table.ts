@@ -33,7 +33,7 @@ export interface IndexColumns<Name extends string = string> {
 export interface Exclusion<Name extends string = string> {
   /** Rows of the organization that are equal in these columns. */
   readonly columns: readonly [Name, ...ReadonlyArray<Name>]
-  /** Two columns of one kind, `timestamp` or `integer`: where the range begins, and where it ends, which is not a part of it. */
+  /** Two columns of one kind, a time, a day or a number: where the range begins, and where it ends, which is not a part of it. */
   readonly range: readonly [from: Name, to: Name]
   /** An SQL condition on the table's own columns: only rows that meet it count. */
   readonly where?: string
@@ -57,7 +57,10 @@ type Values<C extends Columns> = {
   readonly [K in keyof C]: C[K] extends Column<infer A, infer _, infer __> ? A : never
 }
 
-type Simplify<A> = { readonly [K in keyof A]: A[K] }
+/** Names of the columns that rows do not show. */
+export type SecretsOf<C> = { [K in keyof C]: C[K] extends { readonly "~secret": true } ? K : never }[keyof C]
+
+export type Simplify<A> = { readonly [K in keyof A]: A[K] }
 
 /**
  * A table of a plugin. `kind` says what it belongs to: an organization, or a row of another table of the plugin's.
@@ -74,7 +77,9 @@ export interface Table<C extends Columns = Columns, Kind extends "organization" 
 }
 
 /** A row as code sees it: times are `Date`s, amounts numbers. */
-export type Row<C extends Columns, Kind> = Simplify<Values<C> & (Kind extends "organization" ? OwnFields : ChildFields)>
+export type Row<C extends Columns, Kind> = Simplify<
+  Omit<Values<C>, SecretsOf<C>> & (Kind extends "organization" ? OwnFields : ChildFields)
+>
 
 export type RowOf<T> = T extends Table<infer C, infer Kind> ? Row<C, Kind> : never
 
@@ -88,6 +93,14 @@ export type NewRowOf<T> = T extends Table<infer C, infer _> ? Simplify<
   >
   : never
 
+export type ColumnsOf<T> = T extends Table<infer C, infer _> ? C : never
+
+/** Values of all columns of a table's own, secrets too. */
+export type ValuesOf<T> = Values<ColumnsOf<T>>
+
+/** Names of the secrets of a table. */
+export type SecretOf<T> = T extends Table<infer C, infer _> ? SecretsOf<C> & string : never
+
 /** What an update may change: what it names; a column that is undefined stays. */
 export type ChangeOf<T> = T extends Table<infer C, infer _> ? { readonly [K in keyof C]?: Values<C>[K] | undefined }
   : never
@@ -95,7 +108,9 @@ export type ChangeOf<T> = T extends Table<infer C, infer _> ? { readonly [K in k
 const added = { id: Uuid, createdAt: Time }
 
 const schemasOf = (columns: Columns) =>
-  Object.fromEntries(Object.entries(columns).map(([name, { schema }]) => [name, schema]))
+  Object.fromEntries(
+    Object.entries(columns).filter(([, { facts }]) => !facts.isSecret).map(([name, { schema }]) => [name, schema])
+  )
 
 const longest = 63
 

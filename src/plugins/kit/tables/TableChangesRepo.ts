@@ -1,7 +1,7 @@
 import { Data, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { decoding } from "../../../domain/records/Rows.ts"
-import type { AnyColumn } from "./Column.ts"
+import { type AnyColumn, sqlType } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 import { checksOf, columnSql, createTable, exclusionsOf, indexesOf, referencesOf } from "./TableSql.ts"
 
@@ -11,13 +11,16 @@ export class TableMismatch extends Data.TaggedError("TableMismatch")<{ readonly 
 const FoundColumn = Schema.Struct({
   table_name: Schema.String,
   column_name: Schema.String,
-  udt_name: Schema.String,
+  type: Schema.String,
   is_nullable: Schema.Literals(["YES", "NO"])
 })
 type FoundColumn = typeof FoundColumn.Type
 
 const readColumns = (sql: SqlClient.SqlClient, names: ReadonlyArray<string>) =>
-  decoding(sql, FoundColumn)`select table_name, column_name, udt_name, is_nullable from information_schema.columns
+  decoding(sql, FoundColumn)`select table_name, column_name, is_nullable, case
+      when data_type = 'ARRAY' then substr(udt_name, 2) || '[]'
+      when udt_name = 'numeric' then coalesce('numeric(' || numeric_precision || ', ' || numeric_scale || ')', 'numeric')
+      else udt_name end as type from information_schema.columns
     where table_schema = current_schema() and table_name = any(${names}::text[])`
 
 const byTable = (rows: ReadonlyArray<FoundColumn>) => {
@@ -123,8 +126,8 @@ export const checkTables = Effect.fnUntraced(function*(plugin: string, tables: R
       const column = found.get(table.name)?.get(columnName(name))
       const wrong = column === undefined
         ? "is missing"
-        : column.udt_name !== facts.kind
-        ? `is ${column.udt_name} and not ${facts.kind}`
+        : column.type !== sqlType(facts)
+        ? `is ${column.type} and not ${sqlType(facts)}`
         : (column.is_nullable === "YES") !== facts.nullable
         ? facts.nullable ? "must not be null" : "may be null"
         : undefined

@@ -1,265 +1,163 @@
 import { Effect } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
-import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
-import type { Conflict, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
-import { conflict, invalid, notFound } from "../../../domain/errors/ErrorKinds.ts"
-import { changeLogRows } from "../../../domain/events/ChangeLogRepo.ts"
-import { idempotencyRecord } from "../../../domain/idempotency/IdempotencyRecordRepo.ts"
+import type { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
 import { newId } from "../../../domain/ids/Id.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
 import { refusedBy, sqlStates } from "../../../domain/records/Constraints.ts"
-import { type ChangeOf, columnName, type NewRowOf, type RowOf, type Table } from "./Table.ts"
-import { columnOf, rowJson, type Test, toRow, valueSql, whereSql } from "./TableRowsRepo.ts"
+import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
+import { columnName, type RowOf, type Table } from "./Table.ts"
+import {
+  notInState,
+  ParentNotFound,
+  refusalOf,
+  RowNotFound,
+  RowReferred,
+  RowTaken,
+  type TableHandle
+} from "./TableHandle.ts"
+import { readsOf, whichOf } from "./TableReadsRepo.ts"
+import { toRow } from "./TableRowsRepo.ts"
+import { secretsOf } from "./TableSecrets.ts"
+import { conflictTarget } from "./TableSql.ts"
+import { whereSql, type Which } from "./TableWhereRepo.ts"
+import { type Context, deleteSql, insertSql, own, updateSql, type Values } from "./TableWritesRepo.ts"
 
-/** Which rows: a value, null, or a test for each column that is named. */
-export type Where<T> = {
-  readonly [K in keyof RowOf<T>]?: RowOf<T>[K] | Test<NonNullable<RowOf<T>[K]>> | null | undefined
-}
-
-/** In which order: columns from the most important one on, `-` before a name for the largest first. Default `-createdAt`. */
-export type OrderOf<T> = ReadonlyArray<keyof RowOf<T> & string | `-${keyof RowOf<T> & string}`>
-
-/**
- * The rows of one table that belong to the organization of the request, and no others: reads do not see them, writes do
- * not reach them, and what is inserted is the organization's. Rows of a child table are those whose parent is. Each
- * write bears its entry in the change log (`<plugin>/<table>.create`, `.update`, `.delete`) in the same statement.
- */
-export interface TableHandle<T> {
-  /** 409 when a unique value or a range is taken; 422 when a row it refers to does not exist, or a condition of the table is not met. */
-  readonly insert: (row: NewRowOf<T>) => Effect.Effect<RowOf<T>, Conflict | ValidationFailed, CurrentActor>
-  /** The row of this id; undefined when the organization has none. */
-  readonly find: (id: string) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
-  /** The same; 404 without it. */
-  readonly get: (id: string) => Effect.Effect<RowOf<T>, NotFound, CurrentActor>
-  /** Like `get`, with the row locked until the caller's transaction ends. */
-  readonly lock: (id: string) => Effect.Effect<RowOf<T>, NotFound, CurrentActor>
-  /** The first row, by the order. */
-  readonly first: (where: Where<T>, order?: OrderOf<T>) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
-  /** At most `limit` rows (default 1000). */
-  readonly list: (
-    where: Where<T>,
-    options?: { readonly order?: OrderOf<T>; readonly limit?: number }
-  ) => Effect.Effect<ReadonlyArray<RowOf<T>>, never, CurrentActor>
-  /** A page and how many rows there are in all. */
-  readonly page: (
-    where: Where<T>,
-    page: PageRequest,
-    order?: OrderOf<T>
-  ) => Effect.Effect<PageOf<RowOf<T>>, never, CurrentActor>
-  readonly count: (where: Where<T>) => Effect.Effect<number, never, CurrentActor>
-  /**
-   * Changes a row and gives it as it is then. With `only` the change happens if the row still meets it, which is how a
-   * state machine guards itself: of several requests that saw the same state one wins. 404 when there is no such row or it
-   * does not meet `only`; 409 and 422 as for an insert.
-   */
-  readonly update: (
-    id: string,
-    change: ChangeOf<T>,
-    only?: Where<T>
-  ) => Effect.Effect<RowOf<T>, NotFound | Conflict | ValidationFailed, CurrentActor>
-  /** 404 without it; 409 when rows of other tables refer to it and do not go with it. */
-  readonly delete: (id: string) => Effect.Effect<RowOf<T>, NotFound | Conflict, CurrentActor>
-}
-
-/** 404 of a row that the organization does not have. */
-export class RowNotFound extends notFound("Row", "Not found.") {}
-class RowTaken extends conflict("RowTaken", (table: string) => `${table} has such a row already.`) {}
-class RowOverlaps extends conflict("RowOverlaps", (table: string) => `${table} has a row that overlaps this one.`) {}
-class RowReferred extends conflict("RowReferred", (table: string) => `Other rows refer to this one of ${table}.`) {}
-class BrokenReference extends invalid(
-  "BrokenReference",
-  "",
-  (table: string) => `refers to a row that does not exist, or is referred to (${table})`
-) {}
-class ConditionNotMet extends invalid("ConditionNotMet", "", (table: string) => `a condition of ${table} is not met`) {}
-class ParentNotFound
-  extends invalid("ParentNotFound", (column: string) => column, () => "refers to a row that does not exist")
-{}
-
-/** Turns a refusal of the database into the error the client receives. */
-const refusalOf = ({ name }: Table) =>
-  refusedBy({
-    [sqlStates.unique]: () => new RowTaken(name),
-    [sqlStates.exclusion]: () => new RowOverlaps(name),
-    [sqlStates.foreignKey]: () => new BrokenReference(name),
-    [sqlStates.check]: () => new ConditionNotMet(name)
-  })
-
-/** Rows `t` of the organization: by their own column, or by their parent's. */
-const own = (sql: SqlClient.SqlClient, { parent }: Table, organization: string): Statement.Fragment =>
-  parent === undefined
-    ? sql`t.organization_id = ${organization}`
-    : sql`exists (select 1 from ${sql(parent.table.name)} p
-        where p.id = t.${sql.literal(columnName(parent.column))} and p.organization_id = ${organization})`
-
-const orderSql = (sql: SqlClient.SqlClient, table: Table, order: ReadonlyArray<string>): Statement.Fragment => {
-  const given = order.map((name) =>
-    name.startsWith("-") ? `t.${columnOf(table, name.slice(1))} desc` : `t.${columnOf(table, name)}`
-  )
-  // The id makes the order total: two pages never show the same row.
-  return sql.literal([...given, given[0]?.endsWith(" desc") === false ? "t.id" : "t.id desc"].join(", "))
-}
-
-const newest = ["-createdAt"]
-
-type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>
-
-/** What statements about a table have in common. */
-interface Context {
+/** What the handles of a plugin have in common. */
+export interface HandleTools {
   readonly sql: SqlClient.SqlClient
-  readonly table: Table
-  /** Names of the changes: `<plugin>/<table>`. */
-  readonly subject: `${string}/${string}`
+  /** Prefix of the types of their changes. */
+  readonly plugin: string
+  /** For secrets. */
+  readonly keyring: Keyring | undefined
 }
 
-/** The entry of a change as a part of its statement; empty for a table that keeps none. */
-const entry = (
-  { sql, subject, table }: Context,
-  actor: Actor,
-  operation: "create" | "update" | "delete",
-  from: string,
-  [now, before]: readonly [now: string, before?: string]
-) =>
-  table.options.changeLog === false ? sql.literal("") : sql`, entry as (${
-    changeLogRows(sql, actor, {
-      type: `${subject}.${operation}`,
-      entityType: subject,
-      entityId: `${now}.id::text`,
-      payload: rowJson(table, now),
-      before: before === undefined ? undefined : rowJson(table, before),
-      only: before === undefined ?
-        undefined :
-        `${rowJson(table, now)} - 'updatedAt' is distinct from ${rowJson(table, before)} - 'updatedAt'`,
-      from
+/** A handle's parts share these. */
+interface Parts<T> extends Context {
+  readonly rowOf: (row: Values) => RowOf<T>
+  readonly refused: ReturnType<typeof refusalOf>
+  readonly secrets: ReturnType<typeof secretsOf>
+}
+
+const insertsOf = <T extends Table>(parts: Parts<T>) => {
+  const { refused, rowOf, secrets, table } = parts
+
+  const insertAll = Effect.fnUntraced(function*(rows: ReadonlyArray<Values>, target?: string) {
+    const actor = yield* CurrentActor
+    const given = rows.map((row) => {
+      const id = String(row["id"] ?? newId()).toLowerCase()
+      return { ...secrets.encrypt({ organizationId: actor.organizationId, id }, row), id }
     })
-  })`
-
-/**
- * An SQL text before a statement's source: writes to a table with ranges that may not overlap come one after the other in
- * an organization. PostgreSQL writes each row before it looks for others, so that two at once would wait for each other
- * until one of them is ended as a deadlock.
- */
-const turn = ({ sql, table }: Context, organization: string) =>
-  table.options.excluding === undefined
-    ? sql.literal("")
-    : sql`, (select pg_advisory_xact_lock(hashtextextended(${`${table.name} ${organization}`}, 0))) turn`
-
-/** Inserts the row where the row that it belongs to is the organization's. */
-const insertSql = (context: Context, actor: Actor, given: Readonly<Record<string, unknown>>) => {
-  const { sql, table } = context
-  const row = {
-    id: newId(),
-    ...given,
-    ...(table.kind === "organization" ? { organizationId: actor.organizationId } : {})
-  }
-  const named = Object.entries(row).filter(([, value]) => value !== undefined)
-  const values = named.map(([name, value]) => valueSql(sql, table, name, value))
-  const guard = table.parent === undefined ? sql.literal("") : sql`where exists (select 1
-    from ${sql(table.parent.table.name)} p where p.organization_id = ${actor.organizationId}
-      and p.id = ${valueSql(sql, table, table.parent.column, Reflect.get(given, table.parent.column))})`
-  return sql`with made as (
-      insert into ${sql(table.name)} (${sql.literal(named.map(([name]) => columnOf(table, name)).join(", "))})
-      select ${sql.csv(values)} from (select 1) one${turn(context, actor.organizationId)} ${guard} returning *)${
-    entry(context, actor, "create", "made", ["made"])
-  }${idempotencyRecord(sql, actor, "made")}
-    select * from made`
-}
-
-const updateSql = (
-  context: Context,
-  actor: Actor,
-  id: string,
-  change: Readonly<Record<string, unknown>>,
-  only: Readonly<Record<string, unknown>>
-) => {
-  const { sql, table } = context
-  const set = Object.entries(change).filter(([, value]) => value !== undefined).map(([name, value]) =>
-    sql`${sql.literal(columnOf(table, name))} = ${valueSql(sql, table, name, value)}`
-  )
-  const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
-  const where = sql.and([sql`t.id = ${id}::uuid`, own(sql, table, actor.organizationId), ...whereSql(sql, table, only)])
-  return sql`with old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
-      where ${where} for update of t),
-    made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old where t.id = old.id returning t.*)${
-    entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
-  }${idempotencyRecord(sql, actor, "made")}
-    select * from made`
-}
-
-const deleteSql = (context: Context, actor: Actor, id: string) => {
-  const { sql, table } = context
-  return sql`with gone as (delete from ${sql(table.name)} t where t.id = ${id}::uuid
-      and ${own(sql, table, actor.organizationId)} returning t.*)${entry(context, actor, "delete", "gone", ["gone"])}${
-    idempotencyRecord(sql, actor, "gone")
-  }
-    select * from gone`
-}
-
-/** Reads of a table. */
-const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Rows[number]) => RowOf<T>) => {
-  const select = Effect.fnUntraced(function*(
-    where: object,
-    order: ReadonlyArray<string>,
-    rest: Statement.Fragment
-  ) {
-    const { organizationId } = yield* CurrentActor
-    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const rows = yield* sql`select t.* from ${sql(table.name)} t where ${all}
-      order by ${orderSql(sql, table, order)} ${rest}`
-    return rows.map(toRow)
-  }, Effect.orDie)
-
-  const count = Effect.fnUntraced(function*(where: object) {
-    const { organizationId } = yield* CurrentActor
-    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const [row] = yield* sql`select count(*) as count from ${sql(table.name)} t where ${all}`
-    return Number(row?.["count"] ?? 0)
-  }, Effect.orDie)
-
-  const one = (id: string, rest: Statement.Fragment) => Effect.map(select({ id }, newest, rest), ([row]) => row)
-  const found = (row: RowOf<T> | undefined) => row === undefined ? Effect.fail(new RowNotFound()) : Effect.succeed(row)
-  const page = Effect.fnUntraced(function*(where: object, page: PageRequest, order: ReadonlyArray<string> = newest) {
-    const rest = sql`limit ${page.limit} offset ${offsetOf(page)}`
-    const [items, total] = yield* Effect.all([select(where, order, rest), count(where)], { concurrency: "unbounded" })
-    return { ...page, items, total } satisfies PageOf<RowOf<T>>
+    const made = yield* Effect.catch(insertSql(parts, actor, given, target), refused)
+    const byId = new Map(made.map((row) => [row["id"], rowOf(row)]))
+    return given.flatMap(({ id }) => byId.get(id) ?? [])
   })
-  return {
-    find: (id: string) => one(id, sql.literal("")),
-    get: (id: string) => Effect.flatMap(one(id, sql.literal("")), found),
-    lock: (id: string) => Effect.flatMap(one(id, sql.literal("for update of t")), found),
-    first: (where: object, order: ReadonlyArray<string> = newest) =>
-      Effect.map(select(where, order, sql`limit 1`), ([row]) => row),
-    list: (where: object, { limit = 1000, order = newest }: { order?: ReadonlyArray<string>; limit?: number } = {}) =>
-      select(where, order, sql`limit ${limit}`),
-    page,
-    count
-  }
+  const insertMany: TableHandle<T>["insertMany"] = Effect.fnUntraced(function*(rows) {
+    if (rows.length === 0) return []
+    const made = yield* insertAll(rows.map((row) => ({ ...row })))
+    return made.length === rows.length ? made : yield* new ParentNotFound(table.parent?.column ?? "")
+  })
+  const insert: TableHandle<T>["insert"] = (row) =>
+    Effect.flatMap(insertMany([row]), ([made]) => made === undefined ? Effect.die("no row") : Effect.succeed(made))
+  return { insertAll, insertMany, insert }
 }
 
-/** Rows of a table; `plugin` is the prefix of the types of their changes. */
-export const tableHandle = <T extends Table>(sql: SqlClient.SqlClient, plugin: string, table: T): TableHandle<T> => {
-  const context: Context = { sql, table, subject: `${plugin}/${table.name}` }
-  // The columns of a row are those that its type was made of.
-  const rowOf = (row: Rows[number]) => toRow(table, row) as RowOf<T>
-  const refused = refusalOf(table)
+const updatesOf = <T extends Table>(parts: Parts<T>) => {
+  const { refused, rowOf, secrets, sql, table } = parts
 
-  const insert: TableHandle<T>["insert"] = Effect.fnUntraced(function*(row) {
+  const updateAll = Effect.fnUntraced(function*(where: Parameters<typeof updateSql>[3], change: Values) {
     const actor = yield* CurrentActor
-    const [made] = yield* Effect.catch(insertSql(context, actor, { ...row }), refused)
-    if (made !== undefined) return rowOf(made)
-    return yield* new ParentNotFound(table.parent?.column ?? "")
+    return (yield* Effect.catch(updateSql(parts, actor, change, where, []), refused)).map(rowOf)
   })
-  const update: TableHandle<T>["update"] = Effect.fnUntraced(function*(id, change, only = {}) {
+  const updateOne = Effect.fnUntraced(function*(which: Values, change: Values, only: Values) {
     const actor = yield* CurrentActor
-    const [made] = yield* Effect.catch(updateSql(context, actor, id, { ...change }, { ...only }), refused)
-    return made === undefined ? yield* new RowNotFound() : rowOf(made)
+    const owner = { organizationId: actor.organizationId, id: String(which["id"]).toLowerCase() }
+    const statement = updateSql(
+      parts,
+      actor,
+      secrets.encrypt(owner, change),
+      whereSql(sql, table, which),
+      whereSql(sql, table, only, "old")
+    )
+    const [found] = yield* Effect.catch(statement, refused)
+    if (found === undefined) return yield* new RowNotFound()
+    const row = rowOf(found)
+    return found["_changed"] === true ? row : yield* notInState(row, change, only)
   })
+  type Updated<E> = Effect.Effect<RowOf<T>, NotFound | Conflict | ValidationFailed | E, CurrentActor>
+  function update(which: Which<T>, change: object): Updated<never>
+  function update(which: Which<T>, change: object, only: object): Updated<InvalidTransition>
+  function update(which: Which<T>, change: object, only: object = {}): Updated<InvalidTransition> {
+    return updateOne(whichOf(which), { ...change }, { ...only })
+  }
+  const updateMany: TableHandle<T>["updateMany"] = (where, change) =>
+    updateAll(whereSql(sql, table, { ...where }), { ...change })
+  return { updateAll, update, updateMany }
+}
+
+const upsertOf = <T extends Table>(
+  { sql, table }: Parts<T>,
+  { insertAll }: ReturnType<typeof insertsOf<T>>,
+  { updateAll }: ReturnType<typeof updatesOf<T>>
+): TableHandle<T>["upsert"] =>
+  Effect.fnUntraced(function*(given, on) {
+    const row: Values = { ...given }
+    const { target, where } = conflictTarget(table, on)
+    const key = on.map((name) => [name, row[name]] as const)
+    if (key.some(([, value]) => value === undefined)) {
+      return yield* Effect.die(new Error(`An upsert of "${table.name}" names ${on.join(", ")}.`))
+    }
+    const change = Object.fromEntries(Object.entries(row).filter(([name]) => name !== "id" && !on.includes(name)))
+    const same = [
+      ...whereSql(sql, table, Object.fromEntries(key)),
+      ...(where === undefined ? [] : [sql.literal(`(${where})`)])
+    ]
+    // A row that goes between the two is inserted by the second round; one that is another organization's stays in the way.
+    for (const _ of [1, 2]) {
+      const [made] = yield* insertAll([row], target)
+      if (made !== undefined) return { row: made, created: true }
+      const [changed] = yield* updateAll(same, change)
+      if (changed !== undefined) return { row: changed, created: false }
+    }
+    return yield* new RowTaken(table.name)
+  })
+
+/** Rows of a table of a plugin's. */
+export const tableHandle = <T extends Table>({ keyring, plugin, sql }: HandleTools, table: T): TableHandle<T> => {
+  const parts: Parts<T> = {
+    sql,
+    table,
+    subject: `${plugin}/${table.name}`,
+    // The columns of a row are those that its type was made of.
+    rowOf: (row) => toRow(table, row) as RowOf<T>,
+    refused: refusalOf(table),
+    secrets: secretsOf(table, keyring)
+  }
   const referred = () => new RowReferred(table.name)
   const kept = refusedBy({ [sqlStates.foreignKey]: referred, [sqlStates.restrict]: referred })
-  const remove: TableHandle<T>["delete"] = Effect.fnUntraced(function*(id) {
+  const remove: TableHandle<T>["delete"] = Effect.fnUntraced(function*(which) {
     const actor = yield* CurrentActor
-    const [gone] = yield* Effect.catch(deleteSql(context, actor, id), kept)
-    return gone === undefined ? yield* new RowNotFound() : rowOf(gone)
+    const [gone] = yield* Effect.catch(deleteSql(parts, actor, whereSql(sql, table, whichOf(which))), kept)
+    return gone === undefined ? yield* new RowNotFound() : parts.rowOf(gone)
   })
-  return { ...readsOf<T>(context, rowOf), insert, update, delete: remove }
+  const secret: TableHandle<T>["secret"] = Effect.fnUntraced(function*(which, column) {
+    const { organizationId } = yield* CurrentActor
+    const [row] = yield* Effect.orDie(sql`select t.id, t.${sql.literal(columnName(column))} as value
+      from ${sql(table.name)} t where ${
+      sql.and([own(sql, table, organizationId), ...whereSql(sql, table, whichOf(which))])
+    }`)
+    if (row === undefined) return yield* new RowNotFound()
+    const { id, value } = row
+    return value === null ? null : parts.secrets.open({ organizationId, id: String(id) }, column, String(value))
+  })
+  const [inserts, updates] = [insertsOf(parts), updatesOf(parts)]
+  return {
+    ...readsOf<T>(parts, parts.rowOf),
+    insert: inserts.insert,
+    insertMany: inserts.insertMany,
+    upsert: upsertOf(parts, inserts, updates),
+    update: updates.update,
+    updateMany: updates.updateMany,
+    delete: remove,
+    secret
+  }
 }

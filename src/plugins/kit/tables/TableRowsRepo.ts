@@ -1,27 +1,38 @@
 import type { SqlClient, Statement } from "effect/sql"
 import { isoTime } from "../../../domain/events/ChangeLogRepo.ts"
-import type { ColumnKind } from "./Column.ts"
+import { type Facts, plain, sqlType } from "./Column.ts"
 import { columnName, type Table } from "./Table.ts"
 
-/** The kind of any column of a table, the added ones too; undefined for a name that it does not have. */
-export const kindOf = (table: Table, name: string): ColumnKind | undefined => {
-  if (Object.hasOwn(table.columns, name)) return table.columns[name]?.facts.kind
-  if (name === "id") return "uuid"
-  if (name === "createdAt") return "timestamptz"
+const [id, organizationId, time] = [plain("uuid"), plain("text"), plain("timestamptz")]
+
+/** What is known of any column of a table, the added ones too; undefined for a name that it does not have. */
+const factsOf = (table: Table, name: string): Facts | undefined => {
+  if (Object.hasOwn(table.columns, name)) return table.columns[name]?.facts
+  if (name === "id") return id
+  if (name === "createdAt") return time
   if (table.kind === "child") return undefined
-  return name === "organizationId" ? "text" : name === "updatedAt" ? "timestamptz" : undefined
+  return name === "organizationId" ? organizationId : name === "updatedAt" ? time : undefined
 }
 
-/** All columns of a table in the order in which records show them. */
-export const namesOf = (table: Table): ReadonlyArray<string> =>
-  table.kind === "organization"
-    ? ["id", "organizationId", ...Object.keys(table.columns), "createdAt", "updatedAt"]
-    : ["id", ...Object.keys(table.columns), "createdAt"]
+/** The same; a name that the table does not have is a mistake of the plugin's. */
+export const columnFacts = (table: Table, name: string): Facts => {
+  const facts = factsOf(table, name)
+  if (facts === undefined) throw new Error(`Table "${table.name}" has no column "${name}".`)
+  return facts
+}
 
-/** A column as SQL. A name that the table does not have is a mistake of the plugin's. */
+/** A column as SQL. */
 export const columnOf = (table: Table, name: string): string => {
-  if (kindOf(table, name) === undefined) throw new Error(`Table "${table.name}" has no column "${name}".`)
+  columnFacts(table, name)
   return columnName(name)
+}
+
+/** All columns of a table that records show, in their order. */
+const namesOf = (table: Table): ReadonlyArray<string> => {
+  const own = Object.keys(table.columns).filter((name) => table.columns[name]?.facts.isSecret !== true)
+  return table.kind === "organization"
+    ? ["id", "organizationId", ...own, "createdAt", "updatedAt"]
+    : ["id", ...own, "createdAt"]
 }
 
 /** A value of a column as a parameter. */
@@ -31,18 +42,30 @@ export const valueSql = (
   name: string,
   value: unknown
 ): Statement.Fragment => {
-  const kind = kindOf(table, name)
-  const sent = value === null || value === undefined
-    ? null
-    : kind === "jsonb"
+  const facts = columnFacts(table, name)
+  const type = sql.literal(sqlType(facts))
+  if (value === null || value === undefined) return sql`${null}::${type}`
+  if (facts.isList && Array.isArray(value)) return sql`${value.map(String)}::text[]::${type}`
+  const sent = facts.kind === "jsonb"
     ? JSON.stringify(value)
-    : value instanceof Date || typeof value === "string" || typeof value === "boolean"
+    : value instanceof Date || typeof value === "boolean"
     ? value
     : String(value)
-  return sql`${sent}::${sql.literal(kind ?? "text")}`
+  return sql`${sent}::${type}`
 }
 
-/** A row of the database as code sees it: names in camel case, amounts as numbers. */
+/** An SQL text: the value of a column from the JSON object `o`, as `JSON.stringify` has it. */
+export const valueFromJson = (table: Table, name: string): string => {
+  const facts = columnFacts(table, name)
+  const type = sqlType(facts)
+  if (facts.isList) {
+    return `case jsonb_typeof(o->'${name}') when 'array'
+      then array(select jsonb_array_elements_text(o->'${name}'))::${type} end`
+  }
+  return facts.kind === "jsonb" ? `nullif(o->'${name}', 'null')` : `(o->>'${name}')::${type}`
+}
+
+/** A row of the database as code sees it: names in camel case, amounts as numbers, no secrets. */
 export const toRow = (table: Table, row: Readonly<Record<string, unknown>>): unknown =>
   Object.fromEntries(
     namesOf(table).map((name) => {
@@ -51,61 +74,17 @@ export const toRow = (table: Table, row: Readonly<Record<string, unknown>>): unk
     })
   )
 
+/** A column in the form in which the API shows it: the JSON of PostgreSQL has other times, and decimals as numbers. */
+const shown = (table: Table, name: string, alias: string): string => {
+  const column = `${alias}.${columnName(name)}`
+  const { kind } = columnFacts(table, name)
+  return kind === "timestamptz" ? isoTime(column) : kind === "numeric" ? `${column}::text` : column
+}
+
 /** An SQL text: the row `alias` as JSON, in the form in which the API shows it. */
 export const rowJson = (table: Table, alias: string): string => {
-  const parts = namesOf(table).map((name) => {
-    const column = `${alias}.${columnName(name)}`
-    return `'${name}', ${kindOf(table, name) === "timestamptz" ? isoTime(column) : column}`
-  })
+  const parts = namesOf(table).map((name) => `'${name}', ${shown(table, name, alias)}`)
   // A function takes at most 100 arguments.
   const chunks = Array.from({ length: Math.ceil(parts.length / 50) }, (_, n) => parts.slice(n * 50, n * 50 + 50))
   return chunks.map((chunk) => `jsonb_build_object(${chunk.join(", ")})`).join(" || ")
 }
-
-/** How a value is compared. Several tests must all hold. */
-export interface Test<A> {
-  readonly in?: ReadonlyArray<A>
-  readonly not?: A | null
-  readonly gt?: A
-  readonly gte?: A
-  readonly lt?: A
-  readonly lte?: A
-  /** Finds the text without regard to case. */
-  readonly contains?: string
-}
-
-const isTest = (value: unknown): value is Test<unknown> =>
-  typeof value === "object" && value !== null && !(value instanceof Date)
-
-const comparisons = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const
-
-const testSql = (sql: SqlClient.SqlClient, table: Table, name: string, test: Test<unknown>) => {
-  const column = sql.literal(`t.${columnOf(table, name)}`)
-  const value = (of: unknown) => valueSql(sql, table, name, of)
-  const parts: Array<Statement.Fragment> = []
-  if (test.in !== undefined) {
-    const all = test.in.map((one) => (one instanceof Date ? one.toISOString() : String(one)))
-    parts.push(sql`${column} = any(${all}::text[]::${sql.literal(kindOf(table, name) ?? "text")}[])`)
-  }
-  if (test.not !== undefined) parts.push(sql`${column} is distinct from ${value(test.not)}`)
-  if (test.contains !== undefined) {
-    parts.push(sql`position(lower(${test.contains}::text) in lower(${column}::text)) > 0`)
-  }
-  for (const key of ["gt", "gte", "lt", "lte"] as const) {
-    if (test[key] !== undefined) parts.push(sql`${column} ${sql.literal(comparisons[key])} ${value(test[key])}`)
-  }
-  return parts
-}
-
-/** The conditions of a filter over the rows `t`; a column that is undefined does not filter. */
-export const whereSql = (
-  sql: SqlClient.SqlClient,
-  table: Table,
-  where: Readonly<Record<string, unknown>>
-): ReadonlyArray<Statement.Fragment> =>
-  Object.entries(where).flatMap(([name, value]) => {
-    if (value === undefined) return []
-    if (isTest(value)) return testSql(sql, table, name, value)
-    const column = sql.literal(`t.${columnOf(table, name)}`)
-    return value === null ? [sql`${column} is null`] : [sql`${column} = ${valueSql(sql, table, name, value)}`]
-  })

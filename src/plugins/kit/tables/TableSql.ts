@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import type { AnyColumn, ColumnKind } from "./Column.ts"
+import { type AnyColumn, type ColumnKind, quoted, sqlType } from "./Column.ts"
 import { columnName, type IndexColumns, type Table } from "./Table.ts"
 
 /** Whose table it is by the database: the organizations that every tenant's rows refer to. */
@@ -9,14 +9,20 @@ const organizations = "organizations"
 export const columnSql = (name: string, { facts }: AnyColumn): string =>
   [
     columnName(name),
-    facts.kind,
+    sqlType(facts),
     facts.nullable ? "" : "not null",
     facts.fallback === undefined ? "" : `default ${facts.fallback}`
   ].filter((part) => part !== "").join(" ")
 
 /** What the values of a column have to meet; undefined: nothing. */
-const conditionOf = (column: string, { among, bounds }: AnyColumn["facts"]): string | undefined => {
-  if (among !== undefined) return `${column} in (${among.map((word) => `'${word.replaceAll("'", "''")}'`).join(", ")})`
+const conditionOf = (column: string, { among, bounds, form, isList, kind }: AnyColumn["facts"]): string | undefined => {
+  const words = among?.map(quoted).join(", ")
+  if (isList) {
+    const whole = `array_position(${column}, null) is null`
+    return words === undefined ? whole : `${whole} and ${column} <@ array[${words}]::${kind}[]`
+  }
+  if (words !== undefined) return `${column} in (${words})`
+  if (form !== undefined) return `${column} ~ ${quoted(form)}`
   return bounds === undefined ? undefined : `${column} between ${bounds[0]} and ${bounds[1]}`
 }
 
@@ -67,6 +73,22 @@ const uniqueColumn = (table: Table, column: string, { facts }: AnyColumn): Reado
   return [{ name, sql: `create unique index ${name} on ${table.name} (${columns})` }]
 }
 
+/** The unique of a table that has these columns, and the rows that it counts: what an insert may conflict with. */
+export const conflictTarget = (table: Table, columns: ReadonlyArray<string>) => {
+  const [first] = columns
+  const uniqueness = columns.length === 1 && first !== undefined ? table.columns[first]?.facts.uniqueness : undefined
+  const found = uniqueness !== undefined ?
+    { where: undefined } :
+    table.options.unique?.find((unique) =>
+      unique.columns.length === columns.length && unique.columns.every((name) => columns.includes(name))
+    )
+  if (found === undefined) throw new Error(`Table "${table.name}" has no unique of ${columns.join(", ")}.`)
+  const own = uniqueness === "global" || table.kind === "child" ? [] : ["organization_id"]
+  const where = found.where
+  const target = `(${[...own, ...columns.map(columnName)].join(", ")})${where === undefined ? "" : ` where ${where}`}`
+  return { target, where }
+}
+
 /** Whether an index that is there anyway begins with the column. */
 const isLed = (table: Table, column: string): boolean =>
   table.kind === "child" &&
@@ -99,7 +121,13 @@ export const indexesOf = (table: Table): ReadonlyArray<NamedSql> => [
   ...(table.options.indexes ?? []).map((columns) => index(table, columns, false))
 ]
 
-const ranges: Partial<Record<ColumnKind, string>> = { timestamptz: "tstzrange", int4: "int4range", int8: "int8range" }
+const ranges: Partial<Record<ColumnKind, string>> = {
+  timestamptz: "tstzrange",
+  date: "daterange",
+  int4: "int4range",
+  int8: "int8range",
+  numeric: "numrange"
+}
 
 /** The constraints of a table that keep ranges apart. They need the extension `btree_gist` for the columns beside the range. */
 export const exclusionsOf = (table: Table): ReadonlyArray<NamedSql> =>

@@ -9,7 +9,9 @@ export type SampleRows = Readonly<Record<string, Readonly<Record<string, unknown
 /** A value that fits a column; ids of rows it refers to come from those that were made before. */
 const valueOf = ({ facts }: AnyColumn, made: ReadonlyMap<string, string>): unknown => {
   if (facts.reference !== undefined) return made.get(facts.reference.table) ?? null
+  if (facts.isList) return []
   if (facts.among !== undefined) return facts.among[0]
+  if (facts.form !== undefined) return "09:30"
   switch (facts.kind) {
     case "text":
       return `sample ${randomUUID()}`
@@ -20,6 +22,10 @@ const valueOf = ({ facts }: AnyColumn, made: ReadonlyMap<string, string>): unkno
       return false
     case "uuid":
       return randomUUID()
+    case "numeric":
+      return "0"
+    case "date":
+      return new Date().toISOString().slice(0, 10)
     case "timestamptz":
       return new Date().toISOString()
     case "jsonb":

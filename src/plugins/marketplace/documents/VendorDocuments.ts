@@ -1,5 +1,5 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { InvalidTransition, NotFound, type PageRequest, PluginDatabase, RowNotFound, type RowOf } from "stoa/plugin"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
 import { announceApproval } from "../vendors/Vendors.ts"
 import { vendors } from "../vendors/VendorTables.ts"
@@ -52,18 +52,7 @@ const make = Effect.gen(function*() {
   const judged = Effect.fnUntraced(function*(vendorId: string, documentId: string, judgement: Judgement) {
     const reviewedAt = DateTime.toDateUtc(yield* DateTime.now)
     const change = { status: judgement.status, reviewerNotes: judgement.notes ?? null, reviewedAt }
-    return yield* db.table(vendorDocuments).update(documentId, change, { vendorId, status: "pending" }).pipe(
-      Effect.catchIf(
-        Schema.is(NotFound),
-        () =>
-          Effect.flatMap(db.table(vendorDocuments).first({ id: documentId, vendorId }), (known) =>
-            Effect.fail(
-              known === undefined
-                ? new RowNotFound()
-                : InvalidTransition.of(`A document that is ${known.status} cannot become ${judgement.status}.`)
-            ))
-      )
-    )
+    return yield* db.table(vendorDocuments).update({ id: documentId, vendorId }, change, { status: "pending" })
   })
 
   /**

@@ -50,7 +50,7 @@ const make = Effect.gen(function*() {
   const change = Effect.fn("VendorMembers.change")(function*(vendorId: string, memberId: string, role: Member["role"]) {
     const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
     if (member === undefined) return yield* new RowNotFound()
-    const changed = db.table(vendorMembers).update(memberId, { role }, { vendorId })
+    const changed = db.table(vendorMembers).update({ id: memberId, vendorId }, { role })
     return yield* host.services.users.actAs(member.userId, { vendorId, role }, changed)
   })
 

@@ -83,7 +83,7 @@ export class Reviews extends Context.Service<Reviews>()("stoa/plugins/marketplac
     const respond = Effect.fn("Reviews.respond")(function*(id: string, vendorResponse: string) {
       const vendorId = ownVendor(yield* CurrentActor)
       const vendorRespondedAt = DateTime.toDateUtc(yield* DateTime.now)
-      return yield* rows.update(id, { vendorResponse, vendorRespondedAt }, { vendorId })
+      return yield* rows.update({ id, vendorId }, { vendorResponse, vendorRespondedAt })
     })
 
     return {
@@ -93,7 +93,7 @@ export class Reviews extends Context.Service<Reviews>()("stoa/plugins/marketplac
       respond,
       /** With a vendor: 404 for a review of another one. */
       moderate: Effect.fn("Reviews.moderate")((id: string, status: Status, vendorId?: string) =>
-        rows.update(id, { status }, { vendorId })
+        rows.update({ id, vendorId }, { status })
       )
     }
   })

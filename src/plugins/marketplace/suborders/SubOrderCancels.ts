@@ -1,5 +1,5 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
-import { conflict, CurrentActor, NotFound, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { conflict, CurrentActor, PluginDatabase, PluginHost, type RowOf } from "stoa/plugin"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
 import { permitted, SubOrderRefunds } from "../refunds/SubOrderRefunds.ts"
@@ -29,16 +29,7 @@ export class SubOrderCancels
         if (order?.captured !== true) return { isCaptured: false, orderLines: order?.lines ?? 0, refund: null }
         const cancelledAt = DateTime.toDateUtc(yield* DateTime.now)
         const change = { status: "cancelled", cancelledAt, cancellationReason: reason } as const
-        yield* db.table(subOrders).update(row.id, change, { status: { in: sources.cancelled } }).pipe(
-          Effect.catchIf(
-            Schema.is(NotFound),
-            () =>
-              Effect.flatMap(
-                db.table(subOrders).get(row.id),
-                (now) => Effect.fail(cannotBecome(now.status, "cancelled"))
-              )
-          )
-        )
+        yield* db.table(subOrders).update(row.id, change, { status: { in: sources.cancelled } })
         const of = { subOrderId: row.id, orderId: row.orderId }
         const isPaid = !isSpent(yield* refunds.left(of))
         const refund = isPaid ? yield* refunds.write(of, reason, chooseAll) : null

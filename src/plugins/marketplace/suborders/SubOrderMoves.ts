@@ -1,10 +1,10 @@
-import { Context, DateTime, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import {
   type Conflict,
   type CurrentActor,
   type FulfillmentId,
   InvalidTransition,
-  NotFound,
+  type NotFound,
   PluginDatabase,
   type ValidationFailed,
   type Where
@@ -49,12 +49,7 @@ export class SubOrderMoves extends Context.Service<SubOrderMoves, {
         Effect.fnUntraced(function*(fulfillmentId: FulfillmentId | null) {
           const { holdbackDays } = yield* db.table(vendors).get(found.vendorId)
           const stamps = stampsOf(found, to, DateTime.toDateUtc(yield* DateTime.now), holdbackDays)
-          const moved = yield* rows.update(found.id, { status: to, ...stamps, ...parcel, fulfillmentId }, only).pipe(
-            Effect.catchIf(
-              Schema.is(NotFound),
-              () => Effect.flatMap(rows.get(found.id), (now) => Effect.fail(cannotBecome(now.status, to)))
-            )
-          )
+          const moved = yield* rows.update(found.id, { status: to, ...stamps, ...parcel, fulfillmentId }, only)
           const lines = yield* db.table(subOrderLines).list(
             { subOrderId: found.id },
             { order: ["createdAt"], limit: 100_000 }

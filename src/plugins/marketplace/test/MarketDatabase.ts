@@ -13,7 +13,7 @@ export const MarketDatabase = Layer.unwrap(Effect.gen(function*() {
   const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 10 })
   const database = Layer.effect(
     PluginDatabase,
-    Effect.map(SqlClient.SqlClient, (sql) => pluginDatabase(sql, plugin))
+    Effect.map(SqlClient.SqlClient, (sql) => pluginDatabase({ sql, keyring: undefined }, plugin))
   )
   return Layer.provideMerge(database, client)
 })).pipe(Layer.orDie)

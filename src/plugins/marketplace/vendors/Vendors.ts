@@ -7,16 +7,15 @@ import {
   type Forbidden,
   forbidden,
   invalid,
-  InvalidTransition,
+  type InvalidTransition,
   isUuid,
   newId,
-  NotFound,
+  type NotFound,
   type PageOf,
   type PageRequest,
   PluginDatabase,
   RowNotFound,
-  type ValidationFailed,
-  type Where
+  type ValidationFailed
 } from "stoa/plugin"
 import { missingDocuments } from "../documents/RequiredDocuments.ts"
 import { MarketplaceOptions } from "../MarketplaceOptions.ts"
@@ -127,26 +126,32 @@ const make = Effect.gen(function*() {
     }))
   })
 
-  const changeIf = Effect.fnUntraced(
-    function*(id: string, { name, ...sent }: VendorChange, only: Where<typeof vendors>) {
+  const rows = db.table(vendors)
+  const changed = Effect.fnUntraced(
+    function*<E>(
+      id: string,
+      { name, ...sent }: VendorChange,
+      write: (change: ChangeOf<typeof vendors>) => Effect.Effect<VendorRow, E, CurrentActor>
+    ) {
       const { open, secret } = partsOf(sent)
       const bankAccountChangedAt = secret.bankAccount === undefined ? undefined : yield* now
       return yield* db.transaction(Effect.gen(function*() {
-        const row = yield* db.table(vendors).update(id, { ...open, name, bankAccountChangedAt }, only)
+        const row = yield* write({ ...open, name, bankAccountChangedAt })
         yield* keep(db, id, secret)
         return toView(row)
       }))
     }
   )
-  const change = Effect.fn("Vendors.change")((id: string, sent: VendorChange) => changeIf(id, sent, {}))
+  const change = Effect.fn("Vendors.change")((id: string, sent: VendorChange) =>
+    changed(id, sent, (all) => rows.update(id, all))
+  )
   // The condition is the update's: a vendor that is being suspended at this moment does not slip through.
   const changeOwn = Effect.fn("Vendors.changeOwn")((id: string, sent: OwnVendorChange) =>
-    sent.bankAccount === undefined ? changeIf(id, sent, {}) : changeIf(id, sent, { status: { in: notSuspended } }).pipe(
-      Effect.catchIf(
-        Schema.is(NotFound),
-        () => Effect.andThen(get(id), new SuspendedVendor())
-      )
-    )
+    sent.bankAccount === undefined ? change(id, sent) : changed(
+      id,
+      sent,
+      (all) => rows.update(id, all, { status: { in: notSuspended } })
+    ).pipe(Effect.catchTag("InvalidTransition", () => new SuspendedVendor()))
   )
 
   return Vendors.of({ list, get, create, change, changeOwn, ...moves })
@@ -158,14 +163,8 @@ export const announceApproval = (db: PluginDatabase["Service"], row: VendorRow) 
 
 /** The steps of `VendorStatus.ts`, each a compare-and-set: of several that see the same status one wins. */
 const moving = (db: PluginDatabase["Service"], required: ReadonlyArray<string>) => {
-  const refused = Effect.fnUntraced(function*(id: string, step: Step) {
-    const { status } = yield* db.table(vendors).get(id)
-    return yield* InvalidTransition.of(`A vendor that is ${status} cannot become ${steps[step].to}.`)
-  })
   const move = (id: string, step: Step, change: ChangeOf<typeof vendors>) =>
-    db.table(vendors).update(id, { ...change, status: steps[step].to }, { status: steps[step].from }).pipe(
-      Effect.catchIf(Schema.is(NotFound), () => refused(id, step))
-    )
+    db.table(vendors).update(id, { ...change, status: steps[step].to }, { status: steps[step].from })
 
   const approve = Effect.fn("Vendors.approve")(function*(id: string) {
     // The step comes first: it locks the row, so no document is judged between the look at them and the commit.

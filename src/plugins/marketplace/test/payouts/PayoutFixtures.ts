@@ -15,7 +15,9 @@ export const aVendor = (spec: VendorSpec = {}) => aVendorOf({ payoutMinimumCents
 /** Entries of the ledger, as the rest of the plugin writes them. */
 export const post = (postings: ReadonlyArray<Posting>, organizationId = "org_default") =>
   onDatabase((sql) =>
-    ledgerOver(pluginDatabase(sql, { id: "marketplace", tables: [], events: [] })).post(postings).pipe(
+    ledgerOver(pluginDatabase({ sql, keyring: undefined }, { id: "marketplace", tables: [], events: [] })).post(
+      postings
+    ).pipe(
       Effect.provideService(CurrentActor, systemActor(organizationId))
     )
   )

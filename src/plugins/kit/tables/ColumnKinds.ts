@@ -1,0 +1,110 @@
+import { Schema } from "effect"
+import { Uuid } from "../../../domain/ids/Id.ts"
+import { Moment, Time } from "../../../domain/pricing/Bounds.ts"
+import { FreeText, ofForm, StorableObject, Text } from "../../../domain/text/Storable.ts"
+import { Column, plain, SecretColumn } from "./Column.ts"
+
+/** A text of 1 to 255 characters without the null character, which PostgreSQL cannot keep. */
+export const text = new Column(Text, plain("text"))
+
+/** A text of up to 10,000 characters, empty included, without an index: a description, a reason, a file URL. */
+export const longText = new Column(FreeText.check(Schema.isMaxLength(10_000)), plain("text"))
+
+/** One of these words; the database refuses others. */
+export const oneOf = <const Words extends readonly [string, ...ReadonlyArray<string>]>(words: Words) =>
+  new Column(Schema.Literals(words), plain("text", { among: words }))
+
+/** A whole number between the limits of four bytes, or closer ones, which the database checks too. */
+export const integer = new Column(
+  Schema.Int.check(Schema.isBetween({ minimum: -2_147_483_648, maximum: 2_147_483_647 })),
+  plain("int4")
+)
+
+/** A whole number from `minimum` to `maximum`. */
+export const integerBetween = (minimum: number, maximum: number) =>
+  new Column(Schema.Int.check(Schema.isBetween({ minimum, maximum })), plain("int4", { bounds: [minimum, maximum] }))
+
+/** An amount in minor units of some currency, also below zero; never a fraction. */
+export const amount = new Column(
+  Schema.Int.check(Schema.isBetween({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  plain("int8")
+)
+
+export const boolean = new Column(Schema.Boolean, plain("bool"))
+
+/** An id of a row of the plugin's (`references`). */
+export const uuid = new Column(Uuid, plain("uuid"))
+
+/** An id of a record of the core: `idOf(OrderId)`. */
+export const idOf = <Id extends string>(id: Schema.Codec<Id, string>) => new Column(id, plain("uuid"))
+
+/** A moment: a `Date` in code, ISO 8601 with milliseconds and Z in the API. */
+export const timestamp = new Column(Time, plain("timestamptz"), Moment)
+
+/** Any JSON object. */
+export const json = new Column(StorableObject, plain("jsonb"))
+
+/** JSON of this shape. Rows are read without decoding, because only this schema writes them. */
+export const jsonOf = <A, E>(schema: Schema.Codec<A, E>) => new Column(schema, plain("jsonb"))
+
+/**
+ * An exact number of at most `precision` digits, `scale` of them after the point: a text in code and in the API, such as
+ * "12.500" of `decimal(12, 3)`. A request with more digits is refused; what code gives the database rounds to the scale.
+ */
+export const decimal = (precision: number, scale: number) => {
+  const whole = precision - scale
+  const form = new RegExp(`^-?${whole === 0 ? "0" : `\\d{1,${whole}}`}${scale === 0 ? "" : `(\\.\\d{1,${scale}})?`}$`)
+  return new Column(
+    Schema.String.annotate({
+      format: "decimal",
+      examples: [`${whole === 0 ? "0" : "1"}${scale === 0 ? "" : `.${"5".padEnd(scale, "0")}`}`]
+    }).check(ofForm(form, `a decimal of ${whole} digits before and ${scale} after the point`)),
+    plain("numeric", { digits: [precision, scale] })
+  )
+}
+
+/** JavaScript reads the 31st of February as a day of March. */
+const isDay = (day: string): boolean => {
+  const time = new Date(`${day}T00:00:00.000Z`)
+  return day >= "0001-01-01" && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day)
+}
+
+/** A day without a time or a zone: "2026-11-25" in code and in the API. */
+export const date = new Column(
+  Schema.String.annotate({ format: "date", examples: ["2026-11-25"] })
+    .check(ofForm(/^\d{4}-\d{2}-\d{2}$/, "a day, such as 2026-11-25"))
+    .check(Schema.makeFilter((day: string) => isDay(day) || "is no day of the calendar")),
+  plain("date")
+)
+
+const clock = /^([01][0-9]|2[0-3]):[0-5][0-9]$/
+
+/** A time of a day, to the minute and without a zone: "09:30", from "00:00" to "23:59". */
+export const timeOfDay = new Column(
+  Schema.String.annotate({ examples: ["09:30"] }).check(ofForm(clock, "a time of day, such as 09:30")),
+  plain("text", { form: clock.source })
+)
+
+const listed: ReadonlyArray<string> = ["text", "uuid", "date", "int4"]
+
+/** At most so many entries. */
+const longestList = 1000
+
+/** A list of up to 1000 texts, words (`list(oneOf([…]))`), ids, days or whole numbers, in their order. */
+export const list = <A, E>({ facts, schema }: Column<A, E, true>) => {
+  const { among, bounds, kind } = facts
+  if (!listed.includes(kind) || facts.isSecret) throw new Error(`A column of ${kind} cannot be a list.`)
+  return new Column(
+    Schema.Array(schema).check(Schema.isMaxLength(longestList)),
+    plain(kind, { isList: true, among, bounds })
+  )
+}
+
+/**
+ * A text of up to 10,000 characters that is encrypted in the database with the deployment's secrets key: a token, a
+ * password of another service. No row, change log or filter has it; `db.table(t).secret(id, column)` reads it.
+ */
+export const secret = new SecretColumn<string>(
+  Schema.String.annotate({ format: "password" }).check(Schema.isBetweenLength(1, 10_000)),
+  plain("text", { isSecret: true })
+)

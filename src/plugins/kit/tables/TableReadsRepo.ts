@@ -1,0 +1,64 @@
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import { CurrentActor } from "../../../domain/access/Actor.ts"
+import { offsetOf, type PageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
+import type { RowOf, Table } from "./Table.ts"
+import { RowNotFound } from "./TableHandle.ts"
+import { columnOf } from "./TableRowsRepo.ts"
+import { whereSql } from "./TableWhereRepo.ts"
+import { type Context, own, type Values } from "./TableWritesRepo.ts"
+
+const orderSql = (sql: SqlClient.SqlClient, table: Table, order: ReadonlyArray<string>): Statement.Fragment => {
+  const given = order.map((name) =>
+    name.startsWith("-") ? `t.${columnOf(table, name.slice(1))} desc` : `t.${columnOf(table, name)}`
+  )
+  // The id makes the order total: two pages never show the same row.
+  return sql.literal([...given, given[0]?.endsWith(" desc") === false ? "t.id" : "t.id desc"].join(", "))
+}
+
+const newest = ["-createdAt"]
+
+/** The conditions of `Which`. */
+export const whichOf = (which: string | object): Values => typeof which === "string" ? { id: which } : { ...which }
+
+/** Reads of a table. */
+export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Values) => RowOf<T>) => {
+  const select = Effect.fnUntraced(function*(
+    where: object,
+    order: ReadonlyArray<string>,
+    rest: Statement.Fragment
+  ) {
+    const { organizationId } = yield* CurrentActor
+    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
+    const rows = yield* sql`select t.* from ${sql(table.name)} t where ${all}
+      order by ${orderSql(sql, table, order)} ${rest}`
+    return rows.map(toRow)
+  }, Effect.orDie)
+
+  const count = Effect.fnUntraced(function*(where: object) {
+    const { organizationId } = yield* CurrentActor
+    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
+    const [row] = yield* sql`select count(*) as count from ${sql(table.name)} t where ${all}`
+    return Number(row?.["count"] ?? 0)
+  }, Effect.orDie)
+
+  const one = (which: string | object, rest: Statement.Fragment) =>
+    Effect.map(select(whichOf(which), newest, rest), ([row]) => row)
+  const found = (row: RowOf<T> | undefined) => row === undefined ? Effect.fail(new RowNotFound()) : Effect.succeed(row)
+  const page = Effect.fnUntraced(function*(where: object, page: PageRequest, order: ReadonlyArray<string> = newest) {
+    const rest = sql`limit ${page.limit} offset ${offsetOf(page)}`
+    const [items, total] = yield* Effect.all([select(where, order, rest), count(where)], { concurrency: "unbounded" })
+    return { ...page, items, total } satisfies PageOf<RowOf<T>>
+  })
+  return {
+    find: (which: string | object) => one(which, sql.literal("")),
+    get: (which: string | object) => Effect.flatMap(one(which, sql.literal("")), found),
+    lock: (which: string | object) => Effect.flatMap(one(which, sql.literal("for update of t")), found),
+    first: (where: object, order: ReadonlyArray<string> = newest) =>
+      Effect.map(select(where, order, sql`limit 1`), ([row]) => row),
+    list: (where: object, { limit = 1000, order = newest }: { order?: ReadonlyArray<string>; limit?: number } = {}) =>
+      select(where, order, sql`limit ${limit}`),
+    page,
+    count
+  }
+}

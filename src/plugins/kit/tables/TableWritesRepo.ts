@@ -1,0 +1,138 @@
+import type { SqlClient, Statement } from "effect/sql"
+import type { Actor } from "../../../domain/access/Actor.ts"
+import { changeLogRows } from "../../../domain/events/ChangeLogRepo.ts"
+import { idempotencyRecord } from "../../../domain/idempotency/IdempotencyRecordRepo.ts"
+import { columnName, type Table } from "./Table.ts"
+import { columnOf, rowJson, valueFromJson, valueSql } from "./TableRowsRepo.ts"
+
+/** What statements about a table have in common. */
+export interface Context {
+  readonly sql: SqlClient.SqlClient
+  readonly table: Table
+  /** Names of the changes: `<plugin>/<table>`. */
+  readonly subject: `${string}/${string}`
+}
+
+/** Values by the names of their columns. */
+export type Values = Readonly<Record<string, unknown>>
+
+/** Rows `t` of the organization: by their own column, or by their parent's. */
+export const own = (sql: SqlClient.SqlClient, { parent }: Table, organization: string): Statement.Fragment =>
+  parent === undefined
+    ? sql`t.organization_id = ${organization}`
+    : sql`exists (select 1 from ${sql(parent.table.name)} p
+        where p.id = t.${sql.literal(columnName(parent.column))} and p.organization_id = ${organization})`
+
+/** Whether a secret is another one: rows show none, but its change has an entry. */
+const secretsDiffer = ({ columns }: Table, now: string, before: string): string =>
+  Object.entries(columns).filter(([, { facts }]) => facts.isSecret).map(([name]) =>
+    ` or ${now}.${columnName(name)} is distinct from ${before}.${columnName(name)}`
+  ).join("")
+
+/** The entry of a change as a part of its statement; empty for a table that keeps none. */
+const entry = (
+  { sql, subject, table }: Context,
+  actor: Actor,
+  operation: "create" | "update" | "delete",
+  from: string,
+  [now, before]: readonly [now: string, before?: string]
+) =>
+  table.options.changeLog === false ? sql.literal("") : sql`, entry as (${
+    changeLogRows(sql, actor, {
+      type: `${subject}.${operation}`,
+      entityType: subject,
+      entityId: `${now}.id::text`,
+      payload: rowJson(table, now),
+      before: before === undefined ? undefined : rowJson(table, before),
+      only: before === undefined ?
+        undefined :
+        `${rowJson(table, now)} - 'updatedAt' is distinct from ${rowJson(table, before)} - 'updatedAt'${
+          secretsDiffer(table, now, before)
+        }`,
+      from
+    })
+  })`
+
+/**
+ * An SQL text before a statement's source: writes to a table with ranges that may not overlap come one after the other in
+ * an organization. PostgreSQL writes each row before it looks for others, so that two at once would wait for each other
+ * until one of them is ended as a deadlock.
+ */
+const turn = ({ sql, table }: Context, organization: string) =>
+  table.options.excluding === undefined
+    ? sql.literal("")
+    : sql`, (select pg_advisory_xact_lock(hashtextextended(${`${table.name} ${organization}`}, 0))) turn`
+
+/** The values that are unique together, by which rows are inserted in one order: two inserts of the same do not deadlock. */
+const uniques = ({ columns, options }: Table): ReadonlyArray<string> => [
+  ...Object.keys(columns).filter((name) => columns[name]?.facts.uniqueness !== undefined),
+  ...(options.unique ?? []).flatMap((unique) => unique.columns)
+]
+
+/**
+ * Inserts the rows, each with its id, where all rows that they belong to are the organization's, else none. They are one parameter, so that
+ * the statement is the same for any number of them. With `on` a row that is taken in these columns is left out.
+ */
+export const insertSql = (context: Context, actor: Actor, rows: ReadonlyArray<Values>, on?: string) => {
+  const { sql, table } = context
+  const { kind, parent } = table
+  const names = Object.entries(table.columns)
+  const values = names.map(([name, { facts: { fallback } }]) =>
+    fallback === undefined
+      ? valueFromJson(table, name)
+      : `case when o ? '${name}' then ${valueFromJson(table, name)} else ${fallback} end`
+  )
+  const owner = kind === "organization" ? sql`, ${actor.organizationId}::text` : sql.literal("")
+  const guard = parent === undefined ? sql.literal("") : sql`where (select count(*) from input) =
+      (select count(*) from input join ${sql(parent.table.name)} p on p.organization_id = ${actor.organizationId}
+        and p.id = ${sql.literal(valueFromJson(table, parent.column))})`
+  const order = [...uniques(table).map((name) => `o->>'${name}'`), "n"].join(", ")
+  return sql`with input as (select o, n from jsonb_array_elements(${
+    JSON.stringify(rows)
+  }::jsonb) with ordinality i (o, n)),
+    made as (
+      insert into ${sql(table.name)} (${
+    sql.literal(["id", ...names.map(([name]) => columnOf(table, name))].join(", "))
+  }${sql.literal(kind === "organization" ? ", organization_id" : "")})
+      select ${sql.literal([valueFromJson(table, "id"), ...values].join(", "))}${owner}
+      from input${turn(context, actor.organizationId)} ${guard} order by ${sql.literal(order)}
+      ${sql.literal(on === undefined ? "" : `on conflict ${on} do nothing`)} returning *)${
+    entry(context, actor, "create", "made", ["made"])
+  }${idempotencyRecord(sql, actor, "made")}
+    select * from made`
+}
+
+/**
+ * Changes the rows that meet `where` and, once they are locked, `only`. A row that does not meet `only` is given as it
+ * is, with \`_changed\` false.
+ */
+export const updateSql = (
+  context: Context,
+  actor: Actor,
+  change: Values,
+  where: ReadonlyArray<Statement.Fragment>,
+  only: ReadonlyArray<Statement.Fragment>
+) => {
+  const { sql, table } = context
+  const set = Object.entries(change).filter(([, value]) => value !== undefined).map(([name, value]) =>
+    sql`${sql.literal(columnOf(table, name))} = ${valueSql(sql, table, name, value)}`
+  )
+  const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
+  return sql`with old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
+      where ${sql.and([own(sql, table, actor.organizationId), ...where])} order by t.id for update of t),
+    made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old
+      where ${sql.and([sql`t.id = old.id`, ...only])} returning t.*)${
+    entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
+  }${idempotencyRecord(sql, actor, "made")}
+    select true as _changed, made.* from made
+    union all select false, old.* from old where not exists (select 1 from made where made.id = old.id)`
+}
+
+/** Deletes the rows that meet `where`. */
+export const deleteSql = (context: Context, actor: Actor, where: ReadonlyArray<Statement.Fragment>) => {
+  const { sql, table } = context
+  return sql`with gone as (delete from ${sql(table.name)} t where ${
+    sql.and([own(sql, table, actor.organizationId), ...where])
+  } returning t.*)${entry(context, actor, "delete", "gone", ["gone"])}${idempotencyRecord(sql, actor, "gone")}
+    select * from gone`
+}
