@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { developmentKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
@@ -8,11 +8,25 @@ import type { Plugin } from "../../src/plugins/kit/Plugin.ts"
 import { PluginDatabase } from "../../src/plugins/kit/tables/PluginDatabase.ts"
 import { pluginDatabase } from "../../src/plugins/kit/tables/PluginDatabaseRepo.ts"
 import { freshDatabase } from "../support/Postgres.ts"
+import { type StatementTap, tapOn } from "../support/StatementTap.ts"
+
+/** Every statement that the plugin sends. */
+class Tap extends Context.Service<Tap, StatementTap>()("test/plugins/Tap") {}
+
+/** How many statements it takes, without those that begin and end a transaction. */
+export const statementsOf = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Tap, (tap) => {
+    tap.take()
+    return Effect.as(Effect.exit(work), Effect.sync(() => tap.take())).pipe(
+      Effect.flatten,
+      Effect.map((sent) => sent.filter(({ text }) => !/^(begin|commit|rollback)/i.test(text)).length)
+    )
+  })
 
 /** A fresh database with the plugin's tables, and the plugin's way to them; nothing of the service runs. */
 export const pluginTables = (plugin: Plugin) =>
   Layer.unwrap(Effect.gen(function*() {
-    const { url } = yield* freshDatabase
+    const tap = yield* tapOn((yield* freshDatabase).url)
     const database = Layer.effect(
       PluginDatabase,
       Effect.gen(function*() {
@@ -22,7 +36,10 @@ export const pluginTables = (plugin: Plugin) =>
         return pluginDatabase({ sql, keyring: developmentKeyring }, plugin)
       })
     )
-    return Layer.provideMerge(database, PgClient.layer({ url: Redacted.make(url), maxConnections: 20 }))
+    return database.pipe(
+      Layer.provideMerge(PgClient.layer({ url: Redacted.make(tap.url), maxConnections: 20 })),
+      Layer.merge(Layer.succeed(Tap, tap))
+    )
   })).pipe(Layer.orDie)
 
 /** Does it as the service itself in an organization. */

@@ -14,7 +14,7 @@ import {
   text,
   uuid
 } from "stoa/plugin"
-import { inDefault, pluginTables, within } from "./PluginTablesLayer.ts"
+import { inDefault, pluginTables, statementsOf, within } from "./PluginTablesLayer.ts"
 
 const shelves = table("stock_shelves", {
   code: text.unique(),
@@ -45,7 +45,7 @@ const entriesOf = (id: string) =>
       (rows) => rows.map((row) => [row["type"], row["payload"], row["before"]])
     ))
 
-layer(pluginTables(stock), { timeout: "60 seconds" })("rows of a plugin's table", (it) => {
+layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })("rows of a plugin's table", (it) => {
   it.effect("are inserted together in their order, with defaults, and each has its entry in the change log", () =>
     Effect.gen(function*() {
       const { shelves } = yield* at
@@ -112,6 +112,7 @@ layer(pluginTables(stock), { timeout: "60 seconds" })("rows of a plugin's table"
       assert.strictEqual(refused._tag, "InvalidTransition")
       assert.include(refused.error.message, `status is "closed" and cannot become "closed"`)
       assert.strictEqual((yield* entriesOf(id)).length, 2)
+      assert.strictEqual(yield* statementsOf(close(id)), 1, "one statement tells")
     }).pipe(inDefault))
 
   it.effect("changed by eight at once from one state are changed by one; the others are 422", () =>

@@ -2,6 +2,7 @@ import { Effect, Layer, Struct } from "effect"
 import { catalogueOf, PermissionCatalogue } from "../../domain/access/Permission.ts"
 import { broughtBy, BroughtModels } from "../../domain/analytics/AnalyticsModel.ts"
 import { together } from "../../domain/modules/Module.ts"
+import { migrations as sharedByPlugins } from "../../plugins/kit/tables/migrations.ts"
 import { AppConfig } from "../config/AppConfig.ts"
 import { access } from "./access.ts"
 import { adminOrders } from "./admin-orders.ts"
@@ -60,8 +61,11 @@ export const modules = [
   importExport
 ] as const
 
-/** Owners of migrations, in that order. */
-export const migrationOwners = modules.map(({ id, migrations }) => [id, migrations] as const)
+/** Owners of migrations, in that order; the tables that all plugins share come last. */
+export const migrationOwners = [
+  ...modules.map(({ id, migrations }) => [id, migrations] as const),
+  ["plugins", sharedByPlugins] as const
+]
 
 /** What modules and plugins let be asked of their tables. */
 const brought = Layer.unwrap(

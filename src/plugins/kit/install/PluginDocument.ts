@@ -15,6 +15,7 @@ const idleContext = ({ access, deployment, environment }: AppSettings): PluginCo
     table: absent,
     transaction: absent,
     announce: absent,
+    nextNumber: absent,
     get sql() {
       return absent()
     }

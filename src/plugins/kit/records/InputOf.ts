@@ -1,12 +1,16 @@
 import { Schema } from "effect"
-import type { ColumnsOf, NewRowOf, Simplify, Table, ValuesOf } from "../tables/Table.ts"
+import type { ColumnsOf, GivenOf, Simplify, Table, ValuesOf } from "../tables/Table.ts"
 
 type NameOf<T> = keyof ColumnsOf<T> & string
 
-/** What a body names beside each other. */
-type Named<T, Required extends NameOf<T>, Optional extends NameOf<T>> = Simplify<
-  & Pick<ValuesOf<T>, Required>
-  & { readonly [K in Optional]?: ValuesOf<T>[K] | undefined }
+type Sent<T, Name extends NameOf<T>> = Schema.Codec<ValuesOf<T>[Name], unknown>
+
+/** The schema of a body that has to name some columns and may name others. */
+export type InputOf<T, Required extends NameOf<T>, Optional extends NameOf<T>> = Schema.Struct<
+  Simplify<
+    & { readonly [K in Required]: Sent<T, K> }
+    & { readonly [K in Optional]: Schema.optional<Sent<T, K>> }
+  >
 >
 
 /** Columns by how a body names them. */
@@ -30,12 +34,12 @@ const inputSchema = ({ columns, name: table }: Table, required: ReadonlySet<stri
 /**
  * The schema of a body out of the columns of a table, so that a shape is said once: `inputOf(suppliers, { required:
  * ["name"], optional: ["email"] })`. Without names it has all columns, those with a default or that may be null as
- * optional ones; `without` leaves some out.
+ * optional ones; `without` leaves some out. Its `fields` can be a part of another body.
  */
 export function inputOf<T extends Table, const Left extends NameOf<T> = never>(
   table: T,
   options?: { readonly without: ReadonlyArray<Left> }
-): Schema.Codec<Simplify<Omit<NewRowOf<T>, "id" | Left>>, unknown>
+): InputOf<T, Exclude<GivenOf<T>, Left>, Exclude<NameOf<T>, GivenOf<T> | Left>>
 export function inputOf<
   T extends Table,
   const Required extends NameOf<T> = never,
@@ -43,11 +47,11 @@ export function inputOf<
 >(
   table: T,
   options: InputNames<Required, Optional>
-): Schema.Codec<Named<T, Required, Optional>, unknown>
+): InputOf<T, Required, Optional>
 export function inputOf(
   table: Table,
   options: InputNames<string, string> | { readonly without: ReadonlyArray<string> } = { without: [] }
-): Schema.Codec<unknown, unknown> {
+): Schema.Top {
   if (!("without" in options)) return inputSchema(table, new Set(options.required), options.optional ?? [])
   const names = Object.keys(table.columns).filter((name) => !options.without.includes(name))
   const required = names.filter((name) => {

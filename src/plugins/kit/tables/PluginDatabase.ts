@@ -35,6 +35,10 @@ export class PluginDatabase extends Context.Service<PluginDatabase, {
    * A name that the manifest does not list is a defect.
    */
   readonly announce: (event: string, of: Announcement) => Effect.Effect<void, never, CurrentActor>
+  /** The next value of a counter of the plugin in the organization, and the period that it is of (`numbers`). */
+  readonly nextNumber: (
+    counter: { readonly kind: string; readonly scope: string; readonly period: string }
+  ) => Effect.Effect<{ readonly period: string; readonly value: number }, never, CurrentActor>
   /**
    * The SQL client, for statements a handle cannot express; they belong in files named `*Repo.ts`. Nothing adds the
    * organization to them: each names `organization_id = …` of the actor itself.

@@ -1,9 +1,10 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { CurrentActor } from "../../../domain/access/Actor.ts"
 import { recordChange } from "../../../domain/events/ChangeLogRepo.ts"
 import type { PluginType } from "../../../domain/events/Event.ts"
 import type { Keyring } from "../../../domain/webhooks/SecretEncryption.ts"
-import { PluginDatabase } from "./PluginDatabase.ts"
+import { PluginDatabase, rowsOf } from "./PluginDatabase.ts"
 import type { Table } from "./Table.ts"
 import { tableHandle } from "./TableHandleRepo.ts"
 
@@ -20,6 +21,8 @@ interface Process {
   /** For secrets; a deployment without a key starts without a plugin that has some. */
   readonly keyring: Keyring | undefined
 }
+
+const counted = rowsOf(Schema.Struct({ period: Schema.String, value: Schema.Int }))
 
 const notOwn = (plugin: string, table: string) =>
   new Error(`Plugin "${plugin}" asks for the table "${table}", which its schema does not list.`)
@@ -48,6 +51,18 @@ export const pluginDatabase = (
       // Names of events are those of the manifest, which the types of the core cannot know.
       const change = { ...of, type: event as PluginType, entityType: of.entityType as PluginType }
       yield* Effect.orDie(recordChange(sql, change))
+    }),
+    nextNumber: Effect.fn("PluginDatabase.nextNumber")(function*({ kind, period, scope }) {
+      const { organizationId } = yield* CurrentActor
+      // A process whose clock is behind counts on in the newer period: no number is given twice.
+      const [row] = yield* Effect.orDie(counted(sql)`insert into plugin_counters as c
+          (organization_id, plugin, kind, scope, period, value)
+        values (${organizationId}, ${id}, ${kind}, ${scope}, ${period}, 1)
+        on conflict (organization_id, plugin, kind, scope) do update set
+          period = greatest(c.period, excluded.period),
+          value = case when excluded.period > c.period then 1 else c.value + 1 end
+        returning period, value`)
+      return row ?? (yield* Effect.die(new Error(`The counter "${kind}" gave no number.`)))
     }),
     sql
   })

@@ -95,6 +95,9 @@ export type NewRowOf<T> = T extends Table<infer C, infer _> ? Simplify<
 
 export type ColumnsOf<T> = T extends Table<infer C, infer _> ? C : never
 
+/** Names of the columns that an insert must name. */
+export type GivenOf<T> = Named<ColumnsOf<T>> & string
+
 /** Values of all columns of a table's own, secrets too. */
 export type ValuesOf<T> = Values<ColumnsOf<T>>
 
@@ -149,6 +152,11 @@ export const table = <const C extends Columns>(
   }
 }
 
+/** A child table, and the column that names its parent. */
+export type ChildTable<C extends Columns, Key extends string> = Table<C, "child"> & {
+  readonly parent: { readonly table: Table; readonly column: Key }
+}
+
 /**
  * A table whose rows belong to a row of another one, by the column `column`: they go with it, and are visible to those who
  * sees it. It gets `id` and `createdAt` (spec §2).
@@ -159,7 +167,7 @@ export const childOf = <const C extends Columns, const Key extends keyof C & str
   name: string,
   columns: C,
   options: TableOptions<NameOf<C>> = {}
-): Table<C, "child"> => {
+): ChildTable<C, Key> => {
   check(name, columns)
   if (columns[column]?.facts.reference?.table !== parent.name) {
     throw new Error(`Table "${name}": column "${column}" has to say \`uuid.references(…)\` of "${parent.name}".`)

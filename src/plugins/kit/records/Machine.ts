@@ -1,0 +1,118 @@
+import { DateTime, Effect } from "effect"
+import { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
+import { notFound } from "../../../domain/errors/ErrorKinds.ts"
+import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import type { ChangeOf, ColumnsOf, RowOf, Table } from "../tables/Table.ts"
+import { RowNotFound } from "../tables/TableHandle.ts"
+import type { Where, Which } from "../tables/TableWhereRepo.ts"
+
+type Keys<T> = keyof ColumnsOf<T> & keyof RowOf<T> & string
+
+/** Names of the columns of one word out of several. */
+export type StateColumnOf<T> = {
+  [K in Keys<T>]: RowOf<T>[K] extends string ? string extends RowOf<T>[K] ? never : K : never
+}[Keys<T>]
+
+type StampOf<T> = { [K in Keys<T>]: Date extends RowOf<T>[K] ? K : never }[Keys<T>]
+
+/** A person's id, which may be missing. */
+type PersonOf<T> = {
+  [K in Keys<T>]: null extends RowOf<T>[K] ? string extends RowOf<T>[K] ? K : never : never
+}[Keys<T>]
+
+/** A way from some states to another one. */
+export interface Move<State, Stamp, Person> {
+  readonly from: readonly [State, ...ReadonlyArray<State>]
+  readonly to: State
+  /** Becomes the time of the move. */
+  readonly stamp?: Stamp
+  /** Becomes the id of the user or API key that makes the move. */
+  readonly by?: Person
+  /** An event of the manifest, with the row. */
+  readonly emits?: string
+}
+
+/** Moves between the words of a column. */
+export type MovesOf<T, Column extends keyof RowOf<T>> = Readonly<
+  Record<string, Move<RowOf<T>[Column] & string, StampOf<T>, PersonOf<T>>>
+>
+
+type Refused = NotFound | InvalidTransition | Conflict | ValidationFailed
+
+/** The states of a table's rows and the moves between them. */
+export interface Machine<T, Name extends string> {
+  readonly table: T
+  readonly noun: string
+  readonly column: string
+  readonly moves: Readonly<Record<Name, Move<string, string, string>>>
+  /**
+   * Makes a move in one statement, and changes more with it; of several at once one makes it. 404 without the row; 422
+   * INVALID_TRANSITION from a state that the move does not begin at; 409 and 422 as of an update.
+   */
+  readonly move: (
+    db: PluginDatabase["Service"],
+    name: Name,
+    which: Which<T>,
+    change?: ChangeOf<T>
+  ) => Effect.Effect<RowOf<T>, Refused, CurrentActor>
+}
+
+class RecordNotFound extends notFound("Record", (noun: string) => `${noun} not found.`) {}
+
+const sentence = (noun: string): string => `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
+
+/**
+ * A state machine over a column of words (`column`, default `status`). `noun` is what a row is called: "purchase order".
+ * The states of the moves are words of the column, which the compiler checks.
+ */
+export const machine = <
+  T extends Table,
+  const Moves extends MovesOf<T, Column>,
+  const Column extends StateColumnOf<T> = "status" & StateColumnOf<T>
+>(
+  table: T,
+  { column, moves, noun }: { readonly noun: string; readonly column?: Column; readonly moves: Moves }
+): Machine<T, keyof Moves & string> => {
+  const state: string = column ?? "status"
+  const byName: Readonly<Record<string, Move<string, string, string>>> = moves
+
+  const changed = Effect.fnUntraced(function*(
+    db: PluginDatabase["Service"],
+    { by, from, stamp, to }: Move<string, string, string>,
+    which: Which<T>,
+    change: object
+  ) {
+    const actor = yield* CurrentActor
+    const stamps = {
+      ...(stamp === undefined ? {} : { [stamp]: DateTime.toDateUtc(yield* DateTime.now) }),
+      ...(by === undefined ? {} : { [by]: actor.userId ?? actor.keyId ?? null })
+    }
+    // The names are columns of the table and of these kinds, by the types of the moves.
+    const whole = { ...change, ...stamps, [state]: to } as ChangeOf<T>
+    return yield* db.table(table).update(which, whole, { [state]: { in: from } } as Where<T>)
+  })
+
+  const move = Effect.fn("Machine.move")(function*(
+    db: PluginDatabase["Service"],
+    name: string,
+    which: Which<T>,
+    change: object = {}
+  ) {
+    const one = byName[name]
+    if (one === undefined) return yield* Effect.die(new Error(`A ${noun} has no move "${name}".`))
+    const { emits } = one
+    const row = changed(db, one, which, change).pipe(
+      Effect.catchIf((error) => error instanceof RowNotFound, () => new RecordNotFound(sentence(noun)))
+    )
+    if (emits === undefined) return yield* row
+    return yield* db.transaction(
+      Effect.tap(
+        row,
+        ({ id, ...rest }) =>
+          db.announce(emits, { entityType: noun.replaceAll(" ", "_"), entityId: id, payload: { id, ...rest } })
+      )
+    )
+  })
+  return { table, noun, column: state, moves: byName, move }
+}

@@ -1,0 +1,55 @@
+import { DateTime, Effect } from "effect"
+import type { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+
+/** The parts of a number of a document. */
+export interface NumberParts {
+  readonly kind: string
+  /** Empty without one. */
+  readonly scope: string
+  /** `2026` or `20261125` in UTC; empty without one. */
+  readonly period: string
+  /** From 1, in its scope and period. */
+  readonly value: number
+}
+
+/** How documents are numbered; `Of` is what the scope is taken from. */
+export interface NumberOptions<Of> {
+  /** Begins the number: `PO`. One counter of the plugin for each kind. */
+  readonly kind: string
+  /** Begins at 1 again in every year, or on every day. */
+  readonly period?: "year" | "day"
+  /** A counter for each scope, for example for each till. */
+  readonly scope?: (of: Of) => string
+  /** Default `PO-0001`, with a period `PO-2026-0001`, with a scope `PO-<scope>-2026-0001`. */
+  readonly format?: (parts: NumberParts) => string
+}
+
+/** Numbers of documents. */
+export interface Numbers<Of> {
+  /**
+   * The next number of the organization. It holds its counter until the caller's transaction ends, so that numbers have no
+   * gaps: take it in the transaction of the document, and numbers of several kinds in one order.
+   */
+  readonly next: (db: PluginDatabase["Service"], of: Of) => Effect.Effect<string, never, CurrentActor>
+}
+
+const digits = { year: 4, day: 8 }
+
+const usual = ({ kind, period, scope, value }: NumberParts): string =>
+  [kind, scope, period, String(value).padStart(4, "0")].filter((part) => part !== "").join("-")
+
+/** Numbers that documents of an organization get one after the other (contract, plugins §0). */
+export const numbers = <Of = unknown>(
+  { format = usual, kind, period, scope }: NumberOptions<Of>
+): Numbers<Of> => ({
+  next: Effect.fn("Numbers.next")(function*(db, of) {
+    const today = DateTime.formatIsoDateUtc(yield* DateTime.now).replaceAll("-", "")
+    const asked = {
+      kind,
+      scope: scope?.(of) ?? "",
+      period: period === undefined ? "" : today.slice(0, digits[period])
+    }
+    return format({ ...asked, ...(yield* db.nextNumber(asked)) })
+  })
+})

@@ -1,0 +1,198 @@
+import { assert, describe, expectTypeOf, it, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { document, integer, machine, numbers, oneOf, PluginDatabase, table, text, timestamp } from "stoa/plugin"
+import type { MovesOf, StateColumnOf } from "../../src/plugins/kit/records/Machine.ts"
+import { inDefault, pluginTables, statementsOf, within } from "./PluginTablesLayer.ts"
+import { lines, type poNumbers, purchaseOrder, purchaseOrders, purchasing } from "./Purchasing.ts"
+
+const draft = { supplier: "Acme", requestedBy: "u1" }
+const line = (item: string) => ({ item, quantity: "1.5", unitCost: 3 })
+const create = (items: ReadonlyArray<string> = ["screws"], head = draft) =>
+  Effect.flatMap(PluginDatabase, (db) => purchaseOrders.create(db, head, items.map(line)))
+const times = (count: number) => Array.from({ length: count }, (_, n) => n)
+/** Does it at noon of this day. Connections need a clock that goes on, so the clock of the tests is not stopped. */
+const on = (day: string) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Clock.Clock, (clock) => {
+    const noon = Date.parse(`${day}T12:00:00.000Z`)
+    const stopped: Clock.Clock = Object.assign(Object.create(clock), {
+      currentTimeMillisUnsafe: () => noon,
+      currentTimeMillis: Effect.succeed(noon)
+    })
+    return Effect.provideService(work, Clock.Clock, stopped)
+  })
+const in2026 = on("2026-11-25")
+
+const tables = layer(pluginTables(purchasing), { excludeTestServices: true, timeout: "60 seconds" })
+
+tables("a document", (it) => {
+  it.effect("is written with its lines in their order and read as it was written", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const made = yield* create(["nuts", "bolts", "anchors"])
+      assert.deepStrictEqual(made.lines.map(({ item, orderId, quantity }) => [item, orderId, quantity]), [
+        ["nuts", made.head.id, "1.500"],
+        ["bolts", made.head.id, "1.500"],
+        ["anchors", made.head.id, "1.500"]
+      ])
+      const empty = yield* create([])
+      assert.deepStrictEqual(yield* purchaseOrders.get(db, made.head.id), made)
+      assert.deepStrictEqual(yield* purchaseOrders.get(db, empty.head.id), empty)
+      const page = yield* purchaseOrders.page(db, {}, { page: 1, limit: 2 })
+      assert.deepStrictEqual(page.items, [empty, made])
+      assert.strictEqual(yield* statementsOf(create(times(50).map(String))), 3, "number, head and all lines")
+      assert.strictEqual(yield* statementsOf(purchaseOrders.page(db, {}, { page: 1, limit: 100 })), 3)
+      const elsewhere = within("org_other")
+      assert.strictEqual((yield* Effect.flip(elsewhere(purchaseOrders.get(db, made.head.id))))._tag, "NotFound/Row")
+      assert.strictEqual((yield* elsewhere(purchaseOrders.page(db, {}, { page: 1, limit: 2 }))).total, 0)
+    }).pipe(inDefault))
+
+  it.effect("of which a line is refused is not there at all, and its number is the next one's", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const before = yield* create()
+      const wrong = purchaseOrders.create(db, draft, [line("fine"), { ...line("too dear"), unitCost: 0 }])
+      assert.strictEqual((yield* Effect.flip(wrong))._tag, "ValidationFailed/ConditionNotMet")
+      const after = yield* create()
+      const [first, second] = [before, after].map(({ head }) => Number(head.number.slice(-4)))
+      assert.strictEqual(second, Number(first) + 1)
+    }).pipe(inDefault))
+
+  it("is refused where its lines do not refer to its head", () => {
+    const other = table("purchasing_other", { number: text })
+    assert.throws(
+      () => document({ head: other, lines }),
+      `No column of "purchasing_lines" refers to "purchasing_other".`
+    )
+  })
+})
+
+tables("numbers of documents", (it) => {
+  it.effect("of twenty that are created at once are twenty, one after the other", () =>
+    Effect.gen(function*() {
+      const all = yield* Effect.forEach(times(20), () => create(), { concurrency: "unbounded" })
+      const made = all.map(({ head }) => head.number).toSorted()
+      assert.deepStrictEqual(made, times(20).map((n) => `PO-2026-${String(n + 1).padStart(4, "0")}`))
+      const elsewhere = yield* within("org_other")(create())
+      assert.strictEqual(elsewhere.head.number, "PO-2026-0001")
+    }).pipe(in2026, inDefault))
+
+  it.effect("begin again in a new period and scope, and never go back with a clock", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const tills = numbers<string>({ kind: "R", period: "day", scope: (till) => till })
+      const plain = numbers({ kind: "TRF" })
+      const formed = numbers({ kind: "W", format: ({ kind, value }) => `${kind}/${value}` })
+      const taken = [
+        yield* tills.next(db, "t1"),
+        yield* tills.next(db, "t1"),
+        yield* tills.next(db, "t2"),
+        yield* plain.next(db, undefined),
+        yield* plain.next(db, undefined),
+        yield* formed.next(db, undefined)
+      ]
+      taken.push(...yield* on("2026-11-26")(Effect.all([tills.next(db, "t1"), plain.next(db, undefined)])))
+      taken.push(yield* tills.next(db, "t1"))
+      assert.deepStrictEqual(taken, [
+        "R-t1-20261125-0001",
+        "R-t1-20261125-0002",
+        "R-t2-20261125-0001",
+        "TRF-0001",
+        "TRF-0002",
+        "W/1",
+        "R-t1-20261126-0001",
+        "TRF-0003",
+        "R-t1-20261126-0002"
+      ])
+    }).pipe(in2026, inDefault))
+})
+
+tables("a machine", (it) => {
+  it.effect("moves a row with its stamp, its person, its event and what changes beside", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const { head } = yield* create()
+      const approved = yield* purchaseOrder.move(db, "approve", head.id, { note: "urgent" })
+      assert.deepInclude(approved, { status: "approved", approvedBy: "system:internal", note: "urgent" })
+      assert.deepStrictEqual(approved.approvedAt, new Date("2026-11-25T12:00:00Z"))
+      const emitted = yield* db.sql`select entity_type, payload->>'status' as status from outbox_events
+        where type = 'purchasing.approved' and entity_id = ${head.id}`
+      assert.deepStrictEqual(emitted.map((row) => ({ ...row })), [{
+        entity_type: "purchase_order",
+        status: "approved"
+      }])
+      assert.strictEqual((yield* purchaseOrder.move(db, "send", head.id)).approvedBy, "system:internal")
+    }).pipe(in2026, inDefault))
+
+  it.effect("answers 422 from another state and 404 for another one's row, and announces neither", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const { head } = yield* create()
+      const refused = yield* Effect.flip(purchaseOrder.move(db, "send", head.id))
+      assert.deepStrictEqual(refused.error, {
+        code: "INVALID_TRANSITION",
+        message: `This change is not possible: status is "draft" and cannot become "sent".`
+      })
+      for (const which of [randomUUID(), { id: head.id, supplier: "another" }]) {
+        const missing = yield* Effect.flip(purchaseOrder.move(db, "approve", which))
+        assert.strictEqual(missing.error.message, "Purchase order not found.")
+      }
+      assert.strictEqual(
+        (yield* Effect.flip(within("org_other")(purchaseOrder.move(db, "approve", head.id)))).error.code,
+        "NOT_FOUND"
+      )
+      yield* purchaseOrder.move(db, "cancel", head.id)
+      yield* Effect.flip(purchaseOrder.move(db, "approve", head.id))
+      const emitted = yield* db.sql`select 1 from outbox_events where type = 'purchasing.approved'
+        and entity_id = ${head.id}`
+      assert.strictEqual(emitted.length, 0)
+    }).pipe(inDefault))
+
+  it.effect("is moved by one of eight at once; the others are 422", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const { head } = yield* create()
+      const all = yield* Effect.forEach(times(8), () =>
+        purchaseOrder.move(db, "approve", head.id).pipe(
+          Effect.match({ onFailure: ({ error }) => error.code, onSuccess: ({ status }) => status })
+        ), { concurrency: "unbounded" })
+      assert.deepStrictEqual(all.toSorted(), [...times(7).map(() => "INVALID_TRANSITION"), "approved"])
+    }).pipe(inDefault))
+})
+
+describe("the types", () => {
+  const jobs = table("purchasing_jobs", {
+    state: oneOf(["open", "done"]),
+    count: integer,
+    doneAt: timestamp.nullable,
+    doneBy: text.nullable,
+    name: text
+  })
+  type Moves = MovesOf<typeof jobs, "state">
+  type Finish<M> = { readonly finish: M }
+
+  it("admit states, stamps and persons that the table has, and no others", () => {
+    const finish = machine(jobs, {
+      noun: "job",
+      column: "state",
+      moves: { finish: { from: ["open"], to: "done", stamp: "doneAt", by: "doneBy" } }
+    })
+    assert.strictEqual(finish.column, "state")
+    expectTypeOf<StateColumnOf<typeof jobs>>().toEqualTypeOf<"state">()
+    expectTypeOf<Finish<{ from: ["open"]; to: "done"; stamp: "doneAt"; by: "doneBy" }>>().toExtend<Moves>()
+    expectTypeOf<Finish<{ from: ["open"]; to: "closed" }>>().not.toExtend<Moves>()
+    expectTypeOf<Finish<{ from: ["new"]; to: "done" }>>().not.toExtend<Moves>()
+    expectTypeOf<Finish<{ from: []; to: "done" }>>().not.toExtend<Moves>()
+    expectTypeOf<Finish<{ from: ["open"]; to: "done"; stamp: "count" }>>().not.toExtend<Moves>()
+    expectTypeOf<Finish<{ from: ["open"]; to: "done"; by: "name" }>>().not.toExtend<Moves>()
+  })
+
+  it("take moves, heads and lines of a document as they are declared", () => {
+    type Given = Parameters<typeof purchaseOrders.create>
+    expectTypeOf<Parameters<typeof purchaseOrder.move>[1]>().toEqualTypeOf<"approve" | "send" | "cancel">()
+    expectTypeOf<Given[1]>().not.toHaveProperty("number")
+    expectTypeOf<Given[2][number]>().not.toHaveProperty("orderId")
+    expectTypeOf<Pick<Given[2][number], "item" | "unitCost">>().not.toExtend<Given[2][number]>()
+    expectTypeOf<Parameters<typeof poNumbers.next>[1]>().toEqualTypeOf<{ readonly supplier: string }>()
+  })
+})
