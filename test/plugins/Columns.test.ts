@@ -11,14 +11,17 @@ import {
   list,
   oneOf,
   OrderId,
+  PluginDatabase,
   secret,
   table,
   text,
   timeOfDay,
   timestamp
 } from "stoa/plugin"
+import { sampleRows } from "../../src/plugins/kit/testing/SampleRows.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, testAppLayer, testAppOn } from "../support/TestApp.ts"
+import { pluginTables } from "./PluginTablesLayer.ts"
 
 const shifts = table("roster_shifts", {
   day: date,
@@ -150,6 +153,31 @@ layer(testAppLayer({ plugins: [roster] }), { excludeTestServices: true, timeout:
         assert.include(document, said)
       }
       for (const example of ["2026-11-25", "09:30", "1.500"]) assert.include(document, `"${example}"`)
+    }))
+})
+
+const everything = table("roster_everything", {
+  word: oneOf(["b", "a"]),
+  words: list(oneOf(["b", "a"])),
+  day: date,
+  opens: timeOfDay,
+  rate: decimal(6, 3),
+  token: secret
+})
+
+const sampled = definePlugin({ id: "roster", version: "1.0.0", schema: () => [everything] })
+
+layer(pluginTables(sampled), {
+  excludeTestServices: true,
+  timeout: "60 seconds"
+})("sample rows", (it) => {
+  it.effect("fit columns of every kind", () =>
+    Effect.gen(function*() {
+      const { sql } = yield* PluginDatabase
+      const query = (text: string, values: ReadonlyArray<unknown> = []) =>
+        Effect.runPromise(Effect.map(sql.unsafe(text, values), (rows) => rows.map((row) => ({ ...row }))))
+      const made = yield* Effect.promise(() => sampleRows({ db: { query }, plugins: [sampled] }, "org_other", {}))
+      assert.sameMembers([...made.keys()], ["roster_everything"])
     }))
 })
 

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto"
 import { document, integer, machine, numbers, oneOf, PluginDatabase, table, text, timestamp } from "stoa/plugin"
 import type { MovesOf, StateColumnOf } from "../../src/plugins/kit/records/Machine.ts"
 import { inDefault, pluginTables, statementsOf, within } from "./PluginTablesLayer.ts"
-import { lines, type poNumbers, purchaseOrder, purchaseOrders, purchasing } from "./Purchasing.ts"
+import { lines, orders, type poNumbers, purchaseOrder, purchaseOrders, purchasing } from "./Purchasing.ts"
 
 const draft = { supplier: "Acme", requestedBy: "u1" }
 const line = (item: string) => ({ item, quantity: "1.5", unitCost: 3 })
@@ -51,8 +51,12 @@ tables("a document", (it) => {
     Effect.gen(function*() {
       const db = yield* PluginDatabase
       const before = yield* create()
-      const wrong = purchaseOrders.create(db, draft, [line("fine"), { ...line("too dear"), unitCost: 0 }])
+      const wrong = purchaseOrders.create(db, { ...draft, supplier: "Refused" }, [line("fine"), {
+        ...line("too dear"),
+        unitCost: 0
+      }])
       assert.strictEqual((yield* Effect.flip(wrong))._tag, "ValidationFailed/ConditionNotMet")
+      assert.strictEqual(yield* db.table(orders).count({ supplier: "Refused" }), 0)
       const after = yield* create()
       const [first, second] = [before, after].map(({ head }) => Number(head.number.slice(-4)))
       assert.strictEqual(second, Number(first) + 1)
@@ -146,6 +150,19 @@ tables("a machine", (it) => {
       const emitted = yield* db.sql`select 1 from outbox_events where type = 'purchasing.approved'
         and entity_id = ${head.id}`
       assert.strictEqual(emitted.length, 0)
+    }).pipe(inDefault))
+
+  it.effect("leaves the row as it is when its event is not one of the plugin's", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const { head } = yield* create()
+      const wrong = machine(orders, {
+        noun: "purchase order",
+        moves: { approve: { from: ["draft"], to: "approved", emits: "purchasing.burned" } }
+      })
+      const failed = yield* Effect.flip(Effect.sandbox(wrong.move(db, "approve", head.id)))
+      assert.include(String(failed), "does not list the event")
+      assert.strictEqual((yield* db.table(orders).get(head.id)).status, "draft")
     }).pipe(inDefault))
 
   it.effect("is moved by one of eight at once; the others are 422", () =>

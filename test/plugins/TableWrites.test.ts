@@ -202,5 +202,10 @@ layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })
       yield* sql`update stock_shelves set token = (select token from stock_shelves where id = ${row.id}::uuid)
         where id = ${other.id}::uuid`
       assert.include(String(yield* Effect.flip(Effect.sandbox(shelves.secret(other.id, "token")))), "opens with no key")
+      const sent = { code: "s", token: "hush-3" }
+      const writes = [Effect.asVoid(shelves.upsert(sent, ["code"])), Effect.asVoid(shelves.updateMany({}, sent))]
+      for (const write of writes) {
+        assert.include(String(yield* Effect.flip(Effect.sandbox(write))), "is a secret")
+      }
     }).pipe(inDefault))
 })

@@ -65,6 +65,7 @@ const updatesOf = <T extends Table>(parts: Parts<T>) => {
   const { refused, rowOf, secrets, sql, table } = parts
 
   const updateAll = Effect.fnUntraced(function*(where: Parameters<typeof updateSql>[3], change: Values) {
+    secrets.refuse(change)
     const actor = yield* CurrentActor
     return (yield* Effect.catch(updateSql(parts, actor, change, where, []), refused)).map(rowOf)
   })
@@ -95,12 +96,13 @@ const updatesOf = <T extends Table>(parts: Parts<T>) => {
 }
 
 const upsertOf = <T extends Table>(
-  { sql, table }: Parts<T>,
+  { secrets, sql, table }: Parts<T>,
   { insertAll }: ReturnType<typeof insertsOf<T>>,
   { updateAll }: ReturnType<typeof updatesOf<T>>
 ): TableHandle<T>["upsert"] =>
   Effect.fnUntraced(function*(given, on) {
     const row: Values = { ...given }
+    secrets.refuse(row)
     const { target, where } = conflictTarget(table, on)
     const key = on.map((name) => [name, row[name]] as const)
     if (key.some(([, value]) => value === undefined)) {

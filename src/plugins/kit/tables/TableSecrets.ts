@@ -17,6 +17,11 @@ export const secretsOf = (table: Table, keyring: Keyring | undefined) => {
   }
   const ownerOf = ({ id, organizationId }: SecretOwner, name: string) => `${organizationId}/${table.name}/${id}/${name}`
   return {
+    /** What changes rows that are not known one by one must not name a secret: each is encrypted for its row. */
+    refuse: (values: Readonly<Record<string, unknown>>) => {
+      const named = names.find((name) => values[name] !== undefined)
+      if (named !== undefined) throw new Error(`"${table.name}.${named}" is a secret: insert or update the row alone.`)
+    },
     /** The values with their secrets encrypted: the id of the key, a colon and what it encrypted. */
     encrypt: (owner: SecretOwner, values: Readonly<Record<string, unknown>>) => {
       const secrets = names.filter((name) => typeof values[name] === "string").map((name) => {
