@@ -85,8 +85,8 @@ const deploymentLayer = (settings: AppSettings) => {
 
 /** The tables, and the organization whose rows they will hold. */
 const prepare = Effect.gen(function*() {
-  const { plugins } = (yield* AppConfig).deployment
-  yield* checkPlugins(plugins)
+  const { access, deployment: { plugins } } = yield* AppConfig
+  yield* checkPlugins(plugins, access.roles)
   yield* migrate
   yield* migratePlugins(plugins)
   yield* ensureOrganization((yield* StoreSettings).defaultOrganizationId)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { definePlugin, group, type PluginManifest, table, text } from "stoa/plugin"
 import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
-const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"] }
+const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"], roles: ["staff"] }
 const named = (id: string, rest: Partial<PluginManifest> = {}) => definePlugin({ id, version: "1.0.0", ...rest })
 
 const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof named>[], message: RegExp]> = [
@@ -38,6 +38,11 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
     "a permission without a module",
     [named("gifts", { permissions: [{ scope: "all", description: "x" }] })],
     /permission "all" is not of the form "gifts:action"/
+  ],
+  [
+    "a role that the deployment does not have",
+    [named("gifts", { permissions: [{ scope: "gifts:use", description: "x", roles: ["staff", "clerk"] }] })],
+    /permission "gifts:use" names the role "clerk", which this deployment does not have/
   ],
   ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
 ]

@@ -6,6 +6,11 @@ import type { Migrations } from "./MigrationStatements.ts"
 export interface PermissionScope {
   readonly scope: string
   readonly description: string
+  /**
+   * Roles that hold it unless the deployment says otherwise (contract, plugins §17.2). What `customer` holds, visitors
+   * hold as well.
+   */
+  readonly roles?: ReadonlyArray<string>
 }
 
 /** What modules of the core and plugins declare of themselves. */

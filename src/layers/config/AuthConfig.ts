@@ -1,6 +1,7 @@
-import { Option } from "effect"
+import { Option, Record } from "effect"
 import { keyPrefix, type KeyScopeOption, type KeyScopes, mergedScopes, noScope } from "../../domain/access/ApiKey.ts"
-import { defaultRoles, isPermission, type Permission } from "../../domain/access/Permission.ts"
+import { defaultRoles, isPermission, type Permission, type Roles } from "../../domain/access/Permission.ts"
+import type { PermissionScope } from "../../domain/modules/Module.ts"
 import { defaultSettings } from "../../domain/settings/StoreSettings.ts"
 import * as is from "./Rules.ts"
 import { type Environment, group, option, type Options, type Problems, setting } from "./Settings.ts"
@@ -14,8 +15,10 @@ export interface SocialProvider {
   readonly clientSecret: string
 }
 
-/** A role: its permissions, as a list or by name. */
-type RoleOption = ReadonlyArray<Permission> | { readonly permissions: ReadonlyArray<Permission> }
+/** A role: its permissions, as a list or by name. It also holds what plugins give it, unless `fromPlugins` is false. */
+type RoleOption =
+  | ReadonlyArray<Permission>
+  | { readonly permissions: ReadonlyArray<Permission>; readonly fromPlugins?: boolean }
 
 /** The origin of a web address; undefined for other texts and for an address with a path. */
 export const originOf = (value: string): string | undefined => {
@@ -132,11 +135,25 @@ const rolesOf = (configured: Auth["roles"], { refuse }: Problems) =>
     })
   )
 
-/** Roles, permissions and the organization of requests. */
-export const accessOf = (auth: Auth, ofStore: string | undefined, environment: Environment, problems: Problems) => {
+/** The roles with the permissions that plugins give them (contract, plugins §17.2). */
+const withGiven = (roles: Roles, { roles: configured }: Auth, given: ReadonlyArray<PermissionScope>): Roles =>
+  Record.map(roles, (permissions, role) => {
+    const own = configured[role]
+    if (own !== undefined && "permissions" in own && own.fromPlugins === false) return permissions
+    return [...permissions, ...given.filter(({ roles }) => roles?.includes(role)).map(({ scope }) => scope)]
+  })
+
+/** Roles, permissions and the organization of requests; `given` are the permissions that plugins declare. */
+export const accessOf = (
+  auth: Auth,
+  ofStore: string | undefined,
+  environment: Environment,
+  given: ReadonlyArray<PermissionScope>,
+  problems: Problems
+) => {
   const named = [auth.defaultOrganizationId, ofStore].filter((id) => id !== undefined)
   const [defaultOrganizationId = defaultSettings.defaultOrganizationId] = named
-  const roles = { ...defaultRoles, ...rolesOf(auth.roles, problems) }
+  const roles = withGiven({ ...defaultRoles, ...rolesOf(auth.roles, problems) }, auth, given)
   const keyScopes = mergedScopes(auth.apiKeyScopes)
   checkScopes(keyScopes, problems)
   if (new Set(named).size > 1) {

@@ -7,6 +7,8 @@ export interface CoreNames {
   readonly modules: ReadonlyArray<string>
   readonly permissions: ReadonlyArray<string>
   readonly events: ReadonlyArray<string>
+  /** Roles of the deployment. */
+  readonly roles: ReadonlyArray<string>
 }
 
 const idForm = /^[a-z][a-z0-9-]{0,30}$/
@@ -43,6 +45,13 @@ const ofManifest = (plugin: Plugin): ReadonlyArray<string> => [
   )
 ]
 
+const ofRoles = ({ id, permissions }: Plugin, known: ReadonlyArray<string>): ReadonlyArray<string> =>
+  permissions.flatMap(({ roles = [], scope }) =>
+    roles.filter((role) => !known.includes(role)).map((role) =>
+      `Plugin "${id}": permission "${scope}" names the role "${role}", which this deployment does not have.`
+    )
+  )
+
 const ofRequires = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<string> =>
   plugins.flatMap((plugin, at) =>
     plugin.requires.flatMap((required) => {
@@ -72,6 +81,7 @@ const doubles = (
 /** What cannot be right about the plugins of a deployment, a sentence each; both parties of a clash are named. */
 export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): ReadonlyArray<string> => [
   ...plugins.flatMap(ofManifest),
+  ...plugins.flatMap((plugin) => ofRoles(plugin, core.roles)),
   ...doubles(plugins, "The id", ({ id }) => [id], core.modules),
   ...ofRequires(plugins),
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),

@@ -1,7 +1,7 @@
 import { Context, Option, Schema, SchemaGetter } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Access, type AccessRule, anyOf, judgedBy, open } from "../../../domain/access/AccessRule.ts"
-import { type Actor, isAnonymous } from "../../../domain/access/Actor.ts"
+import { Access, type AccessRule, judgedBy, open } from "../../../domain/access/AccessRule.ts"
+import { type Actor, holds, isAnonymous } from "../../../domain/access/Actor.ts"
 import { Uuid } from "../../../domain/ids/Id.ts"
 import { pageQuery } from "../../../domain/paging/Paging.ts"
 import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
@@ -54,9 +54,14 @@ const readJson = Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))
 /** What is asked for with a body. */
 const takesBody = (method: Method): method is "POST" | "PUT" | "PATCH" => ["POST", "PUT", "PATCH"].includes(method)
 
-/** Who gets in, by what a route says of itself; undefined when it says nothing. */
+/**
+ * Who gets in, by what a route says of itself; undefined when it says nothing. A visitor holds what the role `customer`
+ * does, and still counts as not signed in (contract, plugins §0).
+ */
 export const ruleOf = ({ admits, auth, permission, public: isPublic }: Guard): AccessRule | undefined => {
-  if (permission !== undefined) return anyOf(permission)
+  if (permission !== undefined) {
+    return judgedBy((actor) => !isAnonymous(actor) && holds(actor, permission), permission)
+  }
   if (admits !== undefined) return judgedBy(admits.rule, admits.missing)
   if (auth === true) return judgedBy((actor) => !isAnonymous(actor), "*:*")
   return isPublic === undefined ? undefined : open
