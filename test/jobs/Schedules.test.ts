@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { defineTask } from "../../src/domain/jobs/Task.ts"
+import { defineTask, type Task } from "../../src/domain/jobs/Task.ts"
 import { JobSchedules } from "../../src/layers/jobs/QueuedJobs.ts"
 import { queueLayer } from "./Queue.ts"
 
@@ -45,15 +45,66 @@ it.layer(layerOf)("a schedule", (it) => {
     }))
 })
 
-const wrong = defineTask({ slug: "test/wrong", schedule: "every day", handler: () => Effect.void })
+const everywhere = defineTask({
+  slug: "test/everywhere",
+  schedule: "0 * * * *",
+  everyOrganization: true,
+  handler: () => Effect.void
+})
 
-it.layer(queueLayer({ tasks: [wrong] }))("an invalid schedule", (it) => {
-  it.effect("an invalid schedule ends with an error that names the task", () =>
+/** Jobs, and organizations that have one. */
+const jobsEverywhere = Effect.gen(function*() {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ jobs: number; organizations: number }>`select count(*)::int4 as jobs,
+    count(distinct organization_id)::int4 as organizations from commerce_jobs where task_slug = 'test/everywhere'`
+  return row
+})
+
+it.layer(queueLayer({ tasks: [everywhere] }))("a schedule for every organization", (it) => {
+  it.effect("makes one job for each, and leaves none out when its process ends in the middle", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue))
-      assert.strictEqual(
-        error.message,
-        "The task 'test/wrong' has the schedule 'every day', which is no cron expression."
-      )
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`insert into organizations (id, slug, name) select 'o' || n, 'o' || n, 'o' from generate_series(1, 2499) n`
+      const [a, b] = [yield* another, yield* another]
+      yield* Effect.all([a, b])
+      yield* TestClock.adjust("1 hour")
+      yield* sql.unsafe(`create function fail() returns trigger language plpgsql as $$ begin
+        if new.organization_id = 'o999' then raise exception 'the connection is gone'; end if; return new; end $$`)
+      yield* sql`create trigger fails before insert on commerce_jobs for each row execute function fail()`
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(a)))
+      assert.deepStrictEqual(yield* jobsEverywhere, { jobs: 0, organizations: 0 })
+      yield* sql`drop trigger fails on commerce_jobs`
+      yield* Effect.all([a, b], { concurrency: 2 })
+      assert.deepStrictEqual(yield* jobsEverywhere, { jobs: 2500, organizations: 2500 })
+    }))
+
+  it.effect("makes no second job for an organization whose job waits, and runs no two of one at a time", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const process = yield* another
+      yield* process
+      const [row] = yield* sql<{ n: number }>`select count(*)::int4 as n from commerce_jobs
+        where exclusive and concurrency_key = 'test/everywhere'`
+      assert.strictEqual(row?.n, 2500)
+      yield* sql`update commerce_jobs set status = 'succeeded' where organization_id in ('o1', 'o2')`
+      yield* TestClock.adjust("1 hour")
+      yield* process
+      assert.deepStrictEqual(yield* jobsEverywhere, { jobs: 2502, organizations: 2500 })
     }))
 })
+
+const flaws: ReadonlyArray<readonly [Partial<Task>, string]> = [
+  [{ schedule: "every day" }, "The task 'test/wrong' has the schedule 'every day', which is no cron expression."],
+  [{ everyOrganization: true }, "The task 'test/wrong' is for every organization and has no schedule."]
+]
+
+for (const [part, message] of flaws) {
+  const wrong = defineTask({ slug: "test/wrong", handler: () => Effect.void, ...part })
+  it.layer(queueLayer({ tasks: [wrong] }))(`a task with ${JSON.stringify(part)}`, (it) => {
+    it.effect("ends the start with an error that names it", () =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.flatMap(JobSchedules, ({ enqueueDue }) => enqueueDue))
+        assert.strictEqual(error.message, message)
+      }))
+  })
+}

@@ -85,6 +85,11 @@ export interface Task {
    * an empty input and for the default organization.
    */
   readonly schedule?: string
+  /**
+   * Each tick makes a job for every organization instead. An organization whose job still waits gets no second one, and
+   * without a `concurrency` of the task two jobs of an organization never run at the same time.
+   */
+  readonly everyOrganization?: boolean
 }
 
 /** Checks the type of a task at its definition. */
@@ -109,6 +114,10 @@ export const purgeTask = <E>(name: string, limit: number, purge: Effect.Effect<n
   })
 })
 
+/** Jobs of every organization exclude one another within each, unless the task says otherwise. */
+const withKey = (task: Task): Task =>
+  task.everyOrganization === true ? { concurrency: { key: () => task.slug }, ...task } : task
+
 /**
  * The tasks of this deployment: those of the core, of plugins and of `commerce.config.ts`. Every process registers all
  * of them, because enqueuing needs a task's policies and running needs its handler.
@@ -121,7 +130,7 @@ export class Tasks extends Context.Service<Tasks>()("stoa/domain/jobs/Tasks", {
       register: (task: Task) =>
         Effect.suspend(() => {
           if (known.has(task.slug)) return Effect.die(new Error(`Two tasks are called '${task.slug}'.`))
-          known.set(task.slug, task)
+          known.set(task.slug, withKey(task))
           return Effect.void
         }),
       /** The task with this slug; undefined if it is not registered. */

@@ -198,6 +198,7 @@ const reclaiming = (sql: SqlClient.SqlClient) => {
 export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("stoa/layers/jobs/SchedulerTickRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const ticks = decoding(sql, Schema.Struct({ task: Schema.String, tick: Schema.Date }))
+    const ids = decoding(sql, Schema.Struct({ id: Schema.String }))
 
     const last = Effect.fn("SchedulerTickRepo.last")(function*(tasks: ReadonlyArray<string>) {
       const rows = yield* ticks`select task_slug as task, tick from scheduler_ticks
@@ -220,7 +221,19 @@ export class SchedulerTickRepo extends Context.Service<SchedulerTickRepo>()("sto
         Effect.withSpan("SchedulerTickRepo.once")
       )
 
-    return { last, once }
+    /** The next organizations in which no job of the task waits: for a tick that makes a job for each. */
+    const organizations = Effect.fn("SchedulerTickRepo.organizations")(
+      function*(task: string, after: string, limit: number) {
+        const rows = yield* ids`select id from organizations_read o where id > ${after} and not exists (
+            select 1 from commerce_jobs j where j.organization_id = o.id and j.concurrency_key is not null
+              and j.task_slug = ${task} and j.status = 'pending')
+          order by id limit ${limit}`
+        return rows.map(({ id }) => id)
+      },
+      Effect.orDie
+    )
+
+    return { last, once, organizations }
   })
 }) {
   static readonly layer = Layer.effect(SchedulerTickRepo, SchedulerTickRepo.make)

@@ -125,8 +125,12 @@ const maxTicks = 100
 /** Maximum wait between two checks: timers of a machine that slept fire late. */
 const longestWait = 30_000
 
+/** Organizations of one statement. */
+const organizationsAtOnce = 1_000
+
 interface Scheduled {
   readonly slug: string
+  readonly everyOrganization: boolean
   readonly cron: Cron.Cron
   /** The last tick that is done, in ms. */
   done: number
@@ -140,6 +144,27 @@ const ticksBetween = (cron: Cron.Cron, after: number, until: number): ReadonlyAr
     if (ticks.length > maxTicks) ticks.shift()
   }
   return ticks
+}
+
+/** A job for each organization, in pages: the transaction of the tick holds all of them, this process one page. */
+const enqueueForAll = Effect.fnUntraced(
+  function*(ticks: SchedulerTickRepo["Service"], jobs: Jobs["Service"], task: string) {
+    for (let after = "", more = true; more;) {
+      const page = yield* ticks.organizations(task, after, organizationsAtOnce)
+      yield* jobs.enqueueAll(page.map((organizationId) => ({ task, input: {}, options: { organizationId } })))
+      after = page.at(-1) ?? after
+      more = page.length === organizationsAtOnce
+    }
+  }
+)
+
+const refuseIdle = (tasks: ReadonlyArray<Task>) => {
+  const idle = tasks.find(({ everyOrganization, schedule }) => everyOrganization === true && schedule === undefined)
+  return idle === undefined
+    ? Effect.void
+    : Effect.fail(
+      new InvalidSchedule({ message: `The task '${idle.slug}' is for every organization and has no schedule.` })
+    )
 }
 
 /**
@@ -164,15 +189,19 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
     // Tasks are registered during startup, so all of them exist at the first call.
     const scheduled = yield* Effect.cached(Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
-      const all = tasks.all().flatMap(({ schedule, slug }) => schedule === undefined ? [] : [{ schedule, slug }])
+      const all = tasks.all().flatMap(({ everyOrganization = false, schedule, slug }) =>
+        schedule === undefined ? [] : [{ everyOrganization, schedule, slug }]
+      )
+      yield* refuseIdle(tasks.all())
       const last = yield* ticks.last(all.map(({ slug }) => slug))
-      return yield* Effect.forEach(all, ({ schedule, slug }) => {
+      return yield* Effect.forEach(all, ({ everyOrganization, schedule, slug }) => {
         const cron = Cron.parse(schedule, "UTC")
         if (Result.isFailure(cron)) {
           const message = `The task '${slug}' has the schedule '${schedule}', which is no cron expression.`
           return Effect.fail(new InvalidSchedule({ message }))
         }
-        const of: Scheduled = { slug, cron: cron.success, done: standing(cron.success, last.get(slug), now) }
+        const done = standing(cron.success, last.get(slug), now)
+        const of: Scheduled = { slug, everyOrganization, cron: cron.success, done }
         return Effect.succeed(of)
       })
     }))
@@ -180,8 +209,11 @@ export class JobSchedules extends Context.Service<JobSchedules>()("stoa/layers/j
     const enqueueTicks = Effect.fnUntraced(function*(of: Scheduled) {
       let count = 0
       for (const tick of ticksBetween(of.cron, of.done, yield* Clock.currentTimeMillis)) {
-        const work = Effect.catch(jobs.enqueue(of.slug, {}, { organizationId }), Effect.die)
-        if ((yield* ticks.once(of.slug, tick, work)) !== undefined) count++
+        const work = of.everyOrganization
+          ? enqueueForAll(ticks, jobs, of.slug)
+          : Effect.asVoid(jobs.enqueue(of.slug, {}, { organizationId }))
+        const once = ticks.once(of.slug, tick, Effect.as(Effect.catch(work, Effect.die), true))
+        if ((yield* once) !== undefined) count++
         of.done = tick.getTime()
       }
       return count
