@@ -77,6 +77,8 @@ export const defaultRates = {
   checkout: 5,
   /** Trials of promotion codes (`POST /api/promotions/validate`). Default 10. */
   promotionTrial: 10,
+  /** Requests to each route of a plugin with `rate: "strict"`. Default 10. */
+  strict: 10,
   /** Files of media (`/api/media/files`), by address; a page shows many, and they count only here. Default 3000. */
   media: 3_000,
   /** All requests of an API key that has no limit. Default 6000. */

@@ -20,8 +20,11 @@ export class AccessControl extends HttpApiMiddleware.Service<AccessControl, { pr
   { error: [Unauthorized, Forbidden, OriginRejected, TwoFactorRequired, TooManyRequests, OrgResolutionFailed] }
 ) {}
 
-/** What a route counts against beside the limit of all requests; `none` for a route that the edge alone limits. */
-export type OwnRate = "checkout" | "promotionTrial" | "none"
+/**
+ * What a route counts against beside the limit of all requests; `none` for a route that the edge alone limits. `strict:…`
+ * has a counter of its name.
+ */
+export type OwnRate = "checkout" | "promotionTrial" | "none" | `strict:${string}`
 
 /** Annotation of an endpoint with an additional rate limit. */
 export class RouteRate extends Context.Service<RouteRate, OwnRate>()("stoa/http/middleware/RouteRate") {}

@@ -147,7 +147,7 @@ export const valueCheckOf = (schema: Schema.Constraint): ValueCheck => {
 
 const jsonPayloadOf = ({ payload }: HttpApiEndpoint.Top): Schema.Constraint | undefined => {
   const sent = payload.get("application/json")
-  return sent === undefined || sent.encoding._tag === "Stream" ? undefined : Schema.Union(sent.schemas)
+  return sent === undefined || sent.encoding._tag !== "Json" ? undefined : Schema.Union(sent.schemas)
 }
 
 /** Checks the JSON body of a request to an endpoint. What is no JSON is left to the endpoint's own decoder. */

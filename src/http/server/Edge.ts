@@ -229,8 +229,8 @@ export const edge = <E, R>(
       : Effect.flatMap(limiting.arrive(request, facts), (so) => so ? answer(request) : Effect.succeed(refused))
   }
 
-  const complete = (request: Request, response: HttpServerResponse.HttpServerResponse) => {
-    if (response.status < 400) return response
+  const complete = (request: Request, response: HttpServerResponse.HttpServerResponse, { isRaw }: RequestFacts) => {
+    if (response.status < 400 || isRaw === true) return response
     const methods = response.status === 404 ? options.methodsOf(pathOf(request.url)) : []
     if (methods.length > 0 && !methods.includes(request.method)) return envelope(405, { allow: methods.join(", ") })
     return hasOwnBody(response) ? response : envelope(response.status)
@@ -239,7 +239,7 @@ export const edge = <E, R>(
   /** The router leaves the route it found in the fiber's context, which is the enclosing context again further out. */
   const counted = (request: Request, facts: RequestFacts, began: number) =>
     Effect.flatMap(admitted(request, facts), (answered) => {
-      const own = complete(request, answered)
+      const own = complete(request, answered, facts)
       return Effect.flatMap(
         limiting.leave(request, facts, own.status),
         (standing) =>

@@ -99,6 +99,7 @@ export class RateLimiting extends Context.Service<RateLimiting>()("stoa/http/ser
       const found = counted ? [] : [limitOf("api", subject, isKey ? rates.apiOfKey : rates.api)]
       if (own === "checkout") found.push(limitOf(own, subject, isKey ? rates.checkoutOfKey : rates.checkout))
       if (own === "promotionTrial") found.push(limitOf(own, subject, isKey ? rates.apiOfKey : rates.promotionTrial))
+      if (own?.startsWith("strict:")) found.push(limitOf(own, subject, isKey ? rates.apiOfKey : rates.strict))
       return found
     }
 

@@ -9,6 +9,8 @@ export interface RequestFacts {
   organizationId?: string
   /** State of the tightest limit that it was counted against. */
   standing?: Standing
+  /** The answer goes out as its route made it, with any status. */
+  isRaw?: boolean
 }
 
 /** The facts of the current request. */

@@ -45,14 +45,11 @@ export { type Machine, machine } from "./records/Machine.ts"
 export { type NumberParts, type Numbers, numbers } from "./records/Numbers.ts"
 export { type Owned, ownedBy } from "./records/OwnedBy.ts"
 
-export {
-  group,
-  type PluginTools,
-  type Route,
-  type RouteCall,
-  type RouteError,
-  type RouteShape
-} from "./routes/PluginRoute.ts"
+export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
+export { group, type Route, type RouteCall, type RouteShape } from "./routes/PluginRoute.ts"
+export type { RawAnswer, RawCall } from "./routes/RawRoute.ts"
+export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShape.ts"
+export type { PluginTools, RouteError } from "./routes/RouteTools.ts"
 
 export {
   type Actor,

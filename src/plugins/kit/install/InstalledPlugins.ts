@@ -13,7 +13,7 @@ import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
-import type { PluginTools } from "../routes/PluginRoute.ts"
+import type { PluginTools } from "../routes/RouteTools.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { routeFlaws } from "./PluginRules.ts"

@@ -1,4 +1,5 @@
 import type { Plugin } from "../Plugin.ts"
+import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
 import { ruleOf } from "../routes/RouteShape.ts"
 
@@ -14,6 +15,8 @@ export interface CoreNames {
 const idForm = /^[a-z][a-z0-9-]{0,30}$/
 const semver = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
 const scopeForm = /^[a-z][a-z0-9-]*(:[a-z][a-z0-9-]*)+$/
+
+const errorForm = "a status is from 400 to 599, a code has capitals, digits and _"
 
 /** Who has a name already, by name. */
 class Owners {
@@ -121,7 +124,10 @@ export const routeFlaws = (
         ? []
         : [
           `The route ${address} of plugin "${plugin}" asks for the permission "${permission}", which is not declared.`
-        ])
+        ]),
+      ...(described.errors ?? []).filter((error) => !isErrorAnswer(error)).map(({ code, status }) =>
+        `The route ${address} of plugin "${plugin}" lists the error ${status} "${code}": ${errorForm}.`
+      )
     ]
   })
 }

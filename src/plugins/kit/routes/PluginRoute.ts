@@ -1,22 +1,8 @@
 import { Context, Effect, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
-import type {
-  BadRequest,
-  CheckoutFailed,
-  Conflict,
-  Forbidden,
-  InvalidTransition,
-  NotFound,
-  PayloadTooLarge,
-  StillRunning,
-  Unauthorized,
-  Unavailable,
-  ValidationFailed
-} from "../../../domain/errors/ApiErrors.ts"
-import type { HandlerTools } from "../../../domain/modules/Handlers.ts"
 import { type PageOf, pageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
-import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import { builtRaw, type RawAnswer, type RawCall } from "./RawRoute.ts"
 import {
   type Described,
   groupOf,
@@ -24,27 +10,10 @@ import {
   nameOf,
   type ParamsOf,
   type QueryFields,
+  type RawOptions,
   type RouteOptions
 } from "./RouteShape.ts"
-
-/** The errors a handler may fail with; each has a status (spec §7). Anything else is a 500. */
-export type RouteError =
-  | BadRequest
-  | CheckoutFailed
-  | Conflict
-  | Forbidden
-  | InvalidTransition
-  | NotFound
-  | PayloadTooLarge
-  | StillRunning
-  | Unauthorized
-  | Unavailable
-  | ValidationFailed
-
-/** What hooks, routes and tasks of a plugin have in common: the core's tools, and the plugin's own tables. */
-export interface PluginTools extends Omit<HandlerTools, "db"> {
-  readonly db: PluginDatabase["Service"]
-}
+import { inEnvelope, type PluginTools, type RouteError } from "./RouteTools.ts"
 
 /** What a handler gets (spec §2, plugin route builder; contract, platform §14). */
 export interface RouteCall<Input, Query, Params> extends PluginTools {
@@ -104,7 +73,7 @@ const built = (
             orgId: actor.organizationId,
             requestId: actor.requestId
           })
-          return (yield* answer(call)) ?? null
+          return (yield* inEnvelope(answer(call))) ?? null
         }))
   )
   return { described, group, layer }
@@ -185,6 +154,27 @@ export const group = (tag: string, prefix: string) => {
     ) =>
       shape<undefined, QueryOf<Query>, ParamValues<Path>, PageOf<Success>>(
         describe(tag, prefix, "GET", path, options, true)
-      )
+      ),
+    /**
+     * A route of bytes, for webhooks, redirects, receipts and files: the handler gets the body and the headers as they
+     * came, and says status, headers and body of the answer. Access, limits and request id are those of other routes.
+     */
+    raw: <const Path extends string, R = never, Query extends QueryFields = {}>(
+      method: Method,
+      path: Path,
+      { accepts, idempotent, produces, ...options }: RawOptions<Path, Query>,
+      answer: (
+        call: RawCall<QueryOf<Query>, ParamValues<Path>>
+      ) => Effect.Effect<RawAnswer<R | CurrentActor>, RouteError, R | CurrentActor>
+    ): Route<Exclude<R, CurrentActor>> => {
+      const raw = { ...(accepts && { accepts }), ...(produces && { produces }), ...(idempotent && { idempotent }) }
+      const described = { ...describe(tag, prefix, method, path, options, false), raw }
+      return {
+        described,
+        build: (tools, services) =>
+          // The schemas of the endpoint are those that these types were read from.
+          builtRaw<R>(described, tools, services, (call) => answer(call as RawCall<QueryOf<Query>, ParamValues<Path>>))
+      }
+    }
   }
 }

@@ -5,9 +5,10 @@ import { type Actor, holds, isAnonymous } from "../../../domain/access/Actor.ts"
 import { Uuid } from "../../../domain/ids/Id.ts"
 import { pageQuery } from "../../../domain/paging/Paging.ts"
 import { Data, OptionalBody, Page } from "../../../http/envelope/Envelope.ts"
-import { AccessControl } from "../../../http/middleware/Access.ts"
+import { AccessControl, RouteRate } from "../../../http/middleware/Access.ts"
 import { allIssues, Errors, ParseOptions } from "../../../http/middleware/Errors.ts"
-import { Idempotency } from "../../../http/middleware/Idempotency.ts"
+import { Idempotency, NeverRepeated } from "../../../http/middleware/Idempotency.ts"
+import { type DocumentedError, errorSchema } from "./ApiError.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
@@ -35,18 +36,38 @@ export interface Guard {
 /** Query parameters by name. Each is a text, or what a schema makes of one. */
 export type QueryFields = Readonly<Record<string, Schema.Codec<unknown, string | ReadonlyArray<string> | undefined>>>
 
-/** What a route is, beside its method and path (spec §2, plugin manifest). */
-export interface RouteOptions<Path extends string, Input, Query extends QueryFields, Success> extends Guard {
+/** What routes of every kind say beside their method and path. */
+export interface CommonOptions<Path extends string, Query extends QueryFields> extends Guard {
   readonly summary?: string
   readonly description?: string
-  /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
-  readonly input?: Schema.Codec<Input, unknown>
   /** Parameters of the query; others are ignored. */
   readonly query?: Query
   /** Parameters of the path that are no UUIDs. */
   readonly params?: { readonly [Name in ParamsOf<Path>]?: Schema.Codec<string, string> }
+  /** Errors of the plugin that it may answer with (`ApiError`), for the document. */
+  readonly errors?: ReadonlyArray<DocumentedError>
+  /** `strict`: few requests a minute of a caller or an address, as for what can be guessed (`rateLimits.strict`). */
+  readonly rate?: "strict"
+}
+
+/** What a route is, beside its method and path (spec §2, plugin manifest). */
+export interface RouteOptions<Path extends string, Input, Query extends QueryFields, Success>
+  extends CommonOptions<Path, Query>
+{
+  /** Shape of the body; without one a body is not read. One that may be null (`Schema.NullOr`) may be left out. */
+  readonly input?: Schema.Codec<Input, unknown>
   /** Shape of `data`, or of each entry of a list. Without one it is what `JSON.stringify` makes of the answer. */
   readonly success?: Schema.Codec<Success, unknown>
+}
+
+/** What a route of bytes is, beside its method and path. */
+export interface RawOptions<Path extends string, Query extends QueryFields> extends CommonOptions<Path, Query> {
+  /** Content type of bodies in the document. Default: any. */
+  readonly accepts?: string
+  /** Content type of answers that name none. Default: any in the document, and what fits the body. */
+  readonly produces?: string
+  /** Whether an `Idempotency-Key` counts: the answer, which must be text, is stored then. Default false. */
+  readonly idempotent?: boolean
 }
 
 const readJson = Schema.decodeSync(Schema.fromJsonString(Schema.Unknown))
@@ -89,6 +110,10 @@ export interface Described extends Guard {
   readonly params: Readonly<Record<string, Schema.Codec<string, string> | undefined>>
   /** Absent: any JSON. */
   readonly success?: AnySchema | undefined
+  readonly errors?: ReadonlyArray<DocumentedError> | undefined
+  readonly rate?: "strict" | undefined
+  /** Of a route of bytes. */
+  readonly raw?: Pick<RawOptions<string, QueryFields>, "accepts" | "idempotent" | "produces"> | undefined
 }
 
 /** `GET /api/marketplace/vendors`: what a route is called. */
@@ -102,8 +127,11 @@ const anyJson: AnySchema = Schema.Unknown.pipe(
   })
 )
 
+const bytesOf = (contentType = "*/*") => HttpApiSchema.asUint8Array({ contentType })(Schema.Uint8Array)
+
 /** Every POST of a plugin answers 201, other methods 200 (contract, plugins §0). */
-const answerOf = ({ isList, method, success = anyJson }: Described): AnySchema => {
+const answerOf = ({ isList, method, raw, success = anyJson }: Described): AnySchema => {
+  if (raw !== undefined) return bytesOf(raw.produces)
   const envelope: AnySchema = isList ? Page(success) : Data(success)
   return method === "POST" ? HttpApiSchema.status(201)(envelope) : envelope
 }
@@ -116,7 +144,8 @@ const queryOf = ({ isList, query }: Described): Schema.Codec<object, unknown> =>
 const partsOf = (route: Described) => ({
   params: paramsOf(route.path, route.params),
   query: queryOf(route),
-  success: answerOf(route)
+  success: answerOf(route),
+  error: (route.errors ?? []).map(errorSchema)
 })
 
 const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Context.Context<never>) => Endpoint }>(
@@ -129,21 +158,31 @@ const annotated = <Endpoint extends { readonly annotateMerge: (annotations: Cont
     ...(route.description === undefined ? {} : { description: route.description }),
     identifier: nameOf(route).replace(/[^a-zA-Z0-9]+/g, "_")
   }))
-  return rule === undefined ? described : described.annotateMerge(Context.make(Access, rule))
+  const rated = route.rate === undefined
+    ? described
+    : described.annotateMerge(Context.make(RouteRate, `strict:${nameOf(route)}`))
+  const once = route.raw === undefined || route.raw.idempotent === true
+    ? rated
+    : rated.annotateMerge(Context.make(NeverRepeated, true))
+  return rule === undefined ? once : once.annotateMerge(Context.make(Access, rule))
 }
 
-/** A body that may be null may be left out, too. */
-const payloadOf = (input: AnySchema) =>
-  Option.isSome(Schema.decodeUnknownOption(input)(null)) ? OptionalBody(input) : input
+/** The body of a route, undefined without one. One that may be null may be left out, too. */
+const payloadOf = ({ input, method, raw }: Described) => {
+  if (!takesBody(method)) return undefined
+  if (raw !== undefined) return bytesOf(raw.accepts)
+  return input !== undefined && Option.isSome(Schema.decodeUnknownOption(input)(null)) ? OptionalBody(input) : input
+}
 
 /**
  * The endpoint of a route in a separate group. Prefix and middleware sit on the group that the handler is built from, so
  * a route cannot be served without them.
  */
 export const groupOf = (route: Described) => {
-  const { input, method, path } = route
-  const endpoint = input !== undefined && takesBody(method)
-    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload: payloadOf(input) })
+  const { method, path } = route
+  const payload = payloadOf(route)
+  const endpoint = payload !== undefined && takesBody(method)
+    ? HttpApiEndpoint.make(method)("run", path, { ...partsOf(route), payload })
     : HttpApiEndpoint.make(method)("run", path, partsOf(route))
   return HttpApiGroup.make(nameOf(route)).add(annotated(endpoint, route))
     .annotateMerge(OpenApi.annotations({ title: route.tag }))
