@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { definePlugin, group, type PluginManifest, table, text } from "stoa/plugin"
 import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
@@ -43,6 +43,14 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
     "a role that the deployment does not have",
     [named("gifts", { permissions: [{ scope: "gifts:use", description: "x", roles: ["staff", "clerk"] }] })],
     /permission "gifts:use" names the role "clerk", which this deployment does not have/
+  ],
+  [
+    "a handler of an event that does not exist",
+    [named("gifts", {
+      events: ["gift.made"],
+      onEvents: { "gift.*": () => Effect.void, "orders.made": () => Effect.void }
+    })],
+    /"gifts": onEvents names "orders.made", which is no event/
   ],
   ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
 ]

@@ -14,7 +14,8 @@ export interface Cursor {
   readonly after: number
 }
 
-const columns = columnsOf(SequencedEvent.fields, "e", {
+/** The columns of an event, read from entries `e` of the change log. */
+export const eventColumns = columnsOf(SequencedEvent.fields, "e", {
   sequence: "e.event_sequence",
   timestamp: "e.created_at",
   data: "e.payload"
@@ -33,7 +34,7 @@ export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/events/
     /** The events after a sequence, oldest first, at most `limit`, optionally of one type. */
     const after = Effect.fn("EventRepo.after")(function*(sequence: number, limit: number, type?: EventName) {
       const organization = yield* currentOrganization
-      return yield* events`select ${sql.literal(columns)} from outbox_events e
+      return yield* events`select ${sql.literal(eventColumns)} from outbox_events e
         where e.organization_id = ${organization} and e.event_sequence > ${sequence}::bigint
           ${type === undefined ? sql.literal("") : sql`and e.type = ${type}`}
         order by e.event_sequence limit ${limit}`
@@ -50,7 +51,7 @@ export class EventRepo extends Context.Service<EventRepo>()("stoa/domain/events/
     /** The events after each of the cursors, at most `limit` for each, in one statement. */
     const afterAll = Effect.fn("EventRepo.afterAll")(
       (cursors: ReadonlyArray<Cursor>, limit: number) =>
-        events`select ${sql.literal(columns)}
+        events`select ${sql.literal(eventColumns)}
         from jsonb_to_recordset(${JSON.stringify(cursors)}::jsonb) as c("organizationId" text, after bigint)
         cross join lateral (select * from outbox_events x where x.organization_id = c."organizationId"
           and x.event_sequence > c.after order by x.event_sequence limit ${limit}) e

@@ -185,5 +185,21 @@ export const migrations = {
       select id, entry_number, organization_id, type, entity_type, entity_id, payload, before, actor_id, actor_type,
         request_id, ip, user_agent, source, created_at, position, event_sequence
       from outbox_events`
+  ),
+  // Events that a subscription of a plugin has not handled. The first one of each record has a job, which makes one for
+  // the next; one that was given up is kept for a while and keeps no other from being handled.
+  "0003_event_dispatches": statements(
+    `create table event_dispatches (
+      organization_id text not null,
+      subscription text not null,
+      entity_type text not null,
+      entity_id text not null,
+      sequence bigint not null,
+      event_id uuid not null,
+      given_up boolean not null default false,
+      touched_at timestamptz not null,
+      primary key (organization_id, subscription, entity_type, entity_id, sequence)
+    ) with (fillfactor = 70)`,
+    `create index event_dispatches_age on event_dispatches (touched_at)`
   )
 }

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { Singleton } from "effect/cluster"
 import { auditLayer } from "../../domain/audit/AuditRepo.ts"
+import { EventDispatchRepo } from "../../domain/events/EventDispatchRepo.ts"
 import { EventRepo } from "../../domain/events/EventRepo.ts"
 import { Events, EventTailer } from "../../domain/events/Events.ts"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
@@ -25,7 +26,9 @@ export const events = defineModule({
   ],
   migrations,
   services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), auditLayer).pipe(
-    Layer.provideMerge(Layer.mergeAll(RelayStatements.layer, EventRepo.layer, EventSubscribers.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(RelayStatements.layer, EventDispatchRepo.layer, EventRepo.layer, EventSubscribers.layer)
+    )
   ),
   actors: relay,
   routes: Layer.merge(eventsHttp, auditHttp)

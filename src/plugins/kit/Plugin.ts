@@ -1,4 +1,4 @@
-import { type Context, Effect, Layer, type Scope } from "effect"
+import { type Context, Effect, Layer, Record, type Scope } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
@@ -6,6 +6,7 @@ import type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 import type { Manifest } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
+import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
 import { type PluginContext, PluginHost } from "./PluginHost.ts"
 import type { BuiltRoute, Route } from "./routes/PluginRoute.ts"
 import type { Described } from "./routes/RouteShape.ts"
@@ -46,6 +47,11 @@ export interface PluginManifest<Services = never> extends Partial<Omit<Manifest,
   readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
   readonly events?: ReadonlyArray<string>
+  /**
+   * Handlers of events of the core, of this plugin and of others: durable, in the order of a record's events, at least
+   * once, after the request that made the event.
+   */
+  readonly onEvents?: OnEvents<NoInfer<Services>>
   /** What it keeps of orders and must be true together with them (`OrderProjection`). */
   readonly orderProjection?: (
     context: PluginContext
@@ -71,6 +77,8 @@ export interface InstalledPlugin {
   readonly routes: ReadonlyArray<BuiltRoute>
   readonly orderProjection: OrderProjection | undefined
   readonly linePricing: LinePricing | undefined
+  /** By the keys of `onEvents`. */
+  readonly onEvents: Readonly<Record<string, InstalledSubscription>>
 }
 
 /** A plugin as a deployment lists it: `plugins: [marketplace(), loyalty]`. */
@@ -79,6 +87,8 @@ export interface Plugin extends Manifest {
   readonly requires: ReadonlyArray<string>
   readonly tables: ReadonlyArray<Table>
   readonly events: ReadonlyArray<string>
+  /** Keys of `onEvents`. */
+  readonly subscribesTo: ReadonlyArray<string>
   /** Its routes as the document shows them, without building anything. */
   readonly describe: (context: PluginContext) => ReadonlyArray<Described>
   /** Builds its services, for as long as the scope lasts, and what depends on them. */
@@ -117,6 +127,7 @@ export const definePlugin = <Services = never>(manifest: PluginManifest<Services
     migrations: manifest.migrations ?? {},
     analyticsModels: manifest.analyticsModels ?? (() => []),
     events: manifest.events ?? [],
+    subscribesTo: Object.keys(manifest.onEvents ?? {}),
     describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
     install: Effect.fnUntraced(function*({ context, tools }) {
       const services = yield* Layer.build(layer).pipe(
@@ -129,6 +140,7 @@ export const definePlugin = <Services = never>(manifest: PluginManifest<Services
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: yield* listed(manifest.tasks?.(context), services),
         routes,
+        onEvents: Record.map(manifest.onEvents ?? {}, (one) => subscriptionWith(one, services)),
         orderProjection: yield* given(manifest.orderProjection?.(context), services),
         linePricing: yield* given(manifest.linePricing?.(context), services)
       }

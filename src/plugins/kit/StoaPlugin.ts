@@ -2,6 +2,7 @@
  * The door for plugins (docs/plugins.md): everything of the service that they see is exported here. What is not is free to
  * change with any version.
  */
+export type { EventCall, EventHandler, EventSubscription, OnEvents } from "./events/EventHandler.ts"
 export { definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
 export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
 
@@ -74,6 +75,7 @@ export {
 } from "../../domain/errors/ApiErrors.ts"
 export { conflict, forbidden, invalid, notFound } from "../../domain/errors/ErrorKinds.ts"
 export { changeLogRows } from "../../domain/events/ChangeLogRepo.ts"
+export type { StoreEvent } from "../../domain/events/Event.ts"
 export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hooks/Hook.ts"
 export * from "../../domain/ids/Id.ts"
 export { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"

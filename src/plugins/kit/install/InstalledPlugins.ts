@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
 import { PermissionCatalogue } from "../../../domain/access/Permission.ts"
+import { announcedNames, EventSubscribers, type SequencedEvent } from "../../../domain/events/EventSubscribers.ts"
 import { Hooks } from "../../../domain/hooks/Hooks.ts"
 import { Tasks } from "../../../domain/jobs/Task.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
@@ -11,11 +12,13 @@ import { LinePricings } from "../../../domain/pricing/LinePricing.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
+import { namesOf, subscriptionOf } from "../events/EventHandler.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
 import type { PluginTools } from "../routes/RouteTools.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
+import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { routeFlaws } from "./PluginRules.ts"
 
 /** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
@@ -65,9 +68,18 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const settings = yield* AppConfig
     const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
     const [projections, pricings] = yield* Effect.all([OrderProjections, LinePricings])
+    const subscribers = yield* EventSubscribers
+    const announced = [...(yield* announcedNames)]
     const own = yield* Effect.context<never>()
     /** Whose a task is, by its slug. */
     const owners = new Map<string, string>()
+
+    const follow = Effect.fnUntraced(function*(subscriptions: ReadonlyArray<Subscription>) {
+      if (subscriptions.length === 0) return
+      const handlers = yield* eventHandlers(subscriptions)
+      yield* subscribers.register(handlers.subscriber)
+      yield* Effect.forEach(handlers.tasks, (task) => tasks.register(task), { discard: true })
+    })
 
     const install = Effect.fnUntraced(function*(plugin: Plugin) {
       const { keyring } = settings.webhooks
@@ -100,10 +112,23 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
       }
       if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
       if (installed.linePricing !== undefined) yield* pricings.register(installed.linePricing)
-      return installed.routes.map((route) => ({ plugin: plugin.id, route }))
+      const subscriptions = Object.entries(installed.onEvents).map(([key, { handler, retries, timeLimitMs }]) => ({
+        slug: subscriptionOf(plugin.id, key),
+        names: new Set(namesOf(key, announced, settings.deployment.plugins)),
+        retries,
+        timeLimitMs,
+        handle: (event: SequencedEvent, attemptNumber: number) =>
+          Effect.flatMap(
+            tools,
+            (own) => handler(Object.assign(own, { event, organizationId: event.organizationId, attemptNumber }))
+          )
+      }))
+      return { subscriptions, routes: installed.routes.map((route) => ({ plugin: plugin.id, route })) }
     })
 
-    const routes = (yield* Effect.forEach(settings.deployment.plugins, install)).flat()
+    const all = yield* Effect.forEach(settings.deployment.plugins, install)
+    const routes = all.flatMap(({ routes }) => routes)
+    yield* follow(all.flatMap(({ subscriptions }) => subscriptions))
     const { core, plugin } = yield* PermissionCatalogue
     const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
     const [flaw] = routeFlaws(routes, known, endpoints())

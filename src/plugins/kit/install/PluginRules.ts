@@ -1,3 +1,4 @@
+import { namesOf } from "../events/EventHandler.ts"
 import type { Plugin } from "../Plugin.ts"
 import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
@@ -55,6 +56,20 @@ const ofRoles = ({ id, permissions }: Plugin, known: ReadonlyArray<string>): Rea
     )
   )
 
+/** The slug of its task is a name in the database. */
+const maxKey = 200
+
+const ofEvents = (plugins: ReadonlyArray<Plugin>, core: CoreNames): ReadonlyArray<string> => {
+  const known = [...core.events, ...plugins.flatMap(({ events }) => events)]
+  return plugins.flatMap(({ id, subscribesTo }) =>
+    subscribesTo.filter((key) => key.length > maxKey || namesOf(key, known, plugins).length === 0).map((key) =>
+      `Plugin "${id}": onEvents names "${
+        key.slice(0, maxKey)
+      }", which is no event of the core or of an installed plugin.`
+    )
+  )
+}
+
 const ofRequires = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<string> =>
   plugins.flatMap((plugin, at) =>
     plugin.requires.flatMap((required) => {
@@ -88,6 +103,7 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...doubles(plugins, "The id", ({ id }) => [id], core.modules),
   ...ofRequires(plugins),
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
+  ...ofEvents(plugins, core),
   ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
   ...doubles(plugins, "The event", ({ events }) => events, core.events)
 ]
