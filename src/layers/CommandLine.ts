@@ -246,7 +246,7 @@ const stoa = Command.make("stoa").pipe(
     jobs,
     mail,
     doctor,
-    pluginCommands
+    pluginCommands(deployment.plugins ?? [])
   ])
 )
 

@@ -1,10 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { definePlugin, group, type PluginManifest, table, text } from "stoa/plugin"
 import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
 const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"], roles: ["staff"] }
-const named = (id: string, rest: Partial<PluginManifest> = {}) => definePlugin({ id, version: "1.0.0", ...rest })
+const named = (id: string, rest: Partial<PluginManifest<never, Till>> = {}) =>
+  definePlugin<never, Till>({ id, version: "1.0.0", ...rest })
+
+class Till extends Context.Service<Till, { readonly open: boolean }>()("test/plugins/PluginRules/Till") {
+  static readonly layer = Layer.succeed(Till, { open: true })
+}
+const exporting = definePlugin({ id: "pos", version: "1.0.0", layer: Till.layer, exports: [Till] })
 
 const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof named>[], message: RegExp]> = [
   ["an id in capitals", [named("Gifts")], /Plugin "Gifts": an id has lower case/],
@@ -51,6 +57,16 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
       onEvents: { "gift.*": () => Effect.void, "orders.made": () => Effect.void }
     })],
     /"gifts": onEvents names "orders.made", which is no event/
+  ],
+  [
+    "a service that no required plugin exports",
+    [exporting, named("gifts", { uses: [Till] })],
+    /"gifts" uses the service "test\/plugins\/PluginRules\/Till", which no plugin that it requires exports/
+  ],
+  [
+    "a service that two export",
+    [exporting, definePlugin({ id: "till", version: "1.0.0", layer: Till.layer, exports: Till })],
+    /exported service "test\/plugins\/PluginRules\/Till" of plugin "till" belongs to plugin "pos"/
   ],
   ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
 ]

@@ -1,4 +1,4 @@
-import { type Context, Effect, Layer, Record, type Scope } from "effect"
+import { Context, Effect, Layer, Record, type Scope } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
@@ -17,6 +17,9 @@ import type { Table } from "./tables/Table.ts"
 /** Services that the layer of a plugin may ask for. */
 export type PluginNeeds = PluginDatabase | PluginHost
 
+/** Services of a plugin by their tags: one, or several. */
+type Tags<Services> = Context.Key<Services, unknown> | ReadonlyArray<Context.Key<Services, unknown>>
+
 /** A list that a plugin writes down, or reads out of its services. */
 type Listed<A, Services> = ReadonlyArray<A> | Effect.Effect<ReadonlyArray<A>, never, Services>
 
@@ -24,7 +27,7 @@ type Listed<A, Services> = ReadonlyArray<A> | Effect.Effect<ReadonlyArray<A>, ne
  * What a plugin is (spec §2, plugin manifest). Every function is called once, while the process starts, in the order in
  * which the plugins are listed; hooks, routes and tasks of a plugin see one instance of each of its services.
  */
-export interface PluginManifest<Services = never> extends Partial<Omit<Manifest, "id">> {
+export interface PluginManifest<Services = never, Used = never> extends Partial<Omit<Manifest, "id">> {
   /** Unique among plugins and modules: lower case letters, digits and hyphens. */
   readonly id: string
   /** Semantic version. */
@@ -39,27 +42,31 @@ export interface PluginManifest<Services = never> extends Partial<Omit<Manifest,
    */
   readonly migrations?: Migrations
   /** Its services. */
-  readonly layer?: Layer.Layer<Services, never, PluginNeeds>
+  readonly layer?: Layer.Layer<Services, never, PluginNeeds | NoInfer<Used>>
+  /** Services of `layer` that plugins may use which require this one. */
+  readonly exports?: Tags<NoInfer<Services>>
+  /** Exported services of the plugins in `requires` that its layer and handlers ask for: the same instances. */
+  readonly uses?: Tags<Used>
   /** Handlers of hooks (docs/plugins.md), appended in this order. */
-  readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services>>
-  readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services>>>
+  readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services | Used>>
+  readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services | Used>>>
   /** Kinds of jobs, slugs `<id>/<action>`. */
-  readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services>>
+  readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services | Used>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
   readonly events?: ReadonlyArray<string>
   /**
    * Handlers of events of the core, of this plugin and of others: durable, in the order of a record's events, at least
    * once, after the request that made the event.
    */
-  readonly onEvents?: OnEvents<NoInfer<Services>>
+  readonly onEvents?: OnEvents<NoInfer<Services | Used>>
   /** What it keeps of orders and must be true together with them (`OrderProjection`). */
   readonly orderProjection?: (
     context: PluginContext
-  ) => OrderProjection | Effect.Effect<OrderProjection, never, NoInfer<Services>>
+  ) => OrderProjection | Effect.Effect<OrderProjection, never, NoInfer<Services | Used>>
   /** Steps that it adds to the prices of lines (`LinePricing`). */
   readonly linePricing?: (
     context: PluginContext
-  ) => LinePricing | Effect.Effect<LinePricing, never, NoInfer<Services>>
+  ) => LinePricing | Effect.Effect<LinePricing, never, NoInfer<Services | Used>>
 }
 
 /** What a plugin needs of the process to be installed. */
@@ -67,6 +74,8 @@ export interface Installation {
   readonly context: PluginContext
   /** Tools of a handler, for the request that is being answered. */
   readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
+  /** What the plugins that it requires export. */
+  readonly required: Context.Context<never>
 }
 
 /** What a plugin brought when it was installed. */
@@ -79,6 +88,15 @@ export interface InstalledPlugin {
   readonly linePricing: LinePricing | undefined
   /** By the keys of `onEvents`. */
   readonly onEvents: Readonly<Record<string, InstalledSubscription>>
+  readonly exported: Context.Context<never>
+}
+
+/** An option of a plugin as `stoa plugin options` lists it. */
+export interface OptionRow {
+  readonly name: string
+  readonly description: string
+  /** JSON; `none` without one. */
+  readonly fallback: string
 }
 
 /** A plugin as a deployment lists it: `plugins: [marketplace(), loyalty]`. */
@@ -89,11 +107,24 @@ export interface Plugin extends Manifest {
   readonly events: ReadonlyArray<string>
   /** Keys of `onEvents`. */
   readonly subscribesTo: ReadonlyArray<string>
+  /** Keys of services that it exports, and that it uses. */
+  readonly exports: ReadonlyArray<string>
+  readonly uses: ReadonlyArray<string>
+  /** Its options, for people. */
+  readonly options: ReadonlyArray<OptionRow>
+  /** What is wrong with the options that the deployment gives it. */
+  readonly flaws: ReadonlyArray<string>
   /** Its routes as the document shows them, without building anything. */
   readonly describe: (context: PluginContext) => ReadonlyArray<Described>
   /** Builds its services, for as long as the scope lasts, and what depends on them. */
   readonly install: (installation: Installation) => Effect.Effect<InstalledPlugin, never, Scope.Scope>
 }
+
+const keysOf = <Services>(tags: Tags<Services> = []): ReadonlyArray<string> => [tags].flat().map(({ key }) => key)
+
+/** The services of these keys alone, as another plugin may have them. */
+const exportedOf = (services: Context.Context<never>, keys: ReadonlyArray<string>): Context.Context<never> =>
+  Context.makeUnsafe(new Map([...services.mapUnsafe].filter(([key]) => keys.includes(key))))
 
 const listed = <A, Services>(
   list: Listed<A, Services> | undefined,
@@ -115,9 +146,10 @@ const given = <A, Services>(
 const noServices = Layer.empty as Layer.Layer<never, never, never>
 
 /** Makes a plugin of its manifest. What cannot be right in it ends the start with a sentence (`PluginRules.ts`). */
-export const definePlugin = <Services = never>(manifest: PluginManifest<Services>): Plugin => {
+export const definePlugin = <Services = never, Used = never>(manifest: PluginManifest<Services, Used>): Plugin => {
   const { id, version } = manifest
-  const layer: Layer.Layer<Services, never, PluginNeeds> = manifest.layer ?? noServices as Layer.Layer<Services>
+  const layer: Layer.Layer<Services, never, PluginNeeds | Used> = manifest.layer ?? noServices as Layer.Layer<Services>
+  const exports = keysOf(manifest.exports)
   return {
     id,
     version,
@@ -127,19 +159,28 @@ export const definePlugin = <Services = never>(manifest: PluginManifest<Services
     migrations: manifest.migrations ?? {},
     analyticsModels: manifest.analyticsModels ?? (() => []),
     events: manifest.events ?? [],
+    options: [],
+    flaws: [],
+    exports,
+    uses: keysOf(manifest.uses),
     subscribesTo: Object.keys(manifest.onEvents ?? {}),
     describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
-    install: Effect.fnUntraced(function*({ context, tools }) {
-      const services = yield* Layer.build(layer).pipe(
+    install: Effect.fnUntraced(function*({ context, required, tools }) {
+      // The start has compared what is used with what is exported (`PluginRules.ts`).
+      const used = required as Context.Context<Used>
+      const own = yield* Layer.build(layer).pipe(
         Effect.provideService(PluginDatabase, context.db),
-        Effect.provideService(PluginHost, context)
+        Effect.provideService(PluginHost, context),
+        Effect.provideContext(used)
       )
+      const services = Context.merge(used, own)
       const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(tools, services))
       return {
         id,
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: yield* listed(manifest.tasks?.(context), services),
         routes,
+        exported: exportedOf(own, exports),
         onEvents: Record.map(manifest.onEvents ?? {}, (one) => subscriptionWith(one, services)),
         orderProjection: yield* given(manifest.orderProjection?.(context), services),
         linePricing: yield* given(manifest.linePricing?.(context), services)

@@ -5,6 +5,7 @@
 export type { EventCall, EventHandler, EventSubscription, OnEvents } from "./events/EventHandler.ts"
 export { definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
 export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
+export { code, option, pluginWith, setting } from "./PluginOptions.ts"
 
 export type { Column } from "./tables/Column.ts"
 export {

@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect"
-import { definePlugin } from "stoa/plugin"
+import { pluginWith } from "stoa/plugin"
 import { vendorModels } from "./analytics/VendorModels.ts"
 import { commissionModule } from "./commissions/CommissionModule.ts"
 import { disputeModule } from "./disputes/DisputeModule.ts"
 import { documentModule } from "./documents/DocumentModule.ts"
 import { ledgerModule } from "./ledger/LedgerModule.ts"
-import { defaultSettings, MarketplaceOptions, type MarketplaceSettings } from "./MarketplaceOptions.ts"
+import { MarketplaceOptions, MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { memberModule } from "./members/MemberModule.ts"
 import { Parties } from "./parties/Parties.ts"
 import { payoutModule } from "./payouts/PayoutModule.ts"
@@ -34,50 +34,46 @@ const modules = [
 ]
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
-export const marketplace = (options: Partial<MarketplaceSettings> = {}) => {
-  const settings: MarketplaceSettings = { ...defaultSettings, ...options }
-  return definePlugin({
-    id: "marketplace",
-    version: "2.0.0",
-    permissions: [
-      { scope: "marketplace:admin", description: "Run the marketplace: vendors, commissions, payouts, disputes" },
-      { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },
-      { scope: "marketplace:vendor", description: "Act for the own vendor" }
-    ],
-    migrations: memberModule.migrations,
-    schema: () => modules.map(({ tables }) => tables).flat(),
-    events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-    layer: Layer.mergeAll(
-      vendorModule.layer,
-      productModule.layer,
-      memberModule.layer,
-      documentModule.layer,
-      subOrderModule.layer,
-      payoutModule.layer,
-      disputeModule.layer,
-      returnModule.layer,
-      reviewModule.layer,
-      performanceModule.layer
-    ).pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(commissionModule.layer, ledgerModule.layer, Parties.layer, SubOrderRefunds.layer)
-      ),
-      Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
+export const marketplace = pluginWith("marketplace", MarketplaceSettings, (settings) => ({
+  version: "2.0.0",
+  permissions: [
+    { scope: "marketplace:admin", description: "Run the marketplace: vendors, commissions, payouts, disputes" },
+    { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },
+    { scope: "marketplace:vendor", description: "Act for the own vendor" }
+  ],
+  migrations: memberModule.migrations,
+  schema: () => modules.map(({ tables }) => tables).flat(),
+  events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
+  layer: Layer.mergeAll(
+    vendorModule.layer,
+    productModule.layer,
+    memberModule.layer,
+    documentModule.layer,
+    subOrderModule.layer,
+    payoutModule.layer,
+    disputeModule.layer,
+    returnModule.layer,
+    reviewModule.layer,
+    performanceModule.layer
+  ).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(commissionModule.layer, ledgerModule.layer, Parties.layer, SubOrderRefunds.layer)
     ),
-    hooks: ({ db }) => Effect.map(productModule.hooks, (hooks) => [...hooks, ...subOrderModule.hooks(db)]),
-    routes: () => [...modules, performanceModule].map(({ routes }) => routes).flat(),
-    analyticsModels: () => vendorModels,
-    tasks: () =>
-      Effect.map(
-        Effect.all([
-          payoutModule.tasks,
-          subOrderModule.tasks,
-          disputeModule.tasks,
-          returnModule.tasks,
-          performanceModule.tasks
-        ]),
-        (tasks) => tasks.flat()
-      ),
-    orderProjection: () => Reconcile
-  })
-}
+    Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
+  ),
+  hooks: ({ db }) => Effect.map(productModule.hooks, (hooks) => [...hooks, ...subOrderModule.hooks(db)]),
+  routes: () => [...modules, performanceModule].map(({ routes }) => routes).flat(),
+  analyticsModels: () => vendorModels,
+  tasks: () =>
+    Effect.map(
+      Effect.all([
+        payoutModule.tasks,
+        subOrderModule.tasks,
+        disputeModule.tasks,
+        returnModule.tasks,
+        performanceModule.tasks
+      ]),
+      (tasks) => tasks.flat()
+    ),
+  orderProjection: () => Reconcile
+}))

@@ -71,6 +71,8 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
     const own = yield* Effect.context<never>()
+    /** What plugins export, by their ids. */
+    const exported = new Map<string, Context.Context<never>>()
     /** Whose a task is, by its slug. */
     const owners = new Map<string, string>()
 
@@ -99,7 +101,9 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         toolsOf(serviceRegistry, settings.access.defaultOrganizationId, annotations, own),
         db
       )
-      const installed = yield* plugin.install({ context, tools })
+      const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
+      const installed = yield* plugin.install({ context, tools, required: Context.mergeAll(...required) })
+      exported.set(plugin.id, installed.exported)
       yield* hooks.register(installed.hooks)
       for (const task of installed.tasks) {
         if (tasks.find(task.slug) !== undefined) {

@@ -2,6 +2,8 @@ import { Console, Data, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { mkdir, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import type { Plugin } from "../Plugin.ts"
+import { optionsTable } from "../PluginOptions.ts"
 import { installLines, pluginTemplate } from "./PluginTemplate.ts"
 
 /** A plugin cannot be written as asked; one line says why. */
@@ -48,8 +50,16 @@ const create = Command.make("new", { id }, ({ id }) =>
     )
   )
 
-/** `stoa plugin …`. */
-export const pluginCommands = Command.make("plugin").pipe(
-  Command.withDescription("Write plugins"),
-  Command.withSubcommands([create])
-)
+const options = (plugins: ReadonlyArray<Plugin>) =>
+  Command.make("options", {}, () =>
+    Console.log(
+      plugins.filter(({ options }) => options.length > 0).map((plugin) => `## ${plugin.id}\n\n${optionsTable(plugin)}`)
+        .join("\n\n")
+    )).pipe(Command.withDescription("List the options of the installed plugins, with their defaults"))
+
+/** `stoa plugin …`, over the plugins of the deployment. */
+export const pluginCommands = (plugins: ReadonlyArray<Plugin>) =>
+  Command.make("plugin").pipe(
+    Command.withDescription("Write plugins, list their options"),
+    Command.withSubcommands([create, options(plugins)])
+  )

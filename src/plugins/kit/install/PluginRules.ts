@@ -81,6 +81,14 @@ const ofRequires = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<string> =>
     })
   )
 
+const ofUses = (plugins: ReadonlyArray<Plugin>): ReadonlyArray<string> =>
+  plugins.flatMap(({ id, requires, uses }) => {
+    const exported = new Set(plugins.filter((other) => requires.includes(other.id)).flatMap(({ exports }) => exports))
+    return uses.filter((key) => !exported.has(key)).map((key) =>
+      `Plugin "${id}" uses the service "${key}", which no plugin that it requires exports.`
+    )
+  })
+
 const doubles = (
   plugins: ReadonlyArray<Plugin>,
   kind: string,
@@ -98,10 +106,13 @@ const doubles = (
 
 /** What cannot be right about the plugins of a deployment, a sentence each; both parties of a clash are named. */
 export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): ReadonlyArray<string> => [
+  ...plugins.flatMap(({ flaws }) => flaws),
   ...plugins.flatMap(ofManifest),
   ...plugins.flatMap((plugin) => ofRoles(plugin, core.roles)),
   ...doubles(plugins, "The id", ({ id }) => [id], core.modules),
   ...ofRequires(plugins),
+  ...doubles(plugins, "The exported service", ({ exports }) => exports),
+  ...ofUses(plugins),
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
   ...ofEvents(plugins, core),
   ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
