@@ -12,8 +12,8 @@ import { LinePricings } from "../domain/pricing/LinePricing.ts"
 import { RateLimitSettings } from "../domain/ratelimits/RateLimits.ts"
 import { SearchSettings } from "../domain/search/SearchQuery.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
-import { ShippingSettings } from "../domain/shipping/RateAdapter.ts"
-import { TaxSettings } from "../domain/tax/TaxAdapter.ts"
+import { RateAdapters, ShippingSettings } from "../domain/shipping/RateAdapter.ts"
+import { TaxAdapters, TaxSettings } from "../domain/tax/TaxAdapter.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
 import { pluginsLayer } from "../plugins/kit/install/InstalledPlugins.ts"
 import { checkPlugins } from "../plugins/kit/install/PluginCheck.ts"
@@ -69,10 +69,10 @@ const deploymentLayer = (settings: AppSettings) => {
     SearchSettings.layerOf(deployment.search),
     AnalyticsSettings.layerOf(deployment.analytics),
     Layer.succeed(ImportExportSettings, importExportLimits(deployment)),
-    TaxSettings.layerOf(settings.taxes),
+    Layer.provideMerge(TaxSettings.layerWith(settings.taxes), TaxAdapters.layer),
     JobSettings.layerOf(settings.jobs),
     RateLimitSettings.layerOf(settings.rateLimits),
-    ShippingSettings.layerOf(settings.shipping),
+    Layer.provideMerge(ShippingSettings.layerWith(settings.shipping), RateAdapters.layer),
     Layer.provideMerge(Hooks.layerOf(deployment.hooks), ServiceRegistry.layer),
     paymentProviders({
       production: environment === "production",

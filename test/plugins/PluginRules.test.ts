@@ -59,6 +59,14 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
     /"gifts": onEvents names "orders.made", which is no event/
   ],
   [
+    "a key scope of two",
+    [
+      named("gifts", { keyScopes: { kiosk: { prefix: "gift_", permissions: {} } } }),
+      named("pos", { keyScopes: { kiosk: { prefix: "pos_", permissions: {} } } })
+    ],
+    /key scope "kiosk" of plugin "pos" belongs to plugin "gifts"/
+  ],
+  [
     "a service that no required plugin exports",
     [exporting, named("gifts", { uses: [Till] })],
     /"gifts" uses the service "test\/plugins\/PluginRules\/Till", which no plugin that it requires exports/

@@ -1,6 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { askAdapter, type RateAdapter, type RateRequest } from "../../src/domain/shipping/RateAdapter.ts"
 import { checkoutFailed, onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { aCartWith, aProduct, checkOut, type GuestCart } from "../support/Purchase.ts"
@@ -60,6 +61,7 @@ describe("an outside service of shipping rates", () => {
         assert.deepStrictEqual((yield* quote(cart, "JP")).at("data.rates"), [slow, fast])
         assert.deepStrictEqual(asked.at(-1), {
           organizationId: "org_default",
+          actor: { type: "user", userId: null, role: "customer" },
           currency: "USD",
           address: to("JP"),
           subtotalAfterDiscount: 1_400,
@@ -165,8 +167,9 @@ plain.effect(
       const { adapter, service } = aService()
       service.answer = () => new Promise(() => {})
       const order = { currency: "USD", address: to("US"), subtotalAfterDiscount: 1, weightGrams: 0 }
-      const request = { organizationId: "o", ...order }
-      const asked = yield* Effect.forkChild(Effect.flip(askAdapter(adapter, request, 20_000)))
+      const actor = systemActor("o")
+      const asking = askAdapter(adapter, { organizationId: "o", actor, ...order }, 20_000)
+      const asked = yield* Effect.forkChild(Effect.flip(Effect.provideService(asking, CurrentActor, actor)))
       yield* TestClock.adjust("19999 millis")
       assert.isUndefined(asked.pollUnsafe())
       yield* TestClock.adjust("1 millis")

@@ -1,7 +1,13 @@
 import { Data, Effect } from "effect"
+import type { Actor, CurrentActor } from "../access/Actor.ts"
 
-/** What a service of the deployment answers with: an effect or a promise. */
-export type Given<A> = Effect.Effect<A, Error> | Promise<A>
+/** What a service of the deployment or of a plugin answers with: an effect or a promise. */
+export type Given<A> = Effect.Effect<A, Error, CurrentActor> | Promise<A>
+
+/** Who asks, as services outside learn it: without secrets, address and permissions. */
+export type Asker = Pick<Actor, "type" | "userId" | "role">
+
+export const askerOf = ({ role, type, userId }: Actor): Asker => ({ type, userId, role })
 
 /** A service outside failed, or did not answer in time. */
 export class OutsideFailed extends Data.TaggedError("OutsideFailed")<{ readonly cause: unknown }> {
@@ -19,7 +25,7 @@ const failed = (cause: unknown) => new OutsideFailed({ cause })
 export const askOutside = (
   call: (signal: AbortSignal) => Given<unknown>,
   limitMs: number
-): Effect.Effect<unknown, OutsideFailed> =>
+): Effect.Effect<unknown, OutsideFailed, CurrentActor> =>
   Effect.suspend(() => {
     const waiting = new AbortController()
     const made = call(waiting.signal)

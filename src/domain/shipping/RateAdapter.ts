@@ -1,5 +1,5 @@
 import { Context, Data, Effect, Layer, Schema } from "effect"
-import { askOutside, type Given } from "../modules/OutsideService.ts"
+import { type Asker, askOutside, type Given } from "../modules/OutsideService.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import { Text } from "../text/Storable.ts"
 import type { FlatShipping, WeightShipping } from "./ShippingRules.ts"
@@ -12,6 +12,8 @@ export interface RateRequest {
   readonly address: Destination
   readonly subtotalAfterDiscount: number
   readonly weightGrams: number
+  /** Who buys, or asks for the price. */
+  readonly actor: Asker
 }
 
 /** A way to ship at its price in minor units of the request's currency. `id` is what a shopper's choice names. */
@@ -68,10 +70,35 @@ export const defaultShipping: ShippingSettingsValues = {
   adapterFallback: "zones"
 }
 
+/** The adapters that plugins bring. The first one serves where the deployment configures none. */
+export class RateAdapters extends Context.Service<RateAdapters>()("stoa/domain/shipping/RateAdapters", {
+  make: Effect.sync(() => {
+    const brought: Array<RateAdapter> = []
+    return {
+      register: (adapters: ReadonlyArray<RateAdapter>) => Effect.sync(() => void brought.push(...adapters)),
+      first: (): RateAdapter | undefined => brought[0]
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(RateAdapters, RateAdapters.make)
+}
+
 /** The settings of shipping of this deployment. */
 export class ShippingSettings
   extends Context.Service<ShippingSettings, ShippingSettingsValues>()("stoa/domain/shipping/ShippingSettings")
 {
   static readonly layerOf = (settings: Partial<ShippingSettingsValues>): Layer.Layer<ShippingSettings> =>
     Layer.succeed(ShippingSettings, { ...defaultShipping, ...settings })
+
+  /** The same, with the adapter of a plugin in place of none: plugins bring theirs later, so it is read when it is needed. */
+  static readonly layerWith = (settings: ShippingSettingsValues): Layer.Layer<ShippingSettings, never, RateAdapters> =>
+    Layer.effect(
+      ShippingSettings,
+      Effect.map(RateAdapters, ({ first }) => ({
+        ...settings,
+        get adapter() {
+          return settings.adapter ?? first()
+        }
+      }))
+    )
 }

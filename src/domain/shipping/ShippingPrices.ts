@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
-import { currentOrganization } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import { askerOf } from "../modules/OutsideService.ts"
 import { askAdapter, type RateAdapter, ShippingSettings } from "./RateAdapter.ts"
 import { ShippingRuleCache } from "./ShippingRepo.ts"
 import { configuredPrice, fittingRates, type Shipment, type ShippingOption, type Unserved } from "./ShippingRules.ts"
@@ -21,7 +22,8 @@ export interface ShippingPrice {
 export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/domain/shipping/ShippingPrices", {
   make: Effect.gen(function*() {
     const cache = yield* ShippingRuleCache
-    const { adapter, adapterFallback, adapterTimeoutMs, configured, unserved } = yield* ShippingSettings
+    const settings = yield* ShippingSettings
+    const { adapterFallback, adapterTimeoutMs, configured, unserved } = settings
 
     const byConfiguration = (shipment: Shipment): ReadonlyArray<ShippingOption> => [
       { id: null, name: null, amount: configuredPrice(configured, shipment) }
@@ -42,8 +44,10 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
 
     const ofService = Effect.fnUntraced(function*(service: RateAdapter, shipment: Shipment, to: Destination) {
       const { currency, subtotalAfterDiscount, weightGrams } = shipment
-      const organizationId = yield* currentOrganization
-      const request = { organizationId, currency, address: to, subtotalAfterDiscount, weightGrams }
+      const actor = yield* CurrentActor
+      const { organizationId } = actor
+      const of = { organizationId, currency, actor: askerOf(actor) }
+      const request = { ...of, address: to, subtotalAfterDiscount, weightGrams }
       const rates = yield* askAdapter(service, request, adapterTimeoutMs).pipe(
         Effect.tapError(({ cause }) => Effect.logWarning("the service of shipping rates gave no answer", cause)),
         Effect.catchTag("RatesUnknown", () => Effect.undefined)
@@ -63,6 +67,7 @@ export class ShippingPrices extends Context.Service<ShippingPrices>()("stoa/doma
     const optionsOf = Effect.fn("ShippingPrices.optionsOf")(function*(shipment: Shipment) {
       if (shipment.digitalOnly) return []
       if (shipment.address === null) return byConfiguration(shipment)
+      const { adapter } = settings
       return adapter === undefined
         ? yield* ofZones(shipment, shipment.address)
         : yield* ofService(adapter, shipment, shipment.address)

@@ -1,6 +1,6 @@
-import { Context, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { OrderId, OrderLineId } from "../ids/Id.ts"
-import type { Given } from "../modules/OutsideService.ts"
+import type { Asker, Given } from "../modules/OutsideService.ts"
 import { Amount } from "../pricing/Bounds.ts"
 import type { Destination } from "../shipping/ShippingZone.ts"
 import type { Taxable } from "./TaxRules.ts"
@@ -12,6 +12,8 @@ export interface TaxRequest extends Taxable {
   readonly taxIncluded: boolean
   /** Origin of the goods (`tax.defaultFromAddress`). */
   readonly from: Destination | null
+  /** Who buys, or asks for the price. */
+  readonly actor: Asker
 }
 
 /** Tax in minor units: of each line, in their order, and of shipping. */
@@ -93,8 +95,33 @@ export const defaultTaxOptions: TaxOptions = {
   from: null
 }
 
+/** The adapters that plugins bring. The first one serves where the deployment configures none. */
+export class TaxAdapters extends Context.Service<TaxAdapters>()("stoa/domain/tax/TaxAdapters", {
+  make: Effect.sync(() => {
+    const brought: Array<TaxAdapter> = []
+    return {
+      register: (adapters: ReadonlyArray<TaxAdapter>) => Effect.sync(() => void brought.push(...adapters)),
+      first: (): TaxAdapter | undefined => brought[0]
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(TaxAdapters, TaxAdapters.make)
+}
+
 /** The settings of this deployment's taxes. */
 export class TaxSettings extends Context.Service<TaxSettings, TaxOptions>()("stoa/domain/tax/TaxSettings") {
   static readonly layerOf = (options: Partial<TaxOptions> = {}): Layer.Layer<TaxSettings> =>
     Layer.succeed(TaxSettings, { ...defaultTaxOptions, ...options })
+
+  /** The same, with the adapter of a plugin in place of none: plugins bring theirs later, so it is read when it is needed. */
+  static readonly layerWith = (options: TaxOptions): Layer.Layer<TaxSettings, never, TaxAdapters> =>
+    Layer.effect(
+      TaxSettings,
+      Effect.map(TaxAdapters, ({ first }) => ({
+        ...options,
+        get adapter() {
+          return options.adapter ?? first()
+        }
+      }))
+    )
 }

@@ -26,13 +26,13 @@ const jobOf = ({ orderId, organizationId, status, type }: OutsideTaxed): Readonl
  */
 export const taxNotices: Effect.Effect<EventSubscriber, never, Jobs | TaxNoticeRepo | TaxSettings> = Effect.gen(
   function*() {
-    const { adapter } = yield* TaxSettings
+    const settings = yield* TaxSettings
     const repo = yield* TaxNoticeRepo
     const jobs = yield* Jobs
 
     const wanted = ({ type }: EventNotice): boolean =>
-      (type === "orders.create" && adapter?.report !== undefined) ||
-      (type === "orders.statusChange" && adapter?.void !== undefined)
+      (type === "orders.create" && settings.adapter?.report !== undefined) ||
+      (type === "orders.statusChange" && settings.adapter?.void !== undefined)
 
     return Effect.fn("taxNotices")(function*(events: ReadonlyArray<EventNotice>) {
       const recorded = events.filter(wanted)
@@ -50,7 +50,7 @@ export const isVoid = (order: Order): boolean => effectsOf[order.status].include
 export class TaxVoids extends Context.Service<TaxVoids>()("stoa/domain/tax/TaxVoids", {
   make: Effect.gen(function*() {
     const jobs = yield* Jobs
-    const { adapter } = yield* TaxSettings
+    const settings = yield* TaxSettings
     return {
       /**
        * Enqueues the job `tax/void` for an order that was fully refunded and keeps its status. Safe to repeat, because the
@@ -58,7 +58,7 @@ export class TaxVoids extends Context.Service<TaxVoids>()("stoa/domain/tax/TaxVo
        */
       refunded: Effect.fn("TaxVoids.refunded")(function*({ order, taxProvider }: StoredOrder) {
         const recorded = effectsOf[order.status].includes("voidTax")
-        if (adapter?.void === undefined || taxProvider === null || recorded || !isRefundedInFull(order)) return
+        if (settings.adapter?.void === undefined || taxProvider === null || recorded || !isRefundedInFull(order)) return
         const options = { organizationId: order.organizationId, queue: taxQueue }
         yield* Effect.catch(jobs.enqueue(voidTaxSlug, { orderId: order.id }, options), Effect.die)
       })

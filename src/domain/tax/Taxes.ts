@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { currentOrganization } from "../access/Actor.ts"
+import { CurrentActor } from "../access/Actor.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
-import { askOutside, OutsideFailed } from "../modules/OutsideService.ts"
+import { askerOf, askOutside, OutsideFailed } from "../modules/OutsideService.ts"
 import { type TaxAdapter, TaxAnswer, type TaxOptions, type TaxRequest, TaxSettings } from "./TaxAdapter.ts"
 import { TaxRuleCache } from "./TaxRepo.ts"
 import { byRates, type Tax, type Taxable, taxByRules, untaxed } from "./TaxRules.ts"
@@ -32,7 +32,7 @@ const outsideTax = (
   adapter: TaxAdapter,
   { fallbackRateBps, timeoutMs }: Pick<TaxOptions, "fallbackRateBps" | "timeoutMs">,
   request: TaxRequest
-): Effect.Effect<Tax, CheckoutFailed> =>
+): Effect.Effect<Tax, CheckoutFailed, CurrentActor> =>
   askOutside((signal) => adapter.calculate(request, signal), timeoutMs).pipe(
     Effect.flatMap((answer) => taxOf(request, answer)),
     Effect.catchTag("OutsideFailed", ({ message }) =>
@@ -58,7 +58,7 @@ export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
   make: Effect.gen(function*() {
     const rules = yield* TaxRuleCache
     const settings = yield* TaxSettings
-    const { adapter, from, shippingByDefaultClass } = settings
+    const { from, shippingByDefaultClass } = settings
 
     /**
      * Tax of an order by its organization's classes, else by the rates of its address, else by the deployment's adapter,
@@ -66,13 +66,14 @@ export class Taxes extends Context.Service<Taxes>()("stoa/domain/tax/Taxes", {
      * and there is no fallback. Do not call it in a transaction or with stock held: an adapter can take seconds.
      */
     const taxOf = Effect.fn("Taxes.taxOf")(function*(taxable: Taxable) {
-      const organizationId = yield* currentOrganization
+      const [actor, { adapter }] = [yield* CurrentActor, settings]
+      const { organizationId } = actor
       const included = settings.pricesIncludeTax(organizationId)
       const own = taxByRules(yield* rules.value, taxable, { included, shippingByDefaultClass })
       if (own !== undefined) return { ...own, included, provider: null }
       const costs = taxable.shippingTotal > 0 || taxable.lines.some(({ amount }) => amount > 0)
       if (adapter === undefined || !costs) return { ...untaxed(taxable), included, provider: null }
-      const request = { ...taxable, organizationId, taxIncluded: included, from }
+      const request = { ...taxable, organizationId, taxIncluded: included, from, actor: askerOf(actor) }
       return { ...yield* outsideTax(adapter, settings, request), included, provider: adapter.id }
     })
 

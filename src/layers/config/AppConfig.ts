@@ -181,7 +181,6 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
   if (databaseUrl !== undefined) checkTls(databaseUrl, problems)
   checkNetwork(process, allowOnNetwork, problems)
   checkModels(deployment, problems)
-  const given = deployment.plugins.flatMap(({ permissions }) => permissions)
   const keyring = secretsKey && readKeyring(Redacted.value(secretsKey))
   const mail = yield* mailOf(email, configured.email?.smtp !== undefined, keyring, environment, problems)
   const settings = {
@@ -199,7 +198,7 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
     trustedProxy: Option.fromUndefinedOr(server.trustedProxyIp),
     developmentKey: Option.fromUndefinedOr(developmentKey),
     metricsKey: Option.fromUndefinedOr(metricsKey),
-    access: accessOf(auth, store.defaultOrganizationId, environment, given, problems),
+    access: accessOf(auth, store.defaultOrganizationId, environment, deployment.plugins, problems),
     auth: authOf(auth, server.publicUrl, mail.way.kind !== "off", environment, problems),
     /** Without a key no webhook can be registered. Outside of production the data directory has one (`withKeptSecrets`). */
     webhooks: { keyring, allowPrivate: allowsPrivate(deployment, environment, problems) },

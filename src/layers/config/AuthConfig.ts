@@ -143,18 +143,28 @@ const withGiven = (roles: Roles, { roles: configured }: Auth, given: ReadonlyArr
     return [...permissions, ...given.filter(({ roles }) => roles?.includes(role)).map(({ scope }) => scope)]
   })
 
-/** Roles, permissions and the organization of requests; `given` are the permissions that plugins declare. */
+/** What plugins bring for roles and keys. */
+interface Granting {
+  readonly permissions: ReadonlyArray<PermissionScope>
+  readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
+}
+
+/** Roles, permissions, scopes of keys and the organization of requests. */
 export const accessOf = (
   auth: Auth,
   ofStore: string | undefined,
   environment: Environment,
-  given: ReadonlyArray<PermissionScope>,
+  plugins: ReadonlyArray<Granting>,
   problems: Problems
 ) => {
   const named = [auth.defaultOrganizationId, ofStore].filter((id) => id !== undefined)
   const [defaultOrganizationId = defaultSettings.defaultOrganizationId] = named
-  const roles = withGiven({ ...defaultRoles, ...rolesOf(auth.roles, problems) }, auth, given)
-  const keyScopes = mergedScopes(auth.apiKeyScopes)
+  const roles = withGiven(
+    { ...defaultRoles, ...rolesOf(auth.roles, problems) },
+    auth,
+    plugins.flatMap(({ permissions }) => permissions)
+  )
+  const keyScopes = mergedScopes(Object.assign({}, ...plugins.map(({ keyScopes }) => keyScopes), auth.apiKeyScopes))
   checkScopes(keyScopes, problems)
   if (new Set(named).size > 1) {
     problems.refuse("auth.defaultOrganizationId", defaultOrganizationId, "the same as store.defaultOrganizationId")

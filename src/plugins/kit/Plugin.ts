@@ -1,11 +1,14 @@
 import { Context, Effect, Layer, Record, type Scope } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
+import type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 import type { Manifest } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
+import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
+import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
 import { type PluginContext, PluginHost } from "./PluginHost.ts"
 import type { BuiltRoute, Route } from "./routes/PluginRoute.ts"
@@ -59,6 +62,12 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
    * once, after the request that made the event.
    */
   readonly onEvents?: OnEvents<NoInfer<Services | Used>>
+  /** Scopes of API keys by name, as `auth.apiKeyScopes` (docs/access.md); one of that name there wins. */
+  readonly keyScopes?: Readonly<Record<string, KeyScopeOption>>
+  /** Tax services; the first one of all plugins serves where the deployment configures none (docs/tax-and-shipping.md). */
+  readonly taxAdapters?: (context: PluginContext) => Listed<TaxAdapter, NoInfer<Services | Used>>
+  /** Services that price shipping, in the same way. */
+  readonly shippingAdapters?: (context: PluginContext) => Listed<RateAdapter, NoInfer<Services | Used>>
   /** What it keeps of orders and must be true together with them (`OrderProjection`). */
   readonly orderProjection?: (
     context: PluginContext
@@ -83,6 +92,8 @@ export interface InstalledPlugin {
   readonly id: string
   readonly hooks: ReadonlyArray<Hook>
   readonly tasks: ReadonlyArray<Task>
+  readonly taxAdapters: ReadonlyArray<TaxAdapter>
+  readonly shippingAdapters: ReadonlyArray<RateAdapter>
   readonly routes: ReadonlyArray<BuiltRoute>
   readonly orderProjection: OrderProjection | undefined
   readonly linePricing: LinePricing | undefined
@@ -110,6 +121,7 @@ export interface Plugin extends Manifest {
   /** Keys of services that it exports, and that it uses. */
   readonly exports: ReadonlyArray<string>
   readonly uses: ReadonlyArray<string>
+  readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
   /** Its options, for people. */
   readonly options: ReadonlyArray<OptionRow>
   /** What is wrong with the options that the deployment gives it. */
@@ -159,6 +171,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
     migrations: manifest.migrations ?? {},
     analyticsModels: manifest.analyticsModels ?? (() => []),
     events: manifest.events ?? [],
+    keyScopes: manifest.keyScopes ?? {},
     options: [],
     flaws: [],
     exports,
@@ -179,6 +192,8 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
         id,
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: yield* listed(manifest.tasks?.(context), services),
+        taxAdapters: yield* listed(manifest.taxAdapters?.(context), services),
+        shippingAdapters: yield* listed(manifest.shippingAdapters?.(context), services),
         routes,
         exported: exportedOf(own, exports),
         onEvents: Record.map(manifest.onEvents ?? {}, (one) => subscriptionWith(one, services)),

@@ -62,6 +62,7 @@ export {
   isSignedIn,
   systemActor
 } from "../../domain/access/Actor.ts"
+export type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 export type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
 export {
   BadRequest,
@@ -92,4 +93,6 @@ export { offsetOf, type PageOf, type PageRequest } from "../../domain/paging/Pag
 export { Amount, Moment, Time } from "../../domain/pricing/Bounds.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
 export type { PriceStep } from "../../domain/pricing/PriceSteps.ts"
+export type { RateAdapter, RateRequest } from "../../domain/shipping/RateAdapter.ts"
+export type { TaxAdapter, TaxRequest } from "../../domain/tax/TaxAdapter.ts"
 export { FreeText, StorableObject, Text } from "../../domain/text/Storable.ts"

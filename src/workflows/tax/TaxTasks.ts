@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
 import { OrderId } from "../../domain/ids/Id.ts"
 import { defineTask, GiveUp, type Retries, type Task, type TaskCall } from "../../domain/jobs/Task.ts"
 import { askOutside, OutsideFailed } from "../../domain/modules/OutsideService.ts"
@@ -46,11 +47,11 @@ const taxedOrder = (order: Order, idempotencyKey: string): TaxedOrder => ({
 /** A task about an order the adapter taxed; in a deployment without the adapter its jobs fail and stay listed. */
 const about = (
   slug: string,
-  work: (adapter: TaxAdapter, order: Order) => Effect.Effect<string, OutsideFailed>
+  work: (adapter: TaxAdapter, order: Order) => Effect.Effect<string, OutsideFailed, CurrentActor>
 ): Effect.Effect<Task, never, Orders | TaxSettings> =>
   Effect.gen(function*() {
     const orders = yield* Orders
-    const { adapter } = yield* TaxSettings
+    const settings = yield* TaxSettings
     return defineTask({
       slug,
       queue: taxQueue,
@@ -59,6 +60,7 @@ const about = (
       handler: Effect.fn(slug)(function*({ input }: TaskCall) {
         const { orderId } = yield* Effect.mapError(decode(input), () => new GiveUp("The input names no order."))
         const stored = yield* orders.find(orderId)
+        const { adapter } = settings
         if (stored === undefined) return yield* Effect.fail(new GiveUp("There is no such order."))
         if (adapter === undefined || adapter.id !== stored.taxProvider) {
           return yield* new OutsideFailed({ cause: `The tax adapter '${stored.taxProvider}' is not configured.` })

@@ -9,6 +9,8 @@ import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
 import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
 import { LinePricings } from "../../../domain/pricing/LinePricing.ts"
+import { RateAdapters } from "../../../domain/shipping/RateAdapter.ts"
+import { TaxAdapters } from "../../../domain/tax/TaxAdapter.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
@@ -68,6 +70,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const settings = yield* AppConfig
     const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
     const [projections, pricings] = yield* Effect.all([OrderProjections, LinePricings])
+    const [projections, rateAdapters, taxAdapters] = yield* Effect.all([OrderProjections, RateAdapters, TaxAdapters])
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
     const own = yield* Effect.context<never>()
@@ -114,6 +117,8 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         owners.set(task.slug, `plugin "${plugin.id}"`)
         yield* tasks.register(task)
       }
+      yield* taxAdapters.register(installed.taxAdapters)
+      yield* rateAdapters.register(installed.shippingAdapters)
       if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
       if (installed.linePricing !== undefined) yield* pricings.register(installed.linePricing)
       const subscriptions = Object.entries(installed.onEvents).map(([key, { handler, retries, timeLimitMs }]) => ({

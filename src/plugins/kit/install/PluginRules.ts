@@ -113,6 +113,7 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...ofRequires(plugins),
   ...doubles(plugins, "The exported service", ({ exports }) => exports),
   ...ofUses(plugins),
+  ...doubles(plugins, "The key scope", ({ keyScopes }) => Object.keys(keyScopes)),
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
   ...ofEvents(plugins, core),
   ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
