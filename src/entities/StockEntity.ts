@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Metric, Queue, Schedule, Schema } from "effect"
+import { Cause, Clock, Context, Data, Duration, Effect, Exit, Layer, Metric, Queue, Schedule, Schema } from "effect"
 import { ClusterSchema, Entity, type Envelope, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CurrentActor, currentOrganization, systemActor } from "../domain/access/Actor.ts"
@@ -206,23 +206,22 @@ const timeout = Duration.seconds(15)
 /** Delays between calls grow to one second, with jitter, so that callers do not come back all at once. */
 const delays = Schedule.jittered(Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]))
 
-type ReserveError = StockShort | HoldGone | Unavailable
+/** This process stops and reaches no entity any more; another process can still reserve. */
+export class ProcessStopping extends Data.TaggedError("ProcessStopping") {}
 
-const toUnavailable = (error: { readonly _tag: string }): ReserveError =>
+type ReserveError = StockShort | HoldGone | ProcessStopping | Unavailable
+
+const toReserveError = (error: { readonly _tag: string }, stopping: boolean): ReserveError => {
   // The compiler cannot separate delivery errors from the entity's errors by tag.
-  error._tag === "StockShort" || error._tag === "HoldGone" ? (error as StockShort | HoldGone) : Unavailable.of()
+  if (error._tag === "StockShort" || error._tag === "HoldGone") return error as StockShort | HoldGone
+  return stopping && error._tag === "EntityNotAssignedToRunner" ? new ProcessStopping() : Unavailable.of()
+}
 
 /** Calls the stock entity of an organization. */
 export type ReserveCall = (
   organization: string,
   request: ReserveStock
 ) => Effect.Effect<Reserved, { readonly _tag: string }>
-
-/**
- * A process that stops reaches no entity any more. It leaves the checkout at once to the one that takes over its shard,
- * which can do so only when nothing runs on it here.
- */
-const leftToSuccessor = Effect.failCause(Cause.annotate(Cause.interrupt(), ClusterSchema.Abandon.annotation))
 
 const client = (send: ReserveCall, isStopping: Effect.Effect<boolean>): StockClient["Service"] => ({
   reserve: Effect.fn("StockClient.reserve")(function*(request: Omit<ReserveStock, "deadline">) {
@@ -231,10 +230,7 @@ const client = (send: ReserveCall, isStopping: Effect.Effect<boolean>): StockCli
     const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout) - clockTolerance
     return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
       Effect.timeout(callTimeout),
-      Effect.tapError(({ _tag }) =>
-        _tag === "EntityNotAssignedToRunner" ? Effect.when(leftToSuccessor, isStopping) : Effect.void
-      ),
-      Effect.mapError(toUnavailable),
+      Effect.catch((error) => Effect.flatMap(isStopping, (stopping) => Effect.fail(toReserveError(error, stopping)))),
       // A failed write answers with a defect. Repeating it is safe: a holder reserves once.
       Effect.catchDefect(() => Effect.fail(Unavailable.of())),
       Effect.retry({ while: (error) => error._tag === "Unavailable", schedule: delays }),
@@ -246,12 +242,12 @@ const client = (send: ReserveCall, isStopping: Effect.Effect<boolean>): StockCli
 /**
  * Reserves stock at the entity of the actor's organization. Repeats a call without an answer after 2 s with the same
  * holder, and fails with 503 after 15 s. Release the holder after every failure: one of the calls may have succeeded.
- * In a process that stops the caller is interrupted, so that the workflow goes on elsewhere.
+ * Fails at once in a process that stops.
  */
 export class StockClient extends Context.Service<StockClient, {
   readonly reserve: (
     request: Omit<ReserveStock, "deadline">
-  ) => Effect.Effect<Reserved, StockShort | HoldGone | Unavailable, CurrentActor>
+  ) => Effect.Effect<Reserved, ReserveError, CurrentActor>
 }>()("stoa/entities/StockClient") {
   static readonly layer = Layer.effect(
     StockClient,

@@ -15,6 +15,30 @@ import {
 /** Runs as the processes of the store do. */
 export const inStore = Effect.provideService(CurrentActor, systemActor("org_default"))
 
+/** A priced cart with one unit. */
+export const aPricedCart = (
+  entityId = newId<EntityId>(),
+  promotions: PricedCart["promotions"] = [],
+  customerId: CustomerId | null = null
+): PricedCart => {
+  const item = { ...chosenLine({ entityId, quantity: 1 }), entityType: "product", sku: null, title: "A thing" }
+  const price = { id: newId<OrderLineId>(), unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
+  return {
+    currency: "USD",
+    customerId,
+    cartSecretHash: "hash",
+    lines: [{ ...item, ...price }],
+    promotions,
+    rejectedCodes: [],
+    metadata: {},
+    subtotal: 1000,
+    discountTotal: 0,
+    taxTotal: 0,
+    shippingTotal: 0,
+    grandTotal: 1000
+  }
+}
+
 let numbers = 0
 
 /** A cart with one line that a checkout has claimed, with stock held for it, and the order to create from it. */
@@ -29,22 +53,7 @@ export const aPendingOrder = Effect.fnUntraced(
     values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
     yield* sql`insert into holds (organization_id, holder, expires_at)
     values ('org_default', ${checkoutId}, now() + interval '1 hour')`
-    const item = { ...chosenLine({ entityId, quantity: 1 }), entityType: "product", sku: null, title: "A thing" }
-    const price = { id: newId<OrderLineId>(), unitPrice: 1000, totalPrice: 1000, discountAmount: 0, taxAmount: 0 }
-    const pricedCart: PricedCart = {
-      currency: "USD",
-      customerId,
-      cartSecretHash: "hash",
-      lines: [{ ...item, ...price }],
-      promotions,
-      rejectedCodes: [],
-      metadata: {},
-      subtotal: 1000,
-      discountTotal: 0,
-      taxTotal: 0,
-      shippingTotal: 0,
-      grandTotal: 1000
-    }
+    const pricedCart = aPricedCart(entityId, promotions, customerId)
     const order = pendingOrder(pricedCart, {}, {
       id: checkoutId,
       organizationId: "org_default",

@@ -3,6 +3,8 @@ import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
 import { ClusterSchema, EntityId } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
+import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import {
   HoldGone,
   type ReserveCall,
@@ -10,10 +12,18 @@ import {
   StockClient,
   StockEntity
 } from "../../src/entities/StockEntity.ts"
+import { reserveOrLeave } from "../../src/workflows/checkout/Checkout.ts"
 import { CheckoutWorkflow } from "../../src/workflows/checkout/Checkouts.ts"
+import { aPricedCart } from "../checkout/NewOrder.ts"
 
 const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
 const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)
+
+const inStore = Effect.provideService(CurrentActor, systemActor("org_a"))
+const reserving = inStore(Effect.flatMap(StockClient, (client) => client.reserve(wish)))
+
+/** The stock entity as a process that stops sees it. */
+const outOfReach = StockClient.layerOf(() => Effect.fail({ _tag: "EntityNotAssignedToRunner" }), Effect.succeed(true))
 
 /** A stock entity that gives these responses, one per call, and repeats the last one. */
 const stockEntityThat = (...reactions: ReadonlyArray<ReturnType<ReserveCall>>) => {
@@ -22,11 +32,7 @@ const stockEntityThat = (...reactions: ReadonlyArray<ReturnType<ReserveCall>>) =
     calls.push({ ...request, organization })
     return reactions[Math.min(calls.length, reactions.length) - 1] ?? Effect.never
   }
-  const reserve = Effect.flatMap(StockClient, (client) => client.reserve(wish)).pipe(
-    Effect.provide(StockClient.layerOf(send)),
-    Effect.provideService(CurrentActor, systemActor("org_a"))
-  )
-  return { calls, reserve }
+  return { calls, reserve: Effect.provide(reserving, StockClient.layerOf(send)) }
 }
 
 /** Runs it while the clock goes on by half seconds. */
@@ -75,14 +81,17 @@ describe("reserving at the stock entity", () => {
       assert.isAtMost(calls.length, 8)
     }))
 
-  it.effect("leaves the checkout to another process as soon as this one stops", () =>
+  it.effect("fails at once in a process that stops", () =>
     Effect.gen(function*() {
-      const unreachable = () => Effect.fail({ _tag: "EntityNotAssignedToRunner" })
-      const exit = yield* Effect.flatMap(StockClient, (client) => client.reserve(wish)).pipe(
-        Effect.provide(StockClient.layerOf(unreachable, Effect.succeed(true))),
-        Effect.provideService(CurrentActor, systemActor("org_a")),
-        Effect.exit
-      )
+      const exit = yield* overTime(Effect.flip(Effect.provide(reserving, outOfReach)))
+      assert.isTrue(Exit.isSuccess(exit) && exit.value._tag === "ProcessStopping")
+      assert.isAtMost(yield* Clock.currentTimeMillis, 500)
+    }))
+
+  it.effect("leaves a checkout to another process as soon as this one stops", () =>
+    Effect.gen(function*() {
+      const checkout = inStore(reserveOrLeave(newId<OrderId>(), aPricedCart()))
+      const exit = yield* overTime(Effect.provide(checkout, [outOfReach, StoreSettings.layerOf({})]))
       assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
       const annotations = Exit.isFailure(exit) ? Cause.annotations(exit.cause) : Context.empty()
       assert.isTrue(Context.getOrUndefined(annotations, ClusterSchema.Abandon))

@@ -1,4 +1,5 @@
-import { DateTime, Effect, Metric, Result } from "effect"
+import { Cause, DateTime, Effect, Metric, Result } from "effect"
+import { ClusterSchema } from "effect/cluster"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CartNotFound } from "../../domain/carts/Cart.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
@@ -96,7 +97,7 @@ export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: 
     })),
     ttlSeconds: (yield* StoreSettings).holdSeconds,
     pricing: yield* encodePricedCart(pricedCart)
-  }).pipe(Effect.mapError(stockError))
+  }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error)))
 })
 
 /** The payments of a new order; stored only if the checkout has split its total. */
@@ -115,6 +116,17 @@ const storedPayments = (
     refunded: 0,
     needsShopper: intents[position]?.status === "requires_action"
   }))
+
+/**
+ * Reserves for a workflow. A process that stops leaves it at once to the one that takes over its shard, which can do so
+ * only when nothing runs on it here.
+ */
+export const reserveOrLeave = (orderId: OrderId, pricedCart: PricedCart) =>
+  Effect.catchTag(
+    reserveFor(orderId, pricedCart),
+    "ProcessStopping",
+    () => Effect.failCause(Cause.annotate(Cause.interrupt(), ClusterSchema.Abandon.annotation))
+  )
 
 /**
  * Creates the order with its usage, stock, cart and event in one transaction. The order has the checkout's id, so it
@@ -164,7 +176,7 @@ const priceAndReserve = Effect.fn("Checkout.reserve")(function*(payload: Checkou
   const pricedCart = tenders === undefined
     ? { ...allowed, paymentProvider: yield* providerOf(payload) }
     : { ...allowed, tenders }
-  const reserved = yield* reserveFor(checkoutId, pricedCart)
+  const reserved = yield* reserveOrLeave(checkoutId, pricedCart)
   return reserved.fresh ? pricedCart : yield* decodePricedCart(reserved.pricing)
 })
 

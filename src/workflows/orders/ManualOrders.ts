@@ -6,7 +6,7 @@ import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
 import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
 import { Customers } from "../../domain/customers/Customers.ts"
-import { CheckoutFailed, Unauthorized } from "../../domain/errors/ApiErrors.ts"
+import { CheckoutFailed, Unauthorized, Unavailable } from "../../domain/errors/ApiErrors.ts"
 import type { Hooks } from "../../domain/hooks/Hooks.ts"
 import { type CustomerId, newId, type OrderId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
@@ -55,7 +55,7 @@ export class ManualOrders extends Context.Service<ManualOrders>()("stoa/workflow
         const orderId = newId<OrderId>()
         const pricedCart = yield* beforeManualOrder(orderId, request, priced)
         const creating = Effect.andThen(
-          reserveFor(orderId, pricedCart),
+          Effect.catchTag(reserveFor(orderId, pricedCart), "ProcessStopping", () => Effect.fail(Unavailable.of())),
           createOrder(orderId, request, pricedCart, forShop)
         )
         const order = yield* Effect.tapError(
