@@ -3,7 +3,7 @@ import * as NodeSocketServer from "@effect/platform-node/NodeSocketServer"
 import { Clock, Effect, Layer, Option, Redacted } from "effect"
 import { ClusterError, type EntityAddress, Runners, ShardId, Sharding, ShardingConfig } from "effect/cluster"
 import { RpcClient, RpcSerialization } from "effect/rpc"
-import { Socket, type SocketServer } from "effect/socket"
+import { Socket, SocketServer } from "effect/socket"
 import { hkdfSync } from "node:crypto"
 import { isIP } from "node:net"
 import type { ConnectionOptions } from "node:tls"
@@ -89,17 +89,27 @@ export const peerServer: Layer.Layer<
   const run = Effect.runForkWith(yield* Effect.context<never>())
   if (Option.isNone(runnerListenAddress)) return yield* Effect.die(new Error("A runner needs an address to listen on."))
   const { host, port } = runnerListenAddress.value
-  return NodeSocketServer.layerTls({
+  let closed = false
+  const listening = NodeSocketServer.makeTls({
     ...onlyPeers,
     host,
     port,
     handshakeTimeout: handshakeTimeoutMs,
     pskCallback: (socket, offered) => {
+      // Nothing reads a connection that was accepted before the server closed and proved its key afterwards. Its peer would
+      // wait ten seconds, for its pings to fail, and this process for the end of the connection.
+      socket.once("secure", () => {
+        if (closed) socket.destroy()
+      })
       if (offered === identity) return psk
       run(warn(`Refused a process at ${socket.remoteAddress} that has another secret. ${sameSecret}`))
       return null
     }
   })
+  const close = Effect.sync(() => {
+    closed = true
+  })
+  return Layer.effect(SocketServer.SocketServer, Effect.tap(listening, Effect.addFinalizer(() => close)))
 }))
 
 const isRefusal = ({ reason }: Socket.SocketError): boolean =>
