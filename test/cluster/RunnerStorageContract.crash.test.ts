@@ -75,6 +75,16 @@ describe.each(
       assert.deepStrictEqual(numbers(yield* other.acquire(there, shards(1, 2))), [1])
     }))
 
+  it.live("gives up all that are released at once, and nothing else", () =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const [mine, other] = [yield* processOn(url, kind, advisory), yield* processOn(url, kind, advisory)]
+      yield* mine.acquire(here, shards(1, 2, 3, 4))
+      yield* Effect.forEach(shards(1, 2, 3), (shard) => mine.release(here, shard), { concurrency: "unbounded" })
+      assert.deepStrictEqual(numbers(yield* mine.refresh(here, shards(1, 2, 3, 4))), [4])
+      assert.deepStrictEqual(numbers(yield* other.acquire(there, shards(1, 2, 3, 4))), [1, 2, 3])
+    }))
+
   it.live("gives the shards of an expired runner to another and tells the first that they are gone", () =>
     Effect.gen(function*() {
       const { url } = yield* freshDatabase

@@ -166,10 +166,23 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
   const releaseShards = (shardIds: () => Iterable<string>) =>
     Effect.suspend(() => {
       const { session } = state
+      // Read also without a session: what an ended one had must not be released from the next one.
+      const released = [...shardIds()]
       if (session === undefined) return Effect.void
-      const own = giveUp(session, [...shardIds()])
+      const own = giveUp(session, released)
       return own.length === 0 ? Effect.void : session.unlock(own)
     })
+
+  const next: Array<string> = []
+
+  /**
+   * Adds a shard to those that are released next. The sharding releases one by one, and on a busy machine sixty round trips
+   * take seconds in which nothing works for those shards.
+   */
+  const releaseNext = (shardId: string) => {
+    next.push(shardId)
+    return releaseShards(() => next.splice(0))
+  }
 
   const confirm = (session: LockSession) =>
     Effect.map(session.confirm(state.address), (found) => {
@@ -185,7 +198,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
     return taken
   })
 
-  return { confirm, releaseShards, take }
+  return { confirm, releaseNext, releaseShards, take }
 }
 
 /**
@@ -202,7 +215,7 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
     const tenure = yield* ShardTenure
     const turn = Semaphore.makeUnsafe(1).withPermits(1)
     const state: State = { session: undefined, unreported: false, address: "" }
-    const { confirm, releaseShards, take } = holdingsOf(state, tenure)
+    const { confirm, releaseNext, releaseShards, take } = holdingsOf(state, tenure)
     const forked = <A, E>(work: Effect.Effect<A, E>) => Effect.forkIn(work, scope, { startImmediately: true })
 
     const lose = (session: LockSession) =>
@@ -272,7 +285,7 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
     return {
       acquire,
       held,
-      release: (shardId: string) => untilDone(releaseShards(() => [shardId])),
+      release: (shardId: string) => Effect.suspend(() => untilDone(releaseNext(shardId))),
       releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
       /** The runner knows that all were lost: others may be acquired. */
       lossIsKnown: Effect.sync(() => {
