@@ -70,7 +70,6 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const settings = yield* AppConfig
     const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
     const [projections, pricings] = yield* Effect.all([OrderProjections, LinePricings])
-    const [projections, rateAdapters, taxAdapters] = yield* Effect.all([OrderProjections, RateAdapters, TaxAdapters])
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
     const own = yield* Effect.context<never>()
