@@ -314,13 +314,8 @@ withSharedApp("analytics", (it) => {
       const meta = yield* api("GET", "/api/analytics/meta", { as: asAdmin })
       assert.strictEqual(meta.status, 200)
       const models = meta.list("data.models").map((model) => Object(model))
-      assert.sameMembers(models.map(({ name }) => name), [
-        "Orders",
-        "OrderLineItems",
-        "Tenders",
-        "Inventory",
-        "Customers"
-      ])
+      const names = ["Orders", "OrderLineItems", "Tenders", "Inventory", "StockMovements", "Customers"]
+      assert.sameMembers(models.map(({ name }) => name), names)
       assert.isTrue(models.every(({ source }) => source === "builtin"))
       for (const kind of ["measures", "dimensions", "segments"]) {
         assert.deepStrictEqual(meta.at(`data.${kind}`), models.flatMap((model) => model[kind]))

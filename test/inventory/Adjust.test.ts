@@ -9,6 +9,7 @@ import { Inventory } from "../../src/domain/inventory/Inventory.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
 import { adjustmentOf, type AdjustStock } from "../../src/domain/inventory/StockAdjustment.ts"
+import { StockPostingRepo } from "../../src/domain/inventory/StockPostingRepo.ts"
 import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../src/domain/inventory/WarehouseRepo.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -21,7 +22,13 @@ const hooks = Hooks.layerOf([{
     Effect.andThen(Effect.sync(() => hooked.push(level)), Effect.die("a hook that fails changes nothing"))
 }])
 
-const repositories = Layer.mergeAll(ManualHoldRepo.layer, ReservationRepo.layer, StockRepo.layer, WarehouseRepo.layer)
+const repositories = Layer.mergeAll(
+  ManualHoldRepo.layer,
+  ReservationRepo.layer,
+  StockPostingRepo.layer,
+  StockRepo.layer,
+  WarehouseRepo.layer
+)
 const App = Inventory.layer.pipe(
   Layer.provideMerge(repositories),
   Layer.provideMerge(Layer.mergeAll(TestDatabase, hooks, Layer.succeed(CurrentActor, systemActor(organization))))

@@ -8,6 +8,7 @@ import { type EntityId, OrderId, type WarehouseId } from "../../src/domain/ids/I
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
+import { StockPostingRepo } from "../../src/domain/inventory/StockPostingRepo.ts"
 import { StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { addWarehouse, organization, stockUp } from "./StockRows.ts"
@@ -23,10 +24,30 @@ const OneConnection = Layer.unwrap(Effect.map(freshDatabase, ({ url }) =>
     startupOptions: "-c plan_cache_mode=force_generic_plan"
   })))
 
-const Rows = Layer.mergeAll(HoldRepo.layer, ManualHoldRepo.layer, ReservationRepo.layer, StockRepo.layer).pipe(
+const Rows = Layer.mergeAll(
+  HoldRepo.layer,
+  ManualHoldRepo.layer,
+  ReservationRepo.layer,
+  StockPostingRepo.layer,
+  StockRepo.layer
+).pipe(
   Layer.provideMerge(OneConnection),
   Layer.provideMerge(Layer.succeed(CurrentActor, systemActor(organization)))
 )
+
+const lineOf = (warehouseId: WarehouseId) => (entityId: EntityId) => ({
+  entityId,
+  variantId: null,
+  warehouseId,
+  delta: 1,
+  incoming: 0,
+  inTransit: 0,
+  unitCost: 3,
+  average: true,
+  type: "receipt" as const,
+  allowNegative: false,
+  reason: null
+})
 
 const tables = ["stock_items", "stock_levels", "holds", "hold_lines"]
 
@@ -85,6 +106,8 @@ const everything = Effect.fnUntraced(function*(warehouseId: WarehouseId, sellabl
     const movement = { id: randomUUID(), type: "receipt", delta: 0, reason: null, performedBy: null } as const
     assert.isTrue(yield* stock.adjust(from, from.level, { ...movement, referenceType: null, referenceId: null }))
   }
+  const posting = { reference: { type: "test", id: randomUUID() }, lines: sellables.map(lineOf(warehouseId)) }
+  yield* (yield* StockPostingRepo).post(posting)
   yield* stock.available(sellables)
   yield* holds.purgeEnded(1)
 })
@@ -95,6 +118,8 @@ it.layer(Rows)("the statements of stock", (it) => {
       const sql = yield* SqlClient.SqlClient
       const warehouse = yield* addWarehouse()
       const sellables = yield* Effect.forEach(Array.from({ length: 5 }), () => stockUp([[warehouse, 90]]))
+      yield* sql`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+        select id, ${organization}, 'product', id::text, 'active', true from unnest(${sellables}::uuid[]) id`
       yield* everything(warehouse, sellables)
       yield* fill
       for (const analyzed of [false, true]) {

@@ -3,15 +3,17 @@ import { Effect, Fiber, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { EntityId, OrderId, WarehouseId } from "../../src/domain/ids/Id.ts"
+import { EntityId, newId, nilId, OrderId, type VariantId, WarehouseId } from "../../src/domain/ids/Id.ts"
 import { HoldRepo } from "../../src/domain/inventory/HoldRepo.ts"
 import { ManualHoldRepo } from "../../src/domain/inventory/ManualHoldRepo.ts"
 import { OrderHoldRepo } from "../../src/domain/inventory/OrderHoldRepo.ts"
 import { ReservationRepo } from "../../src/domain/inventory/ReservationRepo.ts"
+import type { StockPosting } from "../../src/domain/inventory/StockPosting.ts"
+import { StockPostingRepo } from "../../src/domain/inventory/StockPostingRepo.ts"
 import { StockAuditRepo, StockRepo } from "../../src/domain/inventory/StockRepo.ts"
 import { waiting } from "../support/AtOnce.ts"
 import { TestDatabase } from "../support/Postgres.ts"
-import { insert, openAnother, whileLocked } from "./AnotherTenant.ts"
+import { giveAway, insert, openAnother, whileLocked } from "./AnotherTenant.ts"
 import { rowsOf } from "./Footprint.ts"
 
 const Repos = Layer.mergeAll(
@@ -20,6 +22,7 @@ const Repos = Layer.mergeAll(
   OrderHoldRepo.layer,
   ReservationRepo.layer,
   StockAuditRepo.layer,
+  StockPostingRepo.layer,
   StockRepo.layer
 ).pipe(
   Layer.provideMerge(TestDatabase),
@@ -128,6 +131,32 @@ const reserved = (shared: Shared) =>
       assert.deepStrictEqual(levels.map(({ available }) => available), [4])
       return Result.succeed(some(shared, 3))
     })
+  )
+
+const postingLine: StockPosting["lines"][number] = {
+  entityId: EntityId.make(nilId),
+  variantId: null,
+  warehouseId: WarehouseId.make(nilId),
+  delta: 5,
+  incoming: 0,
+  inTransit: 0,
+  unitCost: null,
+  average: false,
+  type: "receipt",
+  allowNegative: false,
+  reason: null
+}
+
+const posted = ({ order, sellable, warehouse }: Shared) =>
+  StockPostingRepo.use((repo) => {
+    const line = { ...postingLine, entityId: sellable, warehouseId: warehouse }
+    return repo.post({ reference: { type: "grn", id: order }, lines: [line] })
+  })
+
+const giveBack = (table: string, id: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`update ${sql(table)} set organization_id = 'org_default' where id = ${id}::uuid`
   )
 
 type Repositories = Layer.Success<typeof Repos>
@@ -264,6 +293,49 @@ it.layer(Repos, { excludeTestServices: true })("repositories of stock", (it) => 
       const [onHand, _, version] = yield* leftOf(shared)
       assert.deepStrictEqual([onHand, version], [13, 1])
       assert.deepStrictEqual(yield* rowsOf("org_another"), before)
+    }))
+
+  it.effect("repositories of stock post a document that another tenant has too, on the owner's levels", () =>
+    Effect.gen(function*() {
+      const shared = yield* sharedStock("held")
+      const { sellable } = shared
+      yield* insert("catalog_entities", {
+        id: sellable,
+        type: "product",
+        slug: sellable,
+        status: "active",
+        is_visible: true
+      })
+      const document = { organization_id: "org_another", reference_type: "grn", reference_id: shared.order }
+      yield* insert("stock_postings", { ...document, lines: "[]", posted: "[]" })
+      const before = yield* rowsOf("org_another")
+      const { levels } = yield* whileLocked("org_another", posted(shared))
+      assert.deepStrictEqual(levels.map(({ quantityOnHand, version }) => [quantityOnHand, version]), [[15, 1]])
+      assert.deepStrictEqual(yield* leftOf(shared), [15, 6, 1, "held", "held", 6, 1])
+      assert.deepStrictEqual(yield* rowsOf("org_another"), before)
+    }))
+
+  it.effect("repositories of stock post no goods of another tenant and in no warehouse of another tenant", () =>
+    Effect.gen(function*() {
+      yield* openAnother
+      const [entityId, variantId, warehouseId] = [newId<EntityId>(), newId<VariantId>(), newId<WarehouseId>()]
+      const another = { organization_id: "org_another" }
+      const entity = { id: entityId, type: "product", slug: entityId, status: "active", is_visible: true }
+      yield* insert("warehouses", { id: warehouseId, name: "Ours", code: warehouseId })
+      yield* insert("catalog_entities", { ...another, ...entity })
+      const line = { ...postingLine, entityId, warehouseId }
+      const path = (lines: StockPosting["lines"]) =>
+        StockPostingRepo.use((repo) => repo.post({ reference: { type: "grn", id: entityId }, lines })).pipe(
+          Effect.match({ onFailure: ({ error }) => error.message.split(":")[0], onSuccess: () => "posted" })
+        )
+      assert.strictEqual(yield* path([line]), "lines.0.entityId")
+      yield* giveBack("catalog_entities", entityId)
+      yield* insert("variants", { ...another, id: variantId, entity_id: entityId, combination: variantId })
+      assert.strictEqual(yield* path([{ ...line, variantId }]), "lines.0.variantId")
+      yield* giveAway("warehouses", "id", warehouseId)
+      assert.strictEqual(yield* path([line]), "lines.0.warehouseId")
+      yield* giveBack("warehouses", warehouseId)
+      assert.strictEqual(yield* path([line]), "posted")
     }))
 
   it.effect("repositories of stock compare levels and holds of one organization in the audit", () =>

@@ -18,7 +18,10 @@ export interface Measure {
   readonly sql?: string
   /** A condition: only rows that meet it count. */
   readonly filter?: string
-  /** Decimals of an `avg`. Default 0: averages of amounts are whole minor units (contract, platform §11). */
+  /**
+   * Decimals of an `avg`, default 0: averages of amounts are whole minor units (contract, platform §11). Of a `sum` by
+   * default those of its values.
+   */
   readonly decimals?: number
 }
 

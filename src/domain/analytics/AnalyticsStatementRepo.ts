@@ -38,7 +38,7 @@ const labels: Readonly<Record<Granularity, string>> = {
   year: "YYYY"
 }
 
-const aggregateOf = ({ decimals = 0, filter, sql: text, type }: Measure): string => {
+const aggregateOf = ({ decimals, filter, sql: text, type }: Measure): string => {
   const only = filter === undefined ? "" : ` filter (where ${filter})`
   switch (type) {
     case "count":
@@ -46,9 +46,11 @@ const aggregateOf = ({ decimals = 0, filter, sql: text, type }: Measure): string
     case "countDistinct":
       return `count(distinct ${text})${only}`
     case "sum":
-      return `coalesce(sum(${text})${only}, 0)`
+      return decimals === undefined
+        ? `coalesce(sum(${text})${only}, 0)`
+        : `coalesce(round((sum(${text})${only})::numeric, ${decimals}), 0)`
     case "avg":
-      return `coalesce(round((avg(${text})${only})::numeric, ${decimals}), 0)`
+      return `coalesce(round((avg(${text})${only})::numeric, ${decimals ?? 0}), 0)`
     // Without rows, minimum and maximum are null.
     case "min":
     case "max":

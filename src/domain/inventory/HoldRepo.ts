@@ -186,10 +186,11 @@ const makeSold = (sql: SqlClient.SqlClient) => {
       from (select sellable_id, warehouse_id, sum(quantity)::int4 as quantity from lines
         group by sellable_id, warehouse_id) l
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
-        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+      returning s.*),
     ${deductedFromHolds(sql, organization, holders, "fulfilled")},
     ${
-          notedLines(sql, organization, {
+          notedLines(sql, organization, "gone", {
             type: "fulfillment",
             quantity: "-l.quantity",
             reference: sql`'order', ${orderId}`,
@@ -222,14 +223,15 @@ const makeReturns = (sql: SqlClient.SqlClient) => ({
       update stock_levels s set on_hand = s.on_hand + l.quantity, reserved = s.reserved + l.quantity, updated_at = now()
       from lines l
       where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
-        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id),
+        and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
+      returning s.*),
     held as (
       insert into hold_lines as h (organization_id, holder, sellable_id, warehouse_id, quantity)
       select ${organization}, ${orderId}, sellable_id, warehouse_id, quantity from lines
       on conflict (organization_id, holder, sellable_id, warehouse_id)
         do update set quantity = h.quantity + excluded.quantity),
     ${
-        notedLines(sql, organization, {
+        notedLines(sql, organization, "back", {
           type: "return",
           quantity: "l.quantity",
           reference: sql`'order', ${orderId}`,

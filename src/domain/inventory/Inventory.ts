@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { type EntityId, isUuid, newId, type OrderId } from "../ids/Id.ts"
@@ -15,7 +16,9 @@ import {
   type ManualStock,
   type ResultingStock
 } from "./StockAdjustment.ts"
-import type { StockLevel } from "./StockLevel.ts"
+import { type StockLevel, withUnitCost } from "./StockLevel.ts"
+import { postingOf, type PostingReference, type StockPostingLine } from "./StockPosting.ts"
+import { StockPostingRepo } from "./StockPostingRepo.ts"
 import { type AdjustableStock, StockRepo, type StockTarget } from "./StockRepo.ts"
 import { allocateStock, type WarehouseStock } from "./StockRules.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
@@ -42,6 +45,7 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
     /** Changes what is on hand; 404 for an unknown entity, variant or warehouse, 422 below zero or what is reserved. */
     const adjust = makeAdjust(stock, yield* ReservationRepo, places)
     const holds = yield* ManualHoldRepo
+    const postings = yield* StockPostingRepo
     return {
       adjust: Effect.fn("Inventory.adjust")(function*(body: AdjustStock) {
         // The hook runs inside the transaction (contract §0.5); this costs extra round trips only if a hook is
@@ -61,6 +65,25 @@ export class Inventory extends Context.Service<Inventory>()("stoa/domain/invento
       ),
       /** Releases at most what the order has reserved by hand; 404 if that is nothing. */
       release: Effect.fn("Inventory.release")((body: ManualStock) => Effect.asVoid(holds.release(toHold(body)))),
+      /**
+       * Posts the lines of a document (`StockPostingLine`), all or none, and once: the same call again changes nothing and
+       * has the same answer, one `PostedLine` a line. Joins the caller's transaction; post once in it, after what else it
+       * locks. 409 for other lines under the same reference, 404 for unknown goods and warehouses, 422 naming the lines
+       * that cannot be posted.
+       */
+      post: Effect.fn("Inventory.post")(function*(reference: PostingReference, lines: ReadonlyArray<StockPostingLine>) {
+        const posting = yield* Effect.fromResult(
+          Result.mapError(postingOf({ reference, lines }), ValidationFailed.issues)
+        )
+        if (!hooks.has("inventory.afterAdjust")) return (yield* postings.post(posting)).posted
+        return (yield* stock.together(
+          Effect.tap(
+            postings.post(posting),
+            ({ levels }) =>
+              Effect.forEach(levels, (level) => hooks.after("inventory.afterAdjust", level), { discard: true })
+          )
+        )).posted
+      }),
       // An empty list needs no query.
       available: (entityIds: ReadonlyArray<EntityId>) =>
         entityIds.length === 0 ? Effect.succeed({}) : stock.available(entityIds),
@@ -111,10 +134,9 @@ const allocate = (body: ManualStock, levels: ReadonlyArray<WarehouseStock>) => {
 }
 
 const nextLevel = ({ level }: AdjustableStock, body: AdjustStock, change: ResultingStock): StockLevel => ({
-  ...level,
+  ...withUnitCost(level, body.unitCost),
   quantityOnHand: change.after,
   available: change.after - level.quantityReserved,
-  unitCost: body.unitCost === undefined ? level.unitCost : body.unitCost,
   reorderThreshold: body.reorderThreshold === undefined ? level.reorderThreshold : body.reorderThreshold,
   reorderQuantity: body.reorderQuantity === undefined ? level.reorderQuantity : body.reorderQuantity,
   // A record for this level only: an adjustment was allowed to go below what is reserved. It permits no later one.

@@ -15,6 +15,7 @@ import {
 import {
   allocatedUnits,
   allocateUnits,
+  costOf,
   deductedFromHolds,
   lockingHolds,
   movedVersions,
@@ -79,9 +80,9 @@ const noted = (
 ) =>
   sql`noted as (
           insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-            reference_type, reference_id, reason)
+            reference_type, reference_id, reason, unit_cost)
           select gen_random_uuid(), ${organization}, entity_id, variant_id, warehouse_id, ${type}, quantity, 'order',
-            ${orderId}, ${reason} from ${sql(from)})
+            ${orderId}, ${reason}, unit_cost from ${sql(from)})
         select sellable_id as sellable, warehouse_id as "warehouseId", quantity from ${sql(from)}`
 
 const makeRefunded = (sql: SqlClient.SqlClient) => {
@@ -119,7 +120,7 @@ const makeRefunded = (sql: SqlClient.SqlClient) => {
           where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
             and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
             and s.reserved + l.quantity <= s.on_hand
-          returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity),
+          returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity, null::numeric as unit_cost),
         held as (
           insert into holds (organization_id, holder, state)
           select ${organization}, ${orderId}, 'sold' where exists (select 1 from taken)
@@ -167,7 +168,8 @@ const makeRestock = (sql: SqlClient.SqlClient) => ({
           from lines l
           where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked))
             and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
-          returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity),
+          returning s.sellable_id, s.warehouse_id, s.entity_id, s.variant_id, l.quantity,
+            ${sql.literal(costOf("s"))} as unit_cost),
         ${noted(sql, organization, orderId, "return", "refunded", "back")}`
     },
     Effect.orDie

@@ -9,7 +9,7 @@ import { withSent } from "../records/RecordService.ts"
 import { Table } from "../records/Table.ts"
 import { Text } from "../text/Storable.ts"
 import { adjustStock } from "./StockAdjustment.ts"
-import { emptyLevel, levelSettings, maxUnits, StockLevel } from "./StockLevel.ts"
+import { emptyLevel, levelSettings, maxUnits, StockLevel, withUnitCost } from "./StockLevel.ts"
 import { StockRepo } from "./StockRepo.ts"
 import { WarehouseRepo } from "./WarehouseRepo.ts"
 
@@ -48,9 +48,11 @@ const stockLevels = new RowTable(
   }),
   {
     key: "organization_id, sellable_id, warehouse_id",
-    updates: ["onHand", ...replaced].map(String.camelToSnake).map((column) => `${column} = excluded.${column}`).join(
-      ", "
-    )
+    updates: [
+      // A cost that stays keeps the decimals of its average.
+      "average_cost = case when excluded.unit_cost = t.unit_cost then t.average_cost end",
+      ...["onHand", ...replaced].map(String.camelToSnake).map((column) => `${column} = excluded.${column}`)
+    ].join(", ")
   }
 )
 
@@ -62,7 +64,8 @@ export const movements = new Table(
     type: Schema.String,
     quantity: Schema.Int,
     reason: Schema.NullOr(Schema.String),
-    performedBy: Schema.NullOr(Schema.String)
+    performedBy: Schema.NullOr(Schema.String),
+    unitCost: StockLevel.fields.averageCost
   })
 )
 
@@ -111,7 +114,7 @@ export const stockImport = Effect.gen(function*() {
     const quantity = after.quantityOnHand - (before?.quantityOnHand ?? 0)
     if (quantity !== 0) {
       const movement = { type: "adjustment", quantity, reason: "import", performedBy: state.userId }
-      draft.put(movements, { ...place, id: newId(), ...movement })
+      draft.put(movements, { ...place, id: newId(), ...movement, unitCost: after.averageCost })
     }
     const of = { type: "inventory.afterAdjust", entityType: "inventory", entityId: after.id } as const
     draft.change({ ...of, payload: after, before: before ?? null })
@@ -130,7 +133,7 @@ const levelAfter = (
   const change = adjustStock({ onHand, reserved, allowNegative: false }, { type: "set", quantity })
   return Result.map(change, ({ after }): StockLevel => {
     const counted = { ...level, quantityOnHand: after, available: after - reserved }
-    const next = withSent(counted, { unitCost, reorderThreshold, reorderQuantity })
+    const next = withSent(withUnitCost(counted, unitCost), { reorderThreshold, reorderQuantity })
     if (level.version > 0 && Equal.equals(next, level)) return level
     // As in an adjustment: a level can go below what is reserved only if that was allowed before.
     return { ...next, allowNegative: after < reserved, version: level.version + 1, updatedAt: now }

@@ -17,9 +17,13 @@ const fields = {
   warehouseId: WarehouseId,
   quantityOnHand: Schema.Int,
   quantityReserved: Schema.Int,
-  quantityIncoming: Schema.Int,
+  quantityIncoming: Schema.Int.annotate({ description: "Ordered from suppliers and not received; never for sale." }),
+  quantityInTransit: Schema.Int.annotate({ description: "On the way from another warehouse; never for sale." }),
   available: Schema.Int.annotate({ description: "On hand minus reserved." }),
-  unitCost: Schema.NullOr(Schema.Int).annotate({ description: "Cost of one unit in minor units." }),
+  unitCost: Schema.NullOr(Schema.Int).annotate({ description: "Cost of one unit in minor units, rounded." }),
+  averageCost: Schema.NullOr(Schema.String).annotate({
+    description: "The same as a decimal text with up to ten decimals, as receipts averaged it."
+  }),
   reorderThreshold: Schema.NullOr(Schema.Int),
   reorderQuantity: Schema.NullOr(Schema.Int),
   allowNegative: Schema.Boolean.annotate({
@@ -42,14 +46,20 @@ export const emptyLevel = (
   quantityOnHand: 0,
   quantityReserved: 0,
   quantityIncoming: 0,
+  quantityInTransit: 0,
   available: 0,
   unitCost: null,
+  averageCost: null,
   reorderThreshold: null,
   reorderQuantity: null,
   allowNegative: false,
   version: 0,
   lastRestockedAt: null
 })
+
+/** The level with a cost set by hand. The cost that it shows already changes nothing: an average keeps its decimals. */
+export const withUnitCost = (level: StockLevel, unitCost: number | null = level.unitCost): StockLevel =>
+  unitCost === level.unitCost ? level : { ...level, unitCost, averageCost: unitCost === null ? null : String(unitCost) }
 
 /** The answer to an adjustment: the level after it, what was on hand before and after, and the recorded movement. */
 export const AdjustedLevel = Schema.Struct({

@@ -12,6 +12,7 @@ import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
 import type { ResultingStock } from "./StockAdjustment.ts"
 import { emptyLevel, StockLevel } from "./StockLevel.ts"
+import { costOf, lockVersions } from "./StockStatements.ts"
 
 /** Rows are read as `l`, with the version of their sellable from `i`. */
 export const levels = new Table("stock_levels", StockLevel, {
@@ -19,6 +20,8 @@ export const levels = new Table("stock_levels", StockLevel, {
     quantityOnHand: "l.on_hand",
     quantityReserved: "l.reserved",
     quantityIncoming: "l.incoming",
+    quantityInTransit: "l.in_transit",
+    averageCost: `trim_scale(${costOf("l")})::text`,
     available: "l.on_hand - l.reserved",
     version: "i.version"
   }
@@ -104,11 +107,8 @@ const makeReads = (sql: SqlClient.SqlClient) => {
    */
   const lockForImport = Effect.fn("StockRepo.lockForImport")(function*(sellables: ReadonlyArray<Sellable>) {
     const organization = yield* currentOrganization
-    const ids = [...new Set(sellables.map(({ entityId, variantId }) => variantId ?? entityId))].toSorted()
-    // An update without changes locks the row and returns its newest version to this statement.
-    yield* sql`insert into stock_items as i (organization_id, sellable_id)
-      select ${organization}, id from unnest(${ids}::uuid[]) id order by id
-      on conflict (organization_id, sellable_id) do update set version = i.version`
+    const ids = sellables.map(({ entityId, variantId }) => variantId ?? entityId)
+    yield* lockVersions(sql, organization, ids)
     const stored = yield* levels.rows(sql, "unprepared")`select ${sql.literal(columns)} from stock_levels l
       join stock_items i on i.organization_id = l.organization_id and i.sellable_id = l.sellable_id
       where l.organization_id = ${organization} and l.sellable_id = any(${ids}::uuid[])
@@ -196,15 +196,17 @@ const makeAdjust = (sql: SqlClient.SqlClient) => {
             ${level.reorderThreshold}::int4, ${level.reorderQuantity}::int4, ${level.allowNegative}::boolean,
             ${level.lastRestockedAt}::timestamptz, ${level.updatedAt}::timestamptz from item
           on conflict (organization_id, sellable_id, warehouse_id) do update set on_hand = excluded.on_hand,
+            average_cost = case when excluded.unit_cost = stock_levels.unit_cost then stock_levels.average_cost end,
             unit_cost = excluded.unit_cost, reorder_threshold = excluded.reorder_threshold,
             reorder_quantity = excluded.reorder_quantity, allow_negative = excluded.allow_negative,
             last_restocked_at = excluded.last_restocked_at, updated_at = excluded.updated_at),
         movement as (
           insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-            reference_type, reference_id, reason, performed_by)
+            reference_type, reference_id, reason, performed_by, unit_cost)
           select ${movement.id}::uuid, ${actor.organizationId}, ${level.entityId}::uuid, ${level.variantId}::uuid,
             ${level.warehouseId}::uuid, ${movement.type}, ${movement.delta}::int4, ${movement.referenceType}::text,
-            ${movement.referenceId}::text, ${movement.reason}::text, ${movement.performedBy}::text from item),
+            ${movement.referenceId}::text, ${movement.reason}::text, ${movement.performedBy}::text,
+            ${level.averageCost}::numeric from item),
         event as (${changeLogInsert(sql, actor, [event], "item")})${idempotencyRecord(sql, actor, "item")}
         select 1 from item`
       return rows.length === 1

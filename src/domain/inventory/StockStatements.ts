@@ -17,6 +17,19 @@ import {
  * otherwise read and hash every row of the organization.
  */
 
+/** SQL of what a unit of this row of `stock_levels` costs: its average, unless a cost was set by hand since. */
+export const costOf = (level: string) =>
+  `case when round(${level}.average_cost) = ${level}.unit_cost then ${level}.average_cost else ${level}.unit_cost end`
+
+/**
+ * Locks the versions of sellables by key until the transaction ends, and creates missing ones. The update changes nothing
+ * and makes later statements see what waited for.
+ */
+export const lockVersions = (sql: SqlClient.SqlClient, organization: string, sellables: Iterable<string>) =>
+  sql`insert into stock_items as i (organization_id, sellable_id)
+    select ${organization}, id from unnest(${[...new Set(sellables)].toSorted()}::uuid[]) id order by id
+    on conflict (organization_id, sellable_id) do update set version = i.version`
+
 interface LevelRow {
   readonly sellable_id: string
   readonly version: bigint
@@ -200,10 +213,14 @@ export const movedVersions = (sql: SqlClient.SqlClient, organization: string) =>
       update stock_items set version = version + 1
       where organization_id = ${organization} and sellable_id = any(array(select sellable_id from locked)))`
 
-/** The CTE after `locked` that records a movement of each of `lines`, with the levels of their sellables as `s`. */
+/**
+ * The CTE that records a movement of each of `lines`. `levels` names the part that updated their levels and returns all
+ * columns: unlike the table it has the cost of now, also after a wait for the lock.
+ */
 export const notedLines = (
   sql: SqlClient.SqlClient,
   organization: string,
+  levels: string,
   movement: {
     readonly type: "fulfillment" | "release" | "return"
     /** SQL of the units, and of the type and id of what they were moved for. */
@@ -214,11 +231,11 @@ export const notedLines = (
 ) =>
   sql`noted as (
       insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
-        reference_type, reference_id, reason)
+        reference_type, reference_id, reason, unit_cost)
       select gen_random_uuid(), ${organization}, s.entity_id, s.variant_id, l.warehouse_id, ${movement.type},
-        ${sql.literal(movement.quantity)}, ${movement.reference}, ${movement.reason}::text
-      from lines l join stock_levels s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
-      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable_id from locked)))`
+        ${sql.literal(movement.quantity)}, ${movement.reference}, ${movement.reason}::text,
+        ${sql.literal(movement.type === "release" ? "null" : costOf("s"))}
+      from lines l join ${sql(levels)} s on s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id)`
 
 /** CTEs of all releases: lock and move the versions of `lines`, return the units (`freed`) and record the movements. */
 export const releaseStock = (sql: SqlClient.SqlClient, organization: string, reason: string) =>
@@ -232,7 +249,7 @@ export const releaseStock = (sql: SqlClient.SqlClient, organization: string, rea
         and s.sellable_id = l.sellable_id and s.warehouse_id = l.warehouse_id
       returning s.*, l.quantity as units),
     ${
-    notedLines(sql, organization, {
+    notedLines(sql, organization, "freed", {
       type: "release",
       quantity: "l.quantity",
       reference: sql`case when l.holder like 'manual:%' then 'order' else 'checkout' end,

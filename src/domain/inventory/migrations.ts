@@ -104,5 +104,33 @@ export const migrations = {
     `create view warehouses_read as
       select id, organization_id, name, code, address, is_active, priority, metadata
       from warehouses`
+  ),
+  "0003_postings": statements(
+    // A moving average has more decimals than `unit_cost` shows. It counts while `unit_cost` is its rounding: a cost that
+    // is set by hand, also by a process of the version before, replaces it.
+    `alter table stock_levels
+      add column in_transit int not null default 0 check (in_transit >= 0),
+      add column average_cost numeric(28, 10) check (average_cost >= 0),
+      add check (incoming >= 0)`,
+    // Of a unit that came in or left; null where it is unknown, and for what moved no goods.
+    "alter table stock_movements add column unit_cost numeric(28, 10)",
+    // A document posts once. `lines` is what it asked for, `posted` the answer to each line.
+    `create table stock_postings (
+      organization_id text not null references organizations,
+      reference_type text not null,
+      reference_id text not null,
+      lines jsonb not null,
+      posted jsonb not null,
+      posted_at timestamptz not null default now(),
+      primary key (organization_id, reference_type, reference_id)
+    )`,
+    `create or replace view stock_levels_read as
+      select id, organization_id, warehouse_id, entity_id, variant_id, on_hand, reserved, incoming, unit_cost,
+        reorder_threshold, reorder_quantity, last_restocked_at, updated_at, allow_negative, in_transit
+      from stock_levels`,
+    `create or replace view stock_movements_read as
+      select id, organization_id, entity_id, variant_id, warehouse_id, type, quantity, reference_type, reference_id,
+        reason, performed_by, performed_at, unit_cost
+      from stock_movements`
   )
 }

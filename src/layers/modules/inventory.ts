@@ -6,6 +6,7 @@ import { ManualHoldRepo } from "../../domain/inventory/ManualHoldRepo.ts"
 import { migrations } from "../../domain/inventory/migrations.ts"
 import { OrderHoldRepo } from "../../domain/inventory/OrderHoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
+import { StockPostingRepo } from "../../domain/inventory/StockPostingRepo.ts"
 import { StockRepo } from "../../domain/inventory/StockRepo.ts"
 import { WarehouseRepo } from "../../domain/inventory/WarehouseRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
@@ -19,6 +20,7 @@ const repositories = Layer.mergeAll(
   ManualHoldRepo.layer,
   OrderHoldRepo.layer,
   ReservationRepo.layer,
+  StockPostingRepo.layer,
   StockRepo.layer,
   WarehouseRepo.layer
 )

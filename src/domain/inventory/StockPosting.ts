@@ -1,0 +1,276 @@
+import { BigDecimal, Result, Schema } from "effect"
+import type { Issue } from "../errors/ApiErrors.ts"
+import { EntityId, newId, Uuid, VariantId, WarehouseId } from "../ids/Id.ts"
+import { Amount, maybe } from "../pricing/Bounds.ts"
+import { issuesOf } from "../text/Issues.ts"
+import { FreeText, Text } from "../text/Storable.ts"
+import { adjustStock } from "./StockAdjustment.ts"
+import { maxUnits, type StockLevel } from "./StockLevel.ts"
+
+/** A document that moves stock, for example `{ type: "grn", id }`. It posts once in an organization. */
+export const PostingReference = Schema.Struct({ type: Text, id: Text })
+export type PostingReference = typeof PostingReference.Type
+
+const signedUnits = Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: -maxUnits, maximum: maxUnits })))
+
+const Decimal = Schema.String.check(Schema.isPattern(/^\d{1,15}(\.\d{1,10})?$/, { expected: "a decimal number" }))
+
+/** Types of movements that a line may record; reservations and releases are those of orders. */
+const movementTypes = ["receipt", "sale", "return", "adjustment", "transfer", "fulfillment"] as const
+
+/** What a document does to the stock of a variant (else an entity) in one warehouse. Units; at least one of them. */
+export const StockPostingLine = Schema.Struct({
+  entityId: EntityId,
+  variantId: maybe(VariantId),
+  warehouseId: WarehouseId,
+  /** Units that come in (above 0) or leave. */
+  delta: signedUnits,
+  /** Ordered units: above 0 when they are ordered, below 0 when they are received or cancelled. */
+  incoming: signedUnits,
+  /** Units on the way to this warehouse: above 0 when they are sent, below 0 when they arrive or are lost. */
+  inTransit: signedUnits,
+  /**
+   * Cost of one unit that comes in, in minor units; a text may have ten decimals. `issued`: what this document's lines
+   * before this one took out of the same goods cost each; else what all that they took out cost, shared by the units of
+   * the lines that say `issued` (products made of materials).
+   */
+  unitCost: Schema.optional(Schema.Union([Amount, Schema.Literal("issued"), Decimal])),
+  /** Average the cost with that of the units on hand, instead of replacing it. */
+  average: Schema.optional(Schema.Boolean),
+  /** Default: `receipt` for units that come in, `adjustment` for those that leave. */
+  type: Schema.optional(Schema.Literals(movementTypes)),
+  /** Units leave even if that ends below zero, or below what is reserved. */
+  allowNegative: Schema.optional(Schema.Boolean),
+  reason: maybe(FreeText.check(Schema.isMaxLength(2000)))
+})
+export type StockPostingLine = typeof StockPostingLine.Type
+
+const Sent = Schema.Struct({ reference: PostingReference, lines: Schema.Array(StockPostingLine) })
+
+/** A line with every field, so that two lines that mean the same are the same. */
+export type CompleteLine = ReturnType<typeof completeLine>
+
+const completeLine = (line: StockPostingLine) => {
+  const { allowNegative = false, average = false, delta = 0, inTransit = 0, incoming = 0, reason = null } = line
+  const { type = delta > 0 ? "receipt" : "adjustment", unitCost = null } = line
+  const { entityId, variantId = null, warehouseId } = line
+  return {
+    entityId,
+    variantId,
+    warehouseId,
+    delta,
+    incoming,
+    inTransit,
+    unitCost,
+    average,
+    type,
+    allowNegative,
+    reason
+  }
+}
+
+/** A document and what it does, as the rules and statements take it. */
+export interface StockPosting {
+  readonly reference: PostingReference
+  readonly lines: ReadonlyArray<CompleteLine>
+}
+
+const decode = Schema.decodeUnknownResult(Sent, { errors: "all" })
+
+/** Reads a posting; lines of a plugin come from its tables and from requests. */
+export const postingOf = (sent: typeof Sent.Type): Result.Result<StockPosting, ReadonlyArray<Issue>> =>
+  Result.mapBoth(decode(sent), {
+    onSuccess: ({ lines, reference }) => ({ reference, lines: lines.map(completeLine) }),
+    onFailure: issuesOf
+  })
+
+/** What a line did: its movement (null when no goods moved), units on hand after it, and the cost of one of its units. */
+export const PostedLine = Schema.Struct({
+  movementId: Schema.NullOr(Uuid),
+  quantityOnHand: Schema.Int,
+  /** A decimal text in minor units; null where it is unknown. */
+  unitCost: Schema.NullOr(Schema.String)
+})
+export type PostedLine = typeof PostedLine.Type
+
+type Place = Pick<StockLevel, "entityId" | "variantId" | "warehouseId">
+
+/** Id of what has the stock. */
+export const sellableOf = ({ entityId, variantId }: Omit<Place, "warehouseId">): string => variantId ?? entityId
+
+/** Key of a level. */
+export const placeOf = (place: Place): string => `${sellableOf(place)} ${place.warehouseId}`
+
+/** A movement that a posting records. */
+export interface PostedMovement extends Place {
+  readonly id: string
+  readonly type: typeof movementTypes[number]
+  readonly quantity: number
+  readonly unitCost: string | null
+  readonly reason: string | null
+}
+
+/** The result of a posting: the levels that change, and what is recorded of each line. */
+export interface DecidedPosting {
+  readonly levels: ReadonlyArray<StockLevel>
+  readonly movements: ReadonlyArray<PostedMovement>
+  readonly posted: ReadonlyArray<PostedLine>
+}
+
+const issue = (path: string, message: string, code = "invalid"): Issue => ({ path, message, code })
+
+/** Faults of a line that no stock could cure. */
+const faultsOf = ({ average, delta, inTransit, incoming, unitCost }: CompleteLine) => [
+  ...delta === 0 && incoming === 0 && inTransit === 0
+    ? [issue("delta", "is missing: a line gives at least one of delta, incoming and inTransit", "required")]
+    : [],
+  ...unitCost !== null && delta <= 0 ? [issue("unitCost", "is for units that come in, with delta above 0")] : [],
+  ...average && unitCost === null ? [issue("unitCost", "is missing: average needs it", "required")] : []
+]
+
+/** A number of units on their way, after a change. */
+const underway = (path: string, before: number, change: number): Result.Result<number, ReadonlyArray<Issue>> => {
+  const after = before + change
+  if (after < 0) return Result.fail([issue(path, `would leave ${after}: it is ${before}`, "insufficient_stock")])
+  return after > maxUnits ? Result.fail([issue(path, "exceeds what a level can hold")]) : Result.succeed(after)
+}
+
+const onHandAfter = (
+  { quantityOnHand: onHand, quantityReserved: reserved }: StockLevel,
+  { allowNegative, delta }: CompleteLine
+) => {
+  if (delta === 0) return Result.succeed(onHand)
+  return Result.mapBoth(adjustStock({ onHand, reserved, allowNegative }, { adjustment: delta }), {
+    onSuccess: ({ after }) => after,
+    onFailure: ({ error }) => error.details.issues.map((found) => ({ ...found, path: "delta" }))
+  })
+}
+
+const unitsOf = (units: number) => BigDecimal.fromBigInt(BigInt(units))
+const valueOf = (units: number, cost: string) => BigDecimal.multiply(unitsOf(units), BigDecimal.fromStringUnsafe(cost))
+
+/**
+ * The cost of one of so many units. Rounded half up to ten decimals of a minor unit, so an average differs from the exact
+ * one by at most half of the tenth decimal for each unit on hand: 0.05 minor units for a thousand million units.
+ */
+const perUnit = (value: BigDecimal.BigDecimal, units: number): string =>
+  BigDecimal.format(BigDecimal.round(BigDecimal.divideUnsafe(value, unitsOf(units)), { scale: 10 }))
+
+/**
+ * The cost of a unit on hand after units came in. Units without a cost, and those that left before they came in (below
+ * zero), take that of the receipt.
+ */
+const averageOf = ({ averageCost, quantityOnHand: onHand }: StockLevel, units: number, cost: string): string =>
+  averageCost === null || onHand <= 0
+    ? cost
+    : perUnit(BigDecimal.sum(valueOf(onHand, averageCost), valueOf(units, cost)), onHand + units)
+
+/** What the lines so far took out, for those that say `issued`. */
+class IssuedGoods {
+  readonly #issued: Array<{ readonly sellable: string; readonly units: number; readonly cost: string | null }> = []
+  readonly #products: number
+
+  constructor(lines: ReadonlyArray<CompleteLine>) {
+    const taken = new Set(lines.filter(({ delta }) => delta < 0).map(sellableOf))
+    const products = lines.filter((line) => line.unitCost === "issued" && !taken.has(sellableOf(line)))
+    this.#products = products.reduce((units, { delta }) => units + delta, 0)
+  }
+
+  add(line: CompleteLine, units: number, cost: string | null): void {
+    this.#issued.push({ sellable: sellableOf(line), units, cost })
+  }
+
+  /** Null when no cost of what left is known; a part without a known cost counts as 0. */
+  costFor(line: CompleteLine): Result.Result<string | null, ReadonlyArray<Issue>> {
+    const same = this.#issued.filter(({ sellable }) => sellable === sellableOf(line))
+    const source = same.length > 0 ? same : this.#issued
+    if (source.length === 0) {
+      return Result.fail([issue("unitCost", "issued needs a line before it that takes goods out")])
+    }
+    const known = source.flatMap(({ cost, units }) => cost === null ? [] : [valueOf(units, cost)])
+    if (known.length === 0) return Result.succeed(null)
+    const units = same.length > 0 ? same.reduce((sum, issued) => sum + issued.units, 0) : this.#products
+    return Result.succeed(perUnit(BigDecimal.sumAll(known), units))
+  }
+}
+
+/** The cost of a line's units, and that of a unit on hand after it. Goods leave at the cost of the level. */
+const costsOf = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
+  Result.gen(function*() {
+    const { delta, unitCost } = line
+    const before = level.averageCost
+    if (delta === 0) return { unitCost: null, averageCost: before }
+    if (delta < 0) issued.add(line, -delta, before)
+    if (unitCost === null) return { unitCost: before, averageCost: before }
+    const cost = unitCost === "issued" ? yield* issued.costFor(line) : perUnit(valueOf(1, String(unitCost)), 1)
+    if (cost === null) return { unitCost: before, averageCost: before }
+    return { unitCost: cost, averageCost: line.average ? averageOf(level, delta, cost) : cost }
+  })
+
+/** Below zero and below what is reserved only where the line allows it, as for an adjustment (contract 6). */
+const postLine = (level: StockLevel, line: CompleteLine, issued: IssuedGoods) =>
+  Result.gen(function*() {
+    const faults = faultsOf(line)
+    if (faults.length > 0) return yield* Result.fail(faults)
+    const onHand = yield* onHandAfter(level, line)
+    const incoming = yield* underway("incoming", level.quantityIncoming, line.incoming)
+    const inTransit = yield* underway("inTransit", level.quantityInTransit, line.inTransit)
+    const { averageCost, unitCost } = yield* costsOf(level, line, issued)
+    const { delta, reason, type } = line
+    const after: StockLevel = {
+      ...level,
+      quantityOnHand: onHand,
+      quantityIncoming: incoming,
+      quantityInTransit: inTransit,
+      available: onHand - level.quantityReserved,
+      averageCost,
+      allowNegative: onHand < level.quantityReserved,
+      // `updatedAt` is the clock of the database, so that event, answer and row agree.
+      lastRestockedAt: type === "receipt" && delta > 0 ? level.updatedAt : level.lastRestockedAt
+    }
+    const { entityId, variantId, warehouseId } = level
+    const place = { entityId, variantId, warehouseId }
+    const movement: PostedMovement = { ...place, id: newId(), type, quantity: delta, unitCost, reason }
+    return { after, movement }
+  })
+
+/** Shows the cost in whole minor units, half up like `round` of PostgreSQL, which the reads compare it with. */
+const settled = (level: StockLevel): StockLevel => ({
+  ...level,
+  version: level.version + 1,
+  unitCost: level.averageCost === null
+    ? level.unitCost
+    : BigDecimal.toNumberUnsafe(BigDecimal.round(BigDecimal.fromStringUnsafe(level.averageCost), { scale: 0 }))
+})
+
+/**
+ * Posts the lines of a document in their order on the levels they name (`placeOf`), all or none: the failure names every
+ * line that cannot be posted.
+ */
+export const decidePosting = (
+  lines: ReadonlyArray<CompleteLine>,
+  levels: ReadonlyMap<string, StockLevel>
+): Result.Result<DecidedPosting, ReadonlyArray<Issue>> => {
+  const current = new Map(levels)
+  const issued = new IssuedGoods(lines)
+  const issues: Array<Issue> = []
+  const movements: Array<PostedMovement> = []
+  const posted = lines.flatMap((line, index): ReadonlyArray<PostedLine> => {
+    const place = placeOf(line)
+    const level = current.get(place)
+    if (level === undefined) return []
+    const result = postLine(level, line, issued)
+    if (Result.isFailure(result)) {
+      issues.push(...result.failure.map((found) => ({ ...found, path: `lines.${index}.${found.path}` })))
+      return []
+    }
+    const { after, movement } = result.success
+    current.set(place, after)
+    if (movement.quantity !== 0) movements.push(movement)
+    const movementId = movement.quantity === 0 ? null : movement.id
+    return [{ movementId, quantityOnHand: after.quantityOnHand, unitCost: movement.unitCost }]
+  })
+  return issues.length > 0
+    ? Result.fail(issues)
+    : Result.succeed({ levels: [...current.values()].map(settled), movements, posted })
+}

@@ -1,0 +1,203 @@
+import { Context, Effect, Layer, Result, Schema, String } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { ValidationFailed } from "../errors/ApiErrors.ts"
+import { conflict, notFound } from "../errors/ErrorKinds.ts"
+import { changeLogInsert } from "../events/ChangeLogRepo.ts"
+import { newId, type StockLevelId } from "../ids/Id.ts"
+import { Time } from "../pricing/Bounds.ts"
+import { decoding } from "../records/Rows.ts"
+import { emptyLevel, StockLevel } from "./StockLevel.ts"
+import {
+  type CompleteLine,
+  type DecidedPosting,
+  decidePosting,
+  placeOf,
+  PostedLine,
+  type PostingReference,
+  sellableOf,
+  type StockPosting
+} from "./StockPosting.ts"
+import { levels } from "./StockRepo.ts"
+import { lockVersions } from "./StockStatements.ts"
+
+export class PostedOtherwise extends conflict(
+  "Posting",
+  ({ id, type }: PostingReference) => `The document ${type} '${id}' is posted already, with other lines.`
+) {}
+export class PostedGoodsNotFound
+  extends notFound("PostedGoods", (path: string, what: string) => `${path}: no such ${what}.`)
+{}
+
+const Place = Schema.Struct({
+  entity: Schema.Boolean,
+  variant: Schema.Boolean,
+  warehouse: Schema.Boolean,
+  version: Schema.Int,
+  level: Schema.NullOr(StockLevel)
+})
+
+const Found = Schema.Struct({
+  posted: Schema.NullOr(Schema.Array(PostedLine)),
+  same: Schema.NullOr(Schema.Boolean),
+  now: Time,
+  places: Schema.NullOr(Schema.Array(Place))
+})
+
+/** Lines by the level that they change: every level is read and written once. */
+const byPlace = (lines: ReadonlyArray<CompleteLine>): ReadonlyMap<string, readonly [CompleteLine, number]> => {
+  const first = new Map<string, readonly [CompleteLine, number]>()
+  lines.forEach((line, index) => {
+    const place = placeOf(line)
+    if (!first.has(place)) first.set(place, [line, index])
+  })
+  return first
+}
+
+/**
+ * Documents that move stock, each of them once (contract-plugins 5 to 7). Joins the caller's transaction, so that a
+ * document and its stock change together or not at all. Three statements for any number of lines, and no more locks than
+ * any stock writer takes in the same order: versions by key, then levels.
+ */
+export class StockPostingRepo extends Context.Service<StockPostingRepo>()(
+  "stoa/domain/inventory/StockPostingRepo",
+  { make: Effect.map(SqlClient.SqlClient, (sql) => make(sql)) }
+) {
+  static readonly layer = Layer.effect(StockPostingRepo, StockPostingRepo.make)
+}
+
+const make = (sql: SqlClient.SqlClient) => {
+  const [read, write] = [makeRead(sql), makeWrite(sql)]
+
+  /** Undefined, with nothing written, when the same document was posted since it was looked for. */
+  const attempt = Effect.fnUntraced(function*(actor: Actor, posting: StockPosting) {
+    const { lines, reference } = posting
+    yield* lockVersions(sql, actor.organizationId, lines.map(sellableOf))
+    const found = yield* read(actor.organizationId, posting)
+    if (found.posted !== null) {
+      return found.same === true ? { posted: found.posted, levels: [] } : yield* new PostedOtherwise(reference)
+    }
+    const before = new Map<string, StockLevel>()
+    const known = found.places ?? []
+    for (const [position, [place, [line, index]]] of [...byPlace(lines)].entries()) {
+      const { entity = false, level, variant, version = 0, warehouse } = known[position] ?? {}
+      if (!entity) return yield* new PostedGoodsNotFound(`lines.${index}.entityId`, "entity")
+      if (variant !== true) return yield* new PostedGoodsNotFound(`lines.${index}.variantId`, "variant of this entity")
+      if (warehouse !== true) return yield* new PostedGoodsNotFound(`lines.${index}.warehouseId`, "warehouse")
+      const { entityId, variantId, warehouseId } = line
+      const { organizationId } = actor
+      const empty = emptyLevel({ id: newId(), organizationId, entityId, variantId, warehouseId, updatedAt: found.now })
+      before.set(place, { ...empty, ...level, version, updatedAt: found.now })
+    }
+    const decided = decidePosting(lines, before)
+    if (Result.isFailure(decided)) return yield* ValidationFailed.issues(decided.failure)
+    const stored = new Map(known.flatMap(({ level }) => level === null ? [] : [[level.id, level] as const]))
+    return (yield* write(actor, posting, decided.success, stored)) ? decided.success : undefined
+  })
+
+  return {
+    /**
+     * Posts a document and returns what each line did, with the levels that changed: none for a document that was posted
+     * before, whose first answer is repeated. 409 if it had other lines, 404 for unknown goods and warehouses, 422 that
+     * names the lines that cannot be posted.
+     */
+    post: Effect.fn("StockPostingRepo.post")(
+      function*(posting: StockPosting) {
+        const actor = yield* CurrentActor
+        for (;;) {
+          const result = yield* attempt(actor, posting)
+          if (result !== undefined) return { posted: result.posted, levels: result.levels }
+        }
+      },
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die)
+    )
+  }
+}
+
+/** The document if it is posted, and the levels of its lines. Any plan looks each line up by its keys. */
+const makeRead = (sql: SqlClient.SqlClient) => {
+  const rows = decoding(sql, Found, "unprepared")
+  return Effect.fnUntraced(function*(organization: string, { lines, reference }: StockPosting) {
+    const places = [...byPlace(lines).values()].map(([line], n) => {
+      const { entityId: entity, variantId: variant, warehouseId: warehouse } = line
+      return { n, entity, variant, sellable: sellableOf(line), warehouse }
+    })
+    const [found] = yield* rows`select p.posted, p.lines = ${JSON.stringify(lines)}::jsonb as same, now() as now,
+      (select jsonb_agg(jsonb_build_object('entity', e.known is not null, 'variant',
+            t.variant is null or v.known is not null, 'warehouse', w.known is not null, 'version', i.version,
+            'level', case when l.id is not null then ${sql.literal(levels.json("l"))} end) order by t.n)
+          from jsonb_to_recordset(${JSON.stringify(places)}::jsonb)
+            t(n int, entity uuid, variant uuid, sellable uuid, warehouse uuid)
+          left join lateral (select true as known from catalog_entities_read
+            where organization_id = ${organization} and id = t.entity limit 1) e on true
+          left join lateral (select true as known from variants_read
+            where organization_id = ${organization} and id = t.variant and entity_id = t.entity limit 1) v on true
+          left join lateral (select true as known from warehouses
+            where organization_id = ${organization} and id = t.warehouse limit 1) w on true
+          left join lateral (select version from stock_items
+            where organization_id = ${organization} and sellable_id = t.sellable limit 1) i on true
+          left join lateral (select * from stock_levels where organization_id = ${organization}
+            and sellable_id = t.sellable and warehouse_id = t.warehouse limit 1) l on true) as places
+      from (select 1) one left join stock_postings p on p.organization_id = ${organization}
+        and p.reference_type = ${reference.type} and p.reference_id = ${reference.id}`
+    return found ?? (yield* Effect.die(new Error("A select without a from clause gave no row.")))
+  })
+}
+
+/** Fields by the columns of their table. */
+const columnsOf = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).map(([field, value]) => [String.camelToSnake(field), value]))
+
+const levelRow = (level: StockLevel) => {
+  const { quantityInTransit: inTransit, quantityIncoming: incoming, quantityOnHand: onHand } = level
+  return columnsOf({ ...level, sellableId: sellableOf(level), onHand, incoming, inTransit })
+}
+
+const makeWrite = (sql: SqlClient.SqlClient) =>
+  /** Writes all of it, or nothing if the document has been posted. The versions are locked: no level can have changed. */
+  Effect.fnUntraced(
+    function*(
+      actor: Actor,
+      { lines, reference: { id, type } }: StockPosting,
+      { levels, movements, posted }: DecidedPosting,
+      stored: ReadonlyMap<StockLevelId, StockLevel>
+    ) {
+      const organization = actor.organizationId
+      const about = { type: "inventory.afterAdjust", entityType: "inventory" } as const
+      const events = levels.map((level) => ({
+        ...about,
+        entityId: level.id,
+        payload: level,
+        before: stored.get(level.id) ?? null
+      }))
+      const rows = yield* sql`with posting as (
+          insert into stock_postings (organization_id, reference_type, reference_id, lines, posted)
+          values (${organization}, ${type}, ${id}, ${JSON.stringify(lines)}::jsonb, ${JSON.stringify(posted)}::jsonb)
+          on conflict (organization_id, reference_type, reference_id) do nothing returning 1),
+        moved as (
+          update stock_items set version = version + 1 where organization_id = ${organization}
+            and sellable_id = any(${levels.map(sellableOf)}::uuid[]) and exists (select 1 from posting)),
+        level as (
+          insert into stock_levels as t (id, organization_id, sellable_id, warehouse_id, entity_id, variant_id, on_hand,
+            incoming, in_transit, unit_cost, average_cost, allow_negative, last_restocked_at, updated_at)
+          select id, organization_id, sellable_id, warehouse_id, entity_id, variant_id, on_hand, incoming, in_transit,
+            unit_cost, average_cost, allow_negative, last_restocked_at, updated_at
+          from jsonb_populate_recordset(null::stock_levels, ${JSON.stringify(levels.map(levelRow))}::jsonb), posting
+          on conflict (organization_id, sellable_id, warehouse_id) do update set on_hand = excluded.on_hand,
+            incoming = excluded.incoming, in_transit = excluded.in_transit, unit_cost = excluded.unit_cost,
+            average_cost = excluded.average_cost, allow_negative = excluded.allow_negative,
+            last_restocked_at = excluded.last_restocked_at, updated_at = excluded.updated_at),
+        movement as (
+          insert into stock_movements (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity,
+            reference_type, reference_id, reason, performed_by, unit_cost)
+          select id, ${organization}, entity_id, variant_id, warehouse_id, m.type, quantity, ${type}, ${id}, reason,
+            ${actor.userId}::text, unit_cost
+          from jsonb_populate_recordset(null::stock_movements, ${
+        JSON.stringify(movements.map(columnsOf))
+      }::jsonb) m, posting),
+        event as (${changeLogInsert(sql, actor, events, "posting")})
+        select 1 from posting`
+      return rows.length === 1
+    }
+  )
