@@ -1,4 +1,4 @@
-import { Context, Data, type Effect, Layer, Schema } from "effect"
+import { Context, Data, Effect, Layer, Schema } from "effect"
 import type { CurrentActor } from "../access/Actor.ts"
 import type { CustomerId, OrderId } from "../ids/Id.ts"
 
@@ -118,22 +118,26 @@ export class PaymentAdapters extends Context.Service<PaymentAdapters, {
   readonly all: ReadonlyArray<PaymentAdapter>
   /** The adapter that authorized an order, by its provider id. */
   readonly byProvider: (providerId: string) => PaymentAdapter | undefined
+  /** Adds those of a plugin while the process starts; the default stays. */
+  readonly register: (adapters: ReadonlyArray<PaymentAdapter>) => Effect.Effect<void>
 }>()("stoa/domain/payments/PaymentAdapters") {
   static readonly layerOf = (
-    adapters: readonly [PaymentAdapter, ...ReadonlyArray<PaymentAdapter>],
+    [byDefault, ...others]: readonly [PaymentAdapter, ...ReadonlyArray<PaymentAdapter>],
     methods: ReadonlyMap<string, string>
   ): Layer.Layer<PaymentAdapters> =>
     Layer.sync(PaymentAdapters, () => {
+      const all = [byDefault, ...others]
+      const byProvider = (providerId: string) => all.find((one) => one.providerId === providerId)
       const named = (method: string) => {
-        const provider = methods.get(method) ?? method
-        const adapter = adapters.find((one) => one.providerId === provider)
+        const adapter = byProvider(methods.get(method) ?? method)
         return adapter === undefined ? undefined : { adapter, token: methods.has(method) ? method : null }
       }
       return {
         named,
-        select: (paymentMethodId) => named(paymentMethodId) ?? { adapter: adapters[0], token: paymentMethodId },
-        all: adapters,
-        byProvider: (providerId) => adapters.find((one) => one.providerId === providerId)
+        select: (paymentMethodId) => named(paymentMethodId) ?? { adapter: byDefault, token: paymentMethodId },
+        all,
+        byProvider,
+        register: (brought) => Effect.sync(() => void all.push(...brought))
       }
     })
 }

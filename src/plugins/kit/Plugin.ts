@@ -6,6 +6,7 @@ import type { Task } from "../../domain/jobs/Task.ts"
 import type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 import type { Manifest } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
+import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
 import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
@@ -64,6 +65,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly onEvents?: OnEvents<NoInfer<Services | Used>>
   /** Scopes of API keys by name, as `auth.apiKeyScopes` (docs/access.md); one of that name there wins. */
   readonly keyScopes?: Readonly<Record<string, KeyScopeOption>>
+  /** Payment methods of checkouts, by their `providerId` (docs/payments.md). */
+  readonly paymentMethods?: (context: PluginContext) => Listed<PaymentAdapter, NoInfer<Services | Used>>
   /** Tax services; the first one of all plugins serves where the deployment configures none (docs/tax-and-shipping.md). */
   readonly taxAdapters?: (context: PluginContext) => Listed<TaxAdapter, NoInfer<Services | Used>>
   /** Services that price shipping, in the same way. */
@@ -92,6 +95,7 @@ export interface InstalledPlugin {
   readonly id: string
   readonly hooks: ReadonlyArray<Hook>
   readonly tasks: ReadonlyArray<Task>
+  readonly paymentMethods: ReadonlyArray<PaymentAdapter>
   readonly taxAdapters: ReadonlyArray<TaxAdapter>
   readonly shippingAdapters: ReadonlyArray<RateAdapter>
   readonly routes: ReadonlyArray<BuiltRoute>
@@ -192,6 +196,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
         id,
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: yield* listed(manifest.tasks?.(context), services),
+        paymentMethods: yield* listed(manifest.paymentMethods?.(context), services),
         taxAdapters: yield* listed(manifest.taxAdapters?.(context), services),
         shippingAdapters: yield* listed(manifest.shippingAdapters?.(context), services),
         routes,

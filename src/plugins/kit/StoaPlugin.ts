@@ -91,6 +91,14 @@ export { allocate } from "../../domain/money/Money.ts"
 export type { Order } from "../../domain/orders/Order.ts"
 export type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/paging/Paging.ts"
+export {
+  type PaymentAdapter,
+  PaymentDeclined,
+  type PaymentIntent,
+  type PaymentOffer,
+  type PaymentRequest,
+  PaymentUnknown
+} from "../../domain/payments/PaymentAdapter.ts"
 export { Amount, Moment, Time } from "../../domain/pricing/Bounds.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
 export type { PriceStep } from "../../domain/pricing/PriceSteps.ts"

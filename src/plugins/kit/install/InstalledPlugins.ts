@@ -3,14 +3,9 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
 import { PermissionCatalogue } from "../../../domain/access/Permission.ts"
 import { announcedNames, EventSubscribers, type SequencedEvent } from "../../../domain/events/EventSubscribers.ts"
-import { Hooks } from "../../../domain/hooks/Hooks.ts"
 import { Tasks } from "../../../domain/jobs/Task.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
 import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
-import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
-import { LinePricings } from "../../../domain/pricing/LinePricing.ts"
-import { RateAdapters } from "../../../domain/shipping/RateAdapter.ts"
-import { TaxAdapters } from "../../../domain/tax/TaxAdapter.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
@@ -22,6 +17,7 @@ import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { routeFlaws } from "./PluginRules.ts"
+import { registration } from "./Registration.ts"
 
 /** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
 const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginTools => ({
@@ -64,19 +60,16 @@ const contextOf = (
  * belongs below the layer that ends the time in which hooks are added. Fails with a sentence when the routes of two of
  * them, or of one and the core, cannot stand beside each other.
  */
-/** What the plugins of this deployment brought for processes that answer HTTP. */
 export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/plugins/kit/install/InstalledPlugins", {
   make: Effect.gen(function*() {
     const settings = yield* AppConfig
-    const [serviceRegistry, hooks, tasks, sql] = yield* Effect.all([ServiceRegistry, Hooks, Tasks, SqlClient.SqlClient])
-    const [projections, pricings] = yield* Effect.all([OrderProjections, LinePricings])
+    const [serviceRegistry, tasks, sql] = yield* Effect.all([ServiceRegistry, Tasks, SqlClient.SqlClient])
+    const register = yield* registration
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
     const own = yield* Effect.context<never>()
     /** What plugins export, by their ids. */
     const exported = new Map<string, Context.Context<never>>()
-    /** Whose a task is, by its slug. */
-    const owners = new Map<string, string>()
 
     const follow = Effect.fnUntraced(function*(subscriptions: ReadonlyArray<Subscription>) {
       if (subscriptions.length === 0) return
@@ -106,20 +99,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
       const installed = yield* plugin.install({ context, tools, required: Context.mergeAll(...required) })
       exported.set(plugin.id, installed.exported)
-      yield* hooks.register(installed.hooks)
-      for (const task of installed.tasks) {
-        if (tasks.find(task.slug) !== undefined) {
-          const owner = owners.get(task.slug) ?? "the core or the deployment"
-          const message = `The task "${task.slug}" of plugin "${plugin.id}" belongs to ${owner} already.`
-          return yield* new InvalidSetting({ message })
-        }
-        owners.set(task.slug, `plugin "${plugin.id}"`)
-        yield* tasks.register(task)
-      }
-      yield* taxAdapters.register(installed.taxAdapters)
-      yield* rateAdapters.register(installed.shippingAdapters)
-      if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
-      if (installed.linePricing !== undefined) yield* pricings.register(installed.linePricing)
+      yield* register(plugin.id, installed)
       const subscriptions = Object.entries(installed.onEvents).map(([key, { handler, retries, timeLimitMs }]) => ({
         slug: subscriptionOf(plugin.id, key),
         names: new Set(namesOf(key, announced, settings.deployment.plugins)),
