@@ -51,7 +51,9 @@ withSharedApp("checkout over HTTP", (it) => {
           discountAmount: 0,
           refundedQuantity: 0,
           fulfillmentStatus: "unfulfilled",
-          metadata: {}
+          metadata: {},
+          notes: null,
+          priceSteps: []
         }
         assert.deepStrictEqual([made.status, made.at("data")], [201, {
           id,
