@@ -92,7 +92,7 @@ const openapi = Command.make("openapi", { output }, ({ output }) =>
     yield* writeOutput(output, text)
   })).pipe(Command.withDescription("Write the OpenAPI 3.0 document of the API"))
 
-const template = Argument.Literals("template", previewTemplates).pipe(
+const template = Argument.Literals("template", previewTemplates(deployment.plugins ?? [])).pipe(
   Argument.withDescription("Template to render with sample data")
 )
 const locale = optionalText("locale", "Language tag of the mail; the deployment's when absent")

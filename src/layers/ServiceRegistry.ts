@@ -14,6 +14,7 @@ import { Shipments } from "../domain/fulfillment/Shipments.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Jobs } from "../domain/jobs/Jobs.ts"
+import { PluginMails } from "../domain/mail/PluginMails.ts"
 import { Media } from "../domain/media/Media.ts"
 import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { Orders } from "../domain/orders/Orders.ts"
@@ -68,6 +69,8 @@ const coreServices = Effect.all({
   customers: Customers,
   /** People whom the organization knows, and for whose vendor they act. */
   users: Users,
+  /** Mails of plugins, by their `mailTemplates`. */
+  mail: PluginMails,
   /** Figures, in the scope of the actor. */
   analytics: Analytics
 })

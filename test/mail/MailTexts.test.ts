@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
 import { headerText, isMailAddress, type Mail, type MailOf, type MailTemplate } from "../../src/domain/mail/Mail.ts"
+import type { MailLocales } from "../../src/domain/mail/MailContent.ts"
 import { moneyText, personName } from "../../src/domain/text/DisplayText.ts"
 import { developmentKeyring, readKeyring } from "../../src/domain/webhooks/SecretEncryption.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
-import type { MailLocales } from "../../src/layers/mail/MailContent.ts"
 import { previewMail, previewTemplates, sampleMails } from "../../src/layers/mail/MailPreview.ts"
 import { renderMail } from "../../src/layers/mail/MailTexts.ts"
 import { withoutPrivate } from "../../src/layers/mail/MailTransport.ts"
@@ -112,7 +112,7 @@ describe("the preview of a mail", () => {
           templates: { de: { "password-reset": () => ({ subject: "Neues Passwort", paragraphs: ["Guten Tag"] }) } }
         }
       }).pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({})))
-      for (const template of previewTemplates) {
+      for (const template of previewTemplates([])) {
         const html = yield* previewMail(settings, template, undefined)
         assert.match(html, /^<!doctype html>\n<html lang="en">[^]*Mugs &amp; Co[^]*<\/html>\n$/, template)
       }

@@ -1,11 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
-import { definePlugin, group, type PluginManifest, table, text } from "stoa/plugin"
+import { definePlugin, group, mailTemplate, type PluginManifest, table, text } from "stoa/plugin"
 import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
 const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"], roles: ["staff"] }
 const named = (id: string, rest: Partial<PluginManifest<never, Till>> = {}) =>
   definePlugin<never, Till>({ id, version: "1.0.0", ...rest })
+
+const mailNamed = (name: `${string}/${string}`, texts = {}) =>
+  mailTemplate({
+    name,
+    data: Schema.Struct({}),
+    sample: {},
+    texts: { ...texts, en: () => ({ subject: "", paragraphs: [] }) }
+  })
 
 class Till extends Context.Service<Till, { readonly open: boolean }>()("test/plugins/PluginRules/Till") {
   static readonly layer = Layer.succeed(Till, { open: true })
@@ -75,6 +83,18 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
     "a service that two export",
     [exporting, definePlugin({ id: "till", version: "1.0.0", layer: Till.layer, exports: Till })],
     /exported service "test\/plugins\/PluginRules\/Till" of plugin "till" belongs to plugin "pos"/
+  ],
+  [
+    "a mail template with the name of another plugin",
+    [named("gifts", { mailTemplates: [mailNamed("pos/card")] })],
+    /"gifts": the name of the mail template "pos\/card" is not of the form "gifts\/name"/
+  ],
+  [
+    "texts of a mail in no language",
+    [named("gifts", {
+      mailTemplates: [mailNamed("gifts/card", { german_: () => ({ subject: "", paragraphs: [] }) })]
+    })],
+    /mail template "gifts\/card" has texts for "german_", which is no language tag/
   ],
   ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
 ]

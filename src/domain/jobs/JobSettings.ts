@@ -15,6 +15,8 @@ export interface EngineJob {
   readonly concurrencyKey: string | null
   readonly exclusive: boolean
   readonly supersedes: boolean
+  /** Of several jobs of an organization and task with one key, only the first is run; null: no such rule. */
+  readonly idempotencyKey: string | null
 }
 
 /** A try of a job that an engine wants done. */

@@ -25,6 +25,8 @@ export interface EnqueueOptions {
   readonly concurrencyKey?: string
   /** Instead of the task's own policy. */
   readonly supersedes?: boolean
+  /** The job is enqueued once for its organization, task and this key, as long as the first one is kept. */
+  readonly idempotencyKey?: string
 }
 
 export interface NewJob {

@@ -25,6 +25,18 @@ const mailOf = <const T extends string, F extends Schema.Struct.Fields>(template
     data: Schema.Struct(data)
   })
 
+/** A mail of a plugin, whose template is `<plugin>/<name>`; its data is what that template says. */
+const PluginMail = Schema.Struct({
+  template: Schema.TemplateLiteral([Schema.String, "/", Schema.String]),
+  to: Schema.String,
+  organizationId: Schema.String,
+  locale: Schema.optional(Schema.String),
+  data: Schema.Record(Schema.String, Schema.Unknown)
+})
+export type PluginMail = typeof PluginMail.Type
+
+export const isPluginMail = (mail: Mail): mail is PluginMail => mail.template.includes("/")
+
 /**
  * A mail that the service sends (contract, platform §3, mail templates). It waits in the queue and may be read by a newer
  * process: additions are optional.
@@ -58,11 +70,15 @@ export const Mail = Schema.Union([
     invoiceNumber: Schema.String,
     currency: Schema.String,
     grandTotal: Amount
-  })
+  }),
+  PluginMail
 ])
 export type Mail = typeof Mail.Type
 
 export type MailTemplate = Mail["template"]
+
+/** A template of the core. */
+export type CoreMailTemplate = Exclude<MailTemplate, PluginMail["template"]>
 
 export type MailOf<T extends MailTemplate> = Extract<Mail, { readonly template: T }>
 
@@ -76,7 +92,8 @@ export class Mails extends Context.Service<Mails, {
   readonly isOn: boolean
   /** Whether mails of a template are sent: mail is on, and the template not switched off. */
   readonly sends: (template: MailTemplate) => boolean
-  readonly send: (mail: Mail) => Effect.Effect<void>
+  /** With a key the mail is sent once for its organization and key, as long as its job is kept. */
+  readonly send: (mail: Mail, idempotencyKey?: string) => Effect.Effect<void>
   readonly sendAll: (mails: ReadonlyArray<Mail>) => Effect.Effect<void>
 }>()("stoa/domain/mail/Mails") {}
 

@@ -182,7 +182,8 @@ export const inspectSettings = Effect.fnUntraced(function*(configured: Deploymen
   checkNetwork(process, allowOnNetwork, problems)
   checkModels(deployment, problems)
   const keyring = secretsKey && readKeyring(Redacted.value(secretsKey))
-  const mail = yield* mailOf(email, configured.email?.smtp !== undefined, keyring, environment, problems)
+  const hasServer = configured.email?.smtp !== undefined
+  const mail = yield* mailOf(email, hasServer, keyring, deployment.plugins, environment, problems)
   const settings = {
     ...process,
     /** With the defaults of everything that is not configured. */

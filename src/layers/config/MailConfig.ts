@@ -1,7 +1,8 @@
 import { Effect, Redacted } from "effect"
 import { isMailAddress, type MailTemplate } from "../../domain/mail/Mail.ts"
+import type { MailLocales } from "../../domain/mail/MailContent.ts"
+import { type Mailing, withPluginMails } from "../../domain/mail/PluginMails.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
-import type { MailLocales } from "../mail/MailContent.ts"
 import { canonicalLocale } from "../mail/MailTexts.ts"
 import type { MailAdapter } from "../mail/MailTransport.ts"
 import { isLoopback } from "./NetworkConfig.ts"
@@ -119,6 +120,7 @@ export const mailOf = Effect.fnUntraced(function*(
   email: Email,
   hasServer: boolean,
   keyring: Keyring | undefined,
+  plugins: ReadonlyArray<Mailing>,
   environment: Environment,
   problems: Problems
 ) {
@@ -136,7 +138,7 @@ export const mailOf = Effect.fnUntraced(function*(
     way,
     keyring: keyring ?? developmentKeyring,
     locale: canonicalLocale(email.locale) ?? email.locale,
-    locales: localesOf(email, problems),
+    locales: withPluginMails(plugins, localesOf(email, problems)),
     /** Domain of the sender. */
     domain: /@([\w.-]+)$/.exec(email.from ?? "")?.[1] ?? "localhost"
   }

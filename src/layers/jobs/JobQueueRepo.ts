@@ -42,7 +42,7 @@ const enqueuing = (sql: SqlClient.SqlClient) => {
           ${of(({ delayMs }) => delayMs)}::int8[], ${of(({ concurrencyKey }) => concurrencyKey ?? "")}::text[],
           ${of(({ exclusive }) => exclusive)}::bool[])
           n(id, organization, queue, task, input, tries, delay, key, exclusive)
-        returning queue)
+        on conflict (id) do nothing returning queue)
       select pg_notify('stoa_jobs', queue) from (select distinct queue from made) notified`
   }
 

@@ -1,4 +1,5 @@
 import { Clock, Context, Cron, Effect, Layer, Result } from "effect"
+import { v5 } from "uuid"
 import { invalid } from "../../domain/errors/ErrorKinds.ts"
 import { JobId, newId, nilId } from "../../domain/ids/Id.ts"
 import { InvalidSchedule, Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
@@ -57,7 +58,8 @@ const prepared = (task: Task | undefined, job: NewJob): EngineJob | InvalidJob =
     maxAttempts: options.maxAttempts ?? task?.retries?.attempts ?? 1,
     concurrencyKey: key,
     exclusive: key !== null && task?.concurrency !== undefined && task.concurrency.exclusive !== false,
-    supersedes: key !== null && (options.supersedes ?? task?.concurrency?.supersedes ?? false)
+    supersedes: key !== null && (options.supersedes ?? task?.concurrency?.supersedes ?? false),
+    idempotencyKey: options.idempotencyKey ?? null
   }
   return wrongName("queue", made.queue) ??
     wrongNumber("delayMs", made.delayMs, [0, maxDelay]) ??
@@ -65,6 +67,10 @@ const prepared = (task: Task | undefined, job: NewJob): EngineJob | InvalidJob =
     (key === null ? undefined : wrongName("concurrencyKey", key)) ??
     made
 }
+
+/** Jobs with one idempotency key have one id, so that the table keeps the first of them. */
+const idOf = ({ idempotencyKey, organizationId, task }: EngineJob): string =>
+  idempotencyKey === null ? newId() : v5(JSON.stringify([organizationId, task, idempotencyKey]), v5.URL)
 
 const placeOf = ({ concurrencyKey, organizationId, task }: EngineJob) =>
   JSON.stringify([organizationId, task, concurrencyKey])
@@ -79,7 +85,7 @@ export const queuedJobsLayer = Layer.effect(
     const { engine } = yield* JobSettings
 
     const write = Effect.fnUntraced(function*(jobs: ReadonlyArray<EngineJob>) {
-      const rows = jobs.map((job) => ({ ...job, id: newId() }))
+      const rows = jobs.map((job) => ({ ...job, id: idOf(job) }))
       const superseding = new Map(rows.filter(({ supersedes }) => supersedes).map((row) => [placeOf(row), row]))
       if (superseding.size === 0) {
         yield* repo.insert(rows)

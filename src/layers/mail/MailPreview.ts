@@ -1,6 +1,7 @@
 import { Data, Effect } from "effect"
 import { OrderId } from "../../domain/ids/Id.ts"
-import type { Mail, MailOf, MailTemplate } from "../../domain/mail/Mail.ts"
+import type { CoreMailTemplate, Mail, MailOf } from "../../domain/mail/Mail.ts"
+import type { Mailing } from "../../domain/mail/PluginMails.ts"
 import type { AppSettings } from "../config/AppConfig.ts"
 import { renderMail } from "./MailTexts.ts"
 
@@ -8,7 +9,7 @@ const about = { to: "ann@home.example", organizationId: "org_default" }
 const order = { orderId: OrderId.make("0190c0de-0000-7000-8000-000000000001"), orderNumber: "ORD-2026-000042" }
 
 /** A mail of each template with sample data. */
-export const sampleMails: { readonly [T in MailTemplate]: MailOf<T> } = {
+export const sampleMails: { readonly [T in CoreMailTemplate]: MailOf<T> } = {
   "password-reset": {
     template: "password-reset",
     ...about,
@@ -49,23 +50,31 @@ export const sampleMails: { readonly [T in MailTemplate]: MailOf<T> } = {
   }
 }
 
-/** The templates that can be previewed: all of them. */
-export const previewTemplates = [
-  "password-reset",
-  "email-verification",
-  "order-confirmation",
-  "order-status-change",
-  "order-invoice"
-] as const satisfies ReadonlyArray<MailTemplate>
+/** Names of the templates that can be previewed: all of them. */
+export const previewTemplates = (plugins: ReadonlyArray<Mailing>): ReadonlyArray<string> => [
+  ...Object.keys(sampleMails),
+  ...plugins.flatMap(({ mailTemplates }) => mailTemplates.map(({ name }) => name))
+]
+
+const sampleOf = (template: string, plugins: ReadonlyArray<Mailing>): Mail | undefined => {
+  const core = Object.values(sampleMails).find((mail) => mail.template === template)
+  if (core !== undefined) return core
+  const brought = plugins.flatMap(({ mailTemplates }) => mailTemplates).find(({ name }) => name === template)
+  return brought && { template: brought.name, ...about, data: brought.sample() }
+}
 
 export class PreviewFailed extends Data.TaggedError("PreviewFailed")<{ readonly message: string }> {}
 
 /** Renders a template with sample data as HTML, as the deployment sends it in this language. Default: its language. */
-export const previewMail = ({ deployment, mail }: AppSettings, template: MailTemplate, locale: string | undefined) =>
+export const previewMail = ({ deployment, mail }: AppSettings, template: string, locale: string | undefined) =>
   Effect.try({
     try: () => {
-      const sample: Mail = { ...sampleMails[template], ...locale === undefined ? {} : { locale } }
-      return renderMail(sample, { ...mail, storeName: deployment.storeName }).html
+      const sample = sampleOf(template, deployment.plugins)
+      if (sample === undefined) throw new Error("there is no such template")
+      return renderMail(
+        { ...sample, ...locale === undefined ? {} : { locale } },
+        { ...mail, storeName: deployment.storeName }
+      ).html
     },
     catch: (error) => new PreviewFailed({ message: `The template ${template} failed: ${String(error)}` })
   })

@@ -1,9 +1,9 @@
 import { Context, Layer } from "effect"
 import { headerText, type Mail, type MailOf, type MailTemplate } from "../../domain/mail/Mail.ts"
+import type { MailContent, MailLocales, MailScene, MailWriters, RenderedMail } from "../../domain/mail/MailContent.ts"
 import { addressLines, moneyText, personName } from "../../domain/text/DisplayText.ts"
 import { developmentKeyring, type Keyring } from "../../domain/webhooks/SecretEncryption.ts"
-import { layOut, type MailContent, type MailLocales, type MailScene, type MailWriters } from "./MailContent.ts"
-import type { RenderedMail } from "./MailTransport.ts"
+import { layOut } from "./MailLayout.ts"
 
 export interface MailOptions {
   /** Whether there is a transport: a server, an adapter, or the files of development. */
@@ -51,14 +51,14 @@ const ancestry = (locale: string): ReadonlyArray<string> => {
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"))
 }
 
-/** The writer of a template in the nearest language that has one, and that language. */
+/** The writer of a template in the nearest language that has one, and that language. Throws without one. */
 const writerOf = <T extends MailTemplate>(template: T, locales: MailLocales, wanted: ReadonlyArray<string>) => {
-  for (const locale of wanted.flatMap(ancestry)) {
-    const writer: MailWriters[T] | undefined = locales[locale]?.[template]
+  for (const locale of [...wanted, "en"].flatMap(ancestry)) {
+    const builtIn: Partial<MailWriters> | undefined = locale === "en" ? englishMails : undefined
+    const writer: MailWriters[T] | undefined = locales[locale]?.[template] ?? builtIn?.[template]
     if (writer !== undefined) return { locale, writer }
-    if (locale === "en") break
   }
-  return { locale: "en", writer: englishMails[template] }
+  throw new Error("no installed plugin has this template")
 }
 
 const isWhole = (made: MailContent | RenderedMail): made is RenderedMail => "html" in made

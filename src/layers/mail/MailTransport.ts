@@ -3,12 +3,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { GiveUp } from "../../domain/jobs/Task.ts"
 import type { Mail } from "../../domain/mail/Mail.ts"
-
-export interface RenderedMail {
-  readonly subject: string
-  readonly text: string
-  readonly html: string
-}
+import type { RenderedMail } from "../../domain/mail/MailContent.ts"
 
 export interface MailAttachment {
   readonly fileName: string

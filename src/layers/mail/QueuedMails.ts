@@ -1,8 +1,9 @@
 import { Duration, Effect, Layer, Metric, Option, Schema } from "effect"
+import type { OrderId } from "../../domain/ids/Id.ts"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { Jobs, type NewJob } from "../../domain/jobs/Jobs.ts"
 import { defineTask, GiveUp, type Retries, type Task } from "../../domain/jobs/Task.ts"
-import { isMailAddress, Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
+import { isMailAddress, isPluginMail, Mail, Mails, type MailTemplate } from "../../domain/mail/Mail.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { encryptSecret, type Keyring, openSecret } from "../../domain/webhooks/SecretEncryption.ts"
 import { MailSettings, renderMail } from "./MailTexts.ts"
@@ -28,13 +29,18 @@ const MailJson = Schema.fromJsonString(Mail)
 const encode = Schema.encodeSync(MailJson)
 const decodeMail = Schema.decodeUnknownOption(MailJson)
 
+/** The order that a mail of the core is about. */
+const orderOf = (mail: Mail): OrderId | undefined =>
+  !isPluginMail(mail) && "orderId" in mail.data ? mail.data.orderId : undefined
+
 /** Ties the input to its organization: copied to another one it does not decrypt. */
 const ownerOf = (organizationId: string) => `mail/${organizationId}`
 
 /** The input of the job that sends a mail. */
 export const encryptMail = (keyring: Keyring, mail: Mail): EncryptedMail => {
   const { keyId, text } = encryptSecret(keyring, ownerOf(mail.organizationId), encode(mail))
-  const about = "orderId" in mail.data ? { orderId: mail.data.orderId } : {}
+  const orderId = orderOf(mail)
+  const about = orderId === undefined ? {} : { orderId }
   return { template: mail.template, ...about, keyId, encrypted: text }
 }
 
@@ -73,14 +79,15 @@ export const queuedMailsLayer = Layer.effect(
     const { isOn, keyring, switchedOff } = yield* MailSettings
     const sends = (template: MailTemplate) => isOn && !switchedOff.includes(template)
 
-    const jobOf = (mail: Mail): NewJob => ({
+    const jobOf = (mail: Mail, idempotencyKey?: string): NewJob => ({
       task: sendMailSlug,
       input: encryptMail(keyring, mail),
       options: {
         organizationId: mail.organizationId,
         queue: mailQueue,
         maxAttempts: attemptsOf(mail.template),
-        delayMs: mail.template === "order-confirmation" ? paymentMs : 0
+        delayMs: mail.template === "order-confirmation" ? paymentMs : 0,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey })
       }
     })
 
@@ -90,12 +97,13 @@ export const queuedMailsLayer = Layer.effect(
         ? Effect.succeed(true)
         : Effect.as(Effect.logWarning(`a mail ${mail.template} has no address that can be written to`), false)
 
-    const sendAll = Effect.fn("Mails.sendAll")(function*(mails: ReadonlyArray<Mail>) {
+    const sendAll = Effect.fn("Mails.sendAll")(function*(mails: ReadonlyArray<Mail>, idempotencyKey?: string) {
       const sendable = yield* Effect.filter(mails.filter(({ template }) => sends(template)), addressed)
-      if (sendable.length > 0) yield* Effect.catch(jobs.enqueueAll(sendable.map(jobOf)), Effect.die)
+      const made = sendable.map((mail) => jobOf(mail, idempotencyKey))
+      if (made.length > 0) yield* Effect.catch(jobs.enqueueAll(made), Effect.die)
     })
 
-    return Mails.of({ isOn, sends, sendAll, send: (mail) => sendAll([mail]) })
+    return Mails.of({ isOn, sends, sendAll: (mails) => sendAll(mails), send: (mail, key) => sendAll([mail], key) })
   })
 )
 
@@ -156,12 +164,15 @@ const textsOf = (settings: MailSettings["Service"], run: MailRun, mail: Mail) =>
   })
 
 /** Records the outcome on the order's timeline. A failure here must not send the mail again. */
-const record = (orders: OrderMailRepo["Service"]) => ({ input, jobId }: MailRun, mail: Mail, failure: string | null) =>
-  "orderId" in mail.data
-    ? orders.note({ id: input.mailId ?? jobId, orderId: mail.data.orderId, template: mail.template, failure }).pipe(
-      Effect.catchDefect((defect) => Effect.logWarning("the outcome of a mail could not be recorded", defect))
-    )
-    : Effect.void
+const record =
+  (orders: OrderMailRepo["Service"]) => ({ input, jobId }: MailRun, mail: Mail, failure: string | null) => {
+    const orderId = orderOf(mail)
+    return orderId === undefined
+      ? Effect.void
+      : orders.note({ id: input.mailId ?? jobId, orderId, template: mail.template, failure }).pipe(
+        Effect.catchDefect((defect) => Effect.logWarning("the outcome of a mail could not be recorded", defect))
+      )
+  }
 
 const makeDelivery = Effect.gen(function*() {
   const [jobs, mails, invoices] = [yield* Jobs, yield* Mails, yield* Invoices]

@@ -3,6 +3,7 @@ import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { OrderMailRepo } from "../../domain/mail/OrderMailRepo.ts"
 import { InvoiceMails, orderMails } from "../../domain/mail/OrderMails.ts"
+import { PluginMails } from "../../domain/mail/PluginMails.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { queuedMailsLayer, sendMail } from "../mail/QueuedMails.ts"
 import { carts } from "./carts.ts"
@@ -18,6 +19,7 @@ export const mail = defineModule({
   id: "mail",
   requires: [tenancy, events, jobs, customers, carts, orders, invoices],
   services: Layer.mergeAll(EventSubscribers.add(orderMails), Tasks.add(sendMail), InvoiceMails.layer).pipe(
+    Layer.provideMerge(PluginMails.layer),
     Layer.provideMerge(Layer.merge(queuedMailsLayer, OrderMailRepo.layer))
   ),
   routes: Layer.empty

@@ -3,6 +3,7 @@ import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
+import type { BroughtMail } from "../../domain/mail/PluginMails.ts"
 import type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 import type { Manifest } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
@@ -65,6 +66,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly onEvents?: OnEvents<NoInfer<Services | Used>>
   /** Scopes of API keys by name, as `auth.apiKeyScopes` (docs/access.md); one of that name there wins. */
   readonly keyScopes?: Readonly<Record<string, KeyScopeOption>>
+  /** Mails that it sends by `services.mail.send`, made with `mailTemplate`. */
+  readonly mailTemplates?: ReadonlyArray<BroughtMail>
   /** Payment methods of checkouts, by their `providerId` (docs/payments.md). */
   readonly paymentMethods?: (context: PluginContext) => Listed<PaymentAdapter, NoInfer<Services | Used>>
   /** Tax services; the first one of all plugins serves where the deployment configures none (docs/tax-and-shipping.md). */
@@ -126,6 +129,7 @@ export interface Plugin extends Manifest {
   readonly exports: ReadonlyArray<string>
   readonly uses: ReadonlyArray<string>
   readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
+  readonly mailTemplates: ReadonlyArray<BroughtMail>
   /** Its options, for people. */
   readonly options: ReadonlyArray<OptionRow>
   /** What is wrong with the options that the deployment gives it. */
@@ -176,6 +180,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
     analyticsModels: manifest.analyticsModels ?? (() => []),
     events: manifest.events ?? [],
     keyScopes: manifest.keyScopes ?? {},
+    mailTemplates: manifest.mailTemplates ?? [],
     options: [],
     flaws: [],
     exports,

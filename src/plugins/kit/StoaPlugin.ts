@@ -82,6 +82,8 @@ export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hook
 export * from "../../domain/ids/Id.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export { defineTask, GiveUp, type Task } from "../../domain/jobs/Task.ts"
+export type { MailContent, MailScene } from "../../domain/mail/MailContent.ts"
+export { mailTemplate, type NewPluginMail, type PluginMailTemplate } from "../../domain/mail/PluginMails.ts"
 export { type Database, type StatementParts } from "../../domain/modules/DatabaseRepo.ts"
 export type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 export { statements } from "../../domain/modules/MigrationStatements.ts"

@@ -1,3 +1,4 @@
+import { canonicalLocale } from "../../../layers/mail/MailTexts.ts"
 import { namesOf } from "../events/EventHandler.ts"
 import type { Plugin } from "../Plugin.ts"
 import { isErrorAnswer } from "../routes/ApiError.ts"
@@ -55,6 +56,17 @@ const ofRoles = ({ id, permissions }: Plugin, known: ReadonlyArray<string>): Rea
       `Plugin "${id}": permission "${scope}" names the role "${role}", which this deployment does not have.`
     )
   )
+
+/** A mail is named after its plugin, and its languages are tags as programs write them. */
+const ofMails = ({ id, mailTemplates }: Plugin): ReadonlyArray<string> =>
+  mailTemplates.flatMap(({ name, writers }) => [
+    ...(new RegExp(`^${id}/[a-z][a-z0-9-]*$`).test(name)
+      ? []
+      : [`Plugin "${id}": the name of the mail template "${name}" is not of the form "${id}/name".`]),
+    ...Object.keys(writers).filter((tag) => canonicalLocale(tag) !== tag).map((tag) =>
+      `Plugin "${id}": the mail template "${name}" has texts for "${tag}", which is no language tag such as de or de-AT.`
+    )
+  ])
 
 /** The slug of its task is a name in the database. */
 const maxKey = 200
@@ -115,6 +127,8 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...ofUses(plugins),
   ...doubles(plugins, "The key scope", ({ keyScopes }) => Object.keys(keyScopes)),
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
+  ...plugins.flatMap(ofMails),
+  ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
   ...ofEvents(plugins, core),
   ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
   ...doubles(plugins, "The event", ({ events }) => events, core.events)
