@@ -3,7 +3,7 @@ import { ClusterSchema, Entity, type Envelope, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CurrentActor, currentOrganization, systemActor } from "../domain/access/Actor.ts"
 import { Unavailable } from "../domain/errors/ApiErrors.ts"
-import { EntityId, Uuid } from "../domain/ids/Id.ts"
+import { EntityId, Uuid, WarehouseId } from "../domain/ids/Id.ts"
 import { countReservations, ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import { maxUnits } from "../domain/inventory/StockLevel.ts"
 import { clockTolerance } from "./EntityCall.ts"
@@ -39,6 +39,8 @@ export const ReserveStock = Schema.Struct({
     quantity: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxUnits })),
     title: Schema.String
   })),
+  /** The only warehouse that the units may come from. */
+  warehouseId: Schema.optional(WarehouseId),
   ttlSeconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 31_536_000 })),
   pricing: Schema.String,
   deadline: Schema.Int
@@ -86,6 +88,7 @@ const toStockRequest = ([{ payload }]: Group): StockRequest => ({
   holder: payload.holder,
   pricing: payload.pricing,
   ttlSeconds: payload.ttlSeconds,
+  warehouseId: payload.warehouseId,
   lines: payload.lines.map(({ entityId, quantity, sellableId }) => ({ sellable: sellableId, entityId, quantity }))
 })
 

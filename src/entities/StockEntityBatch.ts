@@ -1,6 +1,6 @@
 import { Effect, Result } from "effect"
 import type { CurrentActor } from "../domain/access/Actor.ts"
-import { EntityId } from "../domain/ids/Id.ts"
+import { EntityId, type WarehouseId } from "../domain/ids/Id.ts"
 import type { ReservationRepo } from "../domain/inventory/ReservationRepo.ts"
 import {
   afterAllocations,
@@ -61,6 +61,8 @@ const maxAttempts = 12
 export interface StockRequest {
   readonly holder: string
   readonly lines: ReadonlyArray<{ readonly sellable: string; readonly entityId: EntityId; readonly quantity: number }>
+  /** All units come from this one; undefined: from any. */
+  readonly warehouseId: WarehouseId | undefined
   readonly ttlSeconds: number
   readonly pricing: string
 }
@@ -176,7 +178,7 @@ class StockEntityBatch {
   #allocate(): Allocated {
     const levels: StockLevels = { get: (sellable) => this.#stock.get(sellable)?.levels }
     const waiting = this.waiting
-    const outcomes = allocateInTurn(waiting.map(({ lines }) => lines), levels)
+    const outcomes = allocateInTurn(waiting, levels)
     const granted = new Map<string, ReadonlyArray<StockAllocation>>()
     const short = new Map<string, StockShort>()
     waiting.forEach(({ holder }, index) => {

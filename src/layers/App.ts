@@ -2,6 +2,7 @@ import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { isIPv6 } from "node:net"
 import { AnalyticsSettings } from "../domain/analytics/AnalyticsRepo.ts"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
+import { CheckoutExtensions } from "../domain/checkout/CheckoutExtension.ts"
 import { DeclaredEvents } from "../domain/events/EventSubscribers.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { ImportExportSettings } from "../domain/import-export/Import.ts"
@@ -64,6 +65,7 @@ const deploymentLayer = (settings: AppSettings) => {
     HealthContributors.layer,
     OrderProjections.layer,
     LinePricings.layer,
+    CheckoutExtensions.layer,
     DeclaredEvents.layerOf(deployment.plugins),
     CatalogSettings.layerOf(deployment.catalog),
     SearchSettings.layerOf(deployment.search),

@@ -8,6 +8,7 @@ import { Catalog } from "../domain/catalog/Catalog.ts"
 import { CatalogReads } from "../domain/catalog/CatalogReads.ts"
 import { Categories } from "../domain/catalog/categories/Categories.ts"
 import { Variants } from "../domain/catalog/variants/Variants.ts"
+import { Quotes } from "../domain/checkout/Quotes.ts"
 import { Customers } from "../domain/customers/Customers.ts"
 import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
 import { Shipments } from "../domain/fulfillment/Shipments.ts"
@@ -45,6 +46,8 @@ const coreServices = Effect.all({
   /** Carts and changes of their lines. */
   cart: Carts,
   checkout: Checkouts,
+  /** Prices of lines and carts, as a checkout would charge them; stores nothing. */
+  quotes: Effect.map(Quotes, ({ quote, shippingRates }) => ({ quote, shippingRates })),
   /** Reads of orders; `change` moves one to another status. */
   orders: Effect.zipWith(Orders, StatusChanges, ({ get, list }, { change }) => ({ get, list, change })),
   /**

@@ -117,7 +117,7 @@ describe("stock allocation", () => {
   })
 
   it("serves first come first served; a refused checkout takes nothing", () => {
-    const requests = [2, 5, 9, 4].map((quantity) => [{ sellable: "shirt", quantity }])
+    const requests = [2, 5, 9, 4].map((quantity) => ({ lines: [{ sellable: "shirt", quantity }] }))
     const outcomes = allocateInTurn(requests, levels)
     assert.deepStrictEqual(outcomes.map(Result.isSuccess), [true, true, false, true])
     assert.deepStrictEqual(outcomes[2], Result.fail({ sellable: "shirt", available: 4, requested: 9 }))
@@ -148,7 +148,7 @@ describe("generated buyers", () => {
         )
       )
       let left = levels
-      for (const [index, outcome] of allocateInTurn(requests, levels).entries()) {
+      for (const [index, outcome] of allocateInTurn(requests.map((lines) => ({ lines })), levels).entries()) {
         const wanted = (sellable: string) =>
           (requests[index] ?? []).reduce((sum, one) => one.sellable === sellable ? sum + one.quantity : sum, 0)
         const fits = sellables.literals.every((sellable) => wanted(sellable) <= (free.get(sellable) ?? 0))

@@ -18,6 +18,7 @@ import { type ShippingPrice, ShippingPrices } from "../shipping/ShippingPrices.t
 import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
+import { type CheckoutTerms, type DecideTerms, noTerms } from "./CheckoutExtension.ts"
 import type { Basket, BasketLine, PricedCart, PricedCartLine, PricingRequest } from "./PricedCart.ts"
 import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "./Totals.ts"
 
@@ -84,15 +85,22 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
       return { buyer, lines, candidates, applied, shipment }
     })
 
+    /** `decide` gives terms that are decided elsewhere; without it all of them are decided here. */
     const price = Effect.fn("CheckoutPricing.price")(
-      function*(cart: Basket, request: PricingRequest, own: CustomerId | null) {
+      function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
         const { applied, buyer, candidates, lines, shipment } = yield* discounted(cart, request, own)
-        const shipped = yield* shipping.priceOf(shipment)
+        const terms = yield* decide({
+          customerId: buyer.customerId,
+          lines: lines.map((line) => Struct.pick(line, ["entityId", "variantId", "metadata", "quantity", "unitPrice"])),
+          subtotal: shipment.subtotalAfterDiscount + applied.discountTotal,
+          discountTotal: applied.discountTotal
+        })
+        const shipped = decidedShipping(terms) ?? (yield* shipping.priceOf(shipment))
         const input = totalsInput(cart.currency, lines, applied, shipped)
         // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
         const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
         const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
-        return assemble(cart, request, buyer, totals, applied, candidates, shipped, tax)
+        return withTerms(assemble(cart, request, buyer, totals, applied, candidates, shipped, tax), terms)
       }
     )
 
@@ -106,6 +114,20 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
 }) {
   static readonly layer = Layer.effect(CheckoutPricing, CheckoutPricing.make)
 }
+
+const decidedShipping = (
+  { shippingBy, shippingMethod, shippingTotal }: CheckoutTerms
+): ShippingPrice | undefined =>
+  shippingTotal === undefined
+    ? undefined
+    : { total: shippingTotal, method: shippingMethod ?? null, rateId: shippingBy ?? null }
+
+const withTerms = (pricedCart: PricedCart, { channel, extensions, warehouseId }: CheckoutTerms): PricedCart => ({
+  ...pricedCart,
+  ...(warehouseId === undefined ? {} : { warehouseId }),
+  ...(extensions === undefined ? {} : { extensions }),
+  ...(channel === undefined ? {} : { metadata: { ...pricedCart.metadata, channel } })
+})
 
 /** Prices the lines by the catalog and the line pricing of plugins, in one statement for all of them. */
 const linePrices = Effect.map(

@@ -1,6 +1,6 @@
 import { Effect, Schema, Struct } from "effect"
 import { ChosenLine, chosenMetadata, Line } from "../carts/Line.ts"
-import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId } from "../ids/Id.ts"
+import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId, WarehouseId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
@@ -102,6 +102,10 @@ export const PinnedTender = Schema.Struct({
 })
 export type PinnedTender = typeof PinnedTender.Type
 
+/** Data of plugins that is kept with a checkout, by their ids. */
+export const CheckoutExtensionData = Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown))
+export type CheckoutExtensionData = typeof CheckoutExtensionData.Type
+
 /**
  * The prices of a checkout. Stored with its stock reservation and read again after a crash: a later price change must not
  * change the authorized amount. New fields are optional with a default, because older values are stored.
@@ -130,6 +134,10 @@ export const PricedCart = Schema.Struct({
   paymentProvider: Schema.optional(Schema.String),
   /** How the total is split over several payments; absent for a single one. They add up to `grandTotal`. */
   tenders: Schema.optional(Schema.Array(PinnedTender)),
+  /** The only warehouse that the stock is taken from. */
+  warehouseId: Schema.optional(WarehouseId),
+  /** What plugins keep with the checkout; it becomes no part of the order. */
+  extensions: Schema.optional(CheckoutExtensionData),
   metadata: Schema.Record(Schema.String, Schema.Unknown)
 })
 export type PricedCart = typeof PricedCart.Type

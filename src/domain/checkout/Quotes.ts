@@ -9,8 +9,9 @@ import type { CartId } from "../ids/Id.ts"
 import { ShippingPrices } from "../shipping/ShippingPrices.ts"
 import { BasketRepo, type SellableSnapshot } from "./BasketRepo.ts"
 import type { LineChange, LineRequest, Quote, QuoteRequest, ShippingQuoteRequest } from "./Checkout.ts"
+import { CheckoutExtensions } from "./CheckoutExtension.ts"
 import { CheckoutPricing } from "./CheckoutPricing.ts"
-import { type Agreement, appliedIn, type Basket, type PricedCart, totalsOf } from "./PricedCart.ts"
+import { type Agreement, appliedIn, type Basket, type PricedCart, type PricingRequest, totalsOf } from "./PricedCart.ts"
 
 class LinesOrCart extends invalid("LinesOrCart", "lineItems", "send either lineItems or a cartId", "required") {}
 class EmptyCart extends invalid("EmptyCart", "cartId", "The cart is empty.", "empty") {}
@@ -37,6 +38,7 @@ class LineVariantRequired extends invalid(
 export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quotes", {
   make: Effect.gen(function*() {
     const [repo, carts, pricing, prices] = yield* Effect.all([BasketRepo, Carts, CheckoutPricing, ShippingPrices])
+    const extensions = yield* CheckoutExtensions
 
     /**
      * The lines of a staff request. Merges equal lines at the catalog price, as a cart does. 404 for an unknown entity
@@ -74,8 +76,15 @@ export class Quotes extends Context.Service<Quotes>()("stoa/domain/checkout/Quot
      * Prices the lines, or those of a cart, exactly as a checkout does, and ignores stock. Fails as `linesOf` does, and
      * with 422 CHECKOUT_FAILED where the checkout's pricing would fail.
      */
-    const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest) {
-      return quoteOf(yield* pricing.price(yield* basketOf(request), request, null))
+    const quote = Effect.fn("Quotes.quote")(function*(request: QuoteRequest & Pick<PricingRequest, "metadata">) {
+      const decide = extensions.decide({
+        checkoutId: null,
+        cartId: request.cartId ?? null,
+        currency: request.currency,
+        shippingAddress: request.shippingAddress ?? null,
+        metadata: request.metadata ?? {}
+      })
+      return quoteOf(yield* pricing.price(yield* basketOf(request), request, null, decide))
     })
 
     /**

@@ -155,15 +155,27 @@ export const afterAllocations = (
   return next
 }
 
+/** The levels of one warehouse, or of all of them. */
+const within = (levels: StockLevels, warehouseId: WarehouseId | undefined): StockLevels =>
+  warehouseId === undefined
+    ? levels
+    : { get: (sellable) => levels.get(sellable)?.filter((level) => level.warehouseId === warehouseId) }
+
+/** What a checkout wants, and the only warehouse that it may come from. */
+export interface StockDemands {
+  readonly lines: ReadonlyArray<StockDemand>
+  readonly warehouseId?: WarehouseId | undefined
+}
+
 /** Serves checkouts in order of arrival; a refused one takes nothing (contract 3.6). */
 export const allocateInTurn = (
-  requests: ReadonlyArray<ReadonlyArray<StockDemand>>,
+  requests: ReadonlyArray<StockDemands>,
   levels: StockLevels
 ): ReadonlyArray<Result.Result<ReadonlyArray<StockAllocation>, StockShort>> => {
   const changed = new Map<string, ReadonlyArray<WarehouseStock>>()
   const open: StockLevels = { get: (sellable) => changed.get(sellable) ?? levels.get(sellable) }
-  return requests.map((lines) => {
-    const outcome = allocateStock(lines, open)
+  return requests.map(({ lines, warehouseId }) => {
+    const outcome = allocateStock(lines, within(open, warehouseId))
     if (Result.isSuccess(outcome)) {
       for (const [sellable, left] of afterAllocations(open, outcome.success)) changed.set(sellable, left)
     }

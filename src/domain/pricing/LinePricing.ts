@@ -1,7 +1,7 @@
-import { Cause, Context, Data, Effect, Exit, Layer, Option, Schema } from "effect"
+import { Context, Data, Effect, Layer, Option, Schema } from "effect"
 import { CurrentActor } from "../access/Actor.ts"
-import { wasCutOff } from "../errors/Transience.ts"
-import { HookRefusal } from "../hooks/Hook.ts"
+import type { HookRefusal } from "../hooks/Hook.ts"
+import { askPlugin } from "../hooks/PluginCall.ts"
 import type { CustomerId, EntityId, VariantId } from "../ids/Id.ts"
 import { perUnit, PriceSteps } from "./PriceSteps.ts"
 
@@ -41,8 +41,6 @@ export type SteppedLine<L extends LineToPrice> = L & { readonly addedSteps?: Pri
 
 const decode = Schema.decodeUnknownEffect(Schema.Array(PriceSteps))
 
-const timeLimit = "10 seconds"
-
 const broken = (cause: unknown) =>
   Effect.andThen(
     Effect.logError("the line pricing of a plugin is broken", cause),
@@ -51,13 +49,11 @@ const broken = (cause: unknown) =>
 
 /** The steps of one plugin. A mistake of its code is logged; the shopper sees the text of a refusal only. */
 const ask = Effect.fnUntraced(function*(pricing: LinePricing, request: LinesToPrice) {
-  const exit = yield* Effect.exit(Effect.timeout(Effect.suspend(() => pricing(request)), timeLimit))
-  if (Exit.isFailure(exit)) {
-    const error = Cause.squash(exit.cause)
-    if (error instanceof HookRefusal) return yield* new LinePricingFailed({ message: error.message })
-    return yield* wasCutOff(error) ? Effect.die(error) : broken(exit.cause)
-  }
-  const steps = yield* Effect.catch(decode(exit.value), broken)
+  const answer = yield* askPlugin(() => pricing(request), {
+    broken,
+    refused: (message) => new LinePricingFailed({ message })
+  })
+  const steps = yield* Effect.catch(decode(answer), broken)
   const isUsable = steps.length === request.lines.length &&
     steps.flat().every(({ amountPerLine = 0, amountPerUnit = 0, taxable }) =>
       taxable !== false || (amountPerUnit >= 0 && amountPerLine >= 0)

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Record, type Scope } from "effect"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
+import type { CheckoutExtension } from "../../domain/checkout/CheckoutExtension.ts"
 import type { Hook } from "../../domain/hooks/Hook.ts"
 import type { Task } from "../../domain/jobs/Task.ts"
 import type { BroughtMail } from "../../domain/mail/PluginMails.ts"
@@ -82,6 +83,10 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly linePricing?: (
     context: PluginContext
   ) => LinePricing | Effect.Effect<LinePricing, never, NoInfer<Services | Used>>
+  /** Decides shipping, warehouse and channel of checkouts, and learns how they end (`CheckoutExtension`). */
+  readonly checkoutExtension?: (
+    context: PluginContext
+  ) => CheckoutExtension | Effect.Effect<CheckoutExtension, never, NoInfer<Services | Used>>
 }
 
 /** What a plugin needs of the process to be installed. */
@@ -104,6 +109,7 @@ export interface InstalledPlugin {
   readonly routes: ReadonlyArray<BuiltRoute>
   readonly orderProjection: OrderProjection | undefined
   readonly linePricing: LinePricing | undefined
+  readonly checkoutExtension: CheckoutExtension | undefined
   /** By the keys of `onEvents`. */
   readonly onEvents: Readonly<Record<string, InstalledSubscription>>
   readonly exported: Context.Context<never>
@@ -208,7 +214,8 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
         exported: exportedOf(own, exports),
         onEvents: Record.map(manifest.onEvents ?? {}, (one) => subscriptionWith(one, services)),
         orderProjection: yield* given(manifest.orderProjection?.(context), services),
-        linePricing: yield* given(manifest.linePricing?.(context), services)
+        linePricing: yield* given(manifest.linePricing?.(context), services),
+        checkoutExtension: yield* given(manifest.checkoutExtension?.(context), services)
       }
     })
   }

@@ -64,6 +64,12 @@ export {
 } from "../../domain/access/Actor.ts"
 export type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 export type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
+export type {
+  CheckoutDecision,
+  CheckoutExtension,
+  CheckoutToDecide,
+  EndedCheckout
+} from "../../domain/checkout/CheckoutExtension.ts"
 export {
   BadRequest,
   CheckoutFailed,

@@ -13,7 +13,7 @@ import { type CapturedPart, type CaptureShare, captureShares, keyAt } from "../.
 import { CaptureRepo, type DueCapture } from "../../domain/payments/CaptureRepo.ts"
 import { type PaymentAdapter, PaymentCaptureFailed, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
-import { cancelOrder, captureKey, isCaptured, voidPayments } from "./CheckoutPayment.ts"
+import { cancelOrder, captureKey, isCaptured, tellFailure, voidPayments } from "./CheckoutPayment.ts"
 import { passing } from "./Checkouts.ts"
 
 class CancelledMeanwhile extends conflict("CancelledMeanwhile", "The order was cancelled while it was captured.") {}
@@ -198,7 +198,11 @@ const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
   // A run that captured may have died before it delivered. Its provider reports one payment, not the order's.
   const finish = order.tenders.length > 1 ? conclude : deliver
   if (order.amountCaptured !== null) return yield* Effect.as(finish(order), "captured" as const)
-  if (order.status === "cancelled") return "nothing-to-capture" as const
+  if (order.status === "cancelled") {
+    // An earlier run may have died before it informed the plugins.
+    yield* tellFailure(orderId)
+    return "nothing-to-capture" as const
+  }
   const asked = yield* askedFor(stored, captureShares(stored.payments, order.grandTotal))
   const undoPayment = voidAll(asked)
   const { captured, refusal } = yield* captureShared(asked, 0)

@@ -3,6 +3,7 @@ import { ClusterSchema } from "effect/cluster"
 import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
 import { CartNotFound } from "../../domain/carts/Cart.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
+import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import type { ClaimedCart } from "../../domain/checkout/CheckoutStatements.ts"
 import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
@@ -95,6 +96,7 @@ export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: 
       quantity,
       title
     })),
+    warehouseId: pricedCart.warehouseId,
     ttlSeconds: (yield* StoreSettings).holdSeconds,
     pricing: yield* encodePricedCart(pricedCart)
   }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error)))
@@ -170,7 +172,14 @@ export const createOrder = Effect.fn("Checkout.create")(
 /** Prices the cart, runs the hooks and reserves the stock. A priced cart that an earlier run stored wins. */
 const priceAndReserve = Effect.fn("Checkout.reserve")(function*(payload: CheckoutPayload, cart: ClaimedCart) {
   const { checkoutId, request } = payload
-  const priced = yield* (yield* CheckoutPricing).price(cart, request, payload.customerId)
+  const decide = (yield* CheckoutExtensions).decide({
+    checkoutId,
+    cartId: request.cartId,
+    currency: request.currency,
+    shippingAddress: request.shippingAddress ?? null,
+    metadata: request.metadata ?? {}
+  })
+  const priced = yield* (yield* CheckoutPricing).price(cart, request, payload.customerId, decide)
   const allowed = yield* beforePayment(payload, priced)
   const tenders = yield* splitTotal(payload, allowed)
   const pricedCart = tenders === undefined
@@ -254,6 +263,9 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
   const { order } = stored
   const priced = yield* pinned(payload)
   const rejected = priced?.rejectedCodes ?? []
+  // The run that died may not have informed the plugins.
+  const created = (current: Order) =>
+    Effect.flatMap(CheckoutExtensions, (extensions) => extensions.created(current, priced?.extensions))
   const payments = yield* paymentsOf(payload, {
     ...order,
     paymentProvider: stored.payments.at(-1)?.provider,
@@ -266,6 +278,7 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     if (order.status === "cancelled") yield* (yield* BasketRepo).release(payload.request.cartId, payload.checkoutId)
     const secret = yield* clientSecretOf(payments)
     const delivered = yield* (yield* Fulfillments).deliver(order)
+    yield* created(delivered)
     return yield* finish(delivered, secret, yield* afterOrder(delivered), rejected)
   }
   if (order.status === "cancelled") {
@@ -278,9 +291,11 @@ const resume = Effect.fn("Checkout.resume")(function*(payload: CheckoutPayload) 
     // answers differently.
     const paid = yield* cancelOrder(orderOf(payload), undoPayment)
     if (paid === undefined) return yield* authorizationFailed(authorized.failure)
+    yield* created(paid)
     return yield* finish(paid, null, yield* afterOrder(paid), rejected)
   }
   const intents = authorized.success
+  yield* created(order)
   const hookErrors = yield* afterOrder(order)
   const paid = yield* pay(payload, order, payments, intents)
   return yield* finish(paid, mainIntent(intents).clientSecret, hookErrors, rejected)
@@ -305,6 +320,7 @@ const purchase = Effect.fn("Checkout.purchase")(function*(payload: CheckoutPaylo
     Effect.tapError(() => releaseCheckout(payload, () => voidPayments(payments, intents.map(({ id }) => id))))
   )
   yield* passing("created")
+  yield* (yield* CheckoutExtensions).created(order, pricedCart.extensions)
   const hookErrors = yield* afterOrder(order)
   const paid = yield* pay(payload, order, payments, intents)
   return yield* finish(paid, main.clientSecret, hookErrors, pricedCart.rejectedCodes)

@@ -1,5 +1,6 @@
 import { Data, Effect, Result } from "effect"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
+import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
 import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
@@ -148,6 +149,15 @@ export const voidAuthorized = (payments: ReadonlyArray<CheckoutTender>, { author
  * read the rows. In the other order, a run after a crash could create an order with the payment that is being voided.
  */
 
+/** Tells the extensions of plugins that a checkout failed; a run that follows a crash tells it again. */
+export const tellFailure = Effect.fn("Checkout.tellFailure")(function*(checkoutId: OrderId, known?: PinnedHold) {
+  const extensions = yield* CheckoutExtensions
+  if (!extensions.any()) return
+  const hold = known ?? (yield* (yield* ReservationRepo).holds([checkoutId]))[0]
+  const pinned = hold === undefined || hold.pricing === "null" ? undefined : yield* decodePricedCart(hold.pricing)
+  yield* extensions.failed(checkoutId, pinned?.extensions)
+})
+
 /**
  * Ends a checkout without an order: releases its stock, undoes its payment and releases the cart. `undoPayment` gets the
  * hold. Dies if another run created the order meanwhile; the repetition then finds that order.
@@ -164,6 +174,7 @@ export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R
   yield* passing("undone")
   yield* undoPayment(hold)
   yield* passing("undone")
+  yield* tellFailure(checkoutId, hold)
   yield* (yield* BasketRepo).release(request.cartId, checkoutId)
 })
 
@@ -224,5 +235,6 @@ export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
   yield* passing("undone")
   yield* undoPayment
   yield* passing("undone")
+  yield* tellFailure(orderId)
   return undefined
 })

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { CheckoutExtensions } from "../../../domain/checkout/CheckoutExtension.ts"
 import { Hooks } from "../../../domain/hooks/Hooks.ts"
 import { type Task, Tasks } from "../../../domain/jobs/Task.ts"
 import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
@@ -12,11 +13,12 @@ import type { InstalledPlugin } from "../Plugin.ts"
 /** Gives what a plugin brought to the modules of the core that ask for it. Fails with a sentence when a name is taken. */
 export const registration = Effect.gen(function*() {
   const [hooks, tasks, payments] = yield* Effect.all([Hooks, Tasks, PaymentAdapters])
-  const [taxes, rates, projections, pricings] = yield* Effect.all([
+  const [taxes, rates, projections, pricings, checkouts] = yield* Effect.all([
     TaxAdapters,
     RateAdapters,
     OrderProjections,
-    LinePricings
+    LinePricings,
+    CheckoutExtensions
   ])
   /** Whose a task is, by its slug. */
   const owners = new Map<string, string>()
@@ -47,5 +49,6 @@ export const registration = Effect.gen(function*() {
     yield* rates.register(installed.shippingAdapters)
     if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
     if (installed.linePricing !== undefined) yield* pricings.register(installed.linePricing)
+    if (installed.checkoutExtension !== undefined) yield* checkouts.register(plugin, installed.checkoutExtension)
   })
 })

@@ -1,0 +1,162 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { CurrentActor, systemActor } from "../access/Actor.ts"
+import { CheckoutFailed } from "../errors/ApiErrors.ts"
+import type { HookRefusal } from "../hooks/Hook.ts"
+import { askPlugin, tellPlugin } from "../hooks/PluginCall.ts"
+import { type CartId, type CustomerId, type EntityId, type OrderId, type VariantId, WarehouseId } from "../ids/Id.ts"
+import type { Order } from "../orders/Order.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import { keyText, StorableObject, Text } from "../text/Storable.ts"
+import type { ShippingAddress } from "./Checkout.ts"
+import type { CheckoutExtensionData } from "./PricedCart.ts"
+
+/** A cart after promotions and before shipping and tax, as it is checked out or quoted. Amounts in minor units. */
+export interface CheckoutToDecide {
+  readonly organizationId: string
+  /** The id that the order will have; null for a quote, which leads to nothing. */
+  readonly checkoutId: OrderId | null
+  /** Null for a quote of lines without a cart. */
+  readonly cartId: CartId | null
+  readonly currency: string
+  readonly customerId: CustomerId | null
+  readonly shippingAddress: ShippingAddress | null
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly subtotal: number
+  readonly discountTotal: number
+  readonly lines: ReadonlyArray<{
+    readonly entityId: EntityId
+    readonly variantId: VariantId | null
+    readonly metadata: Readonly<Record<string, unknown>>
+    readonly quantity: number
+    readonly unitPrice: number
+  }>
+}
+
+/** What a plugin decides of a checkout; what it leaves out is decided as without it. */
+export const CheckoutDecision = Schema.Struct({
+  /** Minor units. Rates are then not asked; `shippingMethod` is their name for the order. */
+  shippingTotal: Schema.optionalKey(Amount),
+  shippingMethod: Schema.optionalKey(Text),
+  /** The stock is taken from this warehouse only. */
+  warehouseId: Schema.optionalKey(WarehouseId),
+  /** `metadata.channel` of the order. */
+  channel: Schema.optionalKey(keyText(64)),
+  /** Kept with the checkout for the plugin; readers of the order do not see it. */
+  data: Schema.optionalKey(StorableObject)
+})
+export type CheckoutDecision = typeof CheckoutDecision.Type
+
+/** A checkout that has ended; `data` is what the plugin kept, null when that was not stored. */
+export interface EndedCheckout {
+  readonly organizationId: string
+  readonly checkoutId: OrderId
+  readonly data: Readonly<Record<string, unknown>> | null
+}
+
+/** Takes part in checkouts (`checkoutExtension` of a plugin, docs/plugins.md). */
+export interface CheckoutExtension {
+  /**
+   * Asked before `checkout.beforePayment`, and for quotes. A checkout whose process dies is asked again: decide the same by
+   * its id; the first decision that was stored counts. Acts as the shopper. A `HookRefusal` fails the checkout with its text.
+   */
+  readonly decide: (
+    checkout: CheckoutToDecide
+  ) => Effect.Effect<CheckoutDecision | undefined, HookRefusal, CurrentActor>
+  /** After the transaction that created the order and before the capture; at least once. Acts as the system. */
+  readonly created?: (
+    checkout: EndedCheckout & { readonly order: Order }
+  ) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * The checkout failed after `decide` was asked, also one with a created order that could not be paid. Part of its
+   * compensation: at least once, also when the process dies. Acts as the system.
+   */
+  readonly failed?: (checkout: EndedCheckout) => Effect.Effect<void, never, CurrentActor>
+}
+
+/** What the plugins decided together. */
+export interface CheckoutTerms extends Omit<CheckoutDecision, "data"> {
+  /** The plugin that decided `shippingTotal`: the id of the rate for readers of the order. */
+  readonly shippingBy?: string
+  readonly extensions?: CheckoutExtensionData
+}
+
+/** What pricing knows of a cart before shipping. */
+type PricedForTerms = Pick<CheckoutToDecide, "customerId" | "discountTotal" | "lines" | "subtotal">
+
+/** Decides terms of a cart that is being priced; 422 when a plugin refuses. */
+export type DecideTerms = (priced: PricedForTerms) => Effect.Effect<CheckoutTerms, CheckoutFailed, CurrentActor>
+
+/** Nothing is decided outside of the pricing. */
+export const noTerms: DecideTerms = () => Effect.succeed({})
+
+const decode = Schema.decodeUnknownEffect(Schema.UndefinedOr(CheckoutDecision))
+
+const refused = (message: string) => CheckoutFailed.of(message)
+
+const broken = (cause: unknown) =>
+  Effect.andThen(
+    Effect.logError("the checkout extension of a plugin is broken", cause),
+    Effect.fail(refused("The checkout could not be completed. Try again later."))
+  )
+
+const makeExtensions = () => {
+  const extensions: Array<CheckoutExtension & { readonly plugin: string }> = []
+
+  const decided = Effect.fnUntraced(function*(
+    before: CheckoutTerms,
+    { decide, plugin }: typeof extensions[number],
+    checkout: CheckoutToDecide
+  ) {
+    const answer = yield* askPlugin(() => decide(checkout), { broken, refused })
+    const { data, ...terms } = (yield* Effect.catch(decode(answer), broken)) ?? {}
+    const after: CheckoutTerms = {
+      ...terms,
+      ...(terms.shippingTotal === undefined ? {} : { shippingBy: plugin }),
+      ...before,
+      ...(data === undefined ? {} : { extensions: { ...before.extensions, [plugin]: data } })
+    }
+    return after
+  })
+
+  /** Tells each plugin, as the system of the actor's organization. */
+  const tell = (
+    name: "created" | "failed",
+    checkoutId: OrderId,
+    data: CheckoutExtensionData | undefined,
+    call: (one: CheckoutExtension, ended: EndedCheckout) => Effect.Effect<void, never, CurrentActor> | undefined
+  ) =>
+    Effect.flatMap(CurrentActor, ({ organizationId }) =>
+      Effect.forEach(extensions, (one) =>
+        tellPlugin(
+          `\`checkoutExtension.${name}\``,
+          () => call(one, { organizationId, checkoutId, data: data?.[one.plugin] ?? null }) ?? Effect.void
+        ).pipe(Effect.provideService(CurrentActor, systemActor(organizationId))), { discard: true }))
+
+  return {
+    /** Adds one while the process starts. */
+    register: (plugin: string, extension: CheckoutExtension) =>
+      Effect.sync(() => void extensions.push({ ...extension, plugin })),
+    any: () => extensions.length > 0,
+    /** The terms of a checkout or quote: of several plugins the first that decides a field wins. */
+    decide: (checkout: Omit<CheckoutToDecide, "organizationId" | keyof PricedForTerms>): DecideTerms => (priced) =>
+      Effect.flatMap(CurrentActor, ({ organizationId }) =>
+        Effect.reduce(
+          extensions,
+          (): CheckoutTerms => ({}),
+          (terms, one) => decided(terms, one, { ...checkout, ...priced, organizationId })
+        )),
+    created: (order: Order, data: CheckoutExtensionData | undefined) =>
+      tell("created", order.id, data, ({ created }, ended) => created?.({ ...ended, order })),
+    failed: (checkoutId: OrderId, data: CheckoutExtensionData | undefined) =>
+      tell("failed", checkoutId, data, ({ failed }, ended) => failed?.(ended))
+  }
+}
+
+/** The checkout extensions of the plugins of this process; nothing is called and no statement sent without one. */
+export class CheckoutExtensions
+  extends Context.Service<CheckoutExtensions>()("stoa/domain/checkout/CheckoutExtensions", {
+    make: Effect.sync(makeExtensions)
+  })
+{
+  static readonly layer = Layer.effect(CheckoutExtensions, CheckoutExtensions.make)
+}
