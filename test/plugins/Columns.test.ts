@@ -4,6 +4,7 @@ import {
   date,
   decimal,
   definePlugin,
+  fieldsOf,
   group,
   idOf,
   inputOf,
@@ -186,6 +187,9 @@ describe("a column", () => {
     assert.throws(() => list(secret), "cannot be a list")
     assert.throws(() => list(timestamp), "cannot be a list")
     assert.throws(() => secret.unique(), "has no default")
+    const fields = Object.keys(fieldsOf(shifts))
+    assert.includeMembers(fields, ["id", "organizationId", "day", "updatedAt"])
+    assert.notInclude(fields, "token")
     assert.throws(() => inputOf(shifts, { required: [String("nothing") as "day"] }), "no column \"nothing\"")
   })
 

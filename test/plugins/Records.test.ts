@@ -1,5 +1,5 @@
 import { assert, describe, expectTypeOf, it, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Exit } from "effect"
 import { randomUUID } from "node:crypto"
 import { document, integer, machine, numbers, oneOf, PluginDatabase, table, text, timestamp } from "stoa/plugin"
 import type { MovesOf, StateColumnOf } from "../../src/plugins/kit/records/Machine.ts"
@@ -150,6 +150,25 @@ tables("a machine", (it) => {
       const emitted = yield* db.sql`select 1 from outbox_events where type = 'purchasing.approved'
         and entity_id = ${head.id}`
       assert.strictEqual(emitted.length, 0)
+    }).pipe(inDefault))
+
+  it.effect("locks a row that can make a move, and answers 422 and 404 as the move does", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const { head } = yield* create()
+      assert.deepStrictEqual(yield* purchaseOrder.lock(db, "approve", head.id), head)
+      const codes = yield* Effect.forEach([head.id, randomUUID()], (id) =>
+        Effect.map(Effect.flip(purchaseOrder.lock(db, "send", id)), ({ error }) => [error.code, error.message]))
+      assert.deepStrictEqual(codes, [
+        ["INVALID_TRANSITION", `This change is not possible: status is "draft" and cannot become "sent".`],
+        ["NOT_FOUND", "Purchase order not found."]
+      ])
+      // Of two that lock it, the second one sees what the first one did.
+      const approve = db.transaction(
+        Effect.andThen(purchaseOrder.lock(db, "approve", head.id), purchaseOrder.move(db, "approve", head.id))
+      )
+      const both = yield* Effect.forEach([approve, approve], Effect.exit, { concurrency: 2 })
+      assert.strictEqual(both.filter(Exit.isSuccess).length, 1)
     }).pipe(inDefault))
 
   it.effect("leaves the row as it is when its event is not one of the plugin's", () =>

@@ -42,7 +42,7 @@ export { rowJson } from "./tables/TableRowsRepo.ts"
 export type { Where, Which } from "./tables/TableWhereRepo.ts"
 
 export { document, type DocumentRow, type Documents } from "./records/Document.ts"
-export { type InputOf, inputOf } from "./records/InputOf.ts"
+export { fieldsOf, type InputOf, inputOf } from "./records/InputOf.ts"
 export { type Machine, machine } from "./records/Machine.ts"
 export { type NumberParts, type Numbers, numbers } from "./records/Numbers.ts"
 export { type Owned, ownedBy } from "./records/OwnedBy.ts"

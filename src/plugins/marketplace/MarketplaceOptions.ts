@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Schema } from "effect"
 import { code, option, setting } from "stoa/plugin"
 import type { PayoutAdapter } from "./payouts/PayoutAdapter.ts"
 
@@ -70,8 +70,3 @@ export const MarketplaceSettings = Schema.Struct({
   autoDeliverAfterDays: setting(count, 14, "Days after which what was shipped counts as delivered; 0: never by itself")
 })
 export type MarketplaceSettings = typeof MarketplaceSettings.Type
-
-/** The settings, for the services of the plugin. */
-export class MarketplaceOptions
-  extends Context.Service<MarketplaceOptions, MarketplaceSettings>()("stoa/plugins/marketplace/MarketplaceOptions")
-{}

@@ -1,37 +1,36 @@
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { pluginWith } from "stoa/plugin"
 import { vendorModels } from "./analytics/VendorModels.ts"
-import { commissionModule } from "./commissions/CommissionModule.ts"
-import { disputeModule } from "./disputes/DisputeModule.ts"
-import { documentModule } from "./documents/DocumentModule.ts"
-import { ledgerModule } from "./ledger/LedgerModule.ts"
-import { MarketplaceOptions, MarketplaceSettings } from "./MarketplaceOptions.ts"
-import { memberModule } from "./members/MemberModule.ts"
-import { Parties } from "./parties/Parties.ts"
-import { payoutModule } from "./payouts/PayoutModule.ts"
-import { performanceModule } from "./performance/PerformanceModule.ts"
-import { productModule } from "./products/ProductModule.ts"
-import { SubOrderRefunds } from "./refunds/SubOrderRefunds.ts"
-import { returnModule } from "./returns/ReturnModule.ts"
-import { reviewModule } from "./reviews/ReviewModule.ts"
-import { Reconcile } from "./suborders/Reconcile.ts"
-import { subOrderModule } from "./suborders/SubOrderModule.ts"
-import { vendorModule } from "./vendors/VendorModule.ts"
-
-/** In the order in which their tables refer to one another. */
-const modules = [
-  vendorModule,
-  productModule,
-  memberModule,
-  documentModule,
-  commissionModule,
-  subOrderModule,
-  ledgerModule,
-  payoutModule,
-  disputeModule,
-  returnModule,
-  reviewModule
-]
+import { commissionRoutes } from "./commissions/CommissionRoutes.ts"
+import { commissionRules } from "./commissions/CommissionRule.ts"
+import { disputes } from "./disputes/Dispute.ts"
+import { disputeRoutes } from "./disputes/DisputeRoutes.ts"
+import { documentRoutes } from "./documents/VendorDocumentRoutes.ts"
+import { vendorDocuments } from "./documents/VendorDocuments.ts"
+import { adjustments, ledgerEntries, vendorAccounts } from "./ledger/Ledger.ts"
+import { ledgerRoutes } from "./ledger/LedgerRoutes.ts"
+import { Market } from "./Market.ts"
+import { MarketplaceSettings } from "./MarketplaceOptions.ts"
+import { memberMigrations } from "./members/migrations.ts"
+import { memberRoutes } from "./members/VendorMemberRoutes.ts"
+import { vendorMembers } from "./members/VendorMembers.ts"
+import { payoutPeriods, payouts } from "./payouts/Payout.ts"
+import { payoutRoutes } from "./payouts/PayoutRoutes.ts"
+import { performanceRoutes } from "./performance/PerformanceRoutes.ts"
+import { productHooks } from "./products/ProductHooks.ts"
+import { vendorEntities } from "./products/VendorProduct.ts"
+import { productRoutes } from "./products/VendorProductRoutes.ts"
+import { returns } from "./returns/Return.ts"
+import { returnRoutes } from "./returns/ReturnRoutes.ts"
+import { reviewRoutes } from "./reviews/ReviewRoutes.ts"
+import { reviews } from "./reviews/Reviews.ts"
+import { subOrderProjection } from "./suborders/Reconcile.ts"
+import { subOrderLines, subOrders } from "./suborders/SubOrder.ts"
+import { subOrderRoutes } from "./suborders/SubOrderRoutes.ts"
+import { subOrderHooks } from "./suborders/SubOrders.ts"
+import { marketplaceTasks } from "./Tasks.ts"
+import { vendors, vendorSecrets } from "./vendors/Vendor.ts"
+import { vendorRoutes } from "./vendors/VendorRoutes.ts"
 
 /** Several vendors sell through one store (contract, plugins §1): `plugins: [marketplace({ … })]`. */
 export const marketplace = pluginWith("marketplace", MarketplaceSettings, (settings) => ({
@@ -41,39 +40,43 @@ export const marketplace = pluginWith("marketplace", MarketplaceSettings, (setti
     { scope: "marketplace:read", description: "See vendors, sub-orders, payouts and disputes" },
     { scope: "marketplace:vendor", description: "Act for the own vendor" }
   ],
-  migrations: memberModule.migrations,
-  schema: () => modules.map(({ tables }) => tables).flat(),
+  migrations: memberMigrations,
+  schema: () => [
+    vendors,
+    vendorSecrets,
+    vendorEntities,
+    vendorMembers,
+    vendorDocuments,
+    commissionRules,
+    subOrders,
+    subOrderLines,
+    vendorAccounts,
+    ledgerEntries,
+    adjustments,
+    payouts,
+    payoutPeriods,
+    disputes,
+    returns,
+    reviews
+  ],
   events: ["vendor.approved", "suborder.shipped", "payout.completed", "dispute.resolved"],
-  layer: Layer.mergeAll(
-    vendorModule.layer,
-    productModule.layer,
-    memberModule.layer,
-    documentModule.layer,
-    subOrderModule.layer,
-    payoutModule.layer,
-    disputeModule.layer,
-    returnModule.layer,
-    reviewModule.layer,
-    performanceModule.layer
-  ).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(commissionModule.layer, ledgerModule.layer, Parties.layer, SubOrderRefunds.layer)
-    ),
-    Layer.provideMerge(Layer.succeed(MarketplaceOptions, settings))
-  ),
-  hooks: ({ db }) => Effect.map(productModule.hooks, (hooks) => [...hooks, ...subOrderModule.hooks(db)]),
-  routes: () => [...modules, performanceModule].map(({ routes }) => routes).flat(),
+  layer: Market.layer(settings),
+  hooks: ({ db }) => Effect.map(productHooks, (hooks) => [...hooks, ...subOrderHooks(db)]),
+  routes: () => [
+    ...vendorRoutes,
+    ...productRoutes,
+    ...memberRoutes,
+    ...documentRoutes,
+    ...commissionRoutes,
+    ...subOrderRoutes,
+    ...ledgerRoutes,
+    ...payoutRoutes,
+    ...disputeRoutes,
+    ...returnRoutes,
+    ...reviewRoutes,
+    ...performanceRoutes
+  ],
   analyticsModels: () => vendorModels,
-  tasks: () =>
-    Effect.map(
-      Effect.all([
-        payoutModule.tasks,
-        subOrderModule.tasks,
-        disputeModule.tasks,
-        returnModule.tasks,
-        performanceModule.tasks
-      ]),
-      (tasks) => tasks.flat()
-    ),
-  orderProjection: () => Reconcile
+  tasks: () => marketplaceTasks,
+  orderProjection: () => subOrderProjection
 }))

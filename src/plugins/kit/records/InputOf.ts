@@ -1,5 +1,7 @@
 import { Schema } from "effect"
-import type { ColumnsOf, GivenOf, Simplify, Table, ValuesOf } from "../tables/Table.ts"
+import { Uuid } from "../../../domain/ids/Id.ts"
+import { Time } from "../../../domain/pricing/Bounds.ts"
+import type { Columns, ColumnsOf, GivenOf, SecretsOf, Simplify, Table, ValuesOf } from "../tables/Table.ts"
 
 type NameOf<T> = keyof ColumnsOf<T> & string
 
@@ -59,4 +61,23 @@ export function inputOf(
     return facts?.nullable === false && facts.fallback === undefined
   })
   return inputSchema(table, new Set(required), names.filter((name) => !required.includes(name)))
+}
+
+const added = { id: Uuid, createdAt: Time }
+const addedToOrganization = { ...added, organizationId: Schema.String, updatedAt: Time }
+
+/** The fields of `fieldsOf`. */
+export type FieldsOf<C extends Columns, Kind> = Simplify<
+  & { readonly [K in Exclude<keyof C, SecretsOf<C>>]: C[K]["schema"] }
+  & (Kind extends "organization" ? typeof addedToOrganization : typeof added)
+>
+
+/** The fields of a row as the API shows it, to be a part of another shape: `Schema.Struct({ ...fieldsOf(orders), lines })`. */
+export const fieldsOf = <C extends Columns, Kind extends "organization" | "child">(
+  { columns, kind }: Table<C, Kind>
+): FieldsOf<C, Kind> => {
+  const shown = Object.entries(columns).filter(([, { facts }]) => !facts.isSecret)
+  const own = Object.fromEntries(shown.map(([name, { schema }]) => [name, schema]))
+  // The fields are made of the columns that the type is made of.
+  return Object.assign({ ...(kind === "organization" ? addedToOrganization : added) }, own) as FieldsOf<C, Kind>
 }

@@ -4,7 +4,7 @@ import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "..
 import { notFound } from "../../../domain/errors/ErrorKinds.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import type { ChangeOf, ColumnsOf, RowOf, Table } from "../tables/Table.ts"
-import { RowNotFound } from "../tables/TableHandle.ts"
+import { notInState, RowNotFound } from "../tables/TableHandle.ts"
 import type { Where, Which } from "../tables/TableWhereRepo.ts"
 
 type Keys<T> = keyof ColumnsOf<T> & keyof RowOf<T> & string
@@ -56,6 +56,15 @@ export interface Machine<T, Name extends string> {
     which: Which<T>,
     change?: ChangeOf<T>
   ) => Effect.Effect<RowOf<T>, Refused, CurrentActor>
+  /**
+   * Locks a row that can make the move until the caller's transaction ends, for what has to be known or done before it.
+   * 404 without the row, 422 INVALID_TRANSITION from a state that the move does not begin at.
+   */
+  readonly lock: (
+    db: PluginDatabase["Service"],
+    name: Name,
+    which: Which<T>
+  ) => Effect.Effect<RowOf<T>, NotFound | InvalidTransition, CurrentActor>
 }
 
 class RecordNotFound extends notFound("Record", (noun: string) => `${noun} not found.`) {}
@@ -93,18 +102,29 @@ export const machine = <
     return yield* db.table(table).update(which, whole, { [state]: { in: from } } as Where<T>)
   })
 
+  const named = (name: string) =>
+    byName[name] === undefined
+      ? Effect.die(new Error(`A ${noun} has no move "${name}".`))
+      : Effect.succeed(byName[name])
+  const withNoun = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.catchIf(work, (error) => error instanceof RowNotFound, () => new RecordNotFound(sentence(noun)))
+
+  const lock = Effect.fn("Machine.lock")(function*(db: PluginDatabase["Service"], name: string, which: Which<T>) {
+    const { from, to } = yield* named(name)
+    const row = yield* withNoun(db.table(table).lock(which))
+    if (from.some((one) => one === Reflect.get(row, state))) return row
+    return yield* notInState(row, { [state]: to }, { [state]: from })
+  })
+
   const move = Effect.fn("Machine.move")(function*(
     db: PluginDatabase["Service"],
     name: string,
     which: Which<T>,
     change: object = {}
   ) {
-    const one = byName[name]
-    if (one === undefined) return yield* Effect.die(new Error(`A ${noun} has no move "${name}".`))
+    const one = yield* named(name)
     const { emits } = one
-    const row = changed(db, one, which, change).pipe(
-      Effect.catchIf((error) => error instanceof RowNotFound, () => new RecordNotFound(sentence(noun)))
-    )
+    const row = withNoun(changed(db, one, which, change))
     if (emits === undefined) return yield* row
     return yield* db.transaction(
       Effect.tap(
@@ -114,5 +134,5 @@ export const machine = <
       )
     )
   })
-  return { table, noun, column: state, moves: byName, move }
+  return { table, noun, column: state, moves: byName, move, lock }
 }

@@ -1,81 +1,88 @@
-import { Context, DateTime, Effect, Layer } from "effect"
-import { type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
-import { MarketplaceOptions } from "../MarketplaceOptions.ts"
-import { announceApproval } from "../vendors/Vendors.ts"
-import { vendors } from "../vendors/VendorTables.ts"
-import { vendorDocuments } from "./DocumentTables.ts"
-import { missingDocuments } from "./RequiredDocuments.ts"
+import { Effect } from "effect"
+import { longText, machine, oneOf, type PageRequest, type PluginDatabase, table, timestamp, uuid } from "stoa/plugin"
+import { inTransaction, Market } from "../Market.ts"
+import { announceApproval, vendors } from "../vendors/Vendor.ts"
 
-type Document = RowOf<typeof vendorDocuments>
+const types = ["business_license", "tax_form", "bank_proof", "identity", "other"] as const
 
-/** What a vendor hands in. */
-export interface HandedIn {
-  readonly type: Document["type"]
-  readonly fileUrl: string
-}
+/** Papers of vendors, and how the store judged them. */
+export const vendorDocuments = table("marketplace_vendor_documents", {
+  vendorId: uuid.references(vendors),
+  type: oneOf(types),
+  fileUrl: longText,
+  status: oneOf(["pending", "approved", "rejected"]).default("pending"),
+  reviewerNotes: longText.nullable,
+  uploadedAt: timestamp.defaultNow,
+  reviewedAt: timestamp.nullable
+}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })
 
-/** How a document is judged. */
-export interface Judgement {
-  readonly status: "approved" | "rejected"
-  readonly notes?: string | undefined
-}
+/** A document is judged once (contract, plugins §1.2). */
+const vendorDocument = machine(vendorDocuments, {
+  noun: "document",
+  moves: {
+    approve: { from: ["pending"], to: "approved", stamp: "reviewedAt" },
+    reject: { from: ["pending"], to: "rejected", stamp: "reviewedAt" }
+  }
+})
 
-/** Papers that vendors hand in and the store judges (contract, plugins §1.2). */
-export class VendorDocuments
-  extends Context.Service<VendorDocuments>()("stoa/plugins/marketplace/documents/VendorDocuments", {
-    make: Effect.suspend(() => make)
-  })
-{
-  static readonly layer = Layer.effect(VendorDocuments, VendorDocuments.make)
-}
+/**
+ * Required kinds of documents that this vendor has no approved document of. The caller holds the vendor's row, as every
+ * writer of documents does, so the result holds until the transaction ends.
+ */
+export const missingDocuments = Effect.fnUntraced(
+  function*(db: PluginDatabase["Service"], required: ReadonlyArray<string>, vendorId: string) {
+    if (required.length === 0) return []
+    const asked = types.filter((type) => required.includes(type))
+    const approved = yield* db.table(vendorDocuments).list({ vendorId, status: "approved", type: { in: asked } })
+    return required.filter((type) => !approved.some((document) => document.type === type))
+  }
+)
 
-const make = Effect.gen(function*() {
-  const db = yield* PluginDatabase
-  const { requiredDocuments, vendorApprovalMode } = yield* MarketplaceOptions
-
-  /** Newest first; 404 for an unknown vendor. */
-  const list = (vendorId: string, page: PageRequest) =>
+/** Newest first; 404 for an unknown vendor. */
+export const listDocuments = (vendorId: string, page: PageRequest) =>
+  Market.use(({ db }) =>
     Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorDocuments).page({ vendorId }, page))
+  )
 
-  /** A rejected vendor becomes pending with it. */
-  const handIn = Effect.fn("VendorDocuments.handIn")(function*(vendorId: string, document: HandedIn) {
+/** Takes a document of a vendor; a rejected vendor becomes pending with it. 404. */
+export const handIn = Effect.fn("VendorDocuments.handIn")(
+  function*(vendorId: string, document: { readonly type: typeof types[number]; readonly fileUrl: string }) {
+    const { db } = yield* Market
     const vendor = yield* db.table(vendors).lock(vendorId)
     const made = yield* db.table(vendorDocuments).insert({ ...document, vendorId })
-    const verificationStatus = vendor.verificationStatus === "verified" ? "verified" : "documents_submitted"
     yield* db.table(vendors).update(vendorId, {
-      verificationStatus,
+      verificationStatus: vendor.verificationStatus === "verified" ? "verified" : "documents_submitted",
       ...vendor.status === "rejected" ? { status: "pending", rejectionReason: null } : {}
     })
     return made
-  }, (work) => db.transaction(work))
+  },
+  (work) => inTransaction(work)
+)
 
-  const judged = Effect.fnUntraced(function*(vendorId: string, documentId: string, judgement: Judgement) {
-    const reviewedAt = DateTime.toDateUtc(yield* DateTime.now)
-    const change = { status: judgement.status, reviewerNotes: judgement.notes ?? null, reviewedAt }
-    return yield* db.table(vendorDocuments).update({ id: documentId, vendorId }, change, { status: "pending" })
-  })
-
-  /**
-   * 404 for a document that is not this vendor's, 422 for one that was judged before. With the last one that the store
-   * asks for the vendor is verified, and approved where the store approves by itself.
-   */
-  const judge = Effect.fn("VendorDocuments.judge")(
-    function*(vendorId: string, documentId: string, judgement: Judgement) {
-      // The vendor first: what is missing is looked at by one judge at a time, so the last of two sees that nothing is.
-      const vendor = yield* db.table(vendors).lock(vendorId)
-      const document = yield* judged(vendorId, documentId, judgement)
-      if (judgement.status === "rejected" || vendor.status === "rejected") return document
-      if ((yield* missingDocuments(db, requiredDocuments, vendorId)).length > 0) return document
-      const isApproved = vendorApprovalMode === "auto" && vendor.status === "pending"
-      const verified = yield* db.table(vendors).update(vendorId, {
-        verificationStatus: "verified",
-        ...isApproved ? { status: "approved" } : {}
-      })
-      if (isApproved) yield* announceApproval(db, verified)
-      return document
-    },
-    (work) => db.transaction(work)
-  )
-
-  return { list, handIn, judge }
-})
+/**
+ * 404 for a document that is not this vendor's, 422 for one that was judged before. With the last one that the store asks
+ * for the vendor is verified, and approved where the store approves by itself.
+ */
+export const judge = Effect.fn("VendorDocuments.judge")(
+  function*(
+    { docId, id: vendorId }: { readonly id: string; readonly docId: string },
+    judgement: "approve" | "reject",
+    notes?: string
+  ) {
+    const { db, settings: { requiredDocuments, vendorApprovalMode } } = yield* Market
+    // The vendor first: what is missing is looked at by one judge at a time, so the last of two sees that nothing is.
+    const vendor = yield* db.table(vendors).lock(vendorId)
+    const which = { id: docId, vendorId }
+    const document = yield* vendorDocument.move(db, judgement, which, { reviewerNotes: notes ?? null })
+    if (judgement === "reject" || vendor.status === "rejected") return document
+    if ((yield* missingDocuments(db, requiredDocuments, vendorId)).length > 0) return document
+    const isApproved = vendorApprovalMode === "auto" && vendor.status === "pending"
+    const verified = yield* db.table(vendors).update(vendorId, {
+      verificationStatus: "verified",
+      ...isApproved ? { status: "approved" } : {}
+    })
+    if (isApproved) yield* announceApproval(db, verified)
+    return document
+  },
+  (work) => inTransaction(work)
+)

@@ -3,19 +3,18 @@ import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
 import { openEntries } from "./OpenEntriesRepo.ts"
 
 /** What a vendor is owed in a currency, minor units: what may be paid out now, and what waits. */
-const CurrencyBalance = Schema.Struct({
+export const CurrencyBalance = Schema.Struct({
   currency: Schema.String,
   balanceCents: Schema.Int,
   availableCents: Schema.Int,
   heldCents: Schema.Int
 })
-export type CurrencyBalance = typeof CurrencyBalance.Type
 
 const balances = rowsOf(CurrencyBalance)
 
 /** The balances of a vendor by currency, in one statement. */
-export const balanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
-  ofVendor: Effect.fn("BalanceRepo.ofVendor")(function*(vendorId: string) {
+export const balancesOf = Effect.fn("BalanceRepo.ofVendor")(
+  function*({ sql }: PluginDatabase["Service"], vendorId: string) {
     const { organizationId } = yield* CurrentActor
     return yield* balances(sql)`
       with ${openEntries(sql, organizationId, sql`e.vendor_id = ${vendorId}::uuid`)},
@@ -24,5 +23,6 @@ export const balanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
         a.balance_cents - coalesce(due.amount, 0) as "heldCents"
       from marketplace_vendor_accounts a left join due on due.currency = a.currency
       where a.organization_id = ${organizationId} and a.vendor_id = ${vendorId}::uuid order by a.currency`
-  }, Effect.orDie)
-})
+  },
+  Effect.orDie
+)

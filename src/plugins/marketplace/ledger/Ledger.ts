@@ -1,15 +1,82 @@
-import { Context, Effect, Layer } from "effect"
-import { PluginDatabase } from "stoa/plugin"
-import { ledgerOver } from "./LedgerRepo.ts"
-import type { LedgerOperations } from "./Posting.ts"
+import { Schema } from "effect"
+import { amount, integer, longText, oneOf, type RowOf, table, text, Uuid, uuid } from "stoa/plugin"
+import { vendors } from "../vendors/Vendor.ts"
 
-export type { Posting } from "./Posting.ts"
+export const entryTypes = [
+  "sale",
+  "commission",
+  "refund_deduction",
+  "commission_reversal",
+  "adjustment",
+  "payout",
+  "payout_reversal"
+] as const
 
-/**
- * What vendors are owed (contract, plugins §1.5). The balance of an account is at every moment the sum of its entries:
- * both are written in one statement, behind the lock of the account's row. Accounts are locked in the order of vendor and
- * currency, always after orders and sub-orders, so that no two postings wait for each other.
- */
-export class Ledger extends Context.Service<Ledger, LedgerOperations>()("stoa/plugins/marketplace/ledger/Ledger") {
-  static readonly layer = Layer.effect(Ledger, Effect.map(PluginDatabase, ledgerOver))
+/** What a vendor is owed in a currency, minor units: the sum of its entries. Adding an entry locks this row. */
+export const vendorAccounts = table("marketplace_vendor_accounts", {
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  balanceCents: amount.default(0),
+  /** Number of the last entry. */
+  entryCount: integer.default(0)
+}, { unique: [{ columns: ["vendorId", "currency"] }], changeLog: false })
+
+/** Entries of the ledger (contract, plugins §1.5). They are added and never changed, but for the payout that takes them. */
+export const ledgerEntries = table("marketplace_vendor_balances", {
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  type: oneOf(entryTypes),
+  /** Signed, minor units. */
+  amountCents: amount,
+  runningBalanceCents: amount,
+  /** Place in the account, from 1. */
+  entryNumber: integer,
+  subOrderId: uuid.nullable,
+  referenceType: oneOf(["sub_order", "refund", "payout", "dispute", "return", "adjustment"]),
+  referenceId: uuid,
+  description: longText.nullable,
+  /** The payout that took it; null: not paid out. */
+  payoutId: uuid.nullable
+}, {
+  unique: [{ columns: ["vendorId", "currency", "entryNumber"] }],
+  indexes: [
+    { columns: ["vendorId", "createdAt"], descending: true },
+    { columns: ["subOrderId"] },
+    { columns: ["payoutId"] },
+    { columns: ["vendorId", "currency"], where: "payout_id is null" }
+  ],
+  changeLog: false
+})
+
+/** What an operator added to a vendor's account or took off it, and why; each has one entry of the ledger. */
+export const adjustments = table("marketplace_adjustments", {
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  /** Signed, minor units. */
+  amountCents: amount,
+  reason: longText
+}, {
+  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }],
+  checks: { not_nothing: "amount_cents <> 0" }
+})
+
+/** An entry that is to be made: signed minor units. */
+export interface Posting {
+  readonly vendorId: string
+  readonly currency: string
+  readonly type: typeof entryTypes[number]
+  readonly amountCents: number
+  readonly subOrderId: string | null
+  readonly referenceType: RowOf<typeof ledgerEntries>["referenceType"]
+  readonly referenceId: string
+  readonly description?: string
 }
+
+/** An entry as it was written: its place in its account, and the balance after it. */
+export const PostedEntry = Schema.Struct({
+  id: Uuid,
+  vendorId: Uuid,
+  amountCents: Schema.Int,
+  runningBalanceCents: Schema.Int,
+  entryNumber: Schema.Int
+})

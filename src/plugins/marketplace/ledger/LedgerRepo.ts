@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import { CurrentActor, newId, type PluginDatabase, rowsOf } from "stoa/plugin"
-import { type LedgerOperations, PostedEntry, type Posting } from "./Posting.ts"
+import { PostedEntry, type Posting } from "./Ledger.ts"
 
 const posted = rowsOf(PostedEntry)
 const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
@@ -40,9 +40,15 @@ const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: stri
       made.running_balance_cents::float8 as "runningBalanceCents", made.entry_number as "entryNumber"
     from made join input i on i.id = made.id order by i.n`
 
-/** `Ledger` over the plugin's tables. */
-export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations => ({
-  post: Effect.fn("Ledger.post")(function*(postings: ReadonlyArray<Posting>) {
+/*
+ * What vendors are owed (contract, plugins §1.5). The balance of an account is at every moment the sum of its entries:
+ * both are written in one statement, behind the lock of the account's row. Accounts are locked in the order of vendor and
+ * currency, always after orders and sub-orders, so that no two postings wait for each other.
+ */
+
+/** Adds entries, in the transaction of the change that they record; entries of 0 are left out. */
+export const post = Effect.fn("Ledger.post")(
+  function*({ sql }: PluginDatabase["Service"], postings: ReadonlyArray<Posting>) {
     const { organizationId } = yield* CurrentActor
     const given = postings.filter(({ amountCents }) => amountCents !== 0)
     if (given.length === 0) return []
@@ -52,9 +58,16 @@ export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations
       return yield* Effect.die(new Error("An entry of the ledger names a vendor that the organization does not have."))
     }
     return rows
-  }, Effect.orDie),
+  },
+  Effect.orDie
+)
 
-  lock: Effect.fn("Ledger.lock")(function*(vendorId: string, currency: string) {
+/** Locks a vendor's account until the caller's transaction ends, making it if need be; gives its balance. */
+export const lockAccount = Effect.fn("Ledger.lock")(
+  function*(
+    { sql }: PluginDatabase["Service"],
+    { currency, vendorId }: { readonly vendorId: string; readonly currency: string }
+  ) {
     const { organizationId } = yield* CurrentActor
     // An update that changes nothing: it makes the account or locks it, and sees what the one before it wrote.
     const [row] = yield* balances(sql)`
@@ -65,5 +78,6 @@ export const ledgerOver = ({ sql }: PluginDatabase["Service"]): LedgerOperations
       returning a.balance_cents`
     if (row === undefined) return yield* Effect.die(new Error(`The organization has no vendor ${vendorId}.`))
     return row.balance_cents
-  }, Effect.orDie)
-})
+  },
+  Effect.orDie
+)

@@ -1,64 +1,65 @@
-import { Context, Effect, Layer } from "effect"
-import { invalid, notFound, type PageRequest, PluginDatabase, PluginHost, RowNotFound, type RowOf } from "stoa/plugin"
-import { vendors } from "../vendors/VendorTables.ts"
-import { vendorMembers } from "./MemberTables.ts"
+import { Effect } from "effect"
+import { invalid, notFound, oneOf, type PageRequest, type RowOf, table, text, uuid } from "stoa/plugin"
+import { Market } from "../Market.ts"
+import { vendorRoles } from "../parties/VendorPortal.ts"
+import { vendors } from "../vendors/Vendor.ts"
 
 class OneWayToName extends invalid("OneWayToName", "userId", "name a person by either userId or email") {}
 class PersonNotFound extends notFound("Person", "The store knows no such person.") {}
 
-type Member = RowOf<typeof vendorMembers>
+/** People who act for a vendor; a person acts for one. `VendorPortal.ts` says what a `role` may do. */
+export const vendorMembers = table("marketplace_vendor_members", {
+  vendorId: uuid.references(vendors),
+  userId: text.unique(),
+  role: oneOf(vendorRoles).default("staff")
+})
+
+type Role = RowOf<typeof vendorMembers>["role"]
 
 /** The person who is to act for a vendor, by id or by verified email address. */
 export interface NewMember {
   readonly userId?: string | undefined
   readonly email?: string | undefined
-  readonly role?: Member["role"] | undefined
+  readonly role?: Role | undefined
 }
 
-/** People who act for vendors (contract, plugins §1.9): their sessions carry the vendor's id, `actor.vendorId`, and their role. */
-export class VendorMembers extends Context.Service<VendorMembers>()("stoa/plugins/marketplace/members/VendorMembers", {
-  make: Effect.suspend(() => make)
-}) {
-  static readonly layer = Layer.effect(VendorMembers, VendorMembers.make)
-}
-
-const make = Effect.gen(function*() {
-  const db = yield* PluginDatabase
-  const host = yield* PluginHost
-
-  const list = (vendorId: string, page: PageRequest) =>
+export const listMembers = (vendorId: string, page: PageRequest) =>
+  Market.use(({ db }) =>
     Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorMembers).page({ vendorId }, page))
+  )
 
-  /** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
-  const add = Effect.fn("VendorMembers.add")(function*(vendorId: string, { email, role = "staff", userId }: NewMember) {
-    if ((userId === undefined) === (email === undefined)) {
-      return yield* new OneWayToName()
-    }
+/** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
+export const addMember = Effect.fn("VendorMembers.add")(
+  function*(vendorId: string, { email, role = "staff", userId }: NewMember) {
+    const { db, host: { services: { users } } } = yield* Market
+    if ((userId === undefined) === (email === undefined)) return yield* new OneWayToName()
     yield* db.table(vendors).get(vendorId)
-    const { users } = host.services
     const person = yield* users.known({ userId, email })
     if (person === undefined) return yield* new PersonNotFound()
-    return yield* users.actFor(
-      person.id,
-      vendorId,
-      db.table(vendorMembers).insert({ vendorId, userId: person.id, role }),
-      role
-    )
-  })
+    const member = db.table(vendorMembers).insert({ vendorId, userId: person.id, role })
+    return yield* users.actFor(person.id, vendorId, member, role)
+  }
+)
 
-  /** Changes a person's role; their sessions have it at once. 404. */
-  const change = Effect.fn("VendorMembers.change")(function*(vendorId: string, memberId: string, role: Member["role"]) {
-    const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
-    if (member === undefined) return yield* new RowNotFound()
-    const changed = db.table(vendorMembers).update({ id: memberId, vendorId }, { role })
-    return yield* host.services.users.actAs(member.userId, { vendorId, role }, changed)
-  })
+/** A member of a vendor, as a path names it. */
+interface OfVendor {
+  readonly id: string
+  readonly memberId: string
+}
 
-  const remove = Effect.fn("VendorMembers.remove")(function*(vendorId: string, memberId: string) {
-    const member = yield* db.table(vendorMembers).first({ id: memberId, vendorId })
-    if (member === undefined) return yield* new RowNotFound()
-    return yield* host.services.users.endActing(member.userId, vendorId, db.table(vendorMembers).delete(memberId))
-  })
+/** Changes a person's role; their sessions have it at once. 404. */
+export const changeMember = Effect.fn("VendorMembers.change")(
+  function*({ id: vendorId, memberId }: OfVendor, role: Role) {
+    const { db, host } = yield* Market
+    const which = { id: memberId, vendorId }
+    const { userId } = yield* db.table(vendorMembers).get(which)
+    return yield* host.services.users.actAs(userId, { vendorId, role }, db.table(vendorMembers).update(which, { role }))
+  }
+)
 
-  return { list, add, change, remove }
+/** Their sessions act for the vendor no more. 404. */
+export const removeMember = Effect.fn("VendorMembers.remove")(function*({ id: vendorId, memberId }: OfVendor) {
+  const { db, host } = yield* Market
+  const { userId } = yield* db.table(vendorMembers).get({ id: memberId, vendorId })
+  return yield* host.services.users.endActing(userId, vendorId, db.table(vendorMembers).delete(memberId))
 })

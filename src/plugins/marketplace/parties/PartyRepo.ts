@@ -9,7 +9,8 @@ import {
   OrderId,
   type PageRequest,
   type PluginDatabase,
-  rowsOf
+  rowsOf,
+  type Table
 } from "stoa/plugin"
 
 /** Whose a sub-order is. */
@@ -24,17 +25,13 @@ const Ownership = Schema.Struct({
 export type Ownership = typeof Ownership.Type
 
 const owners = rowsOf(Ownership)
-const totals = rowsOf(Schema.Struct({ total: Schema.Int }))
-const ids = rowsOf(Schema.Struct({ id: Schema.String }))
+const pages = rowsOf(Schema.Struct({ total: Schema.Int, ids: Schema.Array(Schema.String) }))
 
 /** Rows to look for among one's own; a column that is undefined does not filter. */
 export interface OwnFilter {
   readonly subOrderId?: string | undefined
   readonly status?: string | undefined
 }
-
-/** Tables whose rows hang on a sub-order. */
-export type OfSubOrders = "marketplace_disputes" | "marketplace_return_requests"
 
 const userOf = (actor: Actor): string | null => isSignedIn(actor) ? actor.userId : null
 const vendorOf = ({ vendorId }: Actor): string | null => vendorId !== null && isUuid(vendorId) ? vendorId : null
@@ -53,10 +50,9 @@ const ownSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
       join marketplace_vendor_sub_orders s on s.organization_id = o.organization_id and s.order_id = o.id
       where c.organization_id = ${actor.organizationId} and c.user_id = ${userOf(actor)}`
 
-/** Who bought and who sells a sub-order. Buyers are known by the core's orders and customers alone. */
-export const partyRepo = ({ sql }: PluginDatabase["Service"]) => ({
-  /** Undefined when the organization has no such sub-order. */
-  ownership: Effect.fn("PartyRepo.ownership")(function*(organizationId: string, subOrderId: string) {
+/** Who bought and who sells a sub-order; undefined when the organization has none such. */
+export const ownership = Effect.fn("PartyRepo.ownership")(
+  function*({ sql }: PluginDatabase["Service"], organizationId: string, subOrderId: string) {
     const [row] = yield* owners(sql)`select s.order_id as "orderId", s.vendor_id as "vendorId",
         o.customer_id as "customerId", c.user_id as "buyerUserId"
       from marketplace_vendor_sub_orders s
@@ -64,30 +60,30 @@ export const partyRepo = ({ sql }: PluginDatabase["Service"]) => ({
       left join customers c on c.id = o.customer_id and c.organization_id = s.organization_id
       where s.id = ${subOrderId}::uuid and s.organization_id = ${organizationId}`
     return row
-  }, Effect.orDie),
+  },
+  Effect.orDie
+)
 
-  /** The ids of a page of the rows that hang on sub-orders that the actor sells, or sells and bought, newest first. */
-  own: Effect.fn("PartyRepo.own")(
-    function*(
-      actor: Actor,
-      as: "seller" | "party",
-      table: OfSubOrders,
-      { status, subOrderId }: OwnFilter,
-      page: PageRequest
-    ) {
-      const where = sql.and([
-        sql`t.organization_id = ${actor.organizationId}`,
-        sql`t.sub_order_id in (${(as === "seller" ? orderedSubOrders : ownSubOrders)(sql, actor)})`,
-        ...(status === undefined ? [] : [sql`t.status = ${status}`]),
-        ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
-      ])
-      const [[counted], rows] = yield* Effect.all([
-        totals(sql)`select count(*) as total from ${sql(table)} t where ${where}`,
-        ids(sql)`select t.id from ${sql(table)} t where ${where}
-          order by t.created_at desc, t.id desc limit ${page.limit} offset ${offsetOf(page)}`
-      ])
-      return { ids: rows.map(({ id }) => id), total: counted?.total ?? 0 }
-    },
-    Effect.orDie
-  )
-})
+/** The ids of a page of the rows that hang on sub-orders that the actor sells, or sells and bought, newest first. */
+export const ownRows = Effect.fn("PartyRepo.own")(
+  function*(
+    { sql }: PluginDatabase["Service"],
+    actor: Actor,
+    as: "seller" | "party",
+    { name }: Table,
+    { status, subOrderId }: OwnFilter,
+    page: PageRequest
+  ) {
+    const where = sql.and([
+      sql`t.organization_id = ${actor.organizationId}`,
+      sql`t.sub_order_id in (${(as === "seller" ? orderedSubOrders : ownSubOrders)(sql, actor)})`,
+      ...(status === undefined ? [] : [sql`t.status = ${status}`]),
+      ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
+    ])
+    const [found] = yield* pages(sql)`select (select count(*) from ${sql(name)} t where ${where}) as total,
+      array(select t.id from ${sql(name)} t where ${where}
+        order by t.created_at desc, t.id desc limit ${page.limit} offset ${offsetOf(page)}) as ids`
+    return found ?? { total: 0, ids: [] }
+  },
+  Effect.orDie
+)

@@ -1,4 +1,4 @@
-import type { payoutSchedules } from "../vendors/VendorTables.ts"
+import { payoutSchedules } from "../vendors/Vendor.ts"
 
 export type Schedule = typeof payoutSchedules[number]
 
@@ -28,3 +28,10 @@ export const periodStart = (schedule: Schedule, at: Date): Date | undefined => {
       return undefined
   }
 }
+
+/** The periods that are going on. */
+export const periodsAt = (at: Date) =>
+  payoutSchedules.flatMap((schedule) => {
+    const start = periodStart(schedule, at)
+    return start === undefined ? [] : [{ schedule, start }]
+  })

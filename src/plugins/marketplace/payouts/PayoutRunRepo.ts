@@ -1,7 +1,8 @@
 import { Effect, Schema } from "effect"
 import { CurrentActor, type PluginDatabase, rowsOf, Time } from "stoa/plugin"
 import { openEntries } from "../ledger/OpenEntriesRepo.ts"
-import { TypeSum } from "./PayoutAmounts.ts"
+import { TypeSum } from "./Payout.ts"
+import type { Schedule } from "./PayoutPeriods.ts"
 
 /** A vendor's money in one currency. */
 const Account = Schema.Struct({ vendorId: Schema.String, currency: Schema.String })
@@ -16,6 +17,7 @@ export interface Taken {
 
 const takenSums = rowsOf(Schema.Struct({ ...TypeSum.fields, since: Schema.NullOr(Time) }))
 const accounts = rowsOf(Account)
+const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 const amounts = rowsOf(Schema.Struct({ amount: Schema.Int }))
 
 const accountOf = (sql: PluginDatabase["Service"]["sql"], { currency, vendorId }: Account) =>
@@ -25,8 +27,8 @@ const accountOf = (sql: PluginDatabase["Service"]["sql"], { currency, vendorId }
  * Takes all eligible entries of an account for a payout, or none where they come to less than the vendor's minimum
  * (`force`: than one unit). To be asked behind the account's lock: entries that were added before it are seen.
  */
-const makeTake = (sql: PluginDatabase["Service"]["sql"]) =>
-  Effect.fn("PayoutRunRepo.take")(function*(payoutId: string, account: Account, force: boolean) {
+export const takeEntries = Effect.fn("PayoutRunRepo.take")(
+  function*({ sql }: PluginDatabase["Service"], payoutId: string, account: Account, force: boolean) {
     const { organizationId } = yield* CurrentActor
     const rows = yield* takenSums(sql)`with ${openEntries(sql, organizationId, accountOf(sql, account))},
       due as (select 1 from marketplace_vendors v
@@ -44,16 +46,16 @@ const makeTake = (sql: PluginDatabase["Service"]["sql"]) =>
           (select min(created_at) from taken)) as since
       from taken group by type order by type`
     return { sums: rows, periodStart: rows[0]?.since ?? null } satisfies Taken
-  }, Effect.orDie)
+  },
+  Effect.orDie
+)
 
-/** Statements of a payout run; the organization is the actor's. */
-export const payoutRunRepo = ({ sql }: PluginDatabase["Service"]) => ({
-  /** Accounts of approved vendors that have enough to be paid out; whether it still is so is decided behind their locks. */
-  accounts: Effect.fn("PayoutRunRepo.accounts")(
-    function*(vendorIds: ReadonlyArray<string> | undefined, force: boolean) {
-      const { organizationId } = yield* CurrentActor
-      const of = vendorIds === undefined ? sql`true` : sql`e.vendor_id = any(${vendorIds}::uuid[])`
-      return yield* accounts(sql)`
+/** Accounts of approved vendors that have enough to be paid out; whether it still is so is decided behind their locks. */
+export const payableAccounts = Effect.fn("PayoutRunRepo.accounts")(
+  function*({ sql }: PluginDatabase["Service"], vendorIds: ReadonlyArray<string> | undefined, force: boolean) {
+    const { organizationId } = yield* CurrentActor
+    const of = vendorIds === undefined ? sql`true` : sql`e.vendor_id = any(${vendorIds}::uuid[])`
+    return yield* accounts(sql)`
         with ${openEntries(sql, organizationId, of)},
         sums as (select vendor_id, currency, sum(amount_cents) as amount from eligible group by vendor_id, currency)
         select s.vendor_id as "vendorId", s.currency from sums s
@@ -61,33 +63,80 @@ export const payoutRunRepo = ({ sql }: PluginDatabase["Service"]) => ({
         where v.status = 'approved'
           and s.amount >= case when ${force}::boolean then 1 else greatest(v.payout_minimum_cents, 1) end
         order by s.vendor_id, s.currency`
-    },
-    Effect.orDie
-  ),
+  },
+  Effect.orDie
+)
 
-  take: makeTake(sql),
-
-  /** What may be paid out of an account now, minor units. */
-  eligible: Effect.fn("PayoutRunRepo.eligible")(function*(account: Account) {
+/** What may be paid out of an account now, minor units. */
+export const eligibleAmount = Effect.fn("PayoutRunRepo.eligible")(
+  function*({ sql }: PluginDatabase["Service"], account: Account) {
     const { organizationId } = yield* CurrentActor
     const [row] = yield* amounts(sql)`with ${openEntries(sql, organizationId, accountOf(sql, account))}
       select coalesce(sum(amount_cents), 0)::int8 as amount from eligible`
     return row?.amount ?? 0
-  }, Effect.orDie),
+  },
+  Effect.orDie
+)
 
-  /** Makes entries that the ledger has just written those of a payout. */
-  settle: Effect.fn("PayoutRunRepo.settle")(function*(payoutId: string, entryIds: ReadonlyArray<string>) {
+/** Makes entries that the ledger has just written those of a payout. */
+export const settleEntries = Effect.fn("PayoutRunRepo.settle")(
+  function*({ sql }: PluginDatabase["Service"], payoutId: string, entryIds: ReadonlyArray<string>) {
     const { organizationId } = yield* CurrentActor
     yield* sql`update marketplace_vendor_balances set payout_id = ${payoutId}::uuid, updated_at = now()
       where organization_id = ${organizationId} and id = any(${entryIds}::uuid[])`
-  }, Effect.orDie),
+  },
+  Effect.orDie
+)
 
-  /** Takes back what a failed payout gave back; false when another payout has taken it since. */
-  takeReversal: Effect.fn("PayoutRunRepo.takeReversal")(function*(payoutId: string, account: Account) {
+/** Takes back what a failed payout gave back; false when another payout has taken it since. */
+export const takeReversal = Effect.fn("PayoutRunRepo.takeReversal")(
+  function*({ sql }: PluginDatabase["Service"], payoutId: string, account: Account) {
     const { organizationId } = yield* CurrentActor
     const rows = yield* sql`update marketplace_vendor_balances e set payout_id = ${payoutId}::uuid, updated_at = now()
       where e.organization_id = ${organizationId} and ${accountOf(sql, account)} and e.payout_id is null
         and e.type = 'payout_reversal' and e.reference_id = ${payoutId}::uuid returning e.id`
     return rows.length === 1
-  }, Effect.orDie)
-})
+  },
+  Effect.orDie
+)
+
+/** The period of a schedule that is going on. */
+export interface Period {
+  readonly schedule: Schedule
+  readonly start: Date
+}
+
+const periodsJson = (periods: ReadonlyArray<Period>): string =>
+  JSON.stringify(periods.map(({ schedule, start }) => ({ schedule, start: start.toISOString() })))
+
+/** Approved vendors that the schedule has not processed in its current period. */
+export const vendorsDue = Effect.fn("ScheduleRepo.due")(
+  function*({ sql }: PluginDatabase["Service"], periods: ReadonlyArray<Period>) {
+    const { organizationId } = yield* CurrentActor
+    const rows = yield* ids(sql)`
+      select v.id from marketplace_vendors v
+      join jsonb_to_recordset(${periodsJson(periods)}::jsonb) as s(schedule text, start timestamptz)
+        on s.schedule = v.payout_schedule
+      left join marketplace_payout_periods p on p.organization_id = ${organizationId} and p.vendor_id = v.id
+      where v.organization_id = ${organizationId} and v.status = 'approved'
+        and (p.period_start is null or p.period_start < s.start)
+      order by v.id`
+    return rows.map(({ id }) => id)
+  },
+  Effect.orDie
+)
+
+/** Notes that these vendors have been looked at. */
+export const notePeriod = Effect.fn("ScheduleRepo.note")(
+  function*({ sql }: PluginDatabase["Service"], vendorIds: ReadonlyArray<string>, periods: ReadonlyArray<Period>) {
+    const { organizationId } = yield* CurrentActor
+    yield* sql`insert into marketplace_payout_periods as p (organization_id, vendor_id, period_start)
+      select ${organizationId}, v.id, s.start from marketplace_vendors v
+      join jsonb_to_recordset(${periodsJson(periods)}::jsonb) as s(schedule text, start timestamptz)
+        on s.schedule = v.payout_schedule
+      where v.organization_id = ${organizationId} and v.id = any(${vendorIds}::uuid[])
+      on conflict (organization_id, vendor_id) do update set period_start = excluded.period_start, updated_at = now()
+        where p.period_start < excluded.period_start`
+  },
+  Effect.orDie
+)

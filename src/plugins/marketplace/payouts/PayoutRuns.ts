@@ -1,14 +1,23 @@
-import { Context, DateTime, Effect, Layer } from "effect"
-import { invalid, newId, notFound, PluginDatabase } from "stoa/plugin"
-import { Ledger } from "../ledger/Ledger.ts"
-import { MarketplaceOptions } from "../MarketplaceOptions.ts"
-import { vendors } from "../vendors/VendorTables.ts"
-import { manualPayouts } from "./ManualPayouts.ts"
-import { amountsOf } from "./PayoutAmounts.ts"
-import { departure } from "./PayoutDeparture.ts"
-import { type Account, payoutRunRepo } from "./PayoutRunRepo.ts"
-import { payouts } from "./PayoutTables.ts"
-import { Transfers } from "./Transfers.ts"
+import { DateTime, Effect } from "effect"
+import { conflict, invalid, newId, notFound } from "stoa/plugin"
+import { lockAccount, post } from "../ledger/LedgerRepo.ts"
+import { inTransaction, Market } from "../Market.ts"
+import { vendors } from "../vendors/Vendor.ts"
+import { amountsOf, payout, payouts } from "./Payout.ts"
+import { manualPayouts } from "./PayoutAdapter.ts"
+import { lockPayout } from "./PayoutEnds.ts"
+import { periodsAt } from "./PayoutPeriods.ts"
+import {
+  type Account,
+  eligibleAmount,
+  notePeriod,
+  payableAccounts,
+  settleEntries,
+  takeEntries,
+  takeReversal,
+  vendorsDue
+} from "./PayoutRunRepo.ts"
+import { transferNow } from "./Transfers.ts"
 
 class PaidVendorNotFound extends notFound("PaidVendor", (id: string) => `There is no vendor ${id}.`) {}
 class VendorNotApproved extends invalid(
@@ -17,84 +26,121 @@ class VendorNotApproved extends invalid(
   (_: number, status: string) => `is ${status}`
 ) {}
 
+class OwedLess
+  extends conflict("OwedLess", "The vendor is owed less than this payout by now. The next run pays what is due.")
+{}
+class MoneyLeft extends conflict("MoneyLeft", "The money of this payout has left with another one.") {}
+
 /** Which vendors are to be paid: all approved ones when none is named. `force`: also less than their minimum. */
 export interface RunRequest {
   readonly vendorIds?: ReadonlyArray<string> | undefined
   readonly force?: boolean | undefined
 }
 
-/** A payout that a run has made. */
-export interface MadePayout {
-  readonly vendorId: string
-  readonly payoutId: string
-  readonly netAmount: number
-  readonly currency: string
-}
-
 /** Accounts that are paid out at the same time. */
 const together = 4
 
-const make = Effect.gen(function*() {
-  const db = yield* PluginDatabase
-  const { payoutAdapter = manualPayouts } = yield* MarketplaceOptions
-  const ledger = yield* Ledger
-  const transfers = yield* Transfers
-  const repo = payoutRunRepo(db)
-  const leave = departure(ledger, repo)
-
-  /** One payout: everything that may go out of an account, behind its lock, so that of several runs one finds it. */
-  const payOut = Effect.fn("Payouts.payOut")(function*(account: Account, force: boolean) {
-    const payoutId = newId()
-    yield* ledger.lock(account.vendorId, account.currency)
-    const { periodStart, sums } = yield* repo.take(payoutId, account, force)
-    if (sums.length === 0) return []
-    const { deductions, gross, net } = amountsOf(sums)
-    const now = yield* DateTime.nowAsDate
-    yield* db.table(payouts).insert({
-      ...account,
-      id: payoutId,
-      amount: net,
-      status: "processing",
-      payoutMethod: payoutAdapter.name,
-      periodStart,
-      periodEnd: now,
-      grossAmount: gross,
-      deductions,
-      netAmount: net,
-      dueAt: now
-    })
-    yield* leave(account, payoutId, net)
-    return [{ vendorId: account.vendorId, payoutId, netAmount: net, currency: account.currency }]
-  }, (work) => db.transaction(work))
-
-  const payable = Effect.fnUntraced(function*(vendorIds: ReadonlyArray<string>) {
-    const known = yield* db.table(vendors).list({ id: { in: vendorIds } }, { limit: vendorIds.length })
-    const statuses = new Map(known.map(({ id, status }) => [id, status]))
-    for (const [n, id] of vendorIds.entries()) {
-      const status = statuses.get(id)
-      if (status === undefined) return yield* new PaidVendorNotFound(id)
-      if (status !== "approved") return yield* new VendorNotApproved(n, status)
-    }
-  })
-
-  /**
-   * Pays out what is due, an account at a time, and starts the transfers. Runs may be concurrent or repeated after a
-   * crash: an entry of the ledger goes out once. 404 for an unknown vendor, 422 for one that is not approved.
-   */
-  const run = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: RunRequest) {
-    if (vendorIds !== undefined) yield* payable(vendorIds)
-    const accounts = yield* repo.accounts(vendorIds, force)
-    const made = yield* Effect.forEach(accounts, (account) => payOut(account, force), { concurrency: together })
-    yield* transfers.promptly(made.flat().map(({ payoutId }) => payoutId))
-    return made.flat()
-  })
-
-  return { run }
+/** Takes `amount` off an account by an entry of the ledger that belongs to the payout; in the caller's transaction. */
+const leave = Effect.fnUntraced(function*({ currency, vendorId }: Account, payoutId: string, amount: number) {
+  const { db } = yield* Market
+  const posted = yield* post(db, [{
+    vendorId,
+    currency,
+    type: "payout",
+    amountCents: -amount,
+    subOrderId: null,
+    referenceType: "payout",
+    referenceId: payoutId
+  }])
+  yield* settleEntries(db, payoutId, posted.map(({ id }) => id))
 })
 
-/** Runs of payouts (contract, plugins §1.5); the organization is the actor's. */
-export class PayoutRuns extends Context.Service<PayoutRuns>()("stoa/plugins/marketplace/payouts/PayoutRuns", {
-  make
-}) {
-  static readonly layer = Layer.effect(PayoutRuns, PayoutRuns.make)
-}
+/** One payout: everything that may go out of an account, behind its lock, so that of several runs one finds it. */
+const payOut = Effect.fn("Payouts.payOut")(function*(account: Account, force: boolean) {
+  const { db, settings: { payoutAdapter = manualPayouts } } = yield* Market
+  const payoutId = newId()
+  yield* lockAccount(db, account)
+  const { periodStart, sums } = yield* takeEntries(db, payoutId, account, force)
+  if (sums.length === 0) return []
+  const { deductions, gross, net } = amountsOf(sums)
+  const now = yield* DateTime.nowAsDate
+  yield* db.table(payouts).insert({
+    ...account,
+    id: payoutId,
+    amount: net,
+    status: "processing",
+    payoutMethod: payoutAdapter.name,
+    periodStart,
+    periodEnd: now,
+    grossAmount: gross,
+    deductions,
+    netAmount: net,
+    dueAt: now
+  })
+  yield* leave(account, payoutId, net)
+  return [{ vendorId: account.vendorId, payoutId, netAmount: net, currency: account.currency }]
+}, (work) => inTransaction(work))
+
+const payable = Effect.fnUntraced(function*(vendorIds: ReadonlyArray<string>) {
+  const { db } = yield* Market
+  const known = yield* db.table(vendors).list({ id: { in: vendorIds } }, { limit: vendorIds.length })
+  const statuses = new Map(known.map(({ id, status }) => [id, status]))
+  for (const [n, id] of vendorIds.entries()) {
+    const status = statuses.get(id)
+    if (status === undefined) return yield* new PaidVendorNotFound(id)
+    if (status !== "approved") return yield* new VendorNotApproved(n, status)
+  }
+})
+
+/**
+ * Pays out what is due (contract, plugins §1.5), an account at a time, and starts the transfers. Runs may be concurrent or
+ * repeated after a crash: an entry of the ledger goes out once. 404 for an unknown vendor, 422 for one that is not approved.
+ */
+export const runPayouts = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: RunRequest) {
+  const { db } = yield* Market
+  if (vendorIds !== undefined) yield* payable(vendorIds)
+  const accounts = yield* payableAccounts(db, vendorIds, force)
+  const made = yield* Effect.forEach(accounts, (account) => payOut(account, force), { concurrency: together })
+  yield* transferNow(made.flat().map(({ payoutId }) => payoutId))
+  return made.flat()
+})
+
+/**
+ * Pays vendors of the organization that are due by their schedules (contract, plugins §1.8); returns the number of payouts.
+ * The note comes last: after a crash before it the same vendors are processed again, and paid once.
+ */
+export const runScheduled = Effect.gen(function*() {
+  const { db } = yield* Market
+  const periods = periodsAt(yield* DateTime.nowAsDate)
+  const vendorIds = yield* vendorsDue(db, periods)
+  if (vendorIds.length === 0) return 0
+  // A vendor that was suspended a moment ago is an error of the whole call; the next tick leaves it out.
+  const made = yield* Effect.orElseSucceed(runPayouts({ vendorIds }), () => undefined)
+  if (made === undefined) return 0
+  yield* notePeriod(db, vendorIds, periods)
+  return made.length
+}).pipe(Effect.withSpan("Payouts.runScheduled"))
+
+/** A failed payout goes out again for the money it gave back, unless that is gone or no longer the vendor's. */
+const again = Effect.fnUntraced(function*(id: string) {
+  const { db } = yield* Market
+  const { currency, netAmount, retryCount, vendorId } = yield* lockPayout("retry", id)
+  const account = { vendorId, currency }
+  if ((yield* eligibleAmount(db, account)) < netAmount) return yield* new OwedLess()
+  if (!(yield* takeReversal(db, id, account))) return yield* new MoneyLeft()
+  yield* payout.move(db, "retry", id, {
+    retryCount: retryCount + 1,
+    failedAt: null,
+    failureReason: null,
+    attempts: 0,
+    dueAt: yield* DateTime.nowAsDate
+  })
+  yield* leave(account, id, netAmount)
+}, (work) => inTransaction(work))
+
+/** Sends a failed payout again; 422 unless it has failed, 409 when its money is gone. */
+export const retryPayout = Effect.fn("Payouts.retry")(function*(id: string) {
+  yield* again(id)
+  yield* transferNow([id])
+  return yield* (yield* Market).db.table(payouts).get(id)
+})

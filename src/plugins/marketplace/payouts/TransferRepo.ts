@@ -19,19 +19,17 @@ const organizations = rowsOf(Schema.Struct({ id: Schema.String }))
 /** Milliseconds before an adapter that has said nothing final is asked again: doubled with every time, an hour at most. */
 const wait = { first: 60_000, longest: 3_600_000 }
 
-/** Statements of transfers. */
-export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
-  /**
-   * Leases due payouts for `leaseMs` milliseconds, oldest first, and skips those that are locked: until then no other
-   * process asks for them or decides about them. With `ids` only these, and all of them.
-   */
-  claim: Effect.fn("TransferRepo.claim")(
-    function*(limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
-      const { organizationId } = yield* CurrentActor
-      const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
-      // The run that created them must not leave them to the task because a reader locks one at this moment.
-      const past = sql.literal(ids === undefined ? "skip locked" : "")
-      return yield* transfers(sql)`with due as materialized (
+/**
+ * Leases due payouts for `leaseMs` milliseconds, oldest first, and skips those that are locked: until then no other
+ * process asks for them or decides about them. With `ids` only these, and all of them.
+ */
+export const claimTransfers = Effect.fn("TransferRepo.claim")(
+  function*({ sql }: PluginDatabase["Service"], limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
+    const { organizationId } = yield* CurrentActor
+    const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
+    // The run that created them must not leave them to the task because a reader locks one at this moment.
+    const past = sql.literal(ids === undefined ? "skip locked" : "")
+    return yield* transfers(sql)`with due as materialized (
           select p.id from marketplace_vendor_payouts p
           where p.organization_id = ${organizationId} and p.status = 'processing' and p.due_at is not null
             and p.due_at <= now() and ${among}
@@ -47,16 +45,16 @@ export const transferRepo = ({ sql }: PluginDatabase["Service"]) => ({
         from claimed c left join marketplace_vendor_secrets s
           on s.organization_id = c.organization_id and s.vendor_id = c.vendor_id
         order by c.created_at, c.id`
-    },
-    Effect.orDie
-  ),
+  },
+  Effect.orDie
+)
 
-  /** Organizations in which an adapter is to be asked; for the service's own work. */
-  organizations: Effect.map(
+/** Organizations in which an adapter is to be asked; for the service's own work. */
+export const organizationsWithTransfers = ({ sql }: PluginDatabase["Service"]) =>
+  Effect.map(
     organizations(sql)`select o.id from organizations o cross join lateral (
         select 1 from marketplace_vendor_payouts p where p.organization_id = o.id and p.status = 'processing'
           and p.due_at is not null and p.due_at <= now() limit 1) due
       order by o.id`,
     (rows) => rows.map(({ id }) => id)
   ).pipe(Effect.orDie, Effect.withSpan("TransferRepo.organizations"))
-})

@@ -1,9 +1,10 @@
-import { Context, Data, Effect, Layer, Option, Schema } from "effect"
-import { CurrentActor, longText, PluginDatabase, systemActor } from "stoa/plugin"
-import { MarketplaceOptions, type MarketplaceSettings } from "../MarketplaceOptions.ts"
-import { manualPayouts } from "./ManualPayouts.ts"
-import { PayoutEnds } from "./PayoutEnds.ts"
-import { type DueTransfer, transferRepo } from "./TransferRepo.ts"
+import { Data, Effect, Option, Schema } from "effect"
+import { CurrentActor, longText, systemActor } from "stoa/plugin"
+import { Market } from "../Market.ts"
+import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
+import { manualPayouts } from "./PayoutAdapter.ts"
+import { recordOutcome } from "./PayoutEnds.ts"
+import { claimTransfers, type DueTransfer, organizationsWithTransfers } from "./TransferRepo.ts"
 
 /** Payouts asked for at once, and taken at once by a run of the task. */
 const [together, atOnce] = [8, 50]
@@ -45,66 +46,56 @@ const ask = ({ payoutAdapter = manualPayouts, payoutTimeLimitMs }: MarketplaceSe
   )
 }
 
-/**
+/*
  * Asks the adapter for payouts on their way and records the outcome (contract, plugins §1.5). A crash, a timeout or an
  * unclear reply leaves the payout on its way, and it is asked for again under the same key.
  */
-export class Transfers extends Context.Service<Transfers>()("stoa/plugins/marketplace/payouts/Transfers", {
-  make: Effect.gen(function*() {
-    const repo = transferRepo(yield* PluginDatabase)
-    const settings = yield* MarketplaceOptions
-    const ends = yield* PayoutEnds
-    const asked = ask(settings)
-    const lease = settings.payoutTimeLimitMs + writing
 
-    const one = Effect.fn("Transfers.one")(function*(transfer: DueTransfer) {
-      const outcome = Option.getOrUndefined(yield* asked(transfer))
-      if (outcome === undefined) return
-      yield* ends.record(transfer.payoutId, transfer.retryCount, outcome)
-    })
-    const all = (due: ReadonlyArray<DueTransfer>) =>
-      // One that cannot be written down must not cost the others their turn.
-      Effect.forEach(due, (transfer) =>
-        Effect.catchCause(one(transfer), (cause) =>
-          Effect.logError(`payout ${transfer.payoutId} could not be settled`, cause)), {
-        concurrency: together,
-        discard: true
-      })
+const one = Effect.fn("Transfers.one")(function*(transfer: DueTransfer) {
+  const outcome = Option.getOrUndefined(yield* ask((yield* Market).settings)(transfer))
+  if (outcome !== undefined) yield* recordOutcome(transfer.payoutId, transfer.retryCount, outcome)
+})
 
-    /**
-     * Asks for these payouts, if they are due, and does not wait for a slow adapter: the task `marketplace/settle-payouts`
-     * asks it again.
-     */
-    const promptly = (payoutIds: ReadonlyArray<string>) =>
-      payoutIds.length === 0
-        ? Effect.void
-        : repo.claim(payoutIds.length, lease, payoutIds).pipe(
-          Effect.flatMap(all),
-          Effect.timeoutOption(timeout),
-          Effect.asVoid
-        )
+/** Asks for those that are due, at most `limit`; gives how many. With `ids` only these. */
+const transferDue = Effect.fnUntraced(function*(limit: number, ids?: ReadonlyArray<string>) {
+  const { db, settings } = yield* Market
+  const due = yield* claimTransfers(db, limit, settings.payoutTimeLimitMs + writing, ids)
+  // One that cannot be written down must not cost the others their turn.
+  yield* Effect.forEach(
+    due,
+    (transfer) =>
+      Effect.catchCause(
+        one(transfer),
+        (cause) => Effect.logError(`payout ${transfer.payoutId} could not be settled`, cause)
+      ),
+    { concurrency: together, discard: true }
+  )
+  return due.length
+})
 
-    const ofOrganization = Effect.fn("Transfers.ofOrganization")(function*() {
-      let count = 0
-      for (;;) {
-        const due = yield* repo.claim(atOnce, lease)
-        yield* all(due)
-        count += due.length
-        if (due.length < atOnce) return count
-      }
-    })
+/**
+ * Asks for these payouts, if they are due, and does not wait for a slow adapter: the task `marketplace/settle-payouts`
+ * asks it again.
+ */
+export const transferNow = (payoutIds: ReadonlyArray<string>) =>
+  payoutIds.length === 0 ? Effect.void : Effect.timeoutOption(transferDue(payoutIds.length, payoutIds), timeout)
 
-    /** Asks for all that are due in all organizations, the longest waiting first; gives how many. For the scheduler. */
-    const settleDue = Effect.gen(function*() {
-      let count = 0
-      for (const organizationId of yield* repo.organizations) {
-        count += yield* Effect.provideService(ofOrganization(), CurrentActor, systemActor(organizationId))
-      }
-      return count
-    })
+const ofOrganization = Effect.fn("Transfers.ofOrganization")(function*() {
+  for (let count = 0;;) {
+    const asked = yield* transferDue(atOnce)
+    count += asked
+    if (asked < atOnce) return count
+  }
+})
 
-    return { promptly, settleDue }
-  })
-}) {
-  static readonly layer = Layer.effect(Transfers, Transfers.make)
-}
+/**
+ * Asks for all that are due in all organizations, the longest waiting first; gives how many. One job does it: it is looked for
+ * every minute, and few organizations have any.
+ */
+export const settleDue = Effect.gen(function*() {
+  let count = 0
+  for (const organizationId of yield* organizationsWithTransfers((yield* Market).db)) {
+    count += yield* Effect.provideService(ofOrganization(), CurrentActor, systemActor(organizationId))
+  }
+  return count
+})

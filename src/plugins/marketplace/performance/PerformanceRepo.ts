@@ -2,8 +2,7 @@ import { Effect, Schema } from "effect"
 import { type PluginDatabase, rowsOf } from "stoa/plugin"
 import { Figures } from "./Score.ts"
 
-const organizations = rowsOf(Schema.Struct({ id: Schema.String }))
-const vendorFigures = rowsOf(Schema.Struct({ ...Figures.fields, vendorId: Schema.String }))
+const figures = rowsOf(Schema.Struct({ ...Figures.fields, vendorId: Schema.String }))
 
 /** A score to be written. */
 export interface VendorScore {
@@ -15,21 +14,19 @@ export interface VendorScore {
 const windowDays = 90
 
 /**
- * Figures of vendors from orders, disputes, returns and reviews. Unpaid orders, and orders that were cancelled as a
+ * Figures of all vendors of an organization, or of one, in one statement: from orders, disputes, returns and reviews. Unpaid orders, and orders that were cancelled as a
  * whole, do not count.
  */
-export const performanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
-  /** Organizations that have vendors. */
-  organizations: Effect.orDie(
-    organizations(sql)`select distinct organization_id as id from marketplace_vendors order by 1`
-  ),
-
-  /** Of all vendors of an organization, or one of them, in one statement. */
-  figures: Effect.fn("PerformanceRepo.figures")(
-    function*(organizationId: string, shipWithinDays: number, vendorId: string | null) {
-      const one = (column: string) =>
-        vendorId === null ? sql.literal("") : sql`and ${sql.literal(column)} = ${vendorId}::uuid`
-      return yield* vendorFigures(sql)`with sold as (
+export const vendorFigures = Effect.fn("PerformanceRepo.figures")(
+  function*(
+    { sql }: PluginDatabase["Service"],
+    organizationId: string,
+    shipWithinDays: number,
+    vendorId: string | null
+  ) {
+    const one = (column: string) =>
+      vendorId === null ? sql.literal("") : sql`and ${sql.literal(column)} = ${vendorId}::uuid`
+    return yield* figures(sql)`with sold as (
           select s.vendor_id, s.status = 'cancelled' as cancelled,
             s.status <> 'cancelled' and coalesce(s.shipped_at, s.delivered_at, now()) > s.created_at
               + make_interval(days => ${shipWithinDays}::int4) as late,
@@ -58,19 +55,18 @@ export const performanceRepo = ({ sql }: PluginDatabase["Service"]) => ({
           coalesce(r.reviews, 0) as reviews, r.average as "averageRating"
         from marketplace_vendors v left join counted c on c.vendor_id = v.id left join rated r on r.vendor_id = v.id
         where v.organization_id = ${organizationId} ${one("v.id")}`
-    },
-    Effect.orDie
-  ),
+  },
+  Effect.orDie
+)
 
-  /** Writes the scores that are different, in one statement; gives how many. They are figures, not recorded as changes. */
-  writeScores: Effect.fn("PerformanceRepo.writeScores")(
-    function*(organizationId: string, scores: ReadonlyArray<VendorScore>) {
-      const rows = yield* sql`update marketplace_vendors v set performance_score = i.score, updated_at = now()
+/** Writes the scores that are different, in one statement; gives how many. They are figures, not recorded as changes. */
+export const writeScores = Effect.fn("PerformanceRepo.writeScores")(
+  function*({ sql }: PluginDatabase["Service"], organizationId: string, scores: ReadonlyArray<VendorScore>) {
+    const rows = yield* sql`update marketplace_vendors v set performance_score = i.score, updated_at = now()
         from jsonb_to_recordset(${JSON.stringify(scores)}::jsonb) as i("vendorId" uuid, score int4)
         where v.id = i."vendorId" and v.organization_id = ${organizationId} and v.performance_score <> i.score
         returning v.id`
-      return rows.length
-    },
-    Effect.orDie
-  )
-})
+    return rows.length
+  },
+  Effect.orDie
+)

@@ -1,7 +1,8 @@
-import { Context, Effect, Layer } from "effect"
-import { type EntityId, invalid, PluginDatabase } from "stoa/plugin"
-import { vendors } from "../vendors/VendorTables.ts"
-import { categoriesOf, outsideOf } from "./ApprovedCategoryRepo.ts"
+import { Effect } from "effect"
+import { type EntityId, invalid } from "stoa/plugin"
+import { Market } from "../Market.ts"
+import { vendors } from "../vendors/Vendor.ts"
+import { categoriesOf, outsideOf } from "./VendorProductRepo.ts"
 
 class CategoryNotApproved extends invalid(
   "CategoryNotApproved",
@@ -14,44 +15,19 @@ class CategoryNotApproved extends invalid(
 /**
  * Where a vendor may sell (contract, plugins §1.1): with a list of approved categories only in these and below them,
  * without a list everywhere. Products without a category are allowed. Shortening the list, or moving a category, leaves
- * products where they are.
+ * products where they are. Asked about categories by their slugs, or about all those of an entity: 422 names those in which
+ * the vendor may not sell.
  */
-export class ApprovedCategories
-  extends Context.Service<ApprovedCategories>()("stoa/plugins/marketplace/products/ApprovedCategories", {
-    make: Effect.map(PluginDatabase, (db) => {
-      const limits = Effect.fnUntraced(function*(vendorId: string) {
-        const vendor = yield* db.table(vendors).first({ id: vendorId })
-        const approved = vendor?.approvedCategories ?? []
-        return vendor === undefined || approved.length === 0 ? undefined : { name: vendor.name, approved }
-      })
-
-      const within = Effect.fnUntraced(
-        function*(
-          { approved, name }: { readonly name: string; readonly approved: ReadonlyArray<string> },
-          of: ReadonlyArray<string>
-        ) {
-          const outside = of.length === 0 ? [] : yield* outsideOf(db.sql, of, approved)
-          if (outside.length === 0) return
-          const named = outside.map((slug) => `"${slug}"`).join(", ")
-          return yield* new CategoryNotApproved(name, named, approved.join(", "))
-        }
-      )
-
-      /** 422 that names those of these categories, given by their slugs, in which the vendor may not sell. */
-      const admit = Effect.fn("ApprovedCategories.admit")(function*(vendorId: string, of: ReadonlyArray<string>) {
-        const limit = yield* limits(vendorId)
-        if (limit !== undefined) yield* within(limit, of)
-      })
-
-      /** The same for all categories of an entity. */
-      const admitEntity = Effect.fn("ApprovedCategories.admitEntity")(function*(vendorId: string, entityId: EntityId) {
-        const limit = yield* limits(vendorId)
-        if (limit !== undefined) yield* within(limit, yield* categoriesOf(db.sql, entityId))
-      })
-
-      return { admit, admitEntity }
-    })
-  })
-{
-  static readonly layer = Layer.effect(ApprovedCategories, ApprovedCategories.make)
-}
+export const admitCategories = Effect.fn("ApprovedCategories.admit")(
+  function*(vendorId: string, of: ReadonlyArray<string> | { readonly entityId: EntityId }) {
+    const { db } = yield* Market
+    const vendor = yield* db.table(vendors).find(vendorId)
+    const approved = vendor?.approvedCategories ?? []
+    if (vendor === undefined || approved.length === 0) return
+    const slugs = "entityId" in of ? yield* categoriesOf(db.sql, of.entityId) : of
+    const outside = slugs.length === 0 ? [] : yield* outsideOf(db.sql, slugs, approved)
+    if (outside.length === 0) return
+    const named = outside.map((slug) => `"${slug}"`).join(", ")
+    return yield* new CategoryNotApproved(vendor.name, named, approved.join(", "))
+  }
+)

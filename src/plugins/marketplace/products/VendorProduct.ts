@@ -1,12 +1,17 @@
 import { Schema, Struct } from "effect"
-import { EntityId, Time, Uuid } from "stoa/plugin"
-import { VendorView } from "../vendors/Vendor.ts"
+import { EntityId, idOf, table, Time, Uuid, uuid } from "stoa/plugin"
+import { vendors, VendorView } from "../vendors/Vendor.ts"
+
+/** Whose thing an entity of the catalog is; an entity without a row belongs to the store itself. */
+export const vendorEntities = table("marketplace_vendor_entities", {
+  vendorId: uuid.references(vendors),
+  entityId: idOf(EntityId).unique()
+}, { indexes: [{ columns: ["vendorId", "createdAt"], descending: true }] })
 
 /** Fields of the vendor that the catalog shows with its entities (contract, plugins §1.3). */
 export const ShownVendor = Schema.Struct(
   Struct.pick(VendorView.fields, ["id", "name", "slug", "status", "tier", "logoUrl"])
 )
-export type ShownVendor = typeof ShownVendor.Type
 
 /** A thing of a vendor's: the link, and what the catalog says of it; null when it is gone from there. */
 export const VendorProduct = Schema.Struct({
@@ -19,4 +24,3 @@ export const VendorProduct = Schema.Struct({
   title: Schema.NullOr(Schema.String),
   createdAt: Time
 }).annotate({ identifier: "MarketplaceProduct" })
-export type VendorProduct = typeof VendorProduct.Type

@@ -1,6 +1,7 @@
-import { Context, Effect, Layer, type Result } from "effect"
-import { type Actor, CurrentActor, type OrderId, PluginDatabase, PluginHost, type RefundId } from "stoa/plugin"
-import { subOrderLines } from "../suborders/SubOrderTables.ts"
+import { Effect, type Result } from "effect"
+import { type Actor, CurrentActor, type OrderId, type RefundId } from "stoa/plugin"
+import { Market } from "../Market.ts"
+import { subOrderLines } from "../suborders/SubOrder.ts"
 import { lockOrder } from "./OrderLockRepo.ts"
 import type { Chosen, Left } from "./RefundChoice.ts"
 
@@ -18,64 +19,49 @@ export interface Written {
   readonly settled: boolean
 }
 
-/**
+/*
  * Money of a sub-order that goes back to the customer, by the core's refund engine. It is written in the transaction of
  * the decision that it follows from, which happens once; so does the refund.
  */
-export class SubOrderRefunds
-  extends Context.Service<SubOrderRefunds>()("stoa/plugins/marketplace/refunds/SubOrderRefunds", {
-    make: Effect.gen(function*() {
-      const db = yield* PluginDatabase
-      const host = yield* PluginHost
-
-      /** What of a sub-order can still be given back. */
-      const left = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
-        const { cap, lines } = yield* host.services.refunds.cap(orderId)
-        const own = new Map(
-          (yield* db.table(subOrderLines).list({ subOrderId }, { limit: 100_000 })).map((
-            line
-          ) => [line.orderLineId, line.entityId])
-        )
-        return {
-          cap,
-          lines: lines.flatMap(({ amount, lineItemId, quantity }) => {
-            const entityId = own.get(lineItemId)
-            return entityId === undefined ? [] : [{ orderLineId: lineItemId, entityId, quantity, amount }]
-          })
-        }
-      })
-
-      /**
-       * Writes the refund that `choose` makes of what is left, with the order locked; inside of the caller's transaction.
-       * The actor needs no permission for orders: the caller has checked the right to decide.
-       */
-      const write = Effect.fn("SubOrderRefunds.write")(
-        function*<E>(of: OfOrder, reason: string, choose: (left: Left) => Result.Result<Chosen, E>) {
-          yield* lockOrder(db, of.orderId)
-          const chosen = yield* Effect.fromResult(choose(yield* left(of)))
-          const { refundId, settled } = yield* Effect.updateService(
-            host.services.refunds.request(of.orderId, { ...chosen, reason }),
-            CurrentActor,
-            permitted
-          )
-          const { amount } = yield* host.services.refunds.get(refundId)
-          return { refundId, settled, amount }
-        }
-      )
-
-      /** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
-      const settle = Effect.fn("SubOrderRefunds.settle")(function*(written: Written | null) {
-        if (written === null || written.settled) return
-        const { organizationId } = yield* CurrentActor
-        yield* host.services.refunds.settle({ refundId: written.refundId, organizationId })
-      })
-
-      return { left, write, settle }
-    })
-  })
-{
-  static readonly layer = Layer.effect(SubOrderRefunds, SubOrderRefunds.make)
-}
 
 /** The actor with the core's permission for what follows from a decision about a sub-order. */
 export const permitted = (actor: Actor): Actor => ({ ...actor, permissions: [...actor.permissions, "orders:update"] })
+
+/** What of a sub-order can still be given back. */
+export const leftOf = Effect.fn("SubOrderRefunds.left")(function*({ orderId, subOrderId }: OfOrder) {
+  const { db, host } = yield* Market
+  const { cap, lines } = yield* host.services.refunds.cap(orderId)
+  const own = yield* db.table(subOrderLines).list({ subOrderId }, { limit: 100_000 })
+  const entities = new Map(own.map(({ entityId, orderLineId }) => [orderLineId, entityId]))
+  return {
+    cap,
+    lines: lines.flatMap(({ amount, lineItemId, quantity }) => {
+      const entityId = entities.get(lineItemId)
+      return entityId === undefined ? [] : [{ orderLineId: lineItemId, entityId, quantity, amount }]
+    })
+  }
+})
+
+/**
+ * Writes the refund that `choose` makes of what is left, with the order locked; inside of the caller's transaction.
+ * The actor needs no permission for orders: the caller has checked the right to decide.
+ */
+export const writeRefund = Effect.fn("SubOrderRefunds.write")(
+  function*<E>(of: OfOrder, reason: string, choose: (left: Left) => Result.Result<Chosen, E>) {
+    const { db, host } = yield* Market
+    const { refunds } = host.services
+    yield* lockOrder(db, of.orderId)
+    const chosen = yield* Effect.fromResult(choose(yield* leftOf(of)))
+    const requested = refunds.request(of.orderId, { ...chosen, reason })
+    const { refundId, settled } = yield* Effect.updateService(requested, CurrentActor, permitted)
+    const { amount } = yield* refunds.get(refundId)
+    return { refundId, settled, amount }
+  }
+)
+
+/** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
+export const settleRefund = Effect.fn("SubOrderRefunds.settle")(function*(written: Written | null) {
+  if (written === null || written.settled) return
+  const { organizationId } = yield* CurrentActor
+  yield* (yield* Market).host.services.refunds.settle({ refundId: written.refundId, organizationId })
+})

@@ -1,67 +1,14 @@
-import { Context, Effect, Layer } from "effect"
-import { newId, type OrderProjection, PluginDatabase } from "stoa/plugin"
-import { Commissions } from "../commissions/Commissions.ts"
-import type { CommissionTerms } from "../commissions/CommissionTerms.ts"
-import { plainTerms } from "../commissions/CommissionTerms.ts"
-import { Ledger, type Posting } from "../ledger/Ledger.ts"
-import { lockSubOrders } from "./FoundSubOrderRepo.ts"
+import { Effect } from "effect"
+import { newId, type Order, type OrderId, type OrderProjection } from "stoa/plugin"
+import { commissionTerms } from "../commissions/Commissions.ts"
+import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms.ts"
+import type { Posting } from "../ledger/Ledger.ts"
+import { post } from "../ledger/LedgerRepo.ts"
+import { Market, provided } from "../Market.ts"
 import { factsOfNew, type OrderFacts, readOrders, type VendorLine } from "./OrderFactsRepo.ts"
+import { lockSubOrders, newSubOrderParts, writeSubOrders } from "./SubOrderRepo.ts"
 import { dueEntries, lineShares, type Posted } from "./SubOrderShares.ts"
 import { type FoundSubOrder, type WantedSubOrder, wantedSubOrder } from "./SubOrderState.ts"
-import { newSubOrderParts, writeSubOrders } from "./SubOrderWriteRepo.ts"
-
-/**
- * Brings sub-orders and the ledger into line with orders (contract, plugins §1.3, §1.5). `changed` is to be called inside
- * of the transaction that changed the orders and holds their locks, and takes at most six statements for any number of
- * orders and lines. `created` takes at most three, and one where no vendor is in the orders.
- */
-export class Reconcile
-  extends Context.Service<Reconcile, OrderProjection>()("stoa/plugins/marketplace/suborders/Reconcile")
-{
-  static readonly layer = Layer.effect(
-    Reconcile,
-    Effect.gen(function*() {
-      const [db, commissions, ledger] = yield* Effect.all([PluginDatabase, Commissions, Ledger])
-
-      /** The terms of lines that are sold for the first time. */
-      const newTerms = Effect.fnUntraced(function*(
-        facts: ReadonlyArray<OrderFacts>,
-        found: ReadonlyArray<FoundSubOrder>
-      ) {
-        const known = new Set(found.flatMap(({ lines }) => lines.map(({ orderLineId }) => orderLineId)))
-        const sold = facts.flatMap(({ currency, lines }) =>
-          lines.flatMap(({ entityId, id, vendorId }) =>
-            vendorId === null || known.has(id) ? [] : [{ id, sale: { vendorId, entityId, currency } }]
-          )
-        )
-        const terms = yield* commissions.termsFor(sold.map(({ sale }) => sale))
-        return new Map(sold.map(({ id }, index) => [id, terms[index] ?? plainTerms(0)]))
-      })
-
-      const created: OrderProjection["created"] = Effect.fn("Reconcile.created")(function*(orders, prefix) {
-        const facts = yield* factsOfNew(db, orders)
-        const terms = yield* newTerms(facts, [])
-        const wanted = facts.flatMap((order) => wantedOf(order, [], terms))
-        return wanted.length === 0 ? undefined : yield* newSubOrderParts(db, wanted, prefix)
-      })
-
-      const changed: OrderProjection["changed"] = Effect.fn("Reconcile.changed")(function*(orderIds) {
-        const facts = yield* readOrders(db, orderIds)
-        const found = yield* lockSubOrders(db, orderIds)
-        const terms = yield* newTerms(facts, found)
-        const wanted = facts.flatMap((order) =>
-          wantedOf(order, found.filter(({ orderId }) => orderId === order.id), terms)
-        )
-        const stale = wanted.filter(({ isChanged }) => isChanged)
-        if (stale.length > 0) yield* writeSubOrders(db, stale)
-        const captured = new Set(facts.filter((order) => order.captured !== null).map(({ id }) => id))
-        yield* ledger.post(wanted.flatMap((one) => postingsOf(one, captured.has(one.orderId))))
-      })
-
-      return { created, changed }
-    })
-  )
-}
 
 /** The sub-orders of an order: of vendors that have lines in it, or had. */
 const wantedOf = (
@@ -104,3 +51,46 @@ const postingsOf = (one: WantedSubOrder, isCaptured: boolean): ReadonlyArray<Pos
     description: words[type]
   }))
 }
+
+/** The terms of lines that are sold for the first time. */
+const newTerms = Effect.fnUntraced(function*(facts: ReadonlyArray<OrderFacts>, found: ReadonlyArray<FoundSubOrder>) {
+  const known = new Set(found.flatMap(({ lines }) => lines.map(({ orderLineId }) => orderLineId)))
+  const sold = facts.flatMap(({ currency, lines }) =>
+    lines.flatMap(({ entityId, id, vendorId }) =>
+      vendorId === null || known.has(id) ? [] : [{ id, sale: { vendorId, entityId, currency } }]
+    )
+  )
+  const terms = yield* commissionTerms(sold.map(({ sale }) => sale))
+  return new Map(sold.map(({ id }, index) => [id, terms[index] ?? plainTerms(0)]))
+})
+
+/**
+ * Brings sub-orders and the ledger into line with orders, inside of the transaction that changed the orders and holds their
+ * locks, in at most six statements for any number of orders and lines.
+ */
+export const reconcile = Effect.fn("Reconcile.changed")(function*(orderIds: ReadonlyArray<OrderId>) {
+  const { db } = yield* Market
+  const facts = yield* readOrders(db, orderIds)
+  const found = yield* lockSubOrders(db, orderIds)
+  const terms = yield* newTerms(facts, found)
+  const wanted = facts.flatMap((order) => wantedOf(order, found.filter(({ orderId }) => orderId === order.id), terms))
+  const stale = wanted.filter(({ isChanged }) => isChanged)
+  if (stale.length > 0) yield* writeSubOrders(db, stale)
+  const captured = new Set(facts.filter((order) => order.captured !== null).map(({ id }) => id))
+  yield* post(db, wanted.flatMap((one) => postingsOf(one, captured.has(one.orderId))))
+})
+
+/** At most three statements, and one where no vendor is in the orders. */
+const created = Effect.fn("Reconcile.created")(function*(orders: ReadonlyArray<Order>, prefix: string) {
+  const { db } = yield* Market
+  const facts = yield* factsOfNew(db, orders)
+  const terms = yield* newTerms(facts, [])
+  const wanted = facts.flatMap((order) => wantedOf(order, [], terms))
+  return wanted.length === 0 ? undefined : yield* newSubOrderParts(db, wanted, prefix)
+})
+
+/** What vendors are owed is true together with the orders that it follows from (contract, plugins §1.3, §1.5). */
+export const subOrderProjection = Effect.map(provided, (provide): OrderProjection => ({
+  created: (orders, prefix) => provide(created(orders, prefix)),
+  changed: (orderIds) => provide(reconcile(orderIds))
+}))

@@ -1,71 +1,109 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import {
+  amount,
+  boolean,
+  childOf,
   EntityId,
+  fieldsOf,
   FulfillmentId,
+  idOf,
+  integer,
+  integerBetween,
+  json,
+  longText,
+  oneOf,
   OrderId,
   OrderLineId,
-  type RowOf,
-  StorableObject,
-  Time,
-  Uuid,
+  table,
+  text,
+  timestamp,
+  uuid,
   VariantId
 } from "stoa/plugin"
-import { type subOrderLines, type subOrders, subOrderStatuses } from "./SubOrderTables.ts"
+import { vendors } from "../vendors/Vendor.ts"
 
-export const SubOrderStatus = Schema.Literals(subOrderStatuses)
+/**
+ * A vendor's part of an order (contract, plugins §1.1). `subtotal` is what its lines were really charged, after their
+ * discounts; `commissionAmount` and `payoutAmount` are shares of what of that is still due, and change with refunds.
+ */
+export const subOrders = table("marketplace_vendor_sub_orders", {
+  orderId: idOf(OrderId),
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  status: oneOf(["pending", "confirmed", "processing", "shipped", "delivered", "cancelled"]).default("pending"),
+  subtotal: amount,
+  commissionAmount: amount,
+  payoutAmount: amount,
+  /** Of `subtotal`, what customers got back. */
+  refundedAmount: amount.default(0),
+  trackingNumber: text.nullable,
+  trackingUrl: text.nullable,
+  carrier: text.nullable,
+  /** Its parcel among the fulfillments of the order; null until something of it was sent by its vendor. */
+  fulfillmentId: idOf(FulfillmentId).nullable,
+  fulfillmentStatus: oneOf(["unfulfilled", "fulfilled"]).default("unfulfilled"),
+  confirmedAt: timestamp.nullable,
+  shippedAt: timestamp.nullable,
+  deliveredAt: timestamp.nullable,
+  cancelledAt: timestamp.nullable,
+  cancellationReason: longText.nullable,
+  vendorNotes: longText.nullable,
+  /** From when its money may be paid out; null until it is delivered. */
+  availableAt: timestamp.nullable,
+  /** A dispute is open: nothing of it is paid out. */
+  onHold: boolean.default(false),
+  externalOrderId: text.nullable,
+  externalOrderUrl: text.nullable,
+  externalSyncStatus: oneOf(["pending", "synced", "failed"]).default("pending"),
+  metadata: json.default({})
+}, {
+  unique: [{ columns: ["orderId", "vendorId"] }],
+  indexes: [
+    { columns: ["vendorId", "createdAt"], descending: true },
+    { columns: ["vendorId", "status", "createdAt"], descending: true },
+    { columns: ["status", "createdAt"], descending: true }
+  ],
+  checks: {
+    adds_up: "payout_amount = subtotal - refunded_amount - commission_amount",
+    refunds_within: "refunded_amount between 0 and subtotal"
+  }
+})
+
+/** What of an order's line its vendor is owed: the rule that decided its commission, and how much of it came back. */
+export const subOrderLines = childOf(subOrders, "subOrderId", "marketplace_sub_order_lines", {
+  subOrderId: uuid.references(subOrders),
+  orderLineId: idOf(OrderLineId).unique(),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  title: longText,
+  quantity: integer,
+  /** What was charged for it, after its discounts and without tax, minor units. */
+  totalPrice: amount,
+  refundedAmount: amount.default(0),
+  /** What its commission was agreed to be when it was sold (`CommissionTerms`); null: no rule, the vendor's own rate. */
+  ruleId: uuid.nullable,
+  rateBps: integerBetween(0, 10_000),
+  fixedFeeCents: amount.default(0),
+  minFeeCents: amount.nullable,
+  maxFeeCents: amount.nullable,
+  /** Of the whole line, before refunds. */
+  commissionAmount: amount
+}, { indexes: [{ columns: ["subOrderId"] }], changeLog: false })
+
+const { createdAt: _, subOrderId: __, ...lineFields } = fieldsOf(subOrderLines)
+
+/** A line as it is kept. */
+export const KeptLine = Schema.Struct(lineFields)
 
 /** A line of a sub-order: what of an order's line its vendor sold. */
-export const LineItem = Schema.Struct({
-  id: Uuid,
-  orderLineId: OrderLineId,
-  entityId: EntityId,
-  variantId: Schema.NullOr(VariantId),
-  title: Schema.String,
-  quantity: Schema.Int,
-  totalPrice: Schema.Int.annotate({ description: "What was charged for it, after discounts and without tax." }),
-  refundedAmount: Schema.Int,
-  ruleId: Schema.NullOr(Uuid),
-  rateBps: Schema.Int,
-  commissionAmount: Schema.Int.annotate({ description: "Of the whole line, before refunds." })
+const LineItem = Schema.Struct({
+  ...Struct.omit(lineFields, ["fixedFeeCents", "minFeeCents", "maxFeeCents"]),
+  totalPrice: amount.schema.annotate({ description: "What was charged for it, after discounts and without tax." }),
+  commissionAmount: amount.schema.annotate({ description: "Of the whole line, before refunds." })
 })
 
 /** A vendor's part of an order with its lines; amounts in minor units of `currency`. */
-export const SubOrder = Schema.Struct({
-  id: Uuid,
-  organizationId: Schema.String,
-  orderId: OrderId,
-  vendorId: Uuid,
-  currency: Schema.String,
-  status: SubOrderStatus,
-  subtotal: Schema.Int,
-  commissionAmount: Schema.Int,
-  payoutAmount: Schema.Int,
-  refundedAmount: Schema.Int,
-  lineItems: Schema.Array(LineItem),
-  trackingNumber: Schema.NullOr(Schema.String),
-  trackingUrl: Schema.NullOr(Schema.String),
-  carrier: Schema.NullOr(Schema.String),
-  fulfillmentId: Schema.NullOr(FulfillmentId),
-  fulfillmentStatus: Schema.Literals(["unfulfilled", "fulfilled"]),
-  confirmedAt: Schema.NullOr(Time),
-  shippedAt: Schema.NullOr(Time),
-  deliveredAt: Schema.NullOr(Time),
-  cancelledAt: Schema.NullOr(Time),
-  cancellationReason: Schema.NullOr(Schema.String),
-  vendorNotes: Schema.NullOr(Schema.String),
-  availableAt: Schema.NullOr(Time),
-  onHold: Schema.Boolean,
-  externalOrderId: Schema.NullOr(Schema.String),
-  externalOrderUrl: Schema.NullOr(Schema.String),
-  externalSyncStatus: Schema.Literals(["pending", "synced", "failed"]),
-  metadata: StorableObject,
-  createdAt: Time,
-  updatedAt: Time
-}).annotate({ identifier: "MarketplaceSubOrder" })
+export const SubOrder = Schema.Struct({ ...fieldsOf(subOrders), lineItems: Schema.Array(LineItem) })
+  .annotate({ identifier: "MarketplaceSubOrder" })
 export type SubOrder = typeof SubOrder.Type
-
-/** A row and its lines as the API shows them. */
-export const toSubOrder = (
-  row: RowOf<typeof subOrders>,
-  lines: ReadonlyArray<RowOf<typeof subOrderLines>>
-): SubOrder => ({ ...row, lineItems: lines })
+export type SubOrderStatus = SubOrder["status"]

@@ -1,11 +1,9 @@
 import { Schema, Struct } from "effect"
-import { CommissionTerms } from "../commissions/CommissionTerms.ts"
+import type { CommissionTerms } from "../commissions/CommissionTerms.ts"
 import type { OrderFacts, VendorLine } from "./OrderFactsRepo.ts"
-import { LineItem, SubOrder } from "./SubOrder.ts"
+import { KeptLine, SubOrder } from "./SubOrder.ts"
 import { type LineShare, nothingPosted, type Owed, owedLine, owedOf, Posted } from "./SubOrderShares.ts"
 
-/** A line of a sub-order as it is kept. Amounts in minor units. */
-const KeptLine = Schema.Struct({ ...LineItem.fields, ...CommissionTerms.fields })
 type KeptLine = typeof KeptLine.Type
 
 /** A sub-order as it is kept, or has to be. */

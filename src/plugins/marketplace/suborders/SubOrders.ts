@@ -1,65 +1,116 @@
-import { Context, Effect, Layer } from "effect"
-import { type OrderId, type PageRequest, PluginDatabase, type RowOf } from "stoa/plugin"
-import { toSubOrder } from "./SubOrder.ts"
-import type { SubOrderStatus } from "./SubOrderMachine.ts"
-import { subOrderLines, subOrders } from "./SubOrderTables.ts"
+import { DateTime, Effect } from "effect"
+import {
+  beforeHook,
+  conflict,
+  CurrentActor,
+  document,
+  type DocumentRow,
+  HookRefusal,
+  InvalidTransition,
+  type PageRequest,
+  type PluginDatabase,
+  type RowOf,
+  type Where,
+  type Which
+} from "stoa/plugin"
+import { inTransaction, Market } from "../Market.ts"
+import { lockOrder } from "../refunds/OrderLockRepo.ts"
+import { chooseAll, isSpent } from "../refunds/RefundChoice.ts"
+import { leftOf, permitted, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
+import { reconcile } from "./Reconcile.ts"
+import { type SubOrder, subOrderLines, subOrders, type SubOrderStatus } from "./SubOrder.ts"
+
+const documents = document({ head: subOrders, lines: subOrderLines })
+
+/** A row and its lines as the API shows them. */
+export const toSubOrder = (
+  { head, lines }: DocumentRow<typeof subOrders, typeof subOrderLines>
+): SubOrder => ({ ...head, lineItems: lines })
+
+/** A sub-order; 404, also for another vendor's where it has to be a vendor's. */
+export const readSubOrder = (which: Which<typeof subOrders>) =>
+  Market.use(({ db }) => Effect.map(documents.get(db, which), toSubOrder))
+
+export const listSubOrders = Effect.fn("SubOrders.page")(function*(where: Where<typeof subOrders>, page: PageRequest) {
+  const found = yield* documents.page((yield* Market).db, where, page)
+  return { ...found, items: found.items.map(toSubOrder) }
+})
+
+/**
+ * How a vendor moves its part of an order (contract, plugins §1.2): `processing` may be left out. What was handed over to
+ * a carrier cannot be cancelled any more, and what is delivered or cancelled stays so.
+ */
+export const sources: { readonly [To in Exclude<SubOrderStatus, "pending">]: ReadonlyArray<SubOrderStatus> } = {
+  confirmed: ["pending"],
+  processing: ["confirmed"],
+  shipped: ["confirmed", "processing"],
+  delivered: ["shipped"],
+  cancelled: ["pending", "confirmed", "processing"]
+}
+
+/** What a status cannot become. */
+export const cannotBecome = (from: SubOrderStatus, to: SubOrderStatus) =>
+  InvalidTransition.of(`A sub-order that is ${from} cannot become ${to}.`)
+
+class NotCapturedYet extends conflict(
+  "NotCapturedYet",
+  "The payment of this order is not captured yet: only the whole order can be cancelled, by the store."
+) {}
 
 type Row = RowOf<typeof subOrders>
 
-/** Which sub-orders are asked for. */
-export interface SubOrderFilter {
-  readonly orderId?: OrderId | undefined
-  readonly vendorId?: string | undefined
-  readonly status?: SubOrderStatus | undefined
-}
+/** Orders are locked before sub-orders, and before accounts, which the refund's projection locks. */
+const cancelled = Effect.fnUntraced(function*({ id: subOrderId, orderId }: Row, reason: string) {
+  const { db } = yield* Market
+  const order = yield* lockOrder(db, orderId)
+  if (order?.captured !== true) return { isCaptured: false, orderLines: order?.lines ?? 0, refund: null }
+  const cancelledAt = yield* DateTime.nowAsDate
+  const change = { status: "cancelled", cancelledAt, cancellationReason: reason } as const
+  yield* db.table(subOrders).update(subOrderId, change, { status: { in: sources.cancelled } })
+  const of = { subOrderId, orderId }
+  const refund = isSpent(yield* leftOf(of)) ? null : yield* writeRefund(of, reason, chooseAll)
+  yield* reconcile([orderId])
+  return { isCaptured: true, orderLines: order.lines, refund }
+}, (work) => inTransaction(work))
 
-/** Whose sub-order it has to be; another's reads as 404. */
-export interface OfVendor {
-  readonly vendorId?: string
-}
+const cancelOrder = Effect.fnUntraced(function*({ id, orderId }: Row, reason: string, orderLines: number) {
+  const { db, host } = yield* Market
+  if (orderLines > (yield* db.table(subOrderLines).count({ subOrderId: id }))) return yield* new NotCapturedYet()
+  const change = host.services.orders.change(orderId, { status: "cancelled", reason })
+  yield* Effect.updateService(change, CurrentActor, permitted)
+})
 
-/** Vendors' parts of orders (contract, plugins §1.1). */
-export class SubOrders extends Context.Service<SubOrders>()("stoa/plugins/marketplace/suborders/SubOrders", {
-  make: Effect.gen(function*() {
-    const db = yield* PluginDatabase
-    const rows = db.table(subOrders)
+/**
+ * Cancels a sub-order. Where the payment is captured the customer gets the money of its lines back, by a refund that is
+ * written in the same transaction, so once; its ledger follows. An order that is not captured yet can be cancelled only
+ * as a whole: by the only vendor in it, when nothing in it is the store's own (409 else). 404, 422 INVALID_TRANSITION.
+ */
+export const cancelSubOrder = Effect.fn("SubOrders.cancel")(
+  function*(which: Which<typeof subOrders>, reason: string) {
+    const { db } = yield* Market
+    const row = yield* db.table(subOrders).get(which)
+    if (!sources.cancelled.includes(row.status)) return yield* cannotBecome(row.status, "cancelled")
+    const { isCaptured, orderLines, refund } = yield* cancelled(row, reason)
+    if (!isCaptured) yield* cancelOrder(row, reason, orderLines)
+    yield* settleRefund(refund)
+    return yield* readSubOrder(which)
+  }
+)
 
-    /** With their lines, in one statement for all of them. */
-    const withLines = Effect.fnUntraced(function*(found: ReadonlyArray<Row>) {
-      const lines = found.length === 0 ? [] : yield* db.table(subOrderLines).list(
-        { subOrderId: { in: found.map(({ id }) => id) } },
-        { order: ["createdAt"], limit: 100_000 }
-      )
-      return found.map((row) => toSubOrder(row, lines.filter(({ subOrderId }) => subOrderId === row.id)))
-    })
-
-    const shown = (row: Row) =>
-      Effect.map(
-        db.table(subOrderLines).list({ subOrderId: row.id }, { order: ["createdAt"], limit: 100_000 }),
-        (lines) => toSubOrder(row, lines)
-      )
-
-    const find = Effect.fnUntraced(function*(id: string, { vendorId }: OfVendor) {
-      const found = yield* rows.get(id)
-      return vendorId === undefined || found.vendorId === vendorId ? found : yield* rows.get(unusedId)
-    })
-
-    const page = Effect.fn("SubOrders.page")(function*(
-      { orderId, status, vendorId }: SubOrderFilter,
-      request: PageRequest
-    ) {
-      const found = yield* rows.page({ orderId, vendorId, status }, request)
-      return { ...found, items: yield* withLines(found.items) }
-    })
-
-    return {
-      page,
-      get: Effect.fn("SubOrders.get")((id: string, of: OfVendor = {}) => Effect.flatMap(find(id, of), shown))
-    }
-  })
-}) {
-  static readonly layer = Layer.effect(SubOrders, SubOrders.make)
-}
-
-/** The id of no row. */
-const unusedId = "00000000-0000-4000-8000-000000000000"
+/** An order is fulfilled when every vendor has delivered its part, or is out of it (contract, plugins §1.3). */
+export const subOrderHooks = (db: PluginDatabase["Service"]) => [
+  beforeHook("orders.beforeStatusChange", ({ data }) =>
+    Effect.gen(function*() {
+      if (data.newStatus !== "fulfilled") return {}
+      const open = yield* db.table(subOrders).count({
+        orderId: data.orderId,
+        status: { in: ["pending", "confirmed", "processing", "shipped"] }
+      })
+      // What is on its way is not there yet: the order waits for it.
+      if (open > 0 && data.source === "fulfillment") return { newStatus: "partially_fulfilled" }
+      if (open > 0) {
+        return yield* Effect.fail(new HookRefusal(`${open} of the order's vendors have not delivered their part yet.`))
+      }
+      return {}
+    }))
+]

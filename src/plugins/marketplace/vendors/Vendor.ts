@@ -1,30 +1,101 @@
 import { Schema } from "effect"
-import { Amount, FreeText, notFound, type RowOf, StorableObject, Text, Time, Uuid } from "stoa/plugin"
-import { payoutSchedules, tiers, vendors } from "./VendorTables.ts"
+import {
+  Amount,
+  amount,
+  fieldsOf,
+  FreeText,
+  inputOf,
+  integerBetween,
+  json,
+  jsonOf,
+  longText,
+  machine,
+  notFound,
+  oneOf,
+  type PluginDatabase,
+  type RowOf,
+  table,
+  Text,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+
+export const tiers = ["standard", "silver", "gold", "platinum"] as const
+export const payoutSchedules = ["daily", "weekly", "biweekly", "monthly", "manual"] as const
+
+/** Who sells through the store (contract, plugins §1.1). */
+export const vendors = table("marketplace_vendors", {
+  name: text,
+  slug: text.unique(),
+  email: text.nullable,
+  description: longText.nullable,
+  logoUrl: longText.nullable,
+  bannerUrl: longText.nullable,
+  contactPhone: text.nullable,
+  taxId: text.nullable,
+  businessAddress: json.nullable,
+  /** When its bank account was given last: the account itself is shown nowhere, and who changed it the audit trail tells. */
+  bankAccountChangedAt: timestamp.nullable,
+  status: oneOf(["pending", "approved", "suspended", "rejected"]).default("pending"),
+  verificationStatus: oneOf(["unverified", "documents_submitted", "verified", "rejected"]).default("unverified"),
+  rejectionReason: longText.nullable,
+  suspensionReason: longText.nullable,
+  suspendedAt: timestamp.nullable,
+  approvedCategories: jsonOf(Schema.Array(Schema.String)).nullable,
+  tier: oneOf(tiers).default("standard"),
+  /** 0 to 100; `marketplace/score-vendors` computes it. */
+  performanceScore: integerBetween(0, 100).default(100),
+  commissionRateBps: integerBetween(0, 10_000).default(1000),
+  payoutSchedule: oneOf(payoutSchedules).default("weekly"),
+  payoutMinimumCents: amount.default(5000),
+  holdbackDays: integerBetween(0, 365).default(7),
+  metadata: json.default({}),
+  storeConnectionProvider: oneOf(["shopify", "woocommerce"]).nullable,
+  storeConnectionUrl: longText.nullable,
+  lastSyncAt: timestamp.nullable,
+  syncStatus: oneOf(["healthy", "stale", "error", "disconnected"]).default("disconnected")
+}, { indexes: [{ columns: ["status", "createdAt"], descending: true }] })
+
+/** Fields of a vendor that no response shows: the bank account, and keys of the vendor's shop. */
+export const vendorSecrets = table("marketplace_vendor_secrets", {
+  vendorId: uuid.references(vendors).unique(),
+  bankAccount: json.nullable,
+  storeAccessToken: longText.nullable,
+  storeConsumerSecret: longText.nullable,
+  storeWebhookSecret: longText.nullable
+}, { changeLog: false })
+
+/**
+ * How a vendor moves (contract, plugins §1.2). A rejected one becomes pending again with the next document that it hands in
+ * (`VendorDocuments.ts`).
+ */
+export const vendor = machine(vendors, {
+  noun: "vendor",
+  moves: {
+    approve: { from: ["pending"], to: "approved" },
+    reject: { from: ["pending"], to: "rejected" },
+    suspend: { from: ["approved"], to: "suspended", stamp: "suspendedAt" },
+    reinstate: { from: ["suspended"], to: "approved" }
+  }
+})
 
 export class VendorNotFound extends notFound("Vendor", "Vendor not found.") {}
 
 export type VendorRow = RowOf<typeof vendors>
 
-type Columns = typeof vendors.columns
-type Fields = { readonly [K in keyof Columns]: Columns[K]["schema"] }
-
-const columns = Object.fromEntries(
-  Object.entries(vendors.columns).map(([name, { schema }]) => [name, schema])
-) as Fields
-
 /** A vendor as the API shows it (contract, plugins §1.1). Its address is called by both of its names. */
 export const VendorView = Schema.Struct({
-  id: Uuid,
-  organizationId: Schema.String,
-  ...columns,
-  contactEmail: Schema.NullOr(Schema.String),
-  createdAt: Time,
-  updatedAt: Time
+  ...fieldsOf(vendors),
+  contactEmail: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "MarketplaceVendor" })
 export type VendorView = typeof VendorView.Type
 
 export const toView = (row: VendorRow): VendorView => ({ ...row, contactEmail: row.email })
+
+/** Tells webhooks and readers of the change log, in the caller's transaction (contract, plugins §1.8). */
+export const announceApproval = (db: PluginDatabase["Service"], row: VendorRow) =>
+  db.announce("vendor.approved", { entityType: "vendor", entityId: row.id, payload: toView(row) })
 
 /** A web address, up to 2048 characters. */
 export const WebAddress = FreeText.check(
@@ -63,63 +134,37 @@ const clearable = <A, E>(schema: Schema.Codec<A, E>) => Schema.optional(Schema.N
 
 /** What a vendor may say of itself. `email` and `contactEmail` mean the same; of both, `contactEmail` counts. */
 const ofItself = {
-  description: clearable(FreeText.check(Schema.isMaxLength(10_000))),
+  ...inputOf(vendors, { optional: ["name", "description", "contactPhone", "metadata"] }).fields,
   email: clearable(Email),
   contactEmail: clearable(Email),
-  contactPhone: clearable(Text),
   logoUrl: clearable(WebAddress),
   bannerUrl: clearable(WebAddress),
   businessAddress: clearable(Address),
-  metadata: Schema.optional(StorableObject)
+  bankAccount: clearable(BankAccount)
 }
 
-/** What the store decides of it. */
-const byTheStore = {
-  taxId: clearable(Text),
-  commissionRateBps: Schema.optional(vendors.columns.commissionRateBps.schema),
-  tier: Schema.optional(Schema.Literals(tiers)),
+/** Body of a change by the vendor's own people. */
+export const OwnVendorChange = Schema.Struct(ofItself)
+export type OwnVendorChange = typeof OwnVendorChange.Type
+
+/** Body of a change by the store. Bank account and keys are kept and never shown. */
+export const VendorChange = Schema.Struct({
+  ...ofItself,
+  ...inputOf(vendors, {
+    optional: ["taxId", "commissionRateBps", "tier", "payoutSchedule", "holdbackDays", "storeConnectionProvider"]
+  }).fields,
   approvedCategories: clearable(Schema.Array(Text).check(Schema.isMaxLength(1_000))),
-  payoutSchedule: Schema.optional(Schema.Literals(payoutSchedules)),
   payoutMinimumCents: Schema.optional(Amount),
-  holdbackDays: Schema.optional(vendors.columns.holdbackDays.schema),
-  storeConnectionProvider: clearable(Schema.Literals(["shopify", "woocommerce"])),
-  storeConnectionUrl: clearable(WebAddress)
-}
-
-/** What is kept and never shown. */
-const secrets = {
-  bankAccount: clearable(BankAccount),
+  storeConnectionUrl: clearable(WebAddress),
   storeAccessToken: clearable(Reason),
   storeConsumerSecret: clearable(Reason),
   storeWebhookSecret: clearable(Reason)
-}
-
-/** Body of a new vendor (contract, plugins §1.6). */
-export const NewVendor = Schema.Struct({
-  name: Text,
-  slug: Schema.optional(Slug),
-  ...ofItself,
-  ...byTheStore,
-  ...secrets
-})
-export type NewVendor = typeof NewVendor.Type
-
-/** Body of a change by the store. */
-export const VendorChange = Schema.Struct({
-  name: Schema.optional(Text),
-  ...ofItself,
-  ...byTheStore,
-  ...secrets
 })
 export type VendorChange = typeof VendorChange.Type
 
-/** Body of a change by the vendor's own people. */
-export const OwnVendorChange = Schema.Struct({
-  name: Schema.optional(Text),
-  ...ofItself,
-  bankAccount: secrets.bankAccount
-})
-export type OwnVendorChange = typeof OwnVendorChange.Type
+/** Body of a new vendor (contract, plugins §1.6). */
+export const NewVendor = Schema.Struct({ ...VendorChange.fields, name: Text, slug: Schema.optional(Slug) })
+export type NewVendor = typeof NewVendor.Type
 
 /** Body of a refusal. */
 export const Refusal = Schema.Struct({ reason: Reason })
@@ -128,7 +173,7 @@ export const Refusal = Schema.Struct({ reason: Reason })
 export const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "")
 
 /** A body apart: what the vendor's own row gets, and what is kept aside. Fields that were not sent stay undefined. */
-export const partsOf = (sent: Omit<VendorChange, "name">) => {
+export const partsOf = (sent: VendorChange) => {
   const { bankAccount, contactEmail, email, storeAccessToken, storeConsumerSecret, storeWebhookSecret, ...open } = sent
   const address = contactEmail === undefined ? email : contactEmail
   return {

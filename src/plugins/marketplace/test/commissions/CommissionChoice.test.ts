@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { chooseCommission, type CommissionRule, type Sale } from "../../commissions/CommissionChoice.ts"
+import type { CommissionRule } from "../../commissions/CommissionRule.ts"
+import { chooseCommission, type Sale } from "../../commissions/CommissionTerms.ts"
 
 const at = new Date("2026-06-15T12:00:00.000Z")
 const [vendorId, otherVendor] = ["00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"]

@@ -1,12 +1,13 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { statementsOf } from "../../../../../test/pricing/Statements.ts"
 import { atOnce } from "../../../../../test/support/AtOnce.ts"
 import { CurrentActor, systemActor } from "../../../../domain/access/Actor.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
 import { PluginDatabase } from "../../../kit/tables/PluginDatabase.ts"
-import { Ledger, type Posting } from "../../ledger/Ledger.ts"
+import type { Posting } from "../../ledger/Ledger.ts"
+import { lockAccount, post as postTo } from "../../ledger/LedgerRepo.ts"
 import { accountOf, insertVendor } from "../MarketBuilder.ts"
 import { MarketDatabase } from "../MarketDatabase.ts"
 
@@ -22,10 +23,12 @@ const posting = (vendorId: string, amountCents: number, rest: Partial<Posting> =
 })
 
 const acting = Effect.provideService(CurrentActor, systemActor("org_default"))
-const post = (...postings: ReadonlyArray<Posting>) => acting(Effect.flatMap(Ledger, (ledger) => ledger.post(postings)))
-const lock = (vendorId: string) => acting(Effect.flatMap(Ledger, (ledger) => ledger.lock(vendorId, "USD")))
+const post = (...postings: ReadonlyArray<Posting>) =>
+  acting(Effect.flatMap(PluginDatabase, (db) => postTo(db, postings)))
+const lock = (vendorId: string) =>
+  acting(Effect.flatMap(PluginDatabase, (db) => lockAccount(db, { vendorId, currency: "USD" })))
 
-it.layer(Layer.provideMerge(Ledger.layer, MarketDatabase), { excludeTestServices: true })("the ledger", (it) => {
+it.layer(MarketDatabase, { excludeTestServices: true })("the ledger", (it) => {
   it.effect("numbers entries and carries the balance, in the order of the postings", () =>
     Effect.gen(function*() {
       const [one, two] = [yield* insertVendor(), yield* insertVendor()]

@@ -1,13 +1,11 @@
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin, type Call } from "../../../../../test/support/TestApp.ts"
 import { CurrentActor, systemActor } from "../../../../domain/access/Actor.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { Jobs } from "../../../../domain/jobs/Jobs.ts"
 import { pluginDatabase } from "../../../kit/tables/PluginDatabaseRepo.ts"
-import { ledgerOver } from "../../ledger/LedgerRepo.ts"
-import type { Posting } from "../../ledger/Posting.ts"
+import type { Posting } from "../../ledger/Ledger.ts"
+import { post as postTo } from "../../ledger/LedgerRepo.ts"
 import { aVendor as aVendorOf, owedTo, type VendorSpec } from "../MarketBuilder.ts"
 
 export const aVendor = (spec: VendorSpec = {}) => aVendorOf({ payoutMinimumCents: 0, ...spec })
@@ -15,9 +13,7 @@ export const aVendor = (spec: VendorSpec = {}) => aVendorOf({ payoutMinimumCents
 /** Entries of the ledger, as the rest of the plugin writes them. */
 export const post = (postings: ReadonlyArray<Posting>, organizationId = "org_default") =>
   onDatabase((sql) =>
-    ledgerOver(pluginDatabase({ sql, keyring: undefined }, { id: "marketplace", tables: [], events: [] })).post(
-      postings
-    ).pipe(
+    postTo(pluginDatabase({ sql, keyring: undefined }, { id: "marketplace", tables: [], events: [] }), postings).pipe(
       Effect.provideService(CurrentActor, systemActor(organizationId))
     )
   )
@@ -100,25 +96,3 @@ export const payoutOf = Effect.fnUntraced(function*(vendorId: string) {
 export const aMinuteLater = onDatabase((sql) =>
   sql`update marketplace_vendor_payouts set due_at = now(), asked_until = null where status = 'processing'`
 )
-
-/** Runs a task of the plugin as the scheduler does, whose own job may take the place of this one; gives what it did. */
-export const runTask = Effect.fnUntraced(function*(task: string) {
-  const jobs = yield* Jobs
-  const [before] = yield* onDatabase((sql) => sql`select clock_timestamp()::text as at`)
-  yield* Effect.orDie(jobs.enqueue(task, {}, { organizationId: "org_default" }))
-  return yield* eventually(
-    task,
-    Effect.andThen(
-      api("GET", "/api/jobs/run"),
-      onDatabase((sql) =>
-        Effect.map(
-          sql`select output, error, status
-            from commerce_jobs where task_slug = ${task} and created_at >= ${
-            before?.["at"] ?? null
-          }::timestamptz and status in ('succeeded', 'failed')`,
-          ([job]) => job?.["status"] === "failed" ? { failed: job["error"] } : job?.["output"]
-        )
-      )
-    )
-  )
-})

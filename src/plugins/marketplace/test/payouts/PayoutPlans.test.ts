@@ -5,12 +5,12 @@ import { plansOf } from "../../../../../test/pricing/Statements.ts"
 import { inBulk } from "../../../../../test/support/InBulk.ts"
 import { CurrentActor, systemActor } from "../../../../domain/access/Actor.ts"
 import { PluginDatabase, rowsOf } from "../../../kit/tables/PluginDatabase.ts"
-import { balanceRepo } from "../../ledger/BalanceRepo.ts"
-import { ledgerEntries } from "../../ledger/LedgerTables.ts"
-import { payoutRunRepo } from "../../payouts/PayoutRunRepo.ts"
-import { payouts } from "../../payouts/PayoutTables.ts"
-import { transferRepo } from "../../payouts/TransferRepo.ts"
-import { autoDeliveryRepo } from "../../suborders/AutoDeliveryRepo.ts"
+import { balancesOf } from "../../ledger/BalanceRepo.ts"
+import { ledgerEntries } from "../../ledger/Ledger.ts"
+import { payouts } from "../../payouts/Payout.ts"
+import { eligibleAmount, takeEntries } from "../../payouts/PayoutRunRepo.ts"
+import { claimTransfers } from "../../payouts/TransferRepo.ts"
+import { overdueDeliveries } from "../../suborders/SubOrderMoves.ts"
 import { MarketDatabase } from "../MarketDatabase.ts"
 
 /** 200 vendors of two organizations, with 100 sub-orders, 200 entries and 40 payouts each; a few of each are open. */
@@ -78,19 +78,18 @@ layer(MarketDatabase, { excludeTestServices: true, timeout: "60 seconds" })("pay
       assert.include(yield* plans(rows.page({}, page)), "marketplace_vendor_payouts_listed")
       const newest = db.table(ledgerEntries).list({ vendorId }, { limit: 50, order: ["-createdAt", "-entryNumber"] })
       assert.include(yield* plans(newest), "marketplace_vendor_balances_vendor_id_created_at_idx")
-      const balance = yield* plans(balanceRepo(db).ofVendor(vendorId))
+      const balance = yield* plans(balancesOf(db, vendorId))
       assert.include(balance, "marketplace_vendor_balances_vendor_id_currency_idx")
       assert.include(balance, "marketplace_vendor_sub_orders_pkey")
-      const run = payoutRunRepo(db)
       const account = { vendorId, currency: "USD" }
-      assert.include(yield* plans(run.eligible(account)), "marketplace_vendor_balances_vendor_id_currency_idx")
+      assert.include(yield* plans(eligibleAmount(db, account)), "marketplace_vendor_balances_vendor_id_currency_idx")
       assert.include(
-        yield* plans(db.transaction(run.take(vendorId, account, true))),
+        yield* plans(db.transaction(takeEntries(db, vendorId, account, true))),
         "marketplace_vendor_balances_vendor_id_currency_idx"
       )
-      assert.include(yield* plans(transferRepo(db).claim(50, 1_000)), "marketplace_vendor_payouts_status_due_at_idx")
+      assert.include(yield* plans(claimTransfers(db, 50, 1_000)), "marketplace_vendor_payouts_status_due_at_idx")
       assert.include(
-        yield* plans(autoDeliveryRepo(db).overdue(4, "00000000-0000-0000-0000-000000000000", 100)),
+        yield* plans(overdueDeliveries(db, new Date(Date.now() - 4 * 86_400_000))),
         "marketplace_vendor_sub_orders_status_created_at_idx"
       )
     }).pipe(asStore))

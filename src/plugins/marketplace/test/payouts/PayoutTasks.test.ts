@@ -4,9 +4,10 @@ import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { buildOrder } from "../../../../../test/support/OrderBuilder.ts"
 import { periodStart } from "../../payouts/PayoutPeriods.ts"
 import { inDatabase } from "../SaleBuilder.ts"
+import { runTask } from "../TaskRun.ts"
 import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
-import { aVendor, runTask, sold } from "./PayoutFixtures.ts"
+import { aVendor, sold } from "./PayoutFixtures.ts"
 
 const bank = payoutEmulator()
 
@@ -88,7 +89,9 @@ withMarket("the daily run", (it) => {
       const elsewhere = yield* aScheduledVendor("daily", "org_far_away")
       const suspended = yield* aScheduledVendor("daily")
       yield* onDatabase((sql) => sql`update marketplace_vendors set status = 'suspended' where id = ${suspended}::uuid`)
-      yield* runTask("marketplace/run-payouts")
+      for (const organization of ["org_default", "org_far_away"]) {
+        yield* runTask("marketplace/run-payouts", organization)
+      }
       assert.deepStrictEqual([bank.paid(elsewhere), bank.paid(suspended)], [9_000, 0])
     }))
 })
@@ -117,7 +120,8 @@ withMarket("the timer of deliveries", (it) => {
           sql`update marketplace_vendor_sub_orders set order_id = ${order.id}::uuid where id = ${id}::uuid`
         )
       }
-      assert.deepStrictEqual(yield* runTask("marketplace/release-holdback"), { delivered: 2 })
+      assert.deepStrictEqual(yield* runTask("marketplace/release-holdback"), { delivered: 1 })
+      assert.deepStrictEqual(yield* runTask("marketplace/release-holdback", "org_timers"), { delivered: 1 })
       assert.deepStrictEqual(yield* stateOf(old), ["delivered", 5])
       assert.deepStrictEqual(yield* stateOf(far), ["delivered", 7])
       for (const left of [young, disputed, madeLongAgo]) assert.deepStrictEqual(yield* stateOf(left), ["shipped", null])

@@ -4,6 +4,7 @@ import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtur
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin, asAnonymous, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
+import { runTask } from "../TaskRun.ts"
 import { withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { accountsOf, heldWhileAllWait } from "./HeldRows.ts"
 import { type Behaviour, payoutEmulator } from "./PayoutEmulator.ts"
@@ -16,7 +17,6 @@ import {
   payoutOf,
   payoutsOf,
   refunded,
-  runTask,
   sold
 } from "./PayoutFixtures.ts"
 

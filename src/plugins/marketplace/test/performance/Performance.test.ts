@@ -64,7 +64,9 @@ app()("the performance of a vendor", (it) => {
         rates: { subOrders: 10, lateShipmentPercent: 20, cancellationPercent: 10, defectPercent: 20 },
         balanceCents: 0
       })
-      assert.deepStrictEqual(yield* runTask("marketplace/score-vendors"), { changed: 2 })
+      for (const organization of ["org_default", "org_elsewhere"]) {
+        assert.deepStrictEqual(yield* runTask("marketplace/score-vendors", organization), { changed: 1 })
+      }
       const scores = yield* Effect.all([
         performance(vendorId),
         performance(elsewhere, "org_elsewhere"),

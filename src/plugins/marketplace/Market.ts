@@ -1,0 +1,26 @@
+import { Context, Effect, Layer } from "effect"
+import { type CurrentActor, type PluginContext, type PluginDatabase, PluginHost } from "stoa/plugin"
+import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
+
+/** What the functions of the plugin work with. */
+interface Works {
+  readonly db: PluginDatabase["Service"]
+  readonly host: PluginContext
+  readonly settings: MarketplaceSettings
+}
+
+/** The tables, the core and the settings of the marketplace. */
+export class Market extends Context.Service<Market, Works>()("stoa/plugins/marketplace/Market") {
+  static readonly layer = (settings: MarketplaceSettings) =>
+    Layer.effect(Market, Effect.map(PluginHost, (host) => ({ db: host.db, host, settings })))
+}
+
+/** Makes the effect one transaction. */
+export const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Market.use(({ db }) => db.transaction(work))
+
+/** Gives hooks and tasks, which are called without services, those of the plugin. */
+export const provided = Effect.map(
+  Market,
+  (market) => <A, E>(work: Effect.Effect<A, E, Market | CurrentActor>): Effect.Effect<A, E, CurrentActor> =>
+    Effect.provideService(work, Market, market)
+)

@@ -1,0 +1,92 @@
+import { Effect, Schema } from "effect"
+import { Amount, group, inputOf, invalid, Text, Uuid } from "stoa/plugin"
+import { inTransaction, Market } from "../Market.ts"
+import { vendors } from "../vendors/Vendor.ts"
+import { commissionRules, flawOf, type RuleToCheck } from "./CommissionRule.ts"
+import { previewCommission } from "./Commissions.ts"
+
+class UnknownVendor extends invalid("UnknownVendor", "vendorId", "is no vendor") {}
+
+const open = Schema.optional(Schema.NullOr(Amount))
+
+/** What may be changed of a rule; null is open. */
+const RuleChange = Schema.Struct({
+  ...inputOf(commissionRules, {
+    optional: ["name", "rateBps", "categorySlug", "vendorTier", "validFrom", "validUntil", "priority", "isActive"]
+  }).fields,
+  minVolumeCents: open,
+  maxVolumeCents: open,
+  fixedFeeCents: Schema.optional(Amount),
+  minFeeCents: open,
+  maxFeeCents: open
+})
+const NewRule = Schema.Struct({
+  ...RuleChange.fields,
+  ...inputOf(commissionRules, { required: ["name", "type", "rateBps"], optional: ["vendorId"] }).fields
+})
+
+const checked = (rule: RuleToCheck) => {
+  const flaw = flawOf(rule)
+  return flaw === undefined ? Effect.void : Effect.fail(flaw)
+}
+
+const create = Effect.fn("CommissionRules.create")(function*(rule: typeof NewRule.Type) {
+  const { db } = yield* Market
+  yield* checked(rule)
+  // The reference of the database does not know whose vendor it is.
+  if (typeof rule.vendorId === "string" && (yield* db.table(vendors).find(rule.vendorId)) === undefined) {
+    return yield* new UnknownVendor()
+  }
+  return yield* db.table(commissionRules).insert(rule)
+})
+
+/** Type and vendor stay; what it is after the change has to fit together. */
+const update = Effect.fn("CommissionRules.update")(function*(id: string, change: typeof RuleChange.Type) {
+  const rules = (yield* Market).db.table(commissionRules)
+  const before = yield* rules.lock(id)
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  yield* checked({ ...before, ...given })
+  return yield* rules.update(id, change)
+}, (work) => inTransaction(work))
+
+const g = group("Marketplace commissions", "/marketplace")
+const permission = "marketplace:admin"
+const success = commissionRules.Row
+
+/** The rules by which the store takes its share (contract, plugins §1.4, §1.6). */
+export const commissionRoutes = [
+  g.list("/commission-rules", { summary: "List commission rules, the highest priority first", permission, success })
+    .handle(({ db, page }) => db.table(commissionRules).page({}, page, ["-priority", "-createdAt"])),
+  g.post("/commission-rules", { summary: "Make a commission rule", permission, input: NewRule, success })
+    .handle(({ input }) => create(input)),
+  g.patch("/commission-rules/:id", {
+    summary: "Change a commission rule; null opens a bound",
+    permission,
+    input: RuleChange,
+    success
+  }).handle(({ input, params }) => update(params.id, input)),
+  g.delete("/commission-rules/:id", {
+    summary: "Delete a commission rule",
+    description: "Lines that were sold under it keep their terms.",
+    permission,
+    success: Schema.Struct({ deleted: Schema.Literal(true) })
+  }).handle(({ db, params }) => Effect.as(db.table(commissionRules).delete(params.id), { deleted: true as const })),
+  g.post("/commission-rules/preview", {
+    summary: "Say which commission a sale would have",
+    permission,
+    input: Schema.Struct({
+      vendorId: Uuid,
+      categorySlug: Schema.optional(Text),
+      volumeCents: Schema.optional(
+        Amount.annotate({ description: "Sold in the last thirty days; default: what the vendor really sold." })
+      )
+    }),
+    success: Schema.Struct({
+      rateBps: Schema.Int,
+      ratePercent: Schema.Number.annotate({ description: "The same in percent." }),
+      ruleId: Schema.NullOr(Uuid)
+    })
+  }).handle(({ input }) =>
+    Effect.map(previewCommission(input), ({ rateBps, ruleId }) => ({ rateBps, ratePercent: rateBps / 100, ruleId }))
+  )
+]

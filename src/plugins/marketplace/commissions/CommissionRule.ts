@@ -1,0 +1,66 @@
+import {
+  amount,
+  boolean,
+  integer,
+  integerBetween,
+  invalid,
+  oneOf,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid,
+  type ValidationFailed
+} from "stoa/plugin"
+import { tiers, vendors } from "../vendors/Vendor.ts"
+
+/** What share of a sale the store keeps (contract, plugins §1.4): basis points, and amounts in minor units. */
+export const commissionRules = table("marketplace_commission_rules", {
+  name: text,
+  type: oneOf(["category", "volume_tier", "vendor_tier", "promotional"]),
+  categorySlug: text.nullable,
+  vendorId: uuid.references(vendors).nullable,
+  vendorTier: oneOf(tiers).nullable,
+  minVolumeCents: amount.nullable,
+  maxVolumeCents: amount.nullable,
+  rateBps: integerBetween(0, 10_000),
+  /** On top of the share, for each line. */
+  fixedFeeCents: amount.default(0),
+  minFeeCents: amount.nullable,
+  maxFeeCents: amount.nullable,
+  validFrom: timestamp.nullable,
+  validUntil: timestamp.nullable,
+  priority: integer.default(0),
+  isActive: boolean.default(true)
+}, { indexes: [{ columns: ["isActive", "createdAt"] }, { columns: ["priority", "createdAt"], descending: true }] })
+
+export type CommissionRule = RowOf<typeof commissionRules>
+
+class RuleFlaw extends invalid("RuleFlaw", (field: string, _: string) => field, (_: string, why: string) => why) {}
+
+/** What of a rule has to fit together; what is absent is open. */
+export type RuleToCheck =
+  & Pick<CommissionRule, "type">
+  & { readonly [K in keyof CommissionRule]?: CommissionRule[K] | undefined }
+
+type Bound = number | Date | null
+
+/** Whether both bounds are there and stand the wrong way round. */
+const crossed = (from: Bound, until: Bound): boolean => from !== null && until !== null && from > until
+
+/** Why a rule cannot be: a field that its type needs is missing, or bounds stand the wrong way round. */
+export const flawOf = ({ type, ...rule }: RuleToCheck): ValidationFailed | undefined => {
+  const { categorySlug = null, vendorTier = null, validFrom = null, validUntil = null } = rule
+  const { minVolumeCents = null, maxVolumeCents = null, minFeeCents = null, maxFeeCents = null } = rule
+  const hasNoVolume = minVolumeCents === null && maxVolumeCents === null
+  const flaws: ReadonlyArray<readonly [isWrong: boolean, field: string, why: string]> = [
+    [type === "category" && categorySlug === null, "categorySlug", "is needed by a rule for a category"],
+    [type === "vendor_tier" && vendorTier === null, "vendorTier", "is needed by a rule for a tier"],
+    [type === "volume_tier" && hasNoVolume, "minVolumeCents", "or maxVolumeCents is needed by a rule for a volume"],
+    [crossed(minVolumeCents, maxVolumeCents), "maxVolumeCents", "is below minVolumeCents"],
+    [crossed(minFeeCents, maxFeeCents), "maxFeeCents", "is below minFeeCents"],
+    [crossed(validFrom, validUntil), "validUntil", "is before validFrom"]
+  ]
+  const found = flaws.find(([isWrong]) => isWrong)
+  return found === undefined ? undefined : new RuleFlaw(found[1], found[2])
+}

@@ -1,0 +1,121 @@
+import { Result, Schema } from "effect"
+import {
+  Amount,
+  amount,
+  FreeText,
+  idOf,
+  inputOf,
+  invalid,
+  jsonOf,
+  longText,
+  machine,
+  oneOf,
+  RefundId,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid,
+  type ValidationFailed
+} from "stoa/plugin"
+import { subOrders } from "../suborders/SubOrder.ts"
+
+/** What somebody has to say. */
+export const said = FreeText.check(Schema.isBetweenLength(1, 5_000))
+
+const resolutions = ["refund_full", "refund_partial", "replacement", "rejected", "vendor_favor", "buyer_favor"] as const
+type Resolution = typeof resolutions[number]
+
+const Evidence = Schema.Struct({
+  party: Schema.Literals(["buyer", "vendor", "platform"]),
+  type: Schema.String,
+  url: Schema.optional(Schema.String),
+  note: Schema.optional(Schema.String),
+  at: Schema.String
+})
+
+/** A quarrel between a buyer and a vendor about a sub-order (contract, plugins §1.2). */
+export const disputes = table("marketplace_disputes", {
+  subOrderId: uuid.references(subOrders, "restrict"),
+  openedBy: text,
+  reason: oneOf(["item_not_received", "item_not_as_described", "defective", "wrong_item", "other"]),
+  description: longText.nullable,
+  status: oneOf(["vendor_response_pending", "platform_review", "escalated", "resolved"])
+    .default("vendor_response_pending"),
+  resolution: oneOf(resolutions).nullable,
+  resolutionNotes: longText.nullable,
+  refundAmountCents: amount.nullable,
+  refundId: idOf(RefundId).nullable,
+  evidence: jsonOf(Schema.Array(Evidence)).default([]),
+  resolvedBy: text.nullable,
+  deadlineAt: timestamp.nullable,
+  openedAt: timestamp.defaultNow,
+  resolvedAt: timestamp.nullable
+}, {
+  unique: [{ columns: ["subOrderId"], where: "status <> 'resolved'" }],
+  indexes: [{ columns: ["status", "deadlineAt"] }, { columns: ["subOrderId", "createdAt"] }]
+})
+export type DisputeRow = RowOf<typeof disputes>
+
+/** `miss` is a vendor's silence until the deadline. Answers are in `Disputes.ts`: most of them change no state. */
+export const dispute = machine(disputes, {
+  noun: "dispute",
+  moves: {
+    miss: { from: ["vendor_response_pending"], to: "escalated" },
+    escalate: { from: ["vendor_response_pending", "platform_review"], to: "escalated" },
+    resolve: {
+      from: ["vendor_response_pending", "platform_review", "escalated"],
+      to: "resolved",
+      stamp: "resolvedAt",
+      by: "resolvedBy",
+      emits: "dispute.resolved"
+    }
+  }
+})
+
+const Url = FreeText.check(Schema.isPattern(/^https?:\/\/\S+$/), Schema.isMaxLength(2_000))
+
+/** What opens a dispute. `openedBy` is not read: it is the caller. */
+export const NewDispute = Schema.Struct({
+  ...inputOf(disputes, { required: ["subOrderId", "reason"] }).fields,
+  description: Schema.optional(said)
+})
+
+/** A reply. `party` is not read: it follows from the caller's relation to the sub-order. */
+export const Answer = Schema.Struct({ note: said, url: Schema.optional(Url) })
+
+/** How a dispute ends; `refundAmountCents` is for `refund_partial`. `resolvedBy` is not read: it is the caller. */
+export const Decision = Schema.Struct({
+  resolution: Schema.Literals(resolutions),
+  notes: Schema.optional(said),
+  refundAmountCents: Schema.optional(Amount.annotate({ description: "Minor units of the order's currency." }))
+})
+
+class RefundNeeded
+  extends invalid("RefundNeeded", "refundAmountCents", "is needed for refund_partial, and more than 0")
+{}
+class NoPartialRefund extends invalid(
+  "NoPartialRefund",
+  "refundAmountCents",
+  (resolution: Resolution) => `is said for refund_partial only, not ${resolution}`
+) {}
+
+/** Resolutions after which the customer gets money back. */
+type Refunding = "all" | "part" | "none"
+
+const refunds: Readonly<Record<Resolution, Refunding>> = {
+  refund_full: "all",
+  buyer_favor: "all",
+  refund_partial: "part",
+  replacement: "none",
+  rejected: "none",
+  vendor_favor: "none"
+}
+
+/** What a resolution gives back. An amount belongs to `refund_partial` alone, which needs one: 422. */
+export const refundOf = (resolution: Resolution, amount = 0): Result.Result<Refunding, ValidationFailed> => {
+  const refund = refunds[resolution]
+  if (refund === "part" && amount === 0) return Result.fail(new RefundNeeded())
+  if (refund !== "part" && amount > 0) return Result.fail(new NoPartialRefund(resolution))
+  return Result.succeed(refund)
+}

@@ -1,0 +1,93 @@
+import { Effect, Schema } from "effect"
+import { CurrencyCode, FreeText, group } from "stoa/plugin"
+import { inTransaction, Market } from "../Market.ts"
+import { ownVendor, portal } from "../parties/VendorPortal.ts"
+import { vendors } from "../vendors/Vendor.ts"
+import { balancesOf, CurrencyBalance } from "./BalanceRepo.ts"
+import { adjustments, ledgerEntries } from "./Ledger.ts"
+import { post } from "./LedgerRepo.ts"
+
+/** More than anybody adjusts, so that sums stay far from what a number can count. */
+const most = 100_000_000_000
+
+/** What is added to an account, or taken off it. */
+const NewAdjustment = Schema.Struct({
+  amountCents: Schema.Int.check(
+    Schema.isBetween({ minimum: -most, maximum: most }),
+    Schema.makeFilter((amount: number) => amount !== 0 || "must not be 0")
+  ).annotate({ description: "Signed, minor units." }),
+  currency: CurrencyCode,
+  reason: FreeText.check(Schema.isBetweenLength(1, 2_000))
+})
+
+/**
+ * Money that operators give vendors or take from them beside sales (contract, plugins §1.1), with its entry of the ledger in
+ * one transaction, so that a repeat under the same Idempotency-Key after a lost response makes no second one. It waits for no
+ * delivery: the next payout has it, and what an account falls below zero by is carried until later sales have paid for it.
+ * 404 for an unknown vendor.
+ */
+const adjust = Effect.fn("Adjustments.make")(function*(vendorId: string, adjustment: typeof NewAdjustment.Type) {
+  const { db } = yield* Market
+  yield* db.table(vendors).get(vendorId)
+  const made = yield* db.table(adjustments).insert({ ...adjustment, vendorId })
+  yield* post(db, [{
+    vendorId,
+    currency: made.currency,
+    type: "adjustment",
+    amountCents: made.amountCents,
+    subOrderId: null,
+    referenceType: "adjustment",
+    referenceId: made.id,
+    description: made.reason
+  }])
+  return made
+}, (work) => inTransaction(work))
+
+const newest = 50
+
+/** What a vendor is owed, in the default currency of the deployment and by currency, and the newest entries. 404. */
+const balanceOf = Effect.fn("Balances.of")(function*(vendorId: string) {
+  const { db, host } = yield* Market
+  const [, balances, ledger] = yield* Effect.all([
+    db.table(vendors).get(vendorId),
+    balancesOf(db, vendorId),
+    db.table(ledgerEntries).list({ vendorId }, { limit: newest, order: ["-createdAt", "-entryNumber"] })
+  ], { concurrency: "unbounded" })
+  const own = balances.find(({ currency }) => currency === host.config.defaultCurrency)
+  return { balanceCents: own?.balanceCents ?? 0, ledger, balances }
+})
+
+const Balance = Schema.Struct({
+  balanceCents: Schema.Int,
+  ledger: Schema.Array(ledgerEntries.Row),
+  balances: Schema.Array(CurrencyBalance)
+})
+
+const g = group("Marketplace payouts", "/marketplace")
+const permission = "marketplace:admin"
+
+/** What vendors are owed (contract, plugins §1.6). */
+export const ledgerRoutes = [
+  g.get("/vendors/:id/balance", {
+    summary: "Balance of a vendor",
+    description: "What the vendor is owed, by currency, and the newest 50 entries of its ledger.",
+    permission,
+    success: Balance
+  }).handle(({ params }) => balanceOf(params.id)),
+  g.get("/vendor/me/balance", { summary: "Own balance", ...portal, success: Balance })
+    .handle(({ actor }) => balanceOf(ownVendor(actor))),
+  g.post("/vendors/:id/adjustments", {
+    summary: "Add to what a vendor is owed, or take off it",
+    description: "Part of the next payout; a negative balance is carried.",
+    permission,
+    input: NewAdjustment,
+    success: adjustments.Row
+  }).handle(({ input, params }) => adjust(params.id, input)),
+  g.list("/vendors/:id/adjustments", {
+    summary: "List adjustments of a vendor",
+    permission,
+    success: adjustments.Row
+  }).handle(({ db, page, params: { id } }) =>
+    Effect.andThen(db.table(vendors).get(id), db.table(adjustments).page({ vendorId: id }, page))
+  )
+]

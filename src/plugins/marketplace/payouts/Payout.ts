@@ -1,0 +1,88 @@
+import { Schema } from "effect"
+import {
+  amount,
+  integer,
+  json,
+  jsonOf,
+  longText,
+  machine,
+  oneOf,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { ledgerEntries } from "../ledger/Ledger.ts"
+import { vendors } from "../vendors/Vendor.ts"
+
+const Deduction = Schema.Struct({
+  type: Schema.String,
+  amount: Schema.Int,
+  reference: Schema.optional(Schema.String)
+})
+
+/** Money on its way to a vendor (contract, plugins §1.5), minor units of `currency`. */
+export const payouts = table("marketplace_vendor_payouts", {
+  vendorId: uuid.references(vendors, "restrict"),
+  currency: text,
+  amount,
+  status: oneOf(["pending", "processing", "completed", "failed"]).default("pending"),
+  payoutMethod: text.nullable,
+  externalReference: longText.nullable,
+  periodStart: timestamp.nullable,
+  periodEnd: timestamp.nullable,
+  grossAmount: amount,
+  deductions: jsonOf(Schema.Array(Deduction)).default([]),
+  netAmount: amount,
+  failedAt: timestamp.nullable,
+  failureReason: longText.nullable,
+  retryCount: integer.default(0),
+  processedAt: timestamp.nullable,
+  /** How often the adapter was asked for this try, and when it is asked (again); null: no more. */
+  attempts: integer.default(0),
+  dueAt: timestamp.nullable,
+  /** Until then a process may be asking the adapter, and no other one decides the outcome. */
+  askedUntil: timestamp.nullable,
+  metadata: json.default({})
+}, {
+  indexes: [{ columns: ["vendorId", "createdAt"], descending: true }, { columns: ["status", "createdAt"] }, {
+    columns: ["status", "dueAt"],
+    where: "due_at is not null"
+  }],
+  checks: { positive: "net_amount > 0 and amount = net_amount" }
+})
+
+export type PayoutRow = RowOf<typeof payouts>
+
+/** How payouts end, and are sent again (contract, plugins §1.5). */
+export const payout = machine(payouts, {
+  noun: "payout",
+  moves: {
+    complete: { from: ["processing"], to: "completed", stamp: "processedAt", emits: "payout.completed" },
+    fail: { from: ["processing"], to: "failed", stamp: "failedAt" },
+    retry: { from: ["failed"], to: "processing" }
+  }
+})
+
+/** For which period of its schedule a vendor was last looked at by `marketplace/run-payouts`: the period's first moment. */
+export const payoutPeriods = table("marketplace_payout_periods", {
+  vendorId: uuid.references(vendors).unique(),
+  periodStart: timestamp
+}, { changeLog: false })
+
+/** What the taken entries of one type add up to, minor units. */
+export const TypeSum = Schema.Struct({ type: ledgerEntries.columns.type.schema, amount: Schema.Int })
+export type TypeSum = typeof TypeSum.Type
+
+/**
+ * A payout as its vendor reads it: what came in, and by type what went off it. `gross` less all deductions is `net`, to the
+ * unit, because both are sums of the same entries.
+ */
+export const amountsOf = (sums: ReadonlyArray<TypeSum>) => {
+  const incoming = sums.filter(({ amount }) => amount > 0)
+  const outgoing = sums.filter(({ amount }) => amount < 0)
+  const gross = incoming.reduce((sum, { amount }) => sum + amount, 0)
+  const deductions = outgoing.map(({ amount, type }) => ({ type, amount: -amount }))
+  return { gross, deductions, net: deductions.reduce((sum, { amount }) => sum - amount, gross) }
+}
