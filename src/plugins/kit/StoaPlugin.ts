@@ -46,6 +46,7 @@ export { fieldsOf, type InputOf, inputOf } from "./records/InputOf.ts"
 export { type Machine, machine } from "./records/Machine.ts"
 export { type NumberParts, type Numbers, numbers } from "./records/Numbers.ts"
 export { type Owned, ownedBy } from "./records/OwnedBy.ts"
+export { resource, type ResourceOptions } from "./records/Resource.ts"
 
 export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
 export { group, type Route, type RouteCall, type RouteShape } from "./routes/PluginRoute.ts"

@@ -12,82 +12,68 @@ const namesOf = (id: string) => {
 
 type Names = ReturnType<typeof namesOf>
 
-const manifest = ({ camel, id, pascal }: Names) =>
+const manifest = ({ camel, id }: Names) =>
   `import { definePlugin } from "stoa/plugin"
-import { ${camel}Routes } from "./${pascal}Http.ts"
-import { notes } from "./${pascal}Tables.ts"
+import { ticketRoutes, tickets } from "./Tickets.ts"
 
-/** Notes of the store (docs/plugins.md says what else a plugin can bring). */
+/** Tickets of the store (docs/plugins.md says what else a plugin can bring). */
 export const ${camel} = definePlugin({
   id: "${id}",
   version: "0.1.0",
   permissions: [
-    { scope: "${id}:read", description: "Read notes" },
-    { scope: "${id}:write", description: "Write notes" }
+    { scope: "${id}:read", description: "Read tickets" },
+    { scope: "${id}:write", description: "Write tickets" }
   ],
-  schema: () => ({ notes }),
-  routes: () => ${camel}Routes
+  schema: () => ({ tickets }),
+  routes: () => ticketRoutes
 })
 `
 
-const tables = ({ snake }: Names) =>
-  `import { boolean, table, text } from "stoa/plugin"
+const tickets = ({ id, pascal, snake }: Names) =>
+  `import { Effect } from "effect"
+import { group, longText, machine, numbers, oneOf, resource, table, text, timestamp } from "stoa/plugin"
 
-/** A note. The library adds id, organizationId, createdAt and updatedAt. */
-export const notes = table("${snake}_notes", {
-  title: text.unique(),
-  body: text.nullable,
-  isDone: boolean.default(false)
-})
-`
-
-const api = ({ id, pascal }: Names) =>
-  `import { Schema } from "effect"
-import { FreeText, group, Text } from "stoa/plugin"
-import { notes } from "./${pascal}Tables.ts"
-
-const routes = group("${pascal}", "/${id}")
-const NewNote = Schema.Struct({ title: Text, body: Schema.optional(FreeText) })
-const NoteChange = Schema.Struct({ isDone: Schema.Boolean })
-
-export const listNotes = routes.list("/notes", {
-  summary: "List notes, the newest first",
-  permission: "${id}:read",
-  success: notes.Row
+/** A ticket. The library adds id, organizationId, createdAt and updatedAt. */
+export const tickets = table("${snake}_tickets", {
+  number: text.unique(),
+  title: text,
+  body: longText.nullable,
+  status: oneOf(["open", "closed"]).default("open"),
+  closedAt: timestamp.nullable
 })
 
-export const createNote = routes.post("/notes", {
-  summary: "Write a note",
-  description: "409 when there is one of this title.",
-  permission: "${id}:write",
-  input: NewNote,
-  success: notes.Row
+/** \`T-0001\`, without gaps. */
+const ticketNumbers = numbers({ kind: "T" })
+
+export const ticket = machine(tickets, {
+  noun: "ticket",
+  moves: {
+    close: { from: ["open"], to: "closed", stamp: "closedAt" },
+    reopen: { from: ["closed"], to: "open" }
+  }
 })
 
-export const changeNote = routes.patch("/notes/:id", {
-  summary: "Say whether a note is done",
-  permission: "${id}:write",
-  input: NoteChange,
-  success: notes.Row
+/** List, get, create, patch and delete, and a POST for each move. */
+export const ticketRoutes = resource(group("${pascal}", "/${id}"), "/tickets", tickets, {
+  noun: "ticket",
+  read: "${id}:read",
+  write: "${id}:write",
+  filters: ["status"],
+  search: ["title", "body"],
+  without: ["number"],
+  machine: ticket,
+  create: ({ db, input }) =>
+    db.transaction(Effect.gen(function*() {
+      return yield* db.table(tickets).insert({ ...input, number: yield* ticketNumbers.next(db, input) })
+    }))
 })
-`
-
-const http = ({ camel, pascal }: Names) =>
-  `import { changeNote, createNote, listNotes } from "./${pascal}Api.ts"
-import { notes } from "./${pascal}Tables.ts"
-
-/** What answers the routes that \`${pascal}Api.ts\` declares. */
-export const ${camel}Routes = [
-  listNotes.handle(({ db, page }) => db.table(notes).page({}, page)),
-  createNote.handle(({ db, input }) => db.table(notes).insert(input)),
-  changeNote.handle(({ db, input, params }) => db.table(notes).update(params.id, input))
-]
 `
 
 const test = ({ camel, id, pascal }: Names) =>
-  `import { contractOf, createPluginTestApp, type PluginTestApp, testAdminActor } from "stoa/plugin/testing"
+  `import { contractOf, createPluginTestApp, machineOf, type PluginTestApp, testAdminActor } from "stoa/plugin/testing"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { ${camel} } from "../index.ts"
+import { ticket } from "../Tickets.ts"
 
 describe("${pascal}", () => {
   let test: PluginTestApp
@@ -96,15 +82,17 @@ describe("${pascal}", () => {
   }, 60_000)
   afterAll(() => test.close())
 
-  it("keeps a note", async () => {
-    const made = await test.app.request("POST", "/api/${id}/notes", { as: testAdminActor, body: { title: "first" } })
+  it("numbers its tickets and finds them", async () => {
+    const made = await test.app.request("POST", "/api/${id}/tickets", { as: testAdminActor, body: { title: "first" } })
     assert.strictEqual(made.status, 201)
-    const { body } = await test.app.request("GET", "/api/${id}/notes", { as: testAdminActor })
-    assert.include(JSON.stringify(body), "first")
+    const { body } = await test.app.request("GET", "/api/${id}/tickets?search=FIRST", { as: testAdminActor })
+    assert.include(JSON.stringify(body), \`"number":"T-0001"\`)
   })
 
-  it("keeps to the rules of every plugin", async () => {
-    for (const { name, run } of contractOf(test)) await run().catch((error) => assert.fail(\`\${name}: \${error}\`))
+  it("keeps to the rules of every plugin, and tickets to their moves", async () => {
+    for (const { name, run } of [...contractOf(test), ...machineOf(test, ticket)]) {
+      await run().catch((error) => assert.fail(\`\${name}: \${error}\`))
+    }
   }, 60_000)
 })
 `
@@ -114,9 +102,7 @@ export const pluginTemplate = (id: string): ReadonlyArray<TemplateFile> => {
   const names = namesOf(id)
   return [
     { path: `${id}/index.ts`, text: manifest(names) },
-    { path: `${id}/${names.pascal}Tables.ts`, text: tables(names) },
-    { path: `${id}/${names.pascal}Api.ts`, text: api(names) },
-    { path: `${id}/${names.pascal}Http.ts`, text: http(names) },
+    { path: `${id}/Tickets.ts`, text: tickets(names) },
     { path: `${id}/test/${names.pascal}.test.ts`, text: test(names) }
   ]
 }

@@ -127,6 +127,7 @@ const check = (name: string, columns: Columns): void => {
     if (["id", "organizationId", "createdAt", "updatedAt"].includes(column)) {
       throw new Error(`Table "${name}": "${column}" is a column that the library adds.`)
     }
+    if (column === "or") throw new Error(`Table "${name}": filters have another meaning for "or".`)
   }
 }
 

@@ -22,10 +22,10 @@ export interface ListTest<A> {
 
 type TestOf<A> = [A] extends [ReadonlyArray<infer Entry>] ? ListTest<Entry> : Test<A>
 
-/** Which rows: a value, null, or a test for each column that is named. */
-export type Where<T> = {
-  readonly [K in keyof RowOf<T>]?: RowOf<T>[K] | TestOf<NonNullable<RowOf<T>[K]>> | null | undefined
-}
+/** Which rows: a value, null, or a test for each column that is named. With `or` they meet one of several filters, too. */
+export type Where<T> =
+  & { readonly [K in keyof RowOf<T>]?: RowOf<T>[K] | TestOf<NonNullable<RowOf<T>[K]>> | null | undefined }
+  & { readonly or?: ReadonlyArray<Where<T>> | undefined }
 
 /** Which row: the one of this id, or the one of this id that meets more; one that does not is not there for the caller. */
 export type Which<T> = string | (Where<T> & { readonly id: string })
@@ -65,6 +65,18 @@ const testSql = (
   return parts
 }
 
+/** One of these filters; without any no row meets it. */
+const anySql = (
+  sql: SqlClient.SqlClient,
+  table: Table,
+  filters: ReadonlyArray<Readonly<Record<string, unknown>>>,
+  alias: string
+): Statement.Fragment =>
+  filters.length === 0 ? sql`false` : sql.or(filters.map((one) => {
+    const all = whereSql(sql, table, one, alias)
+    return all.length === 0 ? sql`true` : sql.and(all)
+  }))
+
 /** The conditions of a filter over the rows `alias`; a column that is undefined does not filter. */
 export const whereSql = (
   sql: SqlClient.SqlClient,
@@ -74,6 +86,7 @@ export const whereSql = (
 ): ReadonlyArray<Statement.Fragment> =>
   Object.entries(where).flatMap(([name, value]) => {
     if (value === undefined) return []
+    if (name === "or" && Array.isArray(value)) return [anySql(sql, table, value, alias)]
     if (columnFacts(table, name).isSecret) {
       throw new Error(`Table "${table.name}": nothing is found by its secret "${name}".`)
     }

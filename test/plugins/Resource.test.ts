@@ -1,0 +1,168 @@
+import { assert, describe, it as plain, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import { group, json, resource, table, text } from "stoa/plugin"
+import { contractOf, createPluginTestApp } from "stoa/plugin/testing"
+import { api, asAdmin, asAnonymous, asCustomer, inOrganization, testAppLayer } from "../support/TestApp.ts"
+import { contacts, supply } from "./Suppliers.ts"
+
+const place = "/api/supply/suppliers"
+const send = (method: string, path: string, body?: object, as: object = asAdmin) =>
+  api(method, path, { as, ...(body === undefined ? {} : { body }) })
+let codes = 0
+const create = (body: object = {}) => send("POST", place, { code: `C${++codes}`, name: `Supplier ${codes}`, ...body })
+const namesAt = (path: string) =>
+  Effect.map(send("GET", path), (answer) => {
+    assert.strictEqual(answer.status, 200)
+    return answer.list("data").map((row) => Reflect.get(Object(row), "name"))
+  })
+
+layer(testAppLayer({ plugins: [supply] }), { excludeTestServices: true, timeout: "60 seconds" })("a resource", (it) => {
+  it.effect("is created, read, changed and deleted, with an entry in the change log for each", () =>
+    Effect.gen(function*() {
+      const made = yield* create({ name: "Acme", channels: ["edi"], since: "2020-01-31" })
+      assert.deepStrictEqual([made.status, made.at("data.status"), made.at("data.leadDays")], [201, "candidate", 7])
+      const path = `${place}/${made.text("data.id")}`
+      assert.deepStrictEqual((yield* send("GET", path)).at("data"), made.at("data"))
+      const changed = yield* send("PATCH", path, { email: "a@acme.example", leadDays: 3 })
+      assert.deepStrictEqual(
+        [changed.status, changed.at("data.email"), changed.at("data.leadDays"), changed.at("data.name")],
+        [200, "a@acme.example", 3, "Acme"]
+      )
+      assert.strictEqual((yield* send("PATCH", path, {})).at("data.leadDays"), 3)
+      assert.strictEqual((yield* send("DELETE", path)).at("data.email"), "a@acme.example")
+      assert.strictEqual((yield* send("DELETE", path)).status, 404)
+      const sql = yield* SqlClient.SqlClient
+      const entries = yield* sql`select type from outbox_events where entity_id = ${made.text("data.id")}
+        order by entry_number`
+      assert.deepStrictEqual(entries.map((row) => row["type"]), [
+        "supply/supply_suppliers.create",
+        "supply/supply_suppliers.update",
+        "supply/supply_suppliers.delete"
+      ])
+    }))
+
+  it.effect("answers 404, 409 and 422 as its table does", () =>
+    Effect.gen(function*() {
+      const made = yield* create()
+      const path = `${place}/${made.text("data.id")}`
+      assert.strictEqual((yield* create({ code: made.text("data.code") })).at("error.code"), "CONFLICT")
+      for (const body of [{ name: "" }, { channels: ["fax"] }, { since: "2020-02-31" }, { leadDays: 0.5 }]) {
+        assert.strictEqual((yield* send("PATCH", path, body)).at("error.code"), "VALIDATION_FAILED")
+      }
+      assert.strictEqual((yield* send("POST", place, { name: "no code" })).status, 422)
+      const outsider = inOrganization("org_other", asAdmin)
+      for (const [method, body] of [["GET"], ["PATCH", {}], ["DELETE"]] as const) {
+        assert.strictEqual((yield* send(method, path, body, outsider)).status, 404)
+        assert.strictEqual((yield* send(method, `${place}/${randomUUID()}`, body)).status, 404)
+      }
+      const contact = yield* send("POST", "/api/supply/contacts", { supplierId: made.text("data.id"), name: "Ann" })
+      assert.strictEqual(contact.status, 201)
+      assert.strictEqual((yield* send("DELETE", path)).status, 409)
+      const strange = { supplierId: randomUUID(), name: "Ben" }
+      assert.strictEqual((yield* send("POST", "/api/supply/contacts", strange)).status, 422)
+    }))
+
+  it.effect("lists its rows in pages, by its filters and by a text in several columns", () =>
+    Effect.gen(function*() {
+      yield* create({ name: "Umbrella Ltd", email: "sales@rain.example", leadDays: 41, isLocal: true })
+      yield* create({ name: "Rainwear", leadDays: 42, channels: ["mail", "edi"], since: "1999-12-31" })
+      yield* create({ name: "Sunshade", leadDays: 43, channels: ["mail"] })
+      const found = (query: string) => namesAt(`${place}?${query}`)
+      assert.deepStrictEqual(yield* found("search=RAIN"), ["Umbrella Ltd", "Rainwear"], "in the order of the codes")
+      assert.deepStrictEqual(yield* found("search=rain&isLocal=true"), ["Umbrella Ltd"])
+      assert.deepStrictEqual(yield* found("search=%25"), [])
+      assert.deepStrictEqual(yield* found("leadDays=43&search="), ["Sunshade"])
+      assert.deepStrictEqual(yield* found("channels=edi&since=1999-12-31"), ["Rainwear"])
+      const page = yield* send("GET", `${place}?search=rain&limit=1&page=2`)
+      assert.deepStrictEqual(
+        [page.at("data.0.name"), page.at("meta.pagination.total"), page.at("meta.pagination.totalPages")],
+        ["Rainwear", 2, 2]
+      )
+      for (const wrong of ["status=new", "isLocal=1", "leadDays=many", "since=yesterday", "search=%00"]) {
+        assert.strictEqual((yield* send("GET", `${place}?${wrong}`)).status, 422, wrong)
+      }
+    }))
+
+  it.effect("moves by its machine alone, and asks for the permission of each move", () =>
+    Effect.gen(function*() {
+      const made = yield* create({ status: "approved", approvedBy: "me" })
+      assert.deepStrictEqual([made.at("data.status"), made.at("data.approvedBy")], ["candidate", null])
+      const path = `${place}/${made.text("data.id")}`
+      const writer = { ...asAnonymous, userId: "kim", permissions: ["supply:write"] }
+      const approved = yield* send("POST", `${path}/approve`, undefined, writer)
+      assert.deepStrictEqual(
+        [approved.status, approved.at("data.status"), approved.at("data.approvedBy")],
+        [201, "approved", "kim"]
+      )
+      assert.strictEqual((yield* send("POST", `${path}/approve`)).at("error.code"), "INVALID_TRANSITION")
+      assert.strictEqual((yield* send("POST", `${path}/block-for-now`, undefined, writer)).status, 403)
+      assert.strictEqual((yield* send("POST", `${path}/block-for-now`)).at("data.status"), "blocked")
+      assert.strictEqual((yield* send("POST", `${place}/${randomUUID()}/approve`)).status, 404)
+    }))
+
+  it.effect("of rows that have owners shows and changes only theirs", () =>
+    Effect.gen(function*() {
+      const inquiries = "/api/supply/inquiries"
+      const [ann, ben] = [asCustomer("ann"), asCustomer("ben")]
+      const made = yield* send("POST", inquiries, { item: "screws" }, ann)
+      yield* send("POST", inquiries, { item: "screws" }, ben)
+      const seen = (as: object) =>
+        Effect.map(send("GET", `${inquiries}?search=SCR`, undefined, as), ({ list }) => list("data").length)
+      assert.deepStrictEqual([yield* seen(ann), yield* seen(ben), yield* seen(asAdmin)], [1, 1, 2])
+      const path = `${inquiries}/${made.text("data.id")}`
+      for (const [method, body] of [["GET"], ["PATCH", { item: "nuts" }], ["DELETE"]] as const) {
+        assert.strictEqual((yield* send(method, path, body, ben)).status, 404)
+      }
+      assert.strictEqual((yield* send("PATCH", path, { item: "nuts" }, ann)).at("data.item"), "nuts")
+      assert.strictEqual((yield* send("DELETE", path, undefined, ann)).status, 200)
+    }))
+
+  it.effect("leaves routes out, and lets handlers with the plugin's services answer others", () =>
+    Effect.gen(function*() {
+      const quick = "/api/supply/quick-suppliers"
+      const made = yield* send("POST", quick, { name: "Quick", leadDays: 77, email: "q@quick.example" })
+      assert.deepStrictEqual([made.status, made.at("data.code")], [201, "S-1"])
+      assert.deepStrictEqual(yield* namesAt(`${quick}?leadDays=77`), ["Quick"])
+      const path = `${quick}/${made.text("data.id")}`
+      const changed = yield* send("PATCH", path, { leadDays: 1 })
+      assert.deepStrictEqual([changed.at("data.leadDays"), changed.at("data.email")], [1, null])
+      for (const method of ["GET", "DELETE"]) assert.isAtLeast((yield* send(method, path)).status, 404)
+    }))
+})
+
+describe("a resource of a plugin", () => {
+  plain("keeps to the rules of every plugin and describes its routes", async () => {
+    const test = await createPluginTestApp(supply)
+    try {
+      for (const { name, run } of contractOf(test)) await run().catch((error) => assert.fail(`${name}: ${error}`))
+      const { body } = await test.app.request("GET", "/api/doc")
+      const said = JSON.stringify(body)
+      for (
+        const sentence of [
+          "List quick suppliers",
+          "Change a supplier",
+          "409 when another one has the same code.",
+          "422 INVALID_TRANSITION when its status is not candidate or blocked.",
+          "Only rows with this text in name or email, in capitals or not."
+        ]
+      ) assert.include(said, sentence)
+    } finally {
+      await test.close()
+    }
+  }, 120_000)
+
+  plain("is refused where a column would have no value, or a filter cannot be one", () => {
+    const notes = table("supply_notes", { title: text, author: text, extra: json.nullable })
+    const routes = group("Notes", "/notes")
+    const allowed = { noun: "note", read: "notes:read", write: "notes:write" }
+    assert.throws(
+      () => resource(routes, "/notes", notes, { ...allowed, without: ["author"] }),
+      `The resource "/notes" needs a \`create\` that fills in "author".`
+    )
+    assert.throws(() => resource(routes, "/notes", notes, { ...allowed, filters: ["extra"] }), "cannot be filtered")
+    const ofContacts = resource(routes, "/contacts", contacts, { ...allowed, noun: "contact" })
+    assert.strictEqual(ofContacts.length, 5)
+  })
+})
