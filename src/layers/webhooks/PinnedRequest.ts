@@ -26,7 +26,7 @@ const reason = (error: Error & { readonly code?: string }): string =>
 /** A request that is not sent yet, over a separate connection to one of the checked addresses. The caller destroys it. */
 export const prepareRequest = (
   { addresses, host, port, url }: ResolvedTarget,
-  { headers, method }: { readonly method: "GET" | "POST"; readonly headers: Readonly<Record<string, string | number>> }
+  { headers, method }: { readonly method: string; readonly headers: Readonly<Record<string, string | number>> }
 ): ClientRequest => {
   const secure = url.protocol === "https:"
   const request = (secure ? httpsRequest : httpRequest)({

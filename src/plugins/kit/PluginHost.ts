@@ -1,6 +1,9 @@
-import { Context } from "effect"
+import { Context, type Effect } from "effect"
+import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { HandlerLogger } from "../../domain/modules/Handlers.ts"
 import type { CoreServices } from "../../domain/modules/ServiceRegistry.ts"
+import type { OutboundTransport } from "./outbound/OutboundTransport.ts"
+import type { PluginTools } from "./routes/RouteTools.ts"
 import type { PluginDatabase } from "./tables/PluginDatabase.ts"
 
 /** What a deployment has decided that concerns plugins. */
@@ -28,6 +31,10 @@ export interface PluginContext {
     readonly transaction: PluginDatabase["Service"]["transaction"]
   }
   readonly logger: HandlerLogger
+  /** Tools of a handler, in the organization of the actor. */
+  readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
+  /** How `outbound` sends. */
+  readonly transport: OutboundTransport
 }
 
 /** The context of a plugin, for its layer. */

@@ -42,11 +42,24 @@ export { rowJson } from "./tables/TableRowsRepo.ts"
 export type { Where, Which } from "./tables/TableWhereRepo.ts"
 
 export { document, type DocumentRow, type Documents } from "./records/Document.ts"
+export { type DueCounts, type DueOptions, dueTask } from "./records/DueTask.ts"
 export { fieldsOf, type InputOf, inputOf } from "./records/InputOf.ts"
 export { type Machine, machine } from "./records/Machine.ts"
+export { modelOf, type ModelOptions } from "./records/ModelOf.ts"
 export { type NumberParts, type Numbers, numbers } from "./records/Numbers.ts"
 export { type Owned, ownedBy } from "./records/OwnedBy.ts"
 export { resource, type ResourceOptions } from "./records/Resource.ts"
+
+export {
+  type Outbound,
+  outbound,
+  type OutboundError,
+  type OutboundOptions,
+  OutboundPaused,
+  OutboundRejected,
+  type OutboundRequest
+} from "./outbound/Outbound.ts"
+export { type OutboundAnswer, OutboundFailed, OutboundRefused } from "./outbound/OutboundTransport.ts"
 
 export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
 export { group, type Route, type RouteCall, type RouteShape } from "./routes/PluginRoute.ts"

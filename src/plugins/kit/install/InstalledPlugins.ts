@@ -16,6 +16,7 @@ import type { PluginTools } from "../routes/RouteTools.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
+import { transportOf } from "./GuardedTransport.ts"
 import { routeFlaws } from "./PluginRules.ts"
 import { registration } from "./Registration.ts"
 
@@ -36,9 +37,11 @@ const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginT
 const contextOf = (
   { access, deployment, environment }: AppSettings,
   tools: HandlerTools,
-  db: PluginDatabase["Service"]
+  db: PluginDatabase["Service"],
+  rest: Pick<PluginContext, "tools" | "transport">
 ): PluginContext => {
   return {
+    ...rest,
     config: {
       defaultCurrency: deployment.store.defaultCurrency,
       defaultOrganizationId: access.defaultOrganizationId,
@@ -68,6 +71,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
     const own = yield* Effect.context<never>()
+    const transport = yield* transportOf(settings)
     /** What plugins export, by their ids. */
     const exported = new Map<string, Context.Context<never>>()
 
@@ -94,7 +98,8 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
       const context = contextOf(
         settings,
         toolsOf(serviceRegistry, settings.access.defaultOrganizationId, annotations, own),
-        db
+        db,
+        { tools, transport }
       )
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
       const installed = yield* plugin.install({ context, tools, required: Context.mergeAll(...required) })

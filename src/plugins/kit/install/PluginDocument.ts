@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { Api } from "../../../http/Api.ts"
 import { documentOf } from "../../../http/docs/Docs.ts"
 import type { AppSettings } from "../../../layers/config/AppConfig.ts"
@@ -31,7 +32,9 @@ const idleContext = ({ access, deployment, environment }: AppSettings): PluginCo
     },
     db,
     database: { db, transaction: absent },
-    logger: { info: absent, warn: absent, error: absent }
+    logger: { info: absent, warn: absent, error: absent },
+    tools: Effect.sync(absent),
+    transport: absent
   }
 }
 

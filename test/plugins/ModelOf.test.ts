@@ -1,0 +1,70 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { amount, boolean, date, definePlugin, group, inputOf, json, modelOf, table, text, uuid } from "stoa/plugin"
+import { api, asAdmin, asCustomer, testAppLayer } from "../support/TestApp.ts"
+
+const tips = table("tips_tips", {
+  customerId: uuid.nullable,
+  till: text,
+  cents: amount,
+  day: date,
+  isCash: boolean.default(false),
+  extra: json.nullable
+})
+
+const tipsPlugin = definePlugin({
+  id: "tips",
+  version: "1.0.0",
+  permissions: [{ scope: "tips:write", description: "Note tips" }],
+  schema: () => [tips],
+  routes: () => [
+    group("Tips", "/tips").post("/", { permission: "tips:write", input: inputOf(tips), success: tips.Row })
+      .handle(({ db, input }) => db.table(tips).insert(input))
+  ],
+  analyticsModels: () => [
+    modelOf(tips, {
+      name: "Tips",
+      sums: ["cents"],
+      dims: ["till", "day", "isCash", "customerId", "createdAt"],
+      scope: { customer: "customerId" }
+    })
+  ]
+})
+
+const ask = (body: object, as: object = asAdmin) => api("POST", "/api/analytics/query", { as, body })
+
+layer(testAppLayer({ plugins: [tipsPlugin] }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a model of a table",
+  (it) => {
+    it.effect("counts and adds up by its dimensions, and shows customers what is theirs", () =>
+      Effect.gen(function*() {
+        const ann = asCustomer("ann")
+        const profile = yield* api("GET", "/api/me/profile", { as: ann })
+        for (
+          const tip of [
+            { till: "bar", cents: 150, day: "2026-01-31" },
+            { till: "bar", cents: 250, day: "2026-02-01", isCash: true },
+            { till: "door", cents: 7, day: "2026-02-28", customerId: profile.text("data.id") }
+          ]
+        ) assert.strictEqual((yield* api("POST", "/api/tips", { as: asAdmin, body: tip })).status, 201)
+        const byTill = yield* ask({ measures: ["Tips.count", "Tips.cents"], dimensions: ["Tips.till"] })
+        assert.sameDeepMembers([...byTill.list("data.rows")], [
+          { "Tips.till": "bar", "Tips.count": 2, "Tips.cents": 400 },
+          { "Tips.till": "door", "Tips.count": 1, "Tips.cents": 7 }
+        ])
+        const byMonth = yield* ask({
+          measures: ["Tips.count"],
+          timeDimensions: [{ dimension: "Tips.day", granularity: "month" }]
+        })
+        assert.sameMembers(byMonth.list("data.rows").map((row) => Reflect.get(Object(row), "Tips.count")), [1, 2])
+        const own = yield* ask({ measures: ["Tips.cents"] }, ann)
+        assert.deepStrictEqual(own.list("data.rows"), [{ "Tips.cents": 7 }])
+      }))
+
+    it.effect("is refused for columns that are no numbers, and none to group by", () =>
+      Effect.sync(() => {
+        assert.throws(() => modelOf(tips, { name: "Tips", sums: ["till"] }), `Model "Tips" cannot add up "till".`)
+        assert.throws(() => modelOf(tips, { name: "Tips", dims: ["extra"] }), `cannot be grouped by "extra"`)
+      }))
+  }
+)

@@ -1,0 +1,185 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
+import { definePlugin, group, type Outbound, outbound, type OutboundOptions } from "stoa/plugin"
+import { HostResolver } from "../../src/layers/webhooks/TargetGuard.ts"
+import { guardedTransport } from "../../src/plugins/kit/install/GuardedTransport.ts"
+import { outboundOver } from "../../src/plugins/kit/outbound/Outbound.ts"
+import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
+import { answering, serviceEmulator } from "./ServiceEmulator.ts"
+
+/** The guard as in production, but that it admits plain http. */
+const transport = guardedTransport({ allowPrivate: false, allowHttp: true, ports: undefined }, HostResolver.system)
+
+/** Does it this much later. */
+const later = (milliseconds: number) => <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Clock.Clock, (clock) => {
+    const shifted: Clock.Clock = Object.assign(Object.create(clock), {
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + milliseconds)
+    })
+    return Effect.provideService(work, Clock.Clock, shifted)
+  })
+
+/** Emulator and client of one test; the client waits a millisecond where it would wait longer. */
+const started = Effect.fnUntraced(function*(options: Partial<OutboundOptions> = {}) {
+  const service = yield* serviceEmulator
+  const client = outboundOver(yield* transport, {
+    name: "erp",
+    origins: [service.origin],
+    delay: 1,
+    breaker: { failures: 50, pauseMs: 60_000 },
+    ...options
+  })
+  const tagOf = (path: string, rest: Partial<Parameters<Outbound["request"]>[0]> = {}) =>
+    client.request({ url: `${service.origin}${path}`, ...rest }).pipe(
+      Effect.match({ onFailure: ({ _tag }) => _tag, onSuccess: ({ status }) => String(status) })
+    )
+  return { ...service, client, tagOf }
+})
+
+describe("calls to another service", () => {
+  it.live("send method, headers and JSON, and read an answer by its schema", () =>
+    Effect.gen(function*() {
+      const { client, origin, received } = yield* started({ headers: { authorization: "Bearer t" } })
+      const body = { items: [1, 2] }
+      const answer = yield* client.json(Schema.Struct({ ok: Schema.Boolean }), {
+        url: `${origin}/orders?x=1`,
+        body,
+        idempotencyKey: "order-7"
+      })
+      assert.deepStrictEqual(answer, { ok: true })
+      assert.deepStrictEqual([received[0]?.method, received[0]?.path, received[0]?.body], [
+        "POST",
+        "/orders?x=1",
+        JSON.stringify(body)
+      ])
+      assert.deepInclude(received[0]?.headers, {
+        authorization: "Bearer t",
+        "content-type": "application/json",
+        "idempotency-key": "order-7"
+      })
+      const wrong = yield* Effect.flip(client.json(Schema.Struct({ no: Schema.String }), { url: origin }))
+      assert.strictEqual(wrong._tag, "SchemaError")
+    }))
+
+  it.live("are tried again after failures of the service where that is safe, with the same key", () =>
+    Effect.gen(function*() {
+      const { received, script, tagOf } = yield* started()
+      script.push(answering(503), (response) => response.destroy())
+      assert.strictEqual(yield* tagOf("/stock"), "200")
+      script.push(answering(502))
+      assert.strictEqual(yield* tagOf("/orders", { body: {} }), "OutboundRejected", "a POST may have taken effect")
+      script.push((response) => response.destroy())
+      assert.strictEqual(yield* tagOf("/orders", { body: {}, idempotencyKey: "once" }), "200")
+      script.push(answering(404))
+      assert.strictEqual(yield* tagOf("/missing"), "OutboundRejected", "another try would be answered the same")
+      script.push(answering(500), answering(500), answering(500))
+      assert.strictEqual(yield* tagOf("/broken"), "OutboundRejected")
+      assert.deepStrictEqual(received.map(({ headers, path }) => [path, headers["idempotency-key"]]), [
+        ...Array.from({ length: 3 }, () => ["/stock", undefined]),
+        ["/orders", undefined],
+        ["/orders", "once"],
+        ["/orders", "once"],
+        ["/missing", undefined],
+        ...Array.from({ length: 3 }, () => ["/broken", undefined])
+      ])
+    }))
+
+  it.live("wait as long as the service asks, and not longer than ten seconds", () =>
+    Effect.gen(function*() {
+      const { script, tagOf } = yield* started()
+      script.push(answering(429, "", { "retry-after": "1" }))
+      const before = Date.now()
+      assert.strictEqual(yield* tagOf("/busy"), "200")
+      assert.isAtLeast(Date.now() - before, 990)
+      script.push(answering(429, "later", { "retry-after": "3600" }))
+      assert.strictEqual(yield* tagOf("/busy"), "OutboundRejected")
+    }))
+
+  it.live("end after their time, and with answers that are too large or lead elsewhere", () =>
+    Effect.gen(function*() {
+      const { client, origin, received, script } = yield* started({ timeout: 150, maxBytes: 10, retries: 0 })
+      const failure = (path: string) => Effect.flip(client.request({ url: `${origin}${path}` }))
+      script.push(() => undefined)
+      assert.deepInclude(yield* failure("/slow"), { _tag: "OutboundFailed", reason: "timeout" })
+      script.push((response) => void response.writeHead(200).write("half"))
+      assert.deepInclude(yield* failure("/half"), { _tag: "OutboundFailed", reason: "timeout" })
+      script.push(answering(200, "x".repeat(11)))
+      assert.deepInclude(yield* failure("/large"), { _tag: "OutboundFailed", reason: "tooLarge" })
+      script.push(answering(302, "", { location: `${origin}/secret` }))
+      assert.deepInclude(yield* failure("/moved"), { _tag: "OutboundRejected", status: 302 })
+      assert.strictEqual(received.length, 4)
+    }))
+
+  it.live("reach no internal address that the deployment has not configured", () =>
+    Effect.gen(function*() {
+      const { client, origin, received, tagOf } = yield* started({ origins: ["https://erp.example"] })
+      assert.strictEqual(yield* tagOf("/"), "OutboundRefused")
+      for (const url of ["http://169.254.169.254/latest", "http://localhost:1/", "file:///etc/passwd", "no url"]) {
+        assert.strictEqual((yield* Effect.flip(client.request({ url })))._tag, "OutboundRefused", url)
+      }
+      assert.deepStrictEqual(received, [], origin)
+    }))
+
+  it.live("leave a service alone that keeps failing, until one call finds it well", () =>
+    Effect.gen(function*() {
+      const { received, script, tagOf } = yield* started({ retries: 0, breaker: { failures: 2, pauseMs: 300 } })
+      script.push(answering(404), answering(500), answering(404), answering(500), answering(503))
+      for (const path of ["/1", "/2", "/3", "/4", "/5"]) assert.strictEqual(yield* tagOf(path), "OutboundRejected")
+      assert.strictEqual(yield* tagOf("/6"), "OutboundPaused")
+      assert.strictEqual(received.length, 5)
+      script.push(answering(500))
+      const afterwards = later(1_000)
+      assert.deepStrictEqual(
+        yield* Effect.all([tagOf("/7"), tagOf("/8")], { concurrency: 2 }).pipe(afterwards),
+        ["OutboundRejected", "OutboundPaused"]
+      )
+      assert.strictEqual(yield* afterwards(tagOf("/9")), "OutboundPaused")
+      const reached = Promise.withResolvers<void>()
+      script.push(() => reached.resolve())
+      const held = yield* Effect.forkChild(tagOf("/10").pipe(later(2_000)))
+      yield* Effect.promise(() => reached.promise)
+      yield* Fiber.interrupt(held)
+      const again = Effect.all([tagOf("/11"), tagOf("/12")]).pipe(later(2_000))
+      assert.deepStrictEqual(yield* again, ["200", "200"])
+    }))
+})
+
+class Erp extends Context.Service<Erp, Outbound>()("relay/Erp") {
+  static readonly layer = Layer.effect(Erp, outbound({ name: "erp", retries: 0 }))
+}
+
+const relay = definePlugin({
+  id: "relay",
+  version: "1.0.0",
+  permissions: [{ scope: "relay:use", description: "Ask the other service" }],
+  layer: Erp.layer,
+  routes: () => [
+    group("Relay", "/relay").post("/", { permission: "relay:use", input: Schema.Struct({ url: Schema.String }) })
+      .handle(({ input }) =>
+        Erp.use(({ request }) =>
+          Effect.match(request({ url: input.url }), {
+            onFailure: ({ _tag }) => _tag,
+            onSuccess: ({ body }) => body
+          })
+        )
+      )
+  ]
+})
+
+const options = { plugins: [relay], webhooks: { allowPrivateTargets: true } }
+
+layer(testAppLayer(options), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a plugin's client",
+  (it) => {
+    it.effect("has the guard of the process, which lets tests and developers call their machine", () =>
+      Effect.gen(function*() {
+        const { origin } = yield* serviceEmulator
+        const ask = (url: string) =>
+          Effect.map(api("POST", "/api/relay", { as: asAdmin, body: { url } }), (answer) => answer.at("data"))
+        assert.deepStrictEqual([yield* ask(origin), yield* ask("ftp://example.com")], [
+          `{"ok":true}`,
+          "OutboundRefused"
+        ])
+      }))
+  }
+)
