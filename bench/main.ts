@@ -15,6 +15,7 @@ import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
 import { type Options, readOptions } from "./Options.ts"
+import { runPlugins } from "./plugins.ts"
 import { runRevisions } from "./revisions.ts"
 import { runRpc } from "./rpc.ts"
 import { runSearch } from "./search.ts"
@@ -49,6 +50,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   "import-export": runImportExport,
   importmemory: runImportMemory,
   jobs: runJobs,
+  plugins: runPlugins,
   revisions: runRevisions,
   search: runSearch
 }
@@ -74,7 +76,7 @@ const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${
   [...Object.keys(onStage), ...Object.keys(alone), ...ofPlugins.keys()].join(", ")
-}; all = everything but analytics, driver, import-export, importmemory, jobs, revisions, search and those of plugins`
+}; all = everything but analytics, driver, import-export, importmemory, jobs, plugins, revisions, search and those of plugins`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)
