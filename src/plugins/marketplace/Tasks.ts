@@ -1,53 +1,63 @@
 import { Effect } from "effect"
-import { type CurrentActor, defineTask, type Task } from "stoa/plugin"
-import { whenOverdue } from "./deadlines/Deadlines.ts"
-import { dispute } from "./disputes/Dispute.ts"
+import { type CurrentActor, defineTask, dueTask, type PluginContext, type Task } from "stoa/plugin"
+import { dispute, disputes } from "./disputes/Dispute.ts"
 import { Market, provided } from "./Market.ts"
+import type { MarketplaceSettings } from "./MarketplaceOptions.ts"
 import { runScheduled } from "./payouts/PayoutRuns.ts"
 import { settleDue } from "./payouts/Transfers.ts"
 import { scoreVendors } from "./performance/PerformanceRoutes.ts"
-import { returnMachine } from "./returns/Return.ts"
+import { returnMachine, returns } from "./returns/Return.ts"
 import { deliverOverdue } from "./suborders/SubOrderMoves.ts"
 
-/** Escalates disputes that their vendor left unanswered until the deadline. */
-const escalateOverdue = Effect.gen(function*() {
-  const { db, settings } = yield* Market
-  if (!settings.autoEscalateOnMissedDeadline) return 0
-  return yield* whenOverdue(db, "marketplace_disputes", (id) => dispute.move(db, "miss", id))
-})
+/** Which rows a vendor has left unanswered until the deadline; none where the deployment decides nothing by itself. */
+const missed = <Status extends string>(isDecided: boolean, status: Status) => (now: Date) =>
+  isDecided ? { status, deadlineAt: { lt: now } } : { or: [] }
 
-/** Approves returns that their vendor left unanswered until the deadline. Goods are then worth what they cost. */
-const approveOverdue = Effect.gen(function*() {
-  const { db, settings } = yield* Market
-  if (!settings.autoApproveReturnsOnVendorTimeout) return 0
-  return yield* whenOverdue(db, "marketplace_return_requests", (id) => returnMachine.move(db, "approve", id))
-})
+/** Tasks over single rows: disputes are escalated, and returns approved; their goods are then worth what they cost. */
+const deadlines = (context: PluginContext, settings: MarketplaceSettings): ReadonlyArray<Task> => [
+  dueTask(context, {
+    slug: "marketplace/dispute-deadlines",
+    schedule: "*/10 * * * *",
+    of: disputes,
+    where: missed(settings.autoEscalateOnMissedDeadline, "vendor_response_pending"),
+    each: ({ id }, { db }) => dispute.move(db, "escalate", id)
+  }),
+  dueTask(context, {
+    slug: "marketplace/return-deadlines",
+    schedule: "*/10 * * * *",
+    of: returns,
+    where: missed(settings.autoApproveReturnsOnVendorTimeout, "requested"),
+    each: ({ id }, { db }) => returnMachine.move(db, "approve", id)
+  })
+]
 
 /** The jobs of the marketplace (contract, plugins §1.8). */
-export const marketplaceTasks = Effect.map(provided, (provide): ReadonlyArray<Task> => {
-  /** A task that gives what it did under `name`. */
-  const task = (
-    action: string,
-    schedule: string,
-    name: string,
-    work: Effect.Effect<number, never, Market | CurrentActor>,
-    everyOrganization = false
-  ) =>
-    defineTask({
-      slug: `marketplace/${action}`,
-      schedule,
-      ...everyOrganization
-        ? { everyOrganization }
-        : { concurrency: { key: () => `marketplace/${action}`, supersedes: true } },
-      handler: () => Effect.map(provide(work), (count) => ({ output: { [name]: count } }))
-    })
-  return [
-    task("run-payouts", "10 2 * * *", "made", runScheduled, true),
-    task("settle-payouts", "* * * * *", "asked", settleDue),
-    // Whether money may be paid out is asked of the time at which it becomes available (`OpenEntriesRepo.ts`).
-    task("release-holdback", "25 * * * *", "delivered", deliverOverdue, true),
-    task("dispute-deadlines", "*/10 * * * *", "escalated", escalateOverdue),
-    task("return-deadlines", "*/10 * * * *", "approved", approveOverdue),
-    task("score-vendors", "23 3 * * *", "changed", scoreVendors, true)
-  ]
-})
+export const marketplaceTasks = Effect.map(
+  Effect.all([provided, Market]),
+  ([provide, { host, settings }]): ReadonlyArray<Task> => {
+    /** A task that gives what it did under `name`. */
+    const task = (
+      action: string,
+      schedule: string,
+      name: string,
+      work: Effect.Effect<number, never, Market | CurrentActor>,
+      everyOrganization = false
+    ) =>
+      defineTask({
+        slug: `marketplace/${action}`,
+        schedule,
+        ...everyOrganization
+          ? { everyOrganization }
+          : { concurrency: { key: () => `marketplace/${action}`, supersedes: true } },
+        handler: () => Effect.map(provide(work), (count) => ({ output: { [name]: count } }))
+      })
+    return [
+      task("run-payouts", "10 2 * * *", "made", runScheduled, true),
+      task("settle-payouts", "* * * * *", "asked", settleDue),
+      // Whether money may be paid out is asked of the time at which it becomes available (`OpenEntriesRepo.ts`).
+      task("release-holdback", "25 * * * *", "delivered", deliverOverdue, true),
+      ...deadlines(host, settings),
+      task("score-vendors", "23 3 * * *", "changed", scoreVendors, true)
+    ]
+  }
+)

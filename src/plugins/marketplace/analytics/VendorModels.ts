@@ -1,69 +1,46 @@
-import type { AnalyticsModel } from "stoa/plugin"
+import { type AnalyticsModel, modelOf } from "stoa/plugin"
+import { ledgerEntries } from "../ledger/Ledger.ts"
+import { reviews } from "../reviews/Reviews.ts"
+import { subOrders } from "../suborders/SubOrder.ts"
 
+const sum = (sql: string, filter?: string) => ({ type: "sum" as const, sql, ...filter !== undefined && { filter } })
+const count = { type: "count" as const }
 /** Vendors see only their rows. */
-const own = (table: string): NonNullable<AnalyticsModel["scopeRules"]> => [
-  { role: "vendor", filter: `${table}.vendor_id = :vendorId::uuid` }
-]
+const scope = { vendor: "vendorId" } as const
 
-const string = (sql: string) => ({ sql, type: "string" as const })
-
-const orders = "marketplace_vendor_sub_orders"
-const entries = "marketplace_vendor_balances"
-const reviews = "marketplace_vendor_reviews"
+const { name: orders } = subOrders
+const amount = `${ledgerEntries.name}.amount_cents`
 
 /** Figures of the marketplace (contract, plugins §1.8), amounts in minor units of the dimension `currency`. */
 export const vendorModels: ReadonlyArray<AnalyticsModel> = [
   {
-    name: "VendorOrders",
-    table: orders,
+    ...modelOf(subOrders, {
+      name: "VendorOrders",
+      dims: ["id", "vendorId", "orderId", "status", "currency", "createdAt"],
+      scope
+    }),
     measures: {
-      count: { type: "count" },
-      revenue: { type: "sum", sql: `${orders}.subtotal` },
-      commissionPaid: { type: "sum", sql: `${orders}.commission_amount` },
-      netPayout: { type: "sum", sql: `${orders}.payout_amount` }
-    },
-    dimensions: {
-      id: string(`${orders}.id::text`),
-      vendorId: string(`${orders}.vendor_id::text`),
-      orderId: string(`${orders}.order_id::text`),
-      status: string(`${orders}.status`),
-      currency: string(`${orders}.currency`),
-      createdAt: { sql: `${orders}.created_at`, type: "time" }
-    },
-    scopeRules: own(orders)
+      count,
+      revenue: sum(`${orders}.subtotal`),
+      commissionPaid: sum(`${orders}.commission_amount`),
+      netPayout: sum(`${orders}.payout_amount`)
+    }
   },
   {
-    name: "VendorBalance",
-    table: entries,
+    ...modelOf(ledgerEntries, {
+      name: "VendorBalance",
+      dims: ["id", "vendorId", "type", "currency", "createdAt"],
+      scope
+    }),
     measures: {
-      totalCredits: { type: "sum", sql: `${entries}.amount_cents`, filter: `${entries}.amount_cents > 0` },
-      totalDebits: { type: "sum", sql: `-${entries}.amount_cents`, filter: `${entries}.amount_cents < 0` },
-      netBalance: { type: "sum", sql: `${entries}.amount_cents` },
-      entryCount: { type: "count" }
-    },
-    dimensions: {
-      id: string(`${entries}.id::text`),
-      vendorId: string(`${entries}.vendor_id::text`),
-      type: string(`${entries}.type`),
-      currency: string(`${entries}.currency`),
-      createdAt: { sql: `${entries}.created_at`, type: "time" }
-    },
-    scopeRules: own(entries)
+      totalCredits: sum(amount, `${amount} > 0`),
+      totalDebits: sum(`-${amount}`, `${amount} < 0`),
+      netBalance: sum(amount),
+      entryCount: count
+    }
   },
   {
-    name: "VendorReviews",
-    table: reviews,
-    measures: {
-      count: { type: "count" },
-      averageRating: { type: "avg", sql: `${reviews}.rating`, decimals: 2 }
-    },
-    dimensions: {
-      id: string(`${reviews}.id::text`),
-      vendorId: string(`${reviews}.vendor_id::text`),
-      rating: { sql: `${reviews}.rating`, type: "number" },
-      status: string(`${reviews}.status`),
-      createdAt: { sql: `${reviews}.created_at`, type: "time" }
-    },
-    scopeRules: own(reviews)
+    ...modelOf(reviews, { name: "VendorReviews", dims: ["id", "vendorId", "rating", "status", "createdAt"], scope }),
+    measures: { count, averageRating: { type: "avg", sql: `${reviews.name}.rating`, decimals: 2 } }
   }
 ]

@@ -2,19 +2,16 @@ import { DateTime, Effect } from "effect"
 import { type EntityId, newId } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import { VendorNotFound } from "../vendors/Vendor.ts"
-import { type CommissionFacts, readAncestors, readFacts } from "./CommissionFactsRepo.ts"
+import { readAncestors } from "./CategoryRepo.ts"
+import { type CommissionFacts, readFacts } from "./CommissionFactsRepo.ts"
 import { commissionRules } from "./CommissionRule.ts"
 import { chooseCommission, type Sale } from "./CommissionTerms.ts"
 
 /** A line that is to be sold for a vendor, in the currency of its order. */
-export interface LineForSale {
-  readonly vendorId: string
-  readonly entityId: EntityId
-  readonly currency: string
-}
+type LineForSale = Pick<Sale, "vendorId"> & { readonly entityId: EntityId; readonly currency: string }
 
 /** A hypothetical sale; `volumeCents` absent: what the vendor really sold, in the store's currency. */
-export interface ImaginedSale {
+interface ImaginedSale {
   readonly vendorId: string
   readonly categorySlug?: string | undefined
   readonly volumeCents?: number | undefined
@@ -24,13 +21,13 @@ export interface ImaginedSale {
 const activeRules = Market.use(({ db }) => db.table(commissionRules).list({ isActive: true }, { limit: 10_000 }))
 
 const saleOf = (facts: CommissionFacts, { currency, entityId, vendorId }: LineForSale, at: Date): Sale => {
-  const vendor = facts.vendors.get(vendorId)
+  const vendor = facts.vendors.find(({ id }) => id === vendorId)
   return {
     vendorId,
     tier: vendor?.tier ?? null,
-    commissionRateBps: vendor?.commissionRateBps ?? null,
-    categories: facts.categories.get(entityId) ?? new Map(),
-    volumeCents: vendor?.volumes.get(currency) ?? 0,
+    commissionRateBps: vendor?.rate ?? null,
+    categories: new Map(Object.entries(facts.categories.find(({ entity }) => entity === entityId)?.slugs ?? {})),
+    volumeCents: vendor?.volumes[currency] ?? 0,
     at
   }
 }
@@ -53,13 +50,15 @@ export const previewCommission = Effect.fn("Commissions.preview")(
   function*({ categorySlug, vendorId, volumeCents }: ImaginedSale) {
     const { db, host, settings } = yield* Market
     const facts = yield* readFacts(db, [vendorId], [])
-    if (!facts.vendors.has(vendorId)) return yield* new VendorNotFound()
+    if (facts.vendors.length === 0) return yield* new VendorNotFound()
     // Of nothing in particular: no category counts but the one that is asked about.
     const line = { vendorId, entityId: newId<EntityId>(), currency: host.config.defaultCurrency }
     const sale = saleOf(facts, line, yield* DateTime.nowAsDate)
     const imagined = {
       ...sale,
-      categories: categorySlug === undefined ? sale.categories : yield* readAncestors(db, categorySlug),
+      categories: categorySlug === undefined
+        ? sale.categories
+        : (yield* readAncestors(db, [categorySlug])).get(categorySlug) ?? sale.categories,
       volumeCents: volumeCents ?? sale.volumeCents
     }
     return chooseCommission(yield* activeRules, imagined, settings.defaultCommissionRateBps)

@@ -1,4 +1,4 @@
-import { Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import {
   Amount,
   amount,
@@ -15,8 +15,7 @@ import {
   table,
   text,
   timestamp,
-  uuid,
-  type ValidationFailed
+  uuid
 } from "stoa/plugin"
 import { subOrders } from "../suborders/SubOrder.ts"
 
@@ -57,11 +56,10 @@ export const disputes = table("marketplace_disputes", {
 })
 export type DisputeRow = RowOf<typeof disputes>
 
-/** `miss` is a vendor's silence until the deadline. Answers are in `Disputes.ts`: most of them change no state. */
+/** A vendor's silence until the deadline escalates, too. Answers are in `Disputes.ts`: most of them change no state. */
 export const dispute = machine(disputes, {
   noun: "dispute",
   moves: {
-    miss: { from: ["vendor_response_pending"], to: "escalated" },
     escalate: { from: ["vendor_response_pending", "platform_review"], to: "escalated" },
     resolve: {
       from: ["vendor_response_pending", "platform_review", "escalated"],
@@ -100,22 +98,17 @@ class NoPartialRefund extends invalid(
   (resolution: Resolution) => `is said for refund_partial only, not ${resolution}`
 ) {}
 
-/** Resolutions after which the customer gets money back. */
-type Refunding = "all" | "part" | "none"
-
-const refunds: Readonly<Record<Resolution, Refunding>> = {
+/** Resolutions after which the customer gets everything back, or a part. */
+const refunds: { readonly [R in Resolution]?: "all" | "part" } = {
   refund_full: "all",
   buyer_favor: "all",
-  refund_partial: "part",
-  replacement: "none",
-  rejected: "none",
-  vendor_favor: "none"
+  refund_partial: "part"
 }
 
 /** What a resolution gives back. An amount belongs to `refund_partial` alone, which needs one: 422. */
-export const refundOf = (resolution: Resolution, amount = 0): Result.Result<Refunding, ValidationFailed> => {
+export const refundOf = Effect.fnUntraced(function*(resolution: Resolution, amount = 0) {
   const refund = refunds[resolution]
-  if (refund === "part" && amount === 0) return Result.fail(new RefundNeeded())
-  if (refund !== "part" && amount > 0) return Result.fail(new NoPartialRefund(resolution))
-  return Result.succeed(refund)
-}
+  if (refund === "part" && amount === 0) return yield* new RefundNeeded()
+  if (refund !== "part" && amount > 0) return yield* new NoPartialRefund(resolution)
+  return refund
+})

@@ -65,8 +65,8 @@ export const answerDispute = Effect.fn("Disputes.answer")(function*(id: string, 
 /** What a decision gives back, written in the transaction of the decision; null for nothing. */
 const refunded = Effect.fnUntraced(function*({ id, subOrderId }: DisputeRow, decision: typeof Decision.Type) {
   const { refundAmountCents, resolution } = decision
-  const wanted = yield* Effect.fromResult(refundOf(resolution, refundAmountCents))
-  if (wanted === "none") return null
+  const wanted = yield* refundOf(resolution, refundAmountCents)
+  if (wanted === undefined) return null
   const { orderId } = yield* partyTo(subOrderId)
   return yield* writeRefund(
     { orderId, subOrderId },

@@ -66,7 +66,7 @@ export interface Posting {
   readonly currency: string
   readonly type: typeof entryTypes[number]
   readonly amountCents: number
-  readonly subOrderId: string | null
+  readonly subOrderId?: string
   readonly referenceType: RowOf<typeof ledgerEntries>["referenceType"]
   readonly referenceId: string
   readonly description?: string

@@ -35,7 +35,6 @@ const adjust = Effect.fn("Adjustments.make")(function*(vendorId: string, adjustm
     currency: made.currency,
     type: "adjustment",
     amountCents: made.amountCents,
-    subOrderId: null,
     referenceType: "adjustment",
     referenceId: made.id,
     description: made.reason

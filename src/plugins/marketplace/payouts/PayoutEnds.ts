@@ -35,7 +35,6 @@ const failed = Effect.fnUntraced(function*({ currency, id, netAmount, vendorId }
     currency,
     type: "payout_reversal",
     amountCents: netAmount,
-    subOrderId: null,
     referenceType: "payout",
     referenceId: id,
     description: failureReason

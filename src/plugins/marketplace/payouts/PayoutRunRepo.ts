@@ -8,13 +8,6 @@ import type { Schedule } from "./PayoutPeriods.ts"
 const Account = Schema.Struct({ vendorId: Schema.String, currency: Schema.String })
 export type Account = typeof Account.Type
 
-/** What a payout took out of an account. */
-export interface Taken {
-  readonly sums: ReadonlyArray<TypeSum>
-  /** When the payout before it was made, or the first entry that this one took. */
-  readonly periodStart: Date | null
-}
-
 const takenSums = rowsOf(Schema.Struct({ ...TypeSum.fields, since: Schema.NullOr(Time) }))
 const accounts = rowsOf(Account)
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
@@ -25,7 +18,8 @@ const accountOf = (sql: PluginDatabase["Service"]["sql"], { currency, vendorId }
 
 /**
  * Takes all eligible entries of an account for a payout, or none where they come to less than the vendor's minimum
- * (`force`: than one unit). To be asked behind the account's lock: entries that were added before it are seen.
+ * (`force`: than one unit). To be asked behind the account's lock: entries that were added before it are seen. The
+ * period begins when the payout before it was made, or with the first entry that this one took.
  */
 export const takeEntries = Effect.fn("PayoutRunRepo.take")(
   function*({ sql }: PluginDatabase["Service"], payoutId: string, account: Account, force: boolean) {
@@ -45,7 +39,7 @@ export const takeEntries = Effect.fn("PayoutRunRepo.take")(
             order by p.created_at desc limit 1),
           (select min(created_at) from taken)) as since
       from taken group by type order by type`
-    return { sums: rows, periodStart: rows[0]?.since ?? null } satisfies Taken
+    return { sums: rows, periodStart: rows[0]?.since ?? null }
   },
   Effect.orDie
 )

@@ -48,7 +48,6 @@ const leave = Effect.fnUntraced(function*({ currency, vendorId }: Account, payou
     currency,
     type: "payout",
     amountCents: -amount,
-    subOrderId: null,
     referenceType: "payout",
     referenceId: payoutId
   }])

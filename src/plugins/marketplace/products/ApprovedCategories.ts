@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { type EntityId, invalid } from "stoa/plugin"
+import { categoriesOf, readAncestors } from "../commissions/CategoryRepo.ts"
 import { Market } from "../Market.ts"
 import { vendors } from "../vendors/Vendor.ts"
-import { categoriesOf, outsideOf } from "./VendorProductRepo.ts"
 
 class CategoryNotApproved extends invalid(
   "CategoryNotApproved",
@@ -24,10 +24,12 @@ export const admitCategories = Effect.fn("ApprovedCategories.admit")(
     const vendor = yield* db.table(vendors).find(vendorId)
     const approved = vendor?.approvedCategories ?? []
     if (vendor === undefined || approved.length === 0) return
-    const slugs = "entityId" in of ? yield* categoriesOf(db.sql, of.entityId) : of
-    const outside = slugs.length === 0 ? [] : yield* outsideOf(db.sql, slugs, approved)
+    const slugs = "entityId" in of ? yield* categoriesOf(db, of.entityId) : of
+    if (slugs.length === 0) return
+    const ancestors = yield* readAncestors(db, slugs)
+    const outside = [...new Set(slugs)].filter((slug) => !approved.some((one) => ancestors.get(slug)?.has(one)))
     if (outside.length === 0) return
-    const named = outside.map((slug) => `"${slug}"`).join(", ")
+    const named = outside.toSorted().map((slug) => `"${slug}"`).join(", ")
     return yield* new CategoryNotApproved(vendor.name, named, approved.join(", "))
   }
 )

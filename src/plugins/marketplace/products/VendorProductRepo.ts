@@ -19,7 +19,6 @@ const links = rowsOf(Schema.Union([
   Schema.Struct({ id: Schema.Null, total })
 ]))
 const owners = rowsOf(Schema.Struct({ ...ShownVendor.fields, entityId: EntityId }))
-const slugRows = rowsOf(Schema.Struct({ slug: Schema.String }))
 const idLists = rowsOf(Schema.Struct({ ids: Schema.Array(EntityId) }))
 
 /** A page of a vendor's things, newest first, in one statement. */
@@ -41,14 +40,6 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
   },
   Effect.orDie
 )
-
-/** Whether the catalog of the organization has the entity, published or not. */
-export const isInCatalog = Effect.fn("VendorProductRepo.isInCatalog")(function*(sql: Database, entityId: EntityId) {
-  const organization = yield* currentOrganization
-  const rows = yield* sql`select 1 from catalog_entities
-    where organization_id = ${organization} and id = ${entityId}::uuid`
-  return rows.length === 1
-}, Effect.orDie)
 
 /** Whose these things are, by their ids, in one statement; what is the store's own has no entry. */
 export const vendorsOf = Effect.fn("VendorProductRepo.vendorsOf")(
@@ -74,7 +65,7 @@ export const idsOf = Effect.fn("VendorProductRepo.idsOf")(function*(sql: Databas
   return row?.ids
 }, Effect.orDie)
 
-/** Whose an entity is, and whose its metadata says it is. */
+/** Whose an entity is, and whose its metadata says it is; of no entity that the catalog does not have. */
 const Claimed = Schema.Struct({ vendorId: Schema.NullOr(Schema.String), claim: Schema.NullOr(Schema.String) })
 const claims = rowsOf(Claimed)
 
@@ -116,41 +107,6 @@ export const insertLinks = Effect.fn("VendorProductRepo.insertLinks")(
         returning *),
       recorded as (${recorded})
       select 1`
-  },
-  Effect.orDie
-)
-
-/**
- * Of these categories, by slug, those that lie neither among `approved` nor below one of them. A slug that names none yet is
- * a category that an import is about to make.
- */
-export const outsideOf = Effect.fn("ApprovedCategoryRepo.outsideOf")(
-  function*(sql: Database, slugs: ReadonlyArray<string>, approved: ReadonlyArray<string>) {
-    const organization = yield* currentOrganization
-    // `union` and the number of steps end a circle of parents.
-    const rows = yield* slugRows(sql)`with recursive above as (
-        select n.slug as name, n.slug, c.parent_id, 0 as steps from unnest(${slugs}::text[]) n(slug)
-        left join categories c on c.organization_id = ${organization} and c.slug = n.slug
-        union
-        select a.name, c.slug, c.parent_id, a.steps + 1
-        from above a join categories c on c.id = a.parent_id and c.organization_id = ${organization}
-        where a.steps < 50)
-      select distinct name as slug from above n
-      where not exists (select 1 from above a where a.name = n.name and a.slug = any(${approved}::text[]))
-      order by 1`
-    return rows.map(({ slug }) => slug)
-  },
-  Effect.orDie
-)
-
-/** Slugs of the categories of an entity. */
-export const categoriesOf = Effect.fn("ApprovedCategoryRepo.categoriesOf")(
-  function*(sql: Database, entityId: EntityId) {
-    const organization = yield* currentOrganization
-    const rows = yield* slugRows(sql)`select c.slug from entity_categories l
-    join categories c on c.id = l.category_id and c.organization_id = l.organization_id
-    where l.organization_id = ${organization} and l.entity_id = ${entityId}::uuid`
-    return rows.map(({ slug }) => slug)
   },
   Effect.orDie
 )

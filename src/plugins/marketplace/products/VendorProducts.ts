@@ -4,7 +4,7 @@ import { Market } from "../Market.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { admitCategories } from "./ApprovedCategories.ts"
 import { vendorEntities } from "./VendorProduct.ts"
-import { isInCatalog, productsOf } from "./VendorProductRepo.ts"
+import { claimed, productsOf } from "./VendorProductRepo.ts"
 
 class EntityNotFound extends notFound("Entity", "Catalog entity not found.") {}
 class LinkNotFound extends notFound("VendorProduct", "Not found.") {}
@@ -22,7 +22,7 @@ export const listProducts = (vendorId: string, page: PageRequest) =>
 export const linkProduct = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: EntityId) {
   const { db } = yield* Market
   yield* db.table(vendors).get(vendorId)
-  if (!(yield* isInCatalog(db.sql, entityId))) return yield* new EntityNotFound()
+  if ((yield* claimed(db.sql, entityId)) === undefined) return yield* new EntityNotFound()
   yield* admitCategories(vendorId, { entityId })
   return yield* Effect.catchIf(
     db.table(vendorEntities).insert({ vendorId, entityId }),

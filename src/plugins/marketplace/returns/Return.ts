@@ -1,4 +1,4 @@
-import { Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import {
   amount,
   CustomerId,
@@ -15,8 +15,7 @@ import {
   table,
   text,
   timestamp,
-  uuid,
-  type ValidationFailed
+  uuid
 } from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
 import { EntityUnits } from "../refunds/RefundChoice.ts"
@@ -41,7 +40,6 @@ export const returns = table("marketplace_return_requests", {
   requestedAt: timestamp.defaultNow,
   resolvedAt: timestamp.nullable
 }, { indexes: [{ columns: ["status", "deadlineAt"] }, { columns: ["subOrderId", "createdAt"] }] })
-export type ReturnRow = RowOf<typeof returns>
 
 export const returnMachine = machine(returns, {
   noun: "return",
@@ -88,18 +86,12 @@ class MoreThanReturnable extends invalid(
 const dayMs = 86_400_000
 
 /** 422 unless the sub-order was delivered, and not longer ago than the window says. */
-export const mayBeReturned = (
-  { deliveredAt, status }: { readonly status: string; readonly deliveredAt: Date | null },
-  windowDays: number,
-  now: Date
-): Result.Result<void, ValidationFailed> => {
-  if (status !== "delivered" || deliveredAt === null) {
-    return Result.fail(new NotDeliveredYet())
+export const mayBeReturned = Effect.fnUntraced(
+  function*({ deliveredAt, status }: Pick<RowOf<typeof subOrders>, "deliveredAt" | "status">, days: number, now: Date) {
+    if (status !== "delivered" || deliveredAt === null) return yield* new NotDeliveredYet()
+    if (now.getTime() - deliveredAt.getTime() > days * dayMs) return yield* new WindowOver(days)
   }
-  return now.getTime() - deliveredAt.getTime() <= windowDays * dayMs
-    ? Result.succeed(undefined)
-    : Result.fail(new WindowOver(windowDays))
-}
+)
 
 /** Units by entity; an entity that is named twice counts for both. */
 const counted = (units: ReadonlyArray<EntityUnits>): Map<EntityId, number> => {
@@ -109,37 +101,24 @@ const counted = (units: ReadonlyArray<EntityUnits>): Map<EntityId, number> => {
 }
 
 /**
- * What can be sent back: units of the sub-order that were not given back yet, without those that other returns ask for.
+ * The units that are sent back: those that are asked for, or all there are. `left` were not given back yet, and `claimed`
+ * are what other returns ask for. 422 for others and for more than are left.
  */
-export const returnable = (
+export const returnedUnits = Effect.fnUntraced(function*<Line extends EntityUnits>(
+  asked: ReadonlyArray<Line> | undefined,
   left: ReadonlyArray<EntityUnits>,
   claimed: ReadonlyArray<EntityUnits>
-): ReadonlyMap<EntityId, number> => {
+) {
   const taken = counted(claimed)
-  return new Map(
-    [...counted(left)].map(([entityId, quantity]) => [entityId, Math.max(0, quantity - (taken.get(entityId) ?? 0))])
-  )
-}
-
-/** The units that are sent back: those that are asked for, or all there are. 422 for others and for more than are left. */
-export const returnedUnits = <Line extends EntityUnits>(
-  asked: ReadonlyArray<Line> | undefined,
-  left: ReadonlyMap<EntityId, number>
-): Result.Result<ReadonlyArray<Line | EntityUnits>, ValidationFailed> => {
+  const open = new Map([...counted(left)].map(([id, quantity]) => [id, Math.max(0, quantity - (taken.get(id) ?? 0))]))
   if (asked === undefined) {
-    const all = [...left].filter(([, quantity]) => quantity > 0).map(([entityId, quantity]) => ({ entityId, quantity }))
-    return all.length > 0
-      ? Result.succeed(all)
-      : Result.fail(new NothingToReturn())
+    const all = [...open].flatMap(([entityId, quantity]) => quantity > 0 ? [{ entityId, quantity }] : [])
+    return all.length > 0 ? all : yield* new NothingToReturn()
   }
   for (const [entityId, quantity] of counted(asked)) {
-    const most = left.get(entityId)
-    if (most === undefined) {
-      return Result.fail(new NotReturnable(entityId))
-    }
-    if (quantity > most) {
-      return Result.fail(new MoreThanReturnable(entityId, most))
-    }
+    const most = open.get(entityId)
+    if (most === undefined) return yield* new NotReturnable(entityId)
+    if (quantity > most) return yield* new MoreThanReturnable(entityId, most)
   }
-  return Result.succeed(asked)
-}
+  return asked
+})

@@ -5,7 +5,7 @@ import { buyerOf, partyTo, sellerOf, type Standing, vendorOf } from "../parties/
 import { chooseUnits, maxFor } from "../refunds/RefundChoice.ts"
 import { leftOf, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
-import { mayBeReturned, type NewReturn, returnable, returnedUnits, returnMachine, returns } from "./Return.ts"
+import { mayBeReturned, type NewReturn, returnedUnits, returnMachine, returns } from "./Return.ts"
 import { claimedUnits } from "./ReturnRepo.ts"
 
 class MoreThanGoods extends invalid(
@@ -22,7 +22,7 @@ const unitsOf = Effect.fnUntraced(function*({ lineItems, subOrderId }: typeof Ne
   const { db } = yield* Market
   const claimed = yield* claimedUnits(db, subOrderId)
   const { lines } = yield* leftOf({ orderId, subOrderId })
-  return yield* Effect.fromResult(returnedUnits(lineItems, returnable(lines, claimed)))
+  return yield* returnedUnits(lineItems, lines, claimed)
 })
 
 /**
@@ -35,7 +35,7 @@ export const requestReturn = Effect.fn("Returns.request")(function*(sent: typeof
   // Of two concurrent returns of the same units the second one sees the first.
   const subOrder = yield* db.table(subOrders).lock(sent.subOrderId)
   const now = yield* DateTime.now
-  yield* Effect.fromResult(mayBeReturned(subOrder, settings.returnWindowDays, DateTime.toDateUtc(now)))
+  yield* mayBeReturned(subOrder, settings.returnWindowDays, DateTime.toDateUtc(now))
   return yield* db.table(returns).insert({
     ...sent,
     customerId,

@@ -11,29 +11,19 @@ export interface Buying {
   readonly vendorId: string
 }
 
-type Sql = PluginDatabase["Service"]["sql"]
-
-/** By the core's orders and customers alone. */
-const bought = (sql: Sql, { organizationId, userId, vendorId }: Buying) =>
-  sql`select o.id as "orderId", c.id as "customerId", s.status = 'delivered' as "isDelivered" from customers c
-      join orders o on o.organization_id = c.organization_id and o.customer_id = c.id
+/**
+ * A purchase by the core's orders and customers alone: of the order that is named, delivered or not; else the last delivered one
+ * without a review, or the last one at all where each has a review.
+ */
+export const purchaseOf = Effect.fn("ReviewRepo.purchase")(
+  function*({ sql }: PluginDatabase["Service"], { organizationId, userId, vendorId }: Buying, orderId?: OrderId) {
+    const [row] = yield* purchases(sql)`select o.id as "orderId", c.id as "customerId",
+        s.status = 'delivered' as "isDelivered"
+      from customers c join orders o on o.organization_id = c.organization_id and o.customer_id = c.id
       join marketplace_vendor_sub_orders s on s.organization_id = o.organization_id and s.order_id = o.id
-      where c.organization_id = ${organizationId} and c.user_id = ${userId} and s.vendor_id = ${vendorId}::uuid`
-
-/** Undefined when the buyer bought nothing of this vendor in this order. */
-export const purchaseIn = Effect.fn("ReviewRepo.purchase")(
-  function*({ sql }: PluginDatabase["Service"], buying: Buying, orderId: OrderId) {
-    const [row] = yield* purchases(sql)`${bought(sql, buying)} and o.id = ${orderId}::uuid`
-    return row
-  },
-  Effect.orDie
-)
-
-/** The last delivered purchase without a review; the last one at all where each has a review. */
-export const purchaseToReview = Effect.fn("ReviewRepo.toReview")(
-  function*({ sql }: PluginDatabase["Service"], buying: Buying) {
-    const [row] = yield* purchases(sql)`${bought(sql, buying)} and s.status = 'delivered'
-      order by exists (select 1 from marketplace_vendor_reviews r where r.organization_id = ${buying.organizationId}
+      where c.organization_id = ${organizationId} and c.user_id = ${userId} and s.vendor_id = ${vendorId}::uuid
+        and ${orderId === undefined ? sql`s.status = 'delivered'` : sql`o.id = ${orderId}::uuid`}
+      order by exists (select 1 from marketplace_vendor_reviews r where r.organization_id = ${organizationId}
         and r.order_id = o.id and r.vendor_id = s.vendor_id), o.placed_at desc, o.id desc limit 1`
     return row
   },

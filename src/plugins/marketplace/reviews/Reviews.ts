@@ -21,7 +21,7 @@ import {
 import { said } from "../disputes/Dispute.ts"
 import { Market } from "../Market.ts"
 import { vendors } from "../vendors/Vendor.ts"
-import { type Buying, purchaseIn, purchaseToReview } from "./ReviewRepo.ts"
+import { type Buying, purchaseOf } from "./ReviewRepo.ts"
 
 /** What buyers say of a vendor (contract, plugins §1.1). */
 export const reviews = table("marketplace_vendor_reviews", {
@@ -58,14 +58,11 @@ class OrderNotFound extends notFound("Order", "Order not found.") {}
 class SignedInOnly extends forbidden("SignedInOnly", "Reviews are written by people who have signed in.") {}
 
 /** The order that a review is about, where it has to be about one or names one. */
-const purchaseOf = Effect.fnUntraced(function*(buying: Buying, orderId: OrderId | undefined) {
+const purchaseFor = Effect.fnUntraced(function*(buying: Buying, orderId: OrderId | undefined) {
   const { db, settings: { requireVerifiedPurchase } } = yield* Market
-  if (orderId === undefined) {
-    if (!requireVerifiedPurchase) return undefined
-    return (yield* purchaseToReview(db, buying)) ?? (yield* new NothingDelivered())
-  }
-  const found = yield* purchaseIn(db, buying, orderId)
-  if (found === undefined) return yield* new OrderNotFound()
+  if (orderId === undefined && !requireVerifiedPurchase) return undefined
+  const found = yield* purchaseOf(db, buying, orderId)
+  if (found === undefined) return yield* orderId === undefined ? new NothingDelivered() : new OrderNotFound()
   return found.isDelivered || !requireVerifiedPurchase ? found : yield* new NotDelivered()
 })
 
@@ -79,7 +76,7 @@ export const writeReview = Effect.fn("Reviews.write")(function*(vendorId: string
   yield* db.table(vendors).get(vendorId)
   if (!isSignedIn(actor)) return yield* new SignedInOnly()
   const { organizationId, userId } = actor
-  const purchase = yield* purchaseOf({ organizationId, userId, vendorId }, sent.orderId)
+  const purchase = yield* purchaseFor({ organizationId, userId, vendorId }, sent.orderId)
   return yield* db.table(reviews).insert({
     ...sent,
     vendorId,

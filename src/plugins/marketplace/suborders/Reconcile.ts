@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { newId, type Order, type OrderId, type OrderProjection } from "stoa/plugin"
+import type { Order, OrderId, OrderProjection } from "stoa/plugin"
 import { commissionTerms } from "../commissions/Commissions.ts"
 import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms.ts"
 import type { Posting } from "../ledger/Ledger.ts"
 import { post } from "../ledger/LedgerRepo.ts"
 import { Market, provided } from "../Market.ts"
-import { factsOfNew, type OrderFacts, readOrders, type VendorLine } from "./OrderFactsRepo.ts"
+import { factsOfNew, type OrderFacts, readOrders } from "./OrderFactsRepo.ts"
 import { lockSubOrders, newSubOrderParts, writeSubOrders } from "./SubOrderRepo.ts"
 import { dueEntries, lineShares, type Posted } from "./SubOrderShares.ts"
 import { type FoundSubOrder, type WantedSubOrder, wantedSubOrder } from "./SubOrderState.ts"
@@ -19,13 +19,7 @@ const wantedOf = (
   const vendors = order.lines.flatMap(({ vendorId }) => vendorId === null ? [] : [vendorId])
   const shares = lineShares(order)
   return [...new Set([...found.map(({ vendorId }) => vendorId), ...vendors])].map((vendorId) =>
-    wantedSubOrder(order, {
-      found: found.find((one) => one.vendorId === vendorId),
-      vendorId,
-      shares,
-      termsOf: (line: VendorLine) => terms.get(line.id) ?? plainTerms(0),
-      newId
-    })
+    wantedSubOrder(order, { found: found.find((one) => one.vendorId === vendorId), vendorId, shares, terms })
   )
 }
 

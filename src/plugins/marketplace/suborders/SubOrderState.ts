@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
-import type { CommissionTerms } from "../commissions/CommissionTerms.ts"
+import { newId } from "stoa/plugin"
+import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms.ts"
 import type { OrderFacts, VendorLine } from "./OrderFactsRepo.ts"
 import { KeptLine, SubOrder } from "./SubOrder.ts"
 import { type LineShare, nothingPosted, type Owed, owedLine, owedOf, Posted } from "./SubOrderShares.ts"
@@ -43,15 +44,6 @@ const statusOf = (found: FoundSubOrder | undefined, order: OrderFacts, lines: Re
   return lines.length === 0 ? { status: "cancelled" as const, reason: removed } : { status, reason }
 }
 
-/** What has to be known beside the order: terms of lines and ids, for those that are new. */
-export interface Given {
-  readonly found: FoundSubOrder | undefined
-  readonly vendorId: string
-  readonly shares: ReadonlyMap<string, LineShare>
-  readonly termsOf: (line: VendorLine) => CommissionTerms
-  readonly newId: () => string
-}
-
 const sameLine = (one: KeptLine, other: KeptLine | undefined): boolean =>
   other !== undefined && one.quantity === other.quantity && one.totalPrice === other.totalPrice &&
   one.refundedAmount === other.refundedAmount && one.commissionAmount === other.commissionAmount
@@ -62,27 +54,38 @@ const isSame = (wanted: KeptSubOrder, found: FoundSubOrder): boolean =>
   wanted.lines.length === found.lines.length &&
   wanted.lines.every((line) => sameLine(line, found.lines.find(({ id }) => id === line.id)))
 
+/** What has to be known beside the order: what its lines were charged, and terms of those that are new. */
+interface Given {
+  readonly found: FoundSubOrder | undefined
+  readonly vendorId: string
+  readonly shares: ReadonlyMap<string, LineShare>
+  readonly terms: ReadonlyMap<string, CommissionTerms>
+}
+
+/** A line keeps the terms that it was sold under. */
+const partOf = (line: VendorLine, { found, shares, terms }: Given, isCancelled: boolean) => {
+  const kept = found?.lines.find(({ orderLineId }) => orderLineId === line.id)
+  const { fixedFeeCents, maxFeeCents, minFeeCents, rateBps, ruleId } = kept ?? terms.get(line.id) ?? plainTerms(0)
+  const own = { ruleId, rateBps, fixedFeeCents, minFeeCents, maxFeeCents }
+  const owed = owedLine(shares.get(line.id) ?? { charged: 0, refunded: 0 }, own, isCancelled)
+  const amounts = { totalPrice: owed.charged, refundedAmount: owed.refunded, commissionAmount: owed.commission }
+  const { entityId, id: orderLineId, quantity, title, variantId } = line
+  return {
+    owed,
+    line: { ...own, ...amounts, id: kept?.id ?? newId(), orderLineId, entityId, variantId, title, quantity }
+  }
+}
+
 /** A vendor's part of an order as it has to be. */
 export const wantedSubOrder = (order: OrderFacts, given: Given): WantedSubOrder => {
   const { found, vendorId } = given
   const own = order.lines.filter((line) => line.vendorId === vendorId)
   const { reason, status } = statusOf(found, order, own)
   const isCancelled = order.isCancelled || status === "cancelled"
-  const parts = own.map((line) => {
-    const kept = found?.lines.find(({ orderLineId }) => orderLineId === line.id)
-    const { commissionRuleTerms, owed } = partOf(line, kept, given, isCancelled)
-    const { entityId, id: orderLineId, quantity, title, variantId } = line
-    const amounts = {
-      totalPrice: owed.charged,
-      refundedAmount: owed.refunded,
-      commissionAmount: owed.commission
-    }
-    const id = kept?.id ?? given.newId()
-    return { owed, line: { ...commissionRuleTerms, ...amounts, id, orderLineId, entityId, variantId, title, quantity } }
-  })
+  const parts = own.map((line) => partOf(line, given, isCancelled))
   const owed = owedOf(parts.map((part) => part.owed))
   const wanted = {
-    id: found?.id ?? given.newId(),
+    id: found?.id ?? newId(),
     orderId: order.id,
     vendorId,
     currency: order.currency,
@@ -94,20 +97,6 @@ export const wantedSubOrder = (order: OrderFacts, given: Given): WantedSubOrder 
     payoutAmount: owed.payout,
     lines: parts.map(({ line }) => line)
   }
-  return {
-    ...wanted,
-    owed,
-    posted: found?.posted ?? nothingPosted,
-    isCancelled,
-    isNew: found === undefined,
-    isChanged: found === undefined || !isSame(wanted, found)
-  }
-}
-
-/** A line keeps the terms that it was sold under. */
-const partOf = (line: VendorLine, kept: KeptLine | undefined, { shares, termsOf }: Given, isCancelled: boolean) => {
-  const { fixedFeeCents, maxFeeCents, minFeeCents, rateBps, ruleId } = kept ?? termsOf(line)
-  const commissionRuleTerms = { ruleId, rateBps, fixedFeeCents, minFeeCents, maxFeeCents }
-  const share = shares.get(line.id) ?? { charged: 0, refunded: 0 }
-  return { commissionRuleTerms, owed: owedLine(share, commissionRuleTerms, isCancelled) }
+  const [posted, isChanged] = [found?.posted ?? nothingPosted, found === undefined || !isSame(wanted, found)]
+  return { ...wanted, owed, posted, isCancelled, isNew: found === undefined, isChanged }
 }

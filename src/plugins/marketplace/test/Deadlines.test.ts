@@ -33,7 +33,7 @@ const returns = assertDeadlines("marketplace/return-deadlines", aReturn, "return
 
 app({ autoApproveReturnsOnVendorTimeout: true })("disputes and returns that vendors leave unanswered", (it) => {
   it.effect("escalates disputes of all organizations after the deadline, and no others", () =>
-    disputes({ escalated: 2 }, [
+    disputes({ done: 2, failed: 0, skipped: 0 }, [
       ["vendor_response_pending", -1, "escalated"],
       ["vendor_response_pending", -1, "escalated", "org_elsewhere"],
       ["vendor_response_pending", 1, "vendor_response_pending"],
@@ -42,7 +42,7 @@ app({ autoApproveReturnsOnVendorTimeout: true })("disputes and returns that vend
     ]))
 
   it.effect("approves returns of all organizations after the deadline if configured, and no others", () =>
-    returns({ approved: 2 }, [
+    returns({ done: 2, failed: 0, skipped: 0 }, [
       ["requested", -1, "vendor_approved"],
       ["requested", -1, "vendor_approved", "org_elsewhere"],
       ["requested", 1, "requested"],
@@ -52,8 +52,8 @@ app({ autoApproveReturnsOnVendorTimeout: true })("disputes and returns that vend
 
 app({ autoEscalateOnMissedDeadline: false })("without automatic decisions", (it) => {
   it.effect("keeps a dispute with its vendor after the deadline", () =>
-    disputes({ escalated: 0 }, [["vendor_response_pending", -1, "vendor_response_pending"]]))
+    disputes({ done: 0, failed: 0, skipped: 0 }, [["vendor_response_pending", -1, "vendor_response_pending"]]))
 
   it.effect("keeps a return with its vendor after the deadline by default", () =>
-    returns({ approved: 0 }, [["requested", -1, "requested"]]))
+    returns({ done: 0, failed: 0, skipped: 0 }, [["requested", -1, "requested"]]))
 })

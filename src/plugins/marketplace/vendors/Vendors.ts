@@ -15,7 +15,6 @@ import {
   vendors,
   vendorSecrets
 } from "./Vendor.ts"
-import { foundVendors, type VendorFilter } from "./VendorRepo.ts"
 
 /** 409 for a slug that another vendor has. */
 class VendorSlugTaken extends conflict("VendorSlug", (slug: string) => `A vendor has the slug "${slug}" already.`) {}
@@ -24,16 +23,19 @@ class DocumentsMissing
   extends invalid("DocumentsMissing", "documents", (names: string) => `not approved yet: ${names}`, "documents_missing")
 {}
 
+/** Which vendors are asked for; `search` is found in names and addresses, without regard to case. */
+interface VendorFilter {
+  readonly status?: VendorRow["status"] | undefined
+  readonly tier?: VendorRow["tier"] | undefined
+  readonly search?: string | undefined
+}
+
 export const listVendors = Effect.fn("Vendors.list")(
   function*({ search = "", ...where }: VendorFilter, page: PageRequest) {
     const { db } = yield* Market
-    if (search === "") {
-      const found = yield* db.table(vendors).page(where, page)
-      return { ...found, items: found.items.map(toView) }
-    }
-    const { ids, total } = yield* foundVendors(db.sql, { ...where, search }, page)
-    const items = yield* db.table(vendors).list({ id: { in: ids } })
-    return { ...page, total, items: items.map(toView) }
+    const or = search === "" ? undefined : [{ name: { contains: search } }, { email: { contains: search } }]
+    const found = yield* db.table(vendors).page({ ...where, or }, page)
+    return { ...found, items: found.items.map(toView) }
   }
 )
 

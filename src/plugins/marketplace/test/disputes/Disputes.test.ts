@@ -73,32 +73,19 @@ withMarketplace({ vendorResponseDeadlineDays: 2 })("a dispute", (it) => {
       assert.strictEqual(kept.list("data.evidence").length, 8)
     }))
 
-  it.effect("a dispute takes only the steps of its machine", () =>
+  it.effect("a dispute takes answers of its vendor until it is resolved", () =>
     Effect.gen(function*() {
-      const found: Array<unknown> = []
-      for (const from of states) {
-        for (const name of ["respond", "escalate", "resolve"]) {
+      const found = yield* Effect.forEach(states, (from) =>
+        Effect.gen(function*() {
           const sale = yield* aSale()
-          const id = yield* aDispute(sale, from)
-          const as = name === "respond" ? sale.vendor : asAdmin
-          const answer = yield* step(id, name, as, name === "resolve" ? { resolution: "rejected" } : { note: "So." })
-          found.push([from, name, answer.status, answer.at("data.status") ?? answer.at("error.code")])
-        }
-      }
-      const no = [422, "INVALID_TRANSITION"]
+          const answer = yield* step(yield* aDispute(sale, from), "respond", sale.vendor, { note: "So." })
+          return [answer.status, answer.at("data.status") ?? answer.at("error.code")]
+        }))
       assert.deepStrictEqual(found, [
-        ["vendor_response_pending", "respond", 201, "platform_review"],
-        ["vendor_response_pending", "escalate", 201, "escalated"],
-        ["vendor_response_pending", "resolve", 201, "resolved"],
-        ["platform_review", "respond", 201, "platform_review"],
-        ["platform_review", "escalate", 201, "escalated"],
-        ["platform_review", "resolve", 201, "resolved"],
-        ["escalated", "respond", 201, "escalated"],
-        ["escalated", "escalate", ...no],
-        ["escalated", "resolve", 201, "resolved"],
-        ["resolved", "respond", ...no],
-        ["resolved", "escalate", ...no],
-        ["resolved", "resolve", ...no]
+        [201, "platform_review"],
+        [201, "platform_review"],
+        [201, "escalated"],
+        [422, "INVALID_TRANSITION"]
       ])
     }))
 

@@ -16,7 +16,6 @@ const posting = (vendorId: string, amountCents: number, rest: Partial<Posting> =
   currency: "USD",
   type: amountCents < 0 ? "commission" : "sale",
   amountCents,
-  subOrderId: null,
   referenceType: "sub_order",
   referenceId: newId(),
   ...rest

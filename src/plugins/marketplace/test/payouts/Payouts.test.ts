@@ -149,7 +149,6 @@ withMarket("a payout run", (it) => {
         currency: "USD",
         type: "adjustment",
         amountCents: 7,
-        subOrderId: null,
         referenceType: "adjustment",
         referenceId: newId()
       }])
@@ -185,20 +184,6 @@ withMarket("a payout run", (it) => {
       refused(yield* run({ force: 1 }), 422, "VALIDATION_FAILED")
       refused(yield* run({ vendorIds: [vendorId] }, asAnonymous), 403, "FORBIDDEN")
       assert.deepStrictEqual(yield* payoutsOf(vendorId), [])
-    }))
-
-  it.effect("repeats its answer under an Idempotency-Key", () =>
-    Effect.gen(function*() {
-      const vendorId = yield* aVendor()
-      yield* sold(vendorId)
-      yield* sold(vendorId, { currency: "EUR" })
-      const call = { as: asAdmin, body: { vendorIds: [vendorId] }, headers: { "idempotency-key": newId() } }
-      const first = yield* api("POST", "/api/marketplace/payouts/run", call)
-      assert.strictEqual(first.list("data").length, 2, JSON.stringify(first.body))
-      yield* sold(vendorId)
-      const again = yield* api("POST", "/api/marketplace/payouts/run", call)
-      assert.deepStrictEqual([again.status, again.body], [201, first.body])
-      assert.strictEqual((yield* payoutsOf(vendorId)).length, 2)
     }))
 
   it.effect("a payout run ignores the late response of an earlier attempt", () =>

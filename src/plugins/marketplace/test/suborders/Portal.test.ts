@@ -101,21 +101,6 @@ withMarket("a vendor", (it) => {
       ])
     }))
 
-  it.effect("cancels once for one Idempotency-Key, and repeats the response", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const call = {
-        as: asVendor(sale.vendor),
-        body: { reason: "gone" },
-        headers: { "idempotency-key": `cancel-${sale.id}` }
-      }
-      const path = `/api/marketplace/vendor/me/orders/${sale.id}/cancel`
-      const first = yield* api("POST", path, call)
-      assert.strictEqual(first.status, 201, JSON.stringify(first.body))
-      assert.deepStrictEqual((yield* api("POST", path, call)).body, first.body)
-      assert.strictEqual((yield* refundsOf(sale.orderId)).length, 1)
-    }))
-
   it.effect("gives back no more than the order has left", () =>
     Effect.gen(function*() {
       const sale = yield* aSale()
