@@ -20,8 +20,6 @@ const aboutReview = about((sale) => aReview(sale))
 
 const buyer: Statuses = [401, 201, 404, 403, 404, 404, 403, 404]
 const parties: Statuses = [401, 200, 404, 200, 404, 404, 200, 404]
-const signedIn: Statuses = [401, 200, 200, 200, 200, 200, 200, 200]
-const allVendors: Statuses = [401, 403, 403, 200, 200, 403, 403, 403]
 const itsVendor: Statuses = [401, 403, 403, 201, 404, 403, 403, 403]
 const sellers: Statuses = [401, 403, 404, 201, 404, 404, 201, 404]
 const judges: Statuses = [401, 403, 403, 403, 403, 403, 201, 404]
@@ -36,8 +34,6 @@ const requests: ReadonlyArray<
     ({ subOrderId }) => send("POST", "/returns", { subOrderId, reason: "changed_mind" })
   ],
   ["the parties and operators read a return", parties, aboutReturn()("GET", (id) => `/returns/${id}`)],
-  ["all who are signed in list their returns", signedIn, aboutReturn()("GET", () => "/returns")],
-  ["vendors list returns in the portal", allVendors, aboutReturn()("GET", () => "/vendor/me/returns")],
   [
     "its vendor approves a return",
     itsVendor,
@@ -65,11 +61,6 @@ const requests: ReadonlyArray<
     ({ subOrderId }) => send("POST", "/disputes", { subOrderId, reason: "defective" })
   ],
   ["the parties and operators read a dispute", parties, aboutDispute("GET", (id) => `/disputes/${id}`)],
-  [
-    "all who are signed in list their disputes",
-    signedIn,
-    aboutDispute("GET", (_, sale) => `/disputes?subOrderId=${sale.subOrderId}`)
-  ],
   [
     "the parties and operators respond to a dispute",
     [401, 201, 404, 201, 404, 404, 201, 404],
@@ -101,7 +92,6 @@ const requests: ReadonlyArray<
     moderators,
     aboutReview("PATCH", (id, sale) => `/vendors/${sale.vendorId}/reviews/${id}`, { status: "hidden" })
   ],
-  ["vendors list reviews in the portal", allVendors, aboutReview("GET", () => "/vendor/me/reviews")],
   [
     "its vendor answers a review",
     itsVendor,

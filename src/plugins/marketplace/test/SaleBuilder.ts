@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import { buildOrder, type BuiltLine } from "../../../../test/support/OrderBuilder.ts"
 import { sharedClient } from "../../../../test/support/SharedClients.ts"
 import { asCustomer, inOrganization, TestApp, theOrganization } from "../../../../test/support/TestApp.ts"
@@ -138,15 +139,11 @@ export const aReturn = Effect.fnUntraced(
     const id = newId()
     const organizationId = within ?? (yield* theOrganization)
     const units = sale.lines.map(({ entityId }) => ({ entityId, quantity: 1 }))
-    yield* inDatabase(
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) =>
-          sql`insert into marketplace_return_requests (id, organization_id, sub_order_id, customer_id, reason, status,
+    yield* onDatabase((sql) =>
+      sql`insert into marketplace_return_requests (id, organization_id, sub_order_id, customer_id, reason, status,
           line_items, deadline_at)
         values (${id}::uuid, ${organizationId}, ${sale.subOrderId}::uuid, ${sale.customerId}::uuid, 'defective',
           ${status}, ${JSON.stringify(units)}::jsonb, ${daysAgo(-deadlineInDays)})`
-      )
     )
     return id
   }
@@ -154,18 +151,16 @@ export const aReturn = Effect.fnUntraced(
 
 /** Refunds of an order: what each gives back, minor units, and its state. */
 export const refundsOf = ({ orderId }: Sale) =>
-  inDatabase(
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      refunds(sql)`
+  onDatabase((sql) =>
+    refunds(sql)`
       select r.id, r.amount::int4 as amount, r.status,
         (select count(*)::int4 from refund_lines l where l.refund_id = r.id) as lines
-      from refunds r where r.order_id = ${orderId}::uuid order by r.created_at`)
+      from refunds r where r.order_id = ${orderId}::uuid order by r.created_at`
   )
 
 /** Whether nothing of a sub-order may be paid out because of a dispute. */
 export const isOnHold = ({ subOrderId }: Sale) =>
-  inDatabase(
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql`select on_hold as held from marketplace_vendor_sub_orders
-      where id = ${subOrderId}::uuid`)
+  onDatabase((sql) =>
+    sql`select on_hold as held from marketplace_vendor_sub_orders
+      where id = ${subOrderId}::uuid`
   ).pipe(Effect.map(([row]) => row?.["held"]))

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
 import {
   type Answer,
   api,
@@ -35,6 +36,13 @@ export const assertOnce = Effect.fnUntraced(function*<E, R>(call: Effect.Effect<
 })
 
 let vendors = 0
+
+/** How often an event of a record was announced. */
+export const announced = (type: string, id: string) =>
+  Effect.map(
+    onDatabase((sql) => sql`select 1 from outbox_events where type = ${type} and entity_id = ${id}`),
+    (rows) => rows.length
+  )
 
 export const path = (rest = "") => `/api/marketplace/vendors${rest}`
 

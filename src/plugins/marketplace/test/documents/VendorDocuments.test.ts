@@ -1,8 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { admin, aDocument, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
+import { admin, aDocument, announced, aVendor, refusal, withMarketplace } from "../VendorShop.ts"
 
 const handIn = (vendorId: string, type = "identity") =>
   Effect.map(admin("POST", `/${vendorId}/documents`, aDocument(type)), (made) => made.text("data.id"))
@@ -68,10 +67,7 @@ withMarketplace({ requiredDocuments: ["identity", "tax_form"] })("documents of a
       assert.include(early.text("error.message"), "tax_form")
       assert.notInclude(early.text("error.message"), "identity")
       assert.deepStrictEqual(yield* state(id), ["pending", "documents_submitted"])
-      const recorded = yield* onDatabase((sql) =>
-        sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${id}`
-      )
-      assert.strictEqual(recorded.length, 0)
+      assert.strictEqual(yield* announced("vendor.approved", id), 0)
       yield* judge(id, yield* handIn(id, "tax_form"), "approve")
       assert.deepStrictEqual(yield* state(id), ["pending", "verified"])
       assert.strictEqual((yield* admin("POST", `/${id}/approve`)).status, 201)
@@ -113,10 +109,7 @@ withMarketplace({ requiredDocuments: ["identity"], vendorApprovalMode: "auto" })
         assert.deepStrictEqual(yield* state(id), ["pending", "documents_submitted"])
         yield* judge(id, yield* handIn(id), "approve")
         assert.deepStrictEqual(yield* state(id), ["approved", "verified"])
-        const recorded = yield* onDatabase((sql) =>
-          sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${id}`
-        )
-        assert.strictEqual(recorded.length, 1)
+        assert.strictEqual(yield* announced("vendor.approved", id), 1)
       }))
   }
 )

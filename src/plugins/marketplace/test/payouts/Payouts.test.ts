@@ -4,7 +4,7 @@ import { onDatabase, refused } from "../../../../../test/checkout/CheckoutFixtur
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { api, asAdmin, asAnonymous } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import { withMarketplace, withoutWorker } from "../VendorShop.ts"
+import { announced, withMarketplace, withoutWorker } from "../VendorShop.ts"
 import { accountsOf, entriesOf, heldWhileAllWait } from "./HeldRows.ts"
 import { payoutEmulator } from "./PayoutEmulator.ts"
 import {
@@ -52,11 +52,7 @@ withMarket("a payout run", (it) => {
         { idempotencyKey: payout.id, payoutId: payout.id, vendorId, amount: net, currency: "USD", bankAccount: null }
       ])
       assert.deepInclude(yield* account(vendorId), { balance: 0, exact: true })
-      const recorded = yield* onDatabase((sql) =>
-        sql`select type from outbox_events
-          where entity_id = ${payout.id} and type = 'payout.completed'`
-      )
-      assert.strictEqual(recorded.length, 1)
+      assert.strictEqual(yield* announced("payout.completed", payout.id), 1)
       assert.deepStrictEqual(yield* paidBy({ vendorIds: [vendorId] }), [])
     }))
 

@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin, inOrganization } from "../../../../../test/support/TestApp.ts"
 import type { MarketplaceSettings } from "../../MarketplaceOptions.ts"
-import { expectStatuses } from "../Askers.ts"
 import { insertVendor } from "../MarketBuilder.ts"
 import { aReview } from "../ReviewBuilder.ts"
 import { aDispute, aReturn, aSale, inDatabase, type Sale } from "../SaleBuilder.ts"
@@ -16,17 +16,13 @@ const performance = (vendorId: string, organization = "org_default") =>
   api("GET", `/api/marketplace/vendors/${vendorId}/performance`, { as: inOrganization(organization, asAdmin) })
 
 const owe = ({ vendorId }: Pick<Sale, "vendorId">, currency: string, cents: number) =>
-  inDatabase(
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql`insert into marketplace_vendor_accounts (organization_id, vendor_id, currency, balance_cents)
-      values ('org_default', ${vendorId}::uuid, ${currency}, ${cents})`)
+  onDatabase((sql) =>
+    sql`insert into marketplace_vendor_accounts (organization_id, vendor_id, currency, balance_cents)
+      values ('org_default', ${vendorId}::uuid, ${currency}, ${cents})`
   )
 
 const decide = (disputeId: string, resolution: string) =>
-  inDatabase(
-    Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      sql`update marketplace_disputes set resolution = ${resolution} where id = ${disputeId}::uuid`)
-  )
+  onDatabase((sql) => sql`update marketplace_disputes set resolution = ${resolution} where id = ${disputeId}::uuid`)
 
 /** Ten sub-orders: one each late, shipped late, cancelled, with a lost dispute and with a faulty return; the rest is fine. */
 const tenSales = Effect.fnUntraced(function*(vendorId: string, organizationId = "org_default") {
@@ -105,18 +101,6 @@ app()("the performance of a vendor", (it) => {
       assert.deepStrictEqual(own.at("data"), shown)
       assert.deepInclude((yield* performance(sale.vendorId)).at("data"), shown)
     }))
-
-  it.effect("the performance of a vendor is read by operators", () =>
-    expectStatuses(
-      [401, 403, 403, 403, 403, 403, 200, 404],
-      ({ vendorId }) => Effect.succeed({ method: "GET", path: `/vendors/${vendorId}/performance` })
-    ))
-
-  it.effect("shows the vendor a part of its performance", () =>
-    expectStatuses(
-      [401, 403, 403, 200, 200, 403, 403, 403],
-      () => Effect.succeed({ method: "GET", path: "/vendor/me/analytics" })
-    ))
 })
 
 app({

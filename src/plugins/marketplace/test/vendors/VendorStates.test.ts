@@ -1,7 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { admin, aDocument, assertOnce, aVendor, withMarketplace } from "../VendorShop.ts"
+import { admin, aDocument, announced, assertOnce, aVendor, withMarketplace } from "../VendorShop.ts"
 
 type Step = "approve" | "reject" | "suspend" | "reinstate"
 
@@ -14,12 +13,6 @@ const anApproved = Effect.fnUntraced(function*() {
   return id
 })
 
-const recordedApprovals = (id: string) =>
-  Effect.map(
-    onDatabase((sql) => sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${id}`),
-    (rows) => rows.length
-  )
-
 withMarketplace()("the status of a vendor", (it) => {
   it.effect("says why and since when, and forgets it when the vendor is back", () =>
     Effect.gen(function*() {
@@ -29,7 +22,7 @@ withMarketplace()("the status of a vendor", (it) => {
       assert.isString(away.at("data.suspendedAt"))
       const back = yield* step(id, "reinstate")
       assert.deepInclude(back.at("data"), { status: "approved", suspensionReason: null, suspendedAt: null })
-      assert.strictEqual(yield* recordedApprovals(id), 1)
+      assert.strictEqual(yield* announced("vendor.approved", id), 1)
     }))
 
   it.effect("becomes pending again with a new document of a rejected vendor", () =>
@@ -55,6 +48,6 @@ withMarketplace()("the status of a vendor", (it) => {
     Effect.gen(function*() {
       const id = yield* aVendor()
       yield* assertOnce(step(id, "approve"))
-      assert.strictEqual(yield* recordedApprovals(id), 1)
+      assert.strictEqual(yield* announced("vendor.approved", id), 1)
     }))
 })

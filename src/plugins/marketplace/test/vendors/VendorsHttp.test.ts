@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
-import { admin, aDocument, aVendor, outsider, path, refusal, withMarketplace } from "../VendorShop.ts"
+import { admin, aDocument, announced, aVendor, outsider, path, refusal, withMarketplace } from "../VendorShop.ts"
 
 const account = { accountHolder: "Ada", iban: "CH93 0076 2011 6238 5295 7" }
 const hidden = {
@@ -199,9 +199,6 @@ withMarketplace({
       })
       const special = yield* admin("POST", "", { name: "Special", commissionRateBps: 0, holdbackDays: 0 })
       assert.deepInclude(special.at("data"), { commissionRateBps: 0, holdbackDays: 0 })
-      const recorded = yield* onDatabase((sql) =>
-        sql`select 1 from outbox_events where type = 'vendor.approved' and entity_id = ${made.text("data.id")}`
-      )
-      assert.strictEqual(recorded.length, 1)
+      assert.strictEqual(yield* announced("vendor.approved", made.text("data.id")), 1)
     }))
 })
