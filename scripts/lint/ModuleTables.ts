@@ -50,6 +50,12 @@ const written: Readonly<Record<string, ReadonlyArray<string>>> = {
   payments: ["orders", "order_lines", "order_tenders"]
 }
 
+/** Tables of the core that plugins write in a statement with their own. */
+const writtenByPlugins: Readonly<Record<string, ReadonlyArray<string>>> = {
+  // Who acts for a vendor, in which role.
+  marketplace: ["users"]
+}
+
 /** Builds the search index by triggers and functions on the tables of the catalog, and fills an empty demo store. */
 const unbound = /^src\/layers\/(search|seed)\//
 
@@ -69,7 +75,37 @@ const owners = (cwd: string): ReadonlyMap<string, string> =>
     })
   )
 
+/** Calls `check` with each name that may be a table in a statement of the file. */
+const statementChecks = (check: (node: Node, table: string) => void): ReturnType<Rule["create"]> => {
+  const each = (node: Node, text: string) => {
+    for (const [, table = ""] of text.matchAll(/\b(?:from|join|into|update|only)\s+(\w+)\b/g)) check(node, table)
+  }
+  return {
+    TemplateElement: (node) => each(node, node.value.raw),
+    Literal(node) {
+      if (typeof node.value === "string") each(node, node.value)
+    }
+  }
+}
+
 let known: ReadonlyMap<string, string> | undefined
+
+/** `stoa/plugin-tables`: the core's tables can change without a look at the statements of plugins. */
+export const PluginTables: Rule = {
+  meta: { type: "problem", docs: { description: "statements of plugins read views that are made for them" } },
+  create(context) {
+    const path = projectPath(context)
+    const plugin = /^src\/plugins\/(?!kit\/)([^/]+)\/.+Repo\.ts$/.exec(path)?.[1]
+    if (plugin === undefined) return {}
+    const tables = known ??= owners(context.cwd)
+    return statementChecks((node, table) => {
+      const isForeign = tables.has(table) || table.endsWith("_read")
+      if (!isForeign || writtenByPlugins[plugin]?.includes(table)) return
+      const message = `"${table}" is of the core: read a view "plugin_…" (docs/plugins.md), or call a service.`
+      context.report({ node, message })
+    })
+  }
+}
 
 /** `stoa/module-tables`: a module's tables can change without a look at the statements of others. */
 export const ModuleTables: Rule = {
@@ -79,19 +115,11 @@ export const ModuleTables: Rule = {
     if (!/^src\/(domain|layers)\/.+\.ts$/.test(path) || path.endsWith("migrations.ts") || unbound.test(path)) return {}
     const tables = known ??= owners(context.cwd)
     const own = moduleOf(path)
-    const check = (node: Node, text: string) => {
-      for (const [, table = ""] of text.matchAll(/\b(?:from|join|into|update|only)\s+(\w+)\b/g)) {
-        const owner = tables.get(table)
-        if (owner === undefined || owner === own || written[own]?.includes(table)) continue
-        const message = `"${table}" is a table of "${owner}": read its view "${table}_read", or call its service.`
-        context.report({ node, message })
-      }
-    }
-    return {
-      TemplateElement: (node) => check(node, node.value.raw),
-      Literal(node) {
-        if (typeof node.value === "string") check(node, node.value)
-      }
-    }
+    return statementChecks((node, table) => {
+      const owner = tables.get(table)
+      if (owner === undefined || owner === own || written[own]?.includes(table)) return
+      const message = `"${table}" is a table of "${owner}": read its view "${table}_read", or call its service.`
+      context.report({ node, message })
+    })
   }
 }

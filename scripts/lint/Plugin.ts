@@ -1,6 +1,6 @@
 import { FileNames } from "./FileNames.ts"
 import { LayerImports } from "./LayerImports.ts"
-import { ModuleTables } from "./ModuleTables.ts"
+import { ModuleTables, PluginTables } from "./ModuleTables.ts"
 import { NoAmbient } from "./NoAmbient.ts"
 import { NoDoubleAssertion } from "./NoDoubleAssertion.ts"
 import { NoFatalDefects } from "./NoFatalDefects.ts"
@@ -26,6 +26,7 @@ export default {
     "no-sleep-in-tests": NoSleepInTests,
     "layer-imports": LayerImports,
     "plain-words": PlainWords,
+    "plugin-tables": PluginTables,
     "service-keys": ServiceKeys
   }
 }

@@ -70,6 +70,20 @@ const planted: ReadonlyArray<readonly [what: string, file: string, rule: string,
     /read its view "orders_read"/
   ],
   [
+    "a statement of a plugin over a table of the core",
+    "src/plugins/a/JoinRepo.ts",
+    "stoa(plugin-tables)",
+    "export const joined = `select 1 from a_gifts g join orders o on o.id = g.order_id`\n",
+    /"orders" is of the core: read a view "plugin_…"/
+  ],
+  [
+    "a statement of a plugin over a view of the core's modules",
+    "src/plugins/a/ViewRepo.ts",
+    "stoa(plugin-tables)",
+    "export const joined = `select 1 from orders_read`\n",
+    /"orders_read" is of the core/
+  ],
+  [
     "a rule of the domain that imports sql",
     "src/domain/a/A.ts",
     "stoa(layer-imports)",

@@ -262,5 +262,24 @@ export const migrations = {
     `create view variants_read as
       select id, organization_id, entity_id, source_store_id, sku, barcode, tax_class, status, sort_order, metadata
       from variants`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0003_plugin_views": statements(
+    `create view plugin_entities as
+      select id, organization_id, type, slug, status, is_visible, tax_class, metadata, created_at, updated_at,
+        published_at
+      from catalog_entities`,
+    `create view plugin_entity_titles as
+      select organization_id, entity_id, locale, title, subtitle
+      from entity_attributes`,
+    `create view plugin_categories as
+      select id, organization_id, parent_id, slug, sort_order, status, metadata
+      from categories`,
+    `create view plugin_entity_categories as
+      select organization_id, entity_id, category_id, sort_order
+      from entity_categories`,
+    `create view plugin_variants as
+      select id, organization_id, entity_id, sku, barcode, tax_class, status, sort_order, metadata
+      from variants`
   )
 }

@@ -107,5 +107,12 @@ export const migrations = {
       select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
         updated_at, erased_at
       from customers`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0003_plugin_views": statements(
+    `create view plugin_customers as
+      select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
+        updated_at, erased_at
+      from customers`
   )
 }

@@ -197,5 +197,22 @@ export const migrations = {
         unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
         fulfillment_status, metadata, notes, price_steps
       from order_lines`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0006_plugin_views": statements(
+    `create view plugin_orders as
+      select id, organization_id, order_number, customer_id, cart_id, status, currency, subtotal, tax_total,
+        tax_included, shipping_total, discount_total, grand_total, amount_captured, refunded_total, refunded_shipping,
+        email, shipping_address, metadata, is_draft, revision, placed_at, updated_at, fulfilled_at, cancelled_at,
+        imported_at
+      from orders`,
+    `create view plugin_order_lines as
+      select id, organization_id, order_id, position, entity_id, entity_type, variant_id, sku, title, quantity,
+        unit_price, total_price, is_custom_price, tax_amount, discount_amount, refunded_quantity, refunded_value,
+        fulfillment_status, metadata, notes, price_steps
+      from order_lines`,
+    `create view plugin_order_status_changes as
+      select id, organization_id, order_id, from_status, to_status, reason, changed_by, changed_at
+      from order_status_history`
   )
 }

@@ -140,5 +140,15 @@ export const migrations = {
       end if;
       return null;
     end $$`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0004_plugin_views": statements(
+    `create view plugin_refunds as
+      select id, organization_id, order_id, kind, amount, shipping_amount, reason, status, performed_by,
+        released_stock, undone_at, created_at, updated_at
+      from refunds`,
+    `create view plugin_refund_lines as
+      select organization_id, refund_id, order_line_id, quantity, amount, restock, restocked
+      from refund_lines`
   )
 }

@@ -44,5 +44,11 @@ export const migrations = {
     `create view organizations_read as
       select id, slug, name, logo, metadata, created_at
       from organizations`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0003_plugin_views": statements(
+    `create view plugin_organizations as
+      select id, slug, name, created_at
+      from organizations`
   )
 }

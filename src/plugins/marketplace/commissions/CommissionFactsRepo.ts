@@ -23,11 +23,11 @@ export const readFacts = Effect.fnUntraced(function*(
   // A category may be reached over several of an entity's own: its nearest place counts. `union` ends a circle of parents.
   const [row] = yield* facts(sql)`with recursive above as (
       select e.entity_id, c.id, c.slug, c.parent_id, 0 as steps
-      from entity_categories e join categories c on c.id = e.category_id and c.organization_id = ${organizationId}
+      from plugin_entity_categories e join plugin_categories c on c.id = e.category_id and c.organization_id = ${organizationId}
       where e.organization_id = ${organizationId} and e.entity_id = any(${entityIds}::uuid[])
       union
       select a.entity_id, c.id, c.slug, c.parent_id, a.steps + 1
-      from above a join categories c on c.id = a.parent_id and c.organization_id = ${organizationId}
+      from above a join plugin_categories c on c.id = a.parent_id and c.organization_id = ${organizationId}
       where a.steps < 50),
     nearest as (select entity_id, slug, min(steps) as steps from above group by entity_id, slug)
     select coalesce((select jsonb_agg(jsonb_build_object('id', v.id, 'tier', v.tier, 'rate', v.commission_rate_bps,

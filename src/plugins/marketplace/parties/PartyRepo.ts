@@ -45,8 +45,8 @@ const orderedSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
 const ownSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
   sql`${orderedSubOrders(sql, actor)}
     union all
-    select s.id from customers c
-      join orders o on o.organization_id = c.organization_id and o.customer_id = c.id
+    select s.id from plugin_customers c
+      join plugin_orders o on o.organization_id = c.organization_id and o.customer_id = c.id
       join marketplace_vendor_sub_orders s on s.organization_id = o.organization_id and s.order_id = o.id
       where c.organization_id = ${actor.organizationId} and c.user_id = ${userOf(actor)}`
 
@@ -56,8 +56,8 @@ export const ownership = Effect.fn("PartyRepo.ownership")(
     const [row] = yield* owners(sql)`select s.order_id as "orderId", s.vendor_id as "vendorId",
         o.customer_id as "customerId", c.user_id as "buyerUserId"
       from marketplace_vendor_sub_orders s
-      left join orders o on o.id = s.order_id and o.organization_id = s.organization_id
-      left join customers c on c.id = o.customer_id and c.organization_id = s.organization_id
+      left join plugin_orders o on o.id = s.order_id and o.organization_id = s.organization_id
+      left join plugin_customers c on c.id = o.customer_id and c.organization_id = s.organization_id
       where s.id = ${subOrderId}::uuid and s.organization_id = ${organizationId}`
     return row
   },

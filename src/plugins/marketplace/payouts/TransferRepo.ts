@@ -52,7 +52,7 @@ export const claimTransfers = Effect.fn("TransferRepo.claim")(
 /** Organizations in which an adapter is to be asked; for the service's own work. */
 export const organizationsWithTransfers = ({ sql }: PluginDatabase["Service"]) =>
   Effect.map(
-    organizations(sql)`select o.id from organizations o cross join lateral (
+    organizations(sql)`select o.id from plugin_organizations o cross join lateral (
         select 1 from marketplace_vendor_payouts p where p.organization_id = o.id and p.status = 'processing'
           and p.due_at is not null and p.due_at <= now() limit 1) due
       order by o.id`,

@@ -37,7 +37,7 @@ export const vendorFigures = Effect.fn("PerformanceRepo.figures")(
               and r.sub_order_id = s.id and r.reason in ('defective', 'wrong_item', 'not_as_described')
               and r.status not in ('requested', 'vendor_rejected')) as defective
           from marketplace_vendor_sub_orders s
-          join orders o on o.id = s.order_id and o.organization_id = s.organization_id
+          join plugin_orders o on o.id = s.order_id and o.organization_id = s.organization_id
             and o.status not in ('pending', 'cancelled')
           where s.organization_id = ${organizationId} ${one("s.vendor_id")}
             and s.created_at > now() - make_interval(days => ${windowDays}::int4)),

@@ -26,14 +26,14 @@ export const productsOf = Effect.fn("VendorProductRepo.productsOf")(
   function*(sql: Database, vendorId: string, page: PageRequest) {
     const organization = yield* currentOrganization
     const rows = yield* links(sql)`select n.total, l.id, l.vendor_id as "vendorId", l.entity_id as "entityId", e.type,
-        e.slug, e.status, l.created_at as "createdAt", (select a.title from entity_attributes a
+        e.slug, e.status, l.created_at as "createdAt", (select a.title from plugin_entity_titles a
           where a.entity_id = e.id order by a.locale <> 'en', a.locale limit 1) as title
       from (select count(*) as total from marketplace_vendor_entities
         where organization_id = ${organization} and vendor_id = ${vendorId}::uuid) n
       left join lateral (select * from marketplace_vendor_entities
         where organization_id = ${organization} and vendor_id = ${vendorId}::uuid
         order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) l on true
-      left join catalog_entities e on e.id = l.entity_id and e.organization_id = ${organization}
+      left join plugin_entities e on e.id = l.entity_id and e.organization_id = ${organization}
       order by l.created_at desc, l.id desc`
     const items = rows.flatMap(({ total: _, ...product }) => product.id === null ? [] : [product])
     return { ...page, items, total: rows[0]?.total ?? 0 }
@@ -72,7 +72,7 @@ const claims = rowsOf(Claimed)
 export const claimed = Effect.fn("VendorProductRepo.claimed")(function*(sql: Database, entityId: EntityId) {
   const organization = yield* currentOrganization
   const [row] = yield* claims(sql)`select l.vendor_id as "vendorId", lower(e.metadata->>'vendorId') as claim
-    from catalog_entities e
+    from plugin_entities e
     left join marketplace_vendor_entities l on l.organization_id = ${organization} and l.entity_id = e.id
     where e.organization_id = ${organization} and e.id = ${entityId}::uuid`
   return row

@@ -15,7 +15,7 @@ const locked = rowsOf(Schema.Struct({
 export const lockOrder = Effect.fnUntraced(function*({ sql }: PluginDatabase["Service"], orderId: OrderId) {
   const { organizationId } = yield* CurrentActor
   const [row] = yield* locked(sql)`select o.amount_captured is not null as captured,
-      (select count(*)::int4 from order_lines l where l.order_id = o.id) as lines
-    from orders o where o.id = ${orderId}::uuid and o.organization_id = ${organizationId} for update of o`
+      (select count(*)::int4 from plugin_order_lines l where l.order_id = o.id) as lines
+    from plugin_orders o where o.id = ${orderId}::uuid and o.organization_id = ${organizationId} for update of o`
   return row
 }, Effect.orDie)

@@ -19,7 +19,7 @@ export const purchaseOf = Effect.fn("ReviewRepo.purchase")(
   function*({ sql }: PluginDatabase["Service"], { organizationId, userId, vendorId }: Buying, orderId?: OrderId) {
     const [row] = yield* purchases(sql)`select o.id as "orderId", c.id as "customerId",
         s.status = 'delivered' as "isDelivered"
-      from customers c join orders o on o.organization_id = c.organization_id and o.customer_id = c.id
+      from plugin_customers c join plugin_orders o on o.organization_id = c.organization_id and o.customer_id = c.id
       join marketplace_vendor_sub_orders s on s.organization_id = o.organization_id and s.order_id = o.id
       where c.organization_id = ${organizationId} and c.user_id = ${userId} and s.vendor_id = ${vendorId}::uuid
         and ${orderId === undefined ? sql`s.status = 'delivered'` : sql`o.id = ${orderId}::uuid`}

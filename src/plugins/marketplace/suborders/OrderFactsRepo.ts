@@ -40,23 +40,23 @@ export const readOrders = Effect.fnUntraced(
         o.tax_included as "taxIncluded", o.shipping_total::float8 as "shippingTotal",
         o.amount_captured::float8 as captured, coalesce(r.amount, 0)::float8 as "givenBack",
         coalesce(r.shipping, 0)::float8 as "shippingGivenBack",
-        case when o.status = 'cancelled' then (select h.reason from order_status_history h
+        case when o.status = 'cancelled' then (select h.reason from plugin_order_status_changes h
           where h.order_id = o.id and h.to_status = 'cancelled' order by h.changed_at desc limit 1) end as "cancellationReason",
         coalesce((select jsonb_agg(jsonb_build_object('id', l.id, 'entityId', l.entity_id, 'variantId', l.variant_id,
               'title', l.title, 'quantity', l.quantity, 'totalPrice', l.total_price,
               'discountAmount', l.discount_amount, 'taxAmount', l.tax_amount,
-              'givenBack', coalesce((select sum(rl.amount) from refund_lines rl join refunds f on f.id = rl.refund_id
+              'givenBack', coalesce((select sum(rl.amount) from plugin_refund_lines rl join plugin_refunds f on f.id = rl.refund_id
                 where rl.order_line_id = l.id and f.order_id = o.id and f.status in ('pending', 'completed')), 0),
               'vendorId', coalesce(s.vendor_id, e.vendor_id)) order by l.position)
-          from order_lines l
+          from plugin_order_lines l
           left join marketplace_sub_order_lines sl on sl.order_line_id = l.id
           left join marketplace_vendor_sub_orders s on s.id = sl.sub_order_id
           left join marketplace_vendor_entities e on e.organization_id = ${organizationId} and e.entity_id = l.entity_id
             and o.imported_at is null and e.created_at <= case
               when o.revision > 0 and o.amount_captured is null then o.updated_at else o.placed_at end
           where l.order_id = o.id), '[]') as lines
-      from orders o left join lateral (
-        select sum(f.amount) as amount, sum(f.shipping_amount) as shipping from refunds f
+      from plugin_orders o left join lateral (
+        select sum(f.amount) as amount, sum(f.shipping_amount) as shipping from plugin_refunds f
         where f.order_id = o.id and f.status in ('pending', 'completed')) r on true
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[])
       order by o.id`
