@@ -1,5 +1,6 @@
 import { Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { ApiKeys } from "../domain/access/ApiKeys.ts"
 import { Users } from "../domain/access/Users.ts"
 import { Analytics } from "../domain/analytics/Analytics.ts"
 import { Carts } from "../domain/carts/Carts.ts"
@@ -8,13 +9,16 @@ import { Catalog } from "../domain/catalog/Catalog.ts"
 import { CatalogReads } from "../domain/catalog/CatalogReads.ts"
 import { Categories } from "../domain/catalog/categories/Categories.ts"
 import { Variants } from "../domain/catalog/variants/Variants.ts"
+import { OrderEdits } from "../domain/checkout/OrderEdits.ts"
 import { Quotes } from "../domain/checkout/Quotes.ts"
 import { Customers } from "../domain/customers/Customers.ts"
 import { Fulfillments } from "../domain/fulfillment/Fulfillments.ts"
 import { Shipments } from "../domain/fulfillment/Shipments.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
+import { Invoices } from "../domain/invoices/Invoices.ts"
 import { Jobs } from "../domain/jobs/Jobs.ts"
+import { InvoiceMails } from "../domain/mail/OrderMails.ts"
 import { PluginMails } from "../domain/mail/PluginMails.ts"
 import { Media } from "../domain/media/Media.ts"
 import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
@@ -25,7 +29,10 @@ import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
+import { Captures } from "../workflows/checkout/Captures.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
+import { ManualOrders } from "../workflows/orders/ManualOrders.ts"
+import { SoldOrders } from "../workflows/orders/SoldOrders.ts"
 import { RefundRequests, RefundSettlement } from "../workflows/payments/RefundSettlement.ts"
 import { StatusChanges } from "../workflows/payments/StatusChanges.ts"
 
@@ -48,8 +55,23 @@ const coreServices = Effect.all({
   checkout: Checkouts,
   /** Prices of lines and carts, as a checkout would charge them; stores nothing. */
   quotes: Effect.map(Quotes, ({ quote, shippingRates }) => ({ quote, shippingRates })),
-  /** Reads of orders; `change` moves one to another status. */
-  orders: Effect.zipWith(Orders, StatusChanges, ({ get, list }, { change }) => ({ get, list, change })),
+  /** Reads of orders; `change` moves one to another status, `createSold` is for goods that have left, others edit lines. */
+  orders: both(
+    both(
+      Effect.zipWith(Orders, StatusChanges, ({ get, list }, { change }) => ({ get, list, change })),
+      Effect.map(OrderEdits, ({ addLine, changeLine, removeLine }) => ({ addLine, changeLine, removeLine }))
+    ),
+    both(ManualOrders, SoldOrders)
+  ),
+  /** Captures orders that were only authorized. */
+  captures: Effect.map(Captures, ({ capture }) => ({ capture })),
+  /** Pages and files of invoices and receipts, and invoices by mail. */
+  invoices: both(
+    Effect.map(Invoices, ({ file, page, receipt }) => ({ file, page, receipt })),
+    Effect.map(InvoiceMails, ({ send }) => ({ send }))
+  ),
+  /** Keys of the API, also short-lived ones in a scope of a plugin (`keyScopes`, `expiresAt`). */
+  apiKeys: ApiKeys,
   /**
    * Money that is given back. `request` writes a refund, also in the caller's transaction, and `settle` has its money
    * moved once that has committed; `refund` does both, and belongs into no transaction.

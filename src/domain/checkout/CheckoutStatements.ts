@@ -124,9 +124,11 @@ export interface NewOrder {
   readonly payments: ReadonlyArray<OrderPayment>
 }
 
-/** A manual order: it has no cart and no payment. */
+/** A manual order: it has no cart. */
 export interface NewManualOrder extends Pick<NewOrder, "order" | "pricedCart"> {
   readonly email: string | null
+  /** How its goods were paid that have left already; absent for an unpaid order. */
+  readonly payments?: ReadonlyArray<OrderPayment>
 }
 
 export interface CreatedOrderRow {
@@ -248,17 +250,22 @@ export const createOrderStatement = (
     from input i`
 }
 
+const paymentInput = ({ payments = [] }: NewManualOrder) =>
+  payments.length === 0 ? {} : { provider: payments.at(-1)?.provider, payments }
+
 /** Creates a manual order, if its hold is still held, and records the request's idempotency key. */
 export const createManualOrderStatement = (sql: SqlClient.SqlClient, actor: Actor, newOrder: NewManualOrder) =>
   sql<CreatedOrderRow>`with
-    ${input(sql, [{ ...orderInput(actor, newOrder, 0), email: newOrder.email }])},
+    ${input(sql, [{ ...orderInput(actor, newOrder, 0), ...paymentInput(newOrder), email: newOrder.email }])},
     hold as (
       update holds h set state = 'sold', expires_at = null, updated_at = now()
       where h.organization_id = ${actor.organizationId} and h.holder = ${newOrder.order.id} and h.state = 'held'
       returning h.holder),
     cart as (select i.n, i.email from input i where exists (select 1 from hold)),
     ${usage(sql)},
-    ${records(sql)}${idempotencyRecord(sql, actor, "created")}
+    ${records(sql)}${newOrder.payments === undefined ? sql.literal("") : sql`, ${paymentRows(sql)}`}${
+    idempotencyRecord(sql, actor, "created")
+  }
     select 0 as n, exists (select 1 from created) as created, false as existed`
 
 /** The fields that a settlement may change. */

@@ -1,12 +1,14 @@
 import { Layer } from "effect"
 import { orderEditRepoLayer } from "../../domain/checkout/OrderEditRepo.ts"
 import { OrderEdits } from "../../domain/checkout/OrderEdits.ts"
+import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { OrderRecordsRepo } from "../../domain/orders/OrderRecordsRepo.ts"
 import { adminOrdersHttp, orderRecordsHttp } from "../../http/orders/OrdersHttp.ts"
 import { ManualOrders } from "../../workflows/orders/ManualOrders.ts"
+import { SoldOrders } from "../../workflows/orders/SoldOrders.ts"
 import { staleCleanup } from "../../workflows/payments/UnpaidOrders.ts"
 import { checkout } from "./checkout.ts"
 import { customers } from "./customers.ts"
@@ -29,9 +31,9 @@ export const adminOrders = defineModule({
     { scope: "orders:read", description: "Look orders up, read their timeline and notes" },
     { scope: "orders:update", description: "Change the lines of unpaid orders; write notes" }
   ],
-  services: Layer.mergeAll(ManualOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
+  services: Layer.mergeAll(ManualOrders.layer, SoldOrders.layer, OrderEdits.layer, Tasks.add(staleCleanup)).pipe(
     Layer.provideMerge(OrderRecords.layer),
-    Layer.provideMerge(Layer.merge(orderEditRepoLayer, OrderRecordsRepo.layer))
+    Layer.provideMerge(Layer.mergeAll(orderEditRepoLayer, OrderRecordsRepo.layer, SoldOrderRepo.layer))
   ),
   routes: Layer.merge(
     adminOrdersHttp,

@@ -78,12 +78,20 @@ export {
 } from "../../domain/access/Actor.ts"
 export type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 export type { AnalyticsModel } from "../../domain/analytics/AnalyticsModel.ts"
+export {
+  CheckoutRequest,
+  LineChange,
+  LineRequest,
+  ManualOrderRequest,
+  QuoteRequest
+} from "../../domain/checkout/Checkout.ts"
 export type {
   CheckoutDecision,
   CheckoutExtension,
   CheckoutToDecide,
   EndedCheckout
 } from "../../domain/checkout/CheckoutExtension.ts"
+export type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 export {
   BadRequest,
   CheckoutFailed,
@@ -115,6 +123,7 @@ export type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/paging/Paging.ts"
 export {
   type PaymentAdapter,
+  PaymentCaptureFailed,
   PaymentDeclined,
   type PaymentIntent,
   type PaymentOffer,

@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { Workflow, WorkflowEngine } from "effect/workflow"
+import { createHash } from "node:crypto"
 import { Actor, CurrentActor } from "../../domain/access/Actor.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
@@ -205,7 +206,11 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
       }
     )
 
-    return { start }
+    /** Checks out once for a key of a plugin, for example the id of its row; the same call again gives the same order. */
+    const startOnce = (request: CheckoutRequest, key: string) =>
+      start(request, createHash("sha256").update(JSON.stringify(request)).digest("hex"), { key, scope: "plugin" })
+
+    return { start, startOnce }
   })
 }) {
   static readonly layer = Layer.effect(Checkouts, Checkouts.make)
