@@ -115,6 +115,7 @@ withPlugins("a handler of events", (it) => {
       failures.set("a", 2)
       yield* move(slow, "a", "b", "c")
       yield* move(other, "x", "y")
+      yield* eventually("the last events", Effect.sync(() => seenOf(slow).includes("c") && seenOf(other).includes("y")))
       yield* settled
       assert.deepStrictEqual(seenOf(slow), ["a", "a", "a", "b", "c"])
       assert.deepStrictEqual(seenOf(other), ["x", "y"])
