@@ -27,6 +27,7 @@ import { Refunds } from "../domain/payments/Refunds.ts"
 import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
+import { GuessLimits } from "../domain/ratelimits/RateLimits.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
 import { Captures } from "../workflows/checkout/Captures.ts"
@@ -96,6 +97,8 @@ const coreServices = Effect.all({
   users: Users,
   /** Mails of plugins, by their `mailTemplates`. */
   mail: PluginMails,
+  /** Tries of what can be guessed. */
+  guesses: GuessLimits.make,
   /** Figures, in the scope of the actor. */
   analytics: Analytics
 })

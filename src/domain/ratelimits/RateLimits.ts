@@ -1,4 +1,4 @@
-import { Context, type Effect, Layer, Record } from "effect"
+import { Context, Effect, Layer, Record } from "effect"
 
 /** One limit that a request counts against: this many requests of a subject in a fixed window. */
 export interface RateLimit {
@@ -118,3 +118,17 @@ export class RateLimitSettings extends Context.Service<RateLimitSettings, RateLi
   static readonly layerOf = (values: RateLimitValues): Layer.Layer<RateLimitSettings> =>
     Layer.succeed(RateLimitSettings, values)
 }
+
+/** Tries of what can be guessed, such as the code of a gift card: `rateLimits.strict` of them for each subject. */
+export class GuessLimits extends Context.Service<GuessLimits>()("stoa/domain/ratelimits/GuessLimits", {
+  make: Effect.gen(function*() {
+    const [limits, { strict }] = yield* Effect.all([RateLimits, RateLimitSettings])
+    return {
+      /** Counts a try against each subject in its order; refuse it unless it is `admitted`. */
+      admit: (what: string, ...[first, ...others]: readonly [string, ...ReadonlyArray<string>]) => {
+        const limit = (subject: string) => limitOf(`guess:${what}`, subject, strict)
+        return limits.admit(limit(first), ...others.map(limit))
+      }
+    }
+  })
+}) {}

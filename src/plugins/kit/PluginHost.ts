@@ -35,6 +35,12 @@ export interface PluginContext {
   readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
   /** How `outbound` sends. */
   readonly transport: OutboundTransport
+  /**
+   * Digests of a text that is secret and looked up, such as a code: HMAC-SHA256 in base64url under keys of this plugin that
+   * are derived from the deployment's secrets keys, the current one first. Store the first and look for any. Dies without
+   * `STOA_SECRETS_KEY`.
+   */
+  readonly digests: (text: string) => readonly [string, ...ReadonlyArray<string>]
 }
 
 /** The context of a plugin, for its layer. */

@@ -1,11 +1,13 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { createHmac, hkdfSync } from "node:crypto"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
 import { PermissionCatalogue } from "../../../domain/access/Permission.ts"
 import { announcedNames, EventSubscribers, type SequencedEvent } from "../../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../../domain/jobs/Task.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
 import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
+import type { Keyring, SecretsKey } from "../../../domain/webhooks/SecretEncryption.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
@@ -34,14 +36,27 @@ const withTables = (tools: HandlerTools, db: PluginDatabase["Service"]): PluginT
   db
 })
 
+/** Keys of each plugin: what leaks of one opens nothing of another. */
+const digestsOf = (keyring: Keyring | undefined, plugin: string): PluginContext["digests"] => {
+  const keyOf = ({ bytes }: SecretsKey) => hkdfSync("sha256", Redacted.value(bytes), "", `stoa plugin ${plugin}`, 32)
+  return (text) => {
+    if (keyring === undefined) throw new Error(`Set STOA_SECRETS_KEY: plugin "${plugin}" keeps digests of secrets.`)
+    const digest = (key: SecretsKey) =>
+      createHmac("sha256", new Uint8Array(keyOf(key))).update(text).digest("base64url")
+    const [first, ...older] = keyring
+    return [digest(first), ...older.map(digest)]
+  }
+}
+
 const contextOf = (
-  { access, deployment, environment }: AppSettings,
+  { access, deployment, environment, webhooks: { keyring } }: AppSettings,
   tools: HandlerTools,
   db: PluginDatabase["Service"],
   rest: Pick<PluginContext, "tools" | "transport">
 ): PluginContext => {
   return {
     ...rest,
+    digests: digestsOf(keyring, db.plugin),
     config: {
       defaultCurrency: deployment.store.defaultCurrency,
       defaultOrganizationId: access.defaultOrganizationId,

@@ -13,6 +13,9 @@ const absent = (): never => {
 /** What routes are declared with where nothing runs. */
 const idleContext = ({ access, deployment, environment }: AppSettings): PluginContext => {
   const db: PluginContext["db"] = {
+    get plugin() {
+      return absent()
+    },
     table: absent,
     transaction: absent,
     announce: absent,
@@ -32,6 +35,7 @@ const idleContext = ({ access, deployment, environment }: AppSettings): PluginCo
     },
     db,
     database: { db, transaction: absent },
+    digests: absent,
     logger: { info: absent, warn: absent, error: absent },
     tools: Effect.sync(absent),
     transport: absent

@@ -26,6 +26,8 @@ export interface Announcement {
  * together or not at all, whichever handles it uses.
  */
 export class PluginDatabase extends Context.Service<PluginDatabase, {
+  /** The plugin's id, with which the names of its changes begin. */
+  readonly plugin: string
   /** The organization's rows of a table of the plugin's. */
   readonly table: <T extends Table>(table: T) => TableHandle<T>
   /** Runs the effect in a transaction; a failure takes everything back. */

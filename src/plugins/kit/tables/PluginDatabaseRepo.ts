@@ -35,6 +35,7 @@ export const pluginDatabase = (
   const own = new Set(tables.map(({ name }) => name))
   const announced = new Set(events)
   return PluginDatabase.of({
+    plugin: id,
     table: (table) => {
       if (!own.has(table.name)) throw notOwn(id, table.name)
       return tableHandle({ sql, plugin: id, keyring }, table)

@@ -3,8 +3,13 @@ import { testAdminActor } from "./TestActors.ts"
 
 /** What a test of a plugin takes for granted: things to sell and sales, made by the routes that shops use. */
 export interface Builders {
-  /** A product that can be bought, active and in stock; its id. `price` in minor units, default 1000; `stock` default 100. */
-  readonly product: (options?: { readonly price?: number; readonly stock?: number }) => Promise<string>
+  /**
+   * A product that can be bought, active and in stock; its id. `price` in minor units of `currency`, default 1000 and USD;
+   * `stock` default 100; `type` of the entity, default product.
+   */
+  readonly product: (
+    options?: { readonly price?: number; readonly stock?: number; readonly type?: string; readonly currency?: string }
+  ) => Promise<string>
   /** A customer's profile; its id. */
   readonly customer: (email?: string) => Promise<string>
   /** A guest's order that is paid, of so many of each product; the order's record. */
@@ -43,16 +48,16 @@ export const buildersOf = ({ app }: Pick<PluginTestApp, "app">): Builders => {
   }
 
   return {
-    product: async ({ price = 1000, stock = 100 } = {}) => {
+    product: async ({ currency = "USD", price = 1000, stock = 100, type = "product" } = {}) => {
       const slug = `plugin-test-${++made}`
       const attributes = { title: `Title of ${slug}` }
       const { id: entityId } = await asAdmin("/api/catalog/entities", {
-        type: "product",
+        type,
         slug,
         status: "active",
         attributes
       })
-      await asAdmin("/api/pricing/prices", { entityId, currency: "USD", amount: price })
+      await asAdmin("/api/pricing/prices", { entityId, currency, amount: price })
       const warehouseId = await warehouse()
       const restock = { entityId, warehouseId, type: "restock", quantity: stock }
       if (stock > 0) await asAdmin("/api/inventory/adjust", restock)

@@ -4,11 +4,14 @@ import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { type Actor, CurrentActor, systemActor } from "../../../domain/access/Actor.ts"
 import { type CoreServices, ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
+import { developmentKeyring } from "../../../domain/webhooks/SecretEncryption.ts"
 import { wholeApp } from "../../../layers/App.ts"
 import type { DeploymentConfig } from "../../../layers/config/DeploymentConfig.ts"
 import { InstalledPlugins } from "../install/InstalledPlugins.ts"
 import type { Plugin } from "../Plugin.ts"
 import type { Described } from "../routes/RouteShape.ts"
+import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { shiftedClock, TestTime } from "./ShiftedClock.ts"
 import type { TestActor } from "./TestActors.ts"
 import { ownDatabase } from "./TestDatabase.ts"
@@ -51,6 +54,8 @@ export interface PluginTestApp {
       values?: ReadonlyArray<unknown>
     ) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
   }
+  /** The tables of the plugins, for effects that `serviceRegistry.run` runs. */
+  readonly tables: PluginDatabase["Service"]
   /** The clock of the service: goes on by itself and can be put forward. */
   readonly clock: { readonly now: () => number; readonly advance: (by: Duration.Input) => void }
   /** The routes that the plugins brought. */
@@ -106,6 +111,13 @@ const serviceRegistryOf = (serviceRegistry: ServiceRegistry["Service"]): PluginT
   }
 }
 
+const tablesOf = (serviceRegistry: ServiceRegistry["Service"], plugins: ReadonlyArray<Plugin>) => {
+  const sql = serviceRegistry.parts()?.database
+  if (sql === undefined) throw new Error("The service did not start.")
+  const [tables, events] = [plugins.flatMap((one) => one.tables), plugins.flatMap((one) => one.events)]
+  return pluginDatabase({ sql, keyring: developmentKeyring }, { id: plugins[0]?.id ?? "test", tables, events })
+}
+
 /**
  * Starts the whole service in this process with one plugin, or several in their order, on a separate database: real
  * HTTP, real PostgreSQL, cluster and job queue in process, `x-test-actor` in place of credentials (contract, platform
@@ -125,13 +137,15 @@ export const createPluginTestApp = async (
   }
   try {
     const services = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    const serviceRegistry = Context.get(services, ServiceRegistry)
     const query = await Effect.runPromise(queryIn(url, scope))
     const { address } = Context.get(services, HttpServer.HttpServer)
     const base = "port" in address ? `http://127.0.0.1:${address.port}` : ""
     return {
       app: { url: base, request: sender(base) },
-      serviceRegistry: serviceRegistryOf(Context.get(services, ServiceRegistry)),
+      serviceRegistry: serviceRegistryOf(serviceRegistry),
       db: { query },
+      tables: tablesOf(serviceRegistry, plugins),
       clock: Context.get(services, TestTime),
       routes: Context.get(services, InstalledPlugins).routes.map(({ described }) => described),
       plugins,

@@ -2,6 +2,7 @@
 export { optionsTable } from "../PluginOptions.ts"
 export { type Builders, buildersOf } from "./Builders.ts"
 export { machineOf, type MachineOptions } from "./MachineChecks.ts"
+export { ledgerOf } from "./LedgerContract.ts"
 export { contractOf, type PluginCheck, type SampleRows } from "./PluginContract.ts"
 export {
   createPluginTestApp,

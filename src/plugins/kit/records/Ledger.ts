@@ -1,0 +1,187 @@
+import { Effect } from "effect"
+import type { CurrentActor } from "../../../domain/access/Actor.ts"
+import type { Conflict, InvalidTransition, NotFound, ValidationFailed } from "../../../domain/errors/ApiErrors.ts"
+import { conflict, invalid } from "../../../domain/errors/ErrorKinds.ts"
+import type { PluginDatabase } from "../tables/PluginDatabase.ts"
+import type { Columns, Table } from "../tables/Table.ts"
+import { notInState, RowNotFound } from "../tables/TableHandle.ts"
+import type { Where } from "../tables/TableWhereRepo.ts"
+import { captureHold, placeHold, postEntries, releaseDueHolds, releaseHold } from "./LedgerRepo.ts"
+import {
+  type balanceColumns,
+  type Entries,
+  entriesOf,
+  type Entry,
+  type Hold,
+  type Holds,
+  holdsOf,
+  type LedgerTables,
+  type Moved,
+  type Posting,
+  type Settling
+} from "./LedgerTables.ts"
+
+type Database = PluginDatabase["Service"]
+
+type Refused = NotFound | Conflict | ValidationFailed
+
+/**
+ * Accounts whose balance is the sum of their entries and never below the floor. Each change is one statement that both
+ * moves the balance and writes the entry, and the database's conditions are the last guard. Everything may be repeated:
+ * the second time nothing happens, and the answer is the first one.
+ */
+export interface Ledger<A extends Table = Table> {
+  /** For the plugin's `schema`, in place of the account's own table. */
+  readonly tables: readonly [account: A, entries: Entries, holds: Holds]
+  readonly account: A
+  readonly entries: Entries
+  readonly holds: Holds
+  /** Writes an entry: `amount` above 0 comes in, below 0 leaves. 404; 422 below the floor; 409 for another one of the reference. */
+  readonly post: (db: Database, posting: Posting) => Effect.Effect<Entry, Refused, CurrentActor>
+  /** The same for many accounts, each named once, in one statement; all or none. */
+  readonly postAll: (
+    db: Database,
+    postings: ReadonlyArray<Posting>
+  ) => Effect.Effect<ReadonlyArray<Entry>, Refused, CurrentActor>
+  /**
+   * Sets an amount aside until `expiresAt`, on an account that meets `only`; 422 INVALID_TRANSITION when it does not. Errors
+   * else as of `post`. A hold that has ended is given as it is.
+   */
+  readonly hold: (
+    db: Database,
+    hold: Moved & { readonly accountId: string; readonly expiresAt: Date },
+    only?: Where<A>
+  ) => Effect.Effect<Hold, Refused | InvalidTransition, CurrentActor>
+  /**
+   * Takes at most what is held, writes the entry and frees the rest. A hold that has expired is captured as long as the
+   * account still has the amount. 404; 422 for more than is held, and below the floor; 409 for a hold that was released.
+   */
+  readonly capture: (db: Database, holdId: string, settling: Settling) => Effect.Effect<Hold, Refused, CurrentActor>
+  /** Frees a hold; one that is captured stays so. 404. */
+  readonly release: (db: Database, holdId: string) => Effect.Effect<Hold, NotFound, CurrentActor>
+  /**
+   * Gives back what was captured, all that is left of it without an amount, to its account or to another one. The answer is
+   * null when nothing is left. 404; 422 for more than is left.
+   */
+  readonly refund: (
+    db: Database,
+    holdId: string,
+    refund: Partial<Moved> & Pick<Posting, "type" | "reference" | "note"> & { readonly accountId?: string }
+  ) => Effect.Effect<Entry | null, Refused, CurrentActor>
+  /** Frees at most 1,000 holds of all organizations whose time is over; how many. */
+  readonly releaseDue: (db: Database) => Effect.Effect<number>
+  /** What is on an account, and what of it can be spent. 404. */
+  readonly balance: (
+    db: Database,
+    accountId: string
+  ) => Effect.Effect<{ readonly balance: number; readonly available: number }, NotFound, CurrentActor>
+}
+
+class BalanceTooLow
+  extends invalid("BalanceTooLow", "amount", (available: number) => `is more than the ${available} that are available`)
+{}
+class HoldTooLow
+  extends invalid("HoldTooLow", "amount", (left: number) => `is more than the ${left} that are left of the hold`)
+{}
+class ReferenceTaken
+  extends conflict("ReferenceTaken", (reference: string) => `Another amount has the reference "${reference}".`)
+{}
+class HoldReleased extends conflict("HoldReleased", "The hold was released.") {}
+
+type AccountTable = Table<typeof balanceColumns, "organization">
+type Ledgers = Omit<LedgerTables, "account"> & { readonly account: AccountTable }
+
+/** What can be spent: 404. */
+const availableOn = ({ account, floor }: Ledgers, db: Database, id: string) =>
+  Effect.map(db.table(account).get(id), ({ balance, held }) => balance - held - floor)
+
+const postAllTo = (tables: Ledgers): Ledger["postAll"] =>
+  Effect.fn("Ledger.postAll")(function*(db, postings) {
+    const made = yield* postEntries(tables, db, postings)
+    const byAccount = new Map(made.map((entry) => [entry.accountId, entry]))
+    let low: BalanceTooLow | undefined
+    for (const { accountId, amount, reference, type } of postings) {
+      const entry = byAccount.get(accountId)
+      if (entry !== undefined && (entry.amount !== amount || entry.type !== type)) {
+        return yield* new ReferenceTaken(reference)
+      }
+      if (entry !== undefined) continue
+      const available = yield* availableOn(tables, db, accountId)
+      low ??= new BalanceTooLow(available)
+      if (available + amount < 0) return yield* new BalanceTooLow(available)
+    }
+    return low === undefined ? made : yield* low
+  })
+
+const captureFrom = (tables: Ledgers): Ledger["capture"] =>
+  Effect.fn("Ledger.capture")(function*(db, holdId, settling) {
+    const hold = yield* captureHold(tables, db, holdId, settling)
+    if (hold === undefined) return yield* new RowNotFound()
+    if (hold.status === "captured") return hold
+    if (hold.status === "released") return yield* new HoldReleased()
+    if (settling.amount > hold.amount) return yield* new HoldTooLow(hold.amount)
+    return yield* new BalanceTooLow(yield* availableOn(tables, db, hold.accountId))
+  })
+
+const refundTo = ({ entries, holds }: Ledgers, post: Ledger["post"]): Ledger["refund"] =>
+  Effect.fn("Ledger.refund")((db, holdId, { accountId, amount: wanted, ...entry }) =>
+    db.transaction(Effect.gen(function*() {
+      const hold = yield* db.table(holds).lock(holdId)
+      const known = yield* db.table(entries).first({ reference: entry.reference })
+      if (known !== undefined) return known
+      const left = hold.captured - hold.refunded
+      const given = wanted ?? left
+      if (given > left) return yield* new HoldTooLow(left)
+      if (given === 0) return null
+      yield* db.table(holds).update(holdId, { refunded: hold.refunded + given })
+      const orderId = entry.orderId ?? hold.orderId
+      return yield* post(db, { ...entry, orderId, amount: given, accountId: accountId ?? hold.accountId })
+    }))
+  )
+
+/**
+ * A ledger over the accounts of a table with `balanceColumns`: `ledger("gift_card", { account: cards, floor: 0 })`. Its
+ * tables are `<name>_entries` and `<name>_holds`.
+ */
+export const ledger = <A extends AccountTable & Table<Columns, "organization">>(
+  name: string,
+  { account: given, floor }: { readonly account: A; readonly floor: number }
+): Ledger<A> => {
+  const checks = { ...given.options.checks, held: "held >= 0", floor: `balance - held >= ${floor}` }
+  const account: A = { ...given, options: { ...given.options, checks } }
+  const [entries, holds] = [entriesOf(name, account), holdsOf(name, account)]
+  const tables = { account, entries, holds, floor }
+  const postAll = postAllTo(tables)
+  const post: Ledger["post"] = (db, posting) =>
+    Effect.flatMap(
+      postAll(db, [posting]),
+      ([entry]) => entry === undefined ? Effect.die("no entry") : Effect.succeed(entry)
+    )
+  return {
+    tables: [account, entries, holds],
+    account,
+    entries,
+    holds,
+    post,
+    postAll,
+    hold: Effect.fn("Ledger.hold")(function*(db, hold, only = {}) {
+      const made = yield* placeHold(tables, db, hold, { ...only })
+      if (made !== undefined) return made.amount === hold.amount ? made : yield* new ReferenceTaken(hold.reference)
+      const available = yield* availableOn(tables, db, hold.accountId)
+      if (available < hold.amount) return yield* new BalanceTooLow(available)
+      return yield* notInState(yield* db.table(account).get(hold.accountId), {}, only)
+    }),
+    capture: captureFrom(tables),
+    release: Effect.fn("Ledger.release")(function*(db, holdId) {
+      return (yield* releaseHold(tables, db, holdId)) ?? (yield* new RowNotFound())
+    }),
+    refund: refundTo(tables, post),
+    releaseDue: (db) => releaseDueHolds(tables, db),
+    balance: Effect.fn("Ledger.balance")((db, accountId) =>
+      Effect.map(
+        db.table<AccountTable>(account).get(accountId),
+        ({ balance, held }) => ({ balance, available: balance - held - floor })
+      )
+    )
+  }
+}
