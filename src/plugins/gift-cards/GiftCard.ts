@@ -1,0 +1,151 @@
+import { Schema } from "effect"
+import {
+  amount,
+  balanceColumns,
+  CustomerId,
+  type Entry,
+  idOf,
+  integer,
+  json,
+  ledger,
+  longText,
+  OrderId,
+  OrderLineId,
+  type RowOf,
+  secret,
+  table,
+  text,
+  Time,
+  timestamp,
+  Uuid,
+  type Where
+} from "stoa/plugin"
+
+const given = table("gift_cards", {
+  ...balanceColumns,
+  /** Digest of the code, which is the key to the money and therefore stored nowhere. */
+  codeDigest: text.unique(),
+  lastFour: text,
+  initialAmount: amount,
+  currency: text,
+  disabledAt: timestamp.nullable,
+  expiresAt: timestamp.nullable,
+  purchaserId: idOf(CustomerId).nullable,
+  recipientEmail: text.nullable,
+  senderName: text.nullable,
+  personalMessage: longText.nullable,
+  sourceOrderId: idOf(OrderId).nullable,
+  orderLineId: idOf(OrderLineId).nullable,
+  /** Which of the units of that line, from 0. */
+  unit: integer.nullable,
+  deliverAt: timestamp.nullable,
+  deliveredAt: timestamp.nullable,
+  /** Until the mail is sent. */
+  code: secret.nullable,
+  metadata: json.default({})
+}, {
+  unique: [{ columns: ["orderLineId", "unit"], where: "order_line_id is not null" }],
+  indexes: [{ columns: ["purchaserId"] }, { columns: ["deliverAt"], where: "delivered_at is null" }],
+  checks: { worth: "initial_amount > 0" }
+})
+
+/** What is on the cards. Entries: issue, top_up, adjust, redeem, refund. */
+export const money = ledger("gift_card", { account: given, floor: 0 })
+export const cards = money.account
+export type Card = RowOf<typeof cards>
+
+export const statuses = ["active", "disabled", "exhausted", "expired"] as const
+export type Status = typeof statuses[number]
+
+const usable = (now: Date): Where<typeof cards> => ({
+  disabledAt: null,
+  or: [{ expiresAt: null }, { expiresAt: { gt: now } }]
+})
+
+/** Cards that can pay in a currency. */
+export const payingIn = (currency: string, now: Date): Where<typeof cards> => ({ ...usable(now), currency })
+
+/** Cards of a status. */
+export const ofStatus = (status: Status, now: Date): Where<typeof cards> => {
+  if (status === "disabled") return { disabledAt: { not: null } }
+  if (status === "expired") return { disabledAt: null, expiresAt: { lte: now } }
+  return { ...usable(now), balance: status === "exhausted" ? 0 : { gt: 0 } }
+}
+
+export const statusOf = ({ balance, disabledAt, expiresAt }: Card, now: Date): Status => {
+  if (disabledAt !== null) return "disabled"
+  if (expiresAt !== null && expiresAt <= now) return "expired"
+  return balance === 0 ? "exhausted" : "active"
+}
+
+const minorUnits = Schema.Int.annotate({ description: "Minor units of the card's currency." })
+
+/** What a caller with a code reads of its card. */
+export const BalanceView = Schema.Struct({
+  balance: minorUnits.annotate({ description: "What can be spent: without what open checkouts have set aside." }),
+  currency: Schema.String,
+  status: Schema.Literals(statuses)
+}).annotate({ identifier: "GiftCardBalance" })
+
+/** A card as the API shows it: never its code. */
+export const CardView = Schema.Struct({
+  id: Uuid,
+  organizationId: Schema.String,
+  lastFour: Schema.String,
+  maskedCode: Schema.String,
+  initialAmount: minorUnits,
+  balance: minorUnits,
+  held: minorUnits.annotate({ description: "The part of the balance that open checkouts have set aside." }),
+  currency: Schema.String,
+  status: Schema.Literals(statuses),
+  purchaserId: Schema.NullOr(Schema.String),
+  recipientEmail: Schema.NullOr(Schema.String),
+  senderName: Schema.NullOr(Schema.String),
+  personalMessage: Schema.NullOr(Schema.String),
+  sourceOrderId: Schema.NullOr(Schema.String),
+  expiresAt: Schema.NullOr(Time),
+  deliverAt: Schema.NullOr(Time),
+  deliveredAt: Schema.NullOr(Time),
+  version: Schema.Int,
+  metadata: Schema.Record(Schema.String, Schema.Unknown),
+  createdAt: Time,
+  updatedAt: Time
+}).annotate({ identifier: "GiftCard" })
+
+const TransactionView = Schema.Struct({
+  id: Uuid,
+  giftCardId: Uuid,
+  type: Schema.Literals(["debit", "credit", "refund"]),
+  activity: Schema.String.annotate({ description: "issue, top_up, adjust, redeem or refund" }),
+  amount: minorUnits.annotate({ description: "Above 0." }),
+  balanceAfter: minorUnits,
+  orderId: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String),
+  createdAt: Time
+}).annotate({ identifier: "GiftCardTransaction" })
+
+export const CardWithTransactions = Schema.Struct({
+  ...CardView.fields,
+  transactions: Schema.Array(TransactionView).annotate({ description: "The newest 1,000." })
+})
+
+/** A new card, and its code for the only time. */
+export const NewCardView = Schema.Struct({
+  ...CardView.fields,
+  code: Schema.String,
+  displayCode: Schema.String.annotate({ examples: ["ABCD-EFGH-JKMN-7K2M"] })
+})
+
+export const cardView = (card: Card, now: Date): typeof CardView.Type => ({
+  ...card,
+  maskedCode: `****-${card.lastFour}`,
+  status: statusOf(card, now)
+})
+
+export const transactionView = ({ accountId, amount, type, ...entry }: Entry): typeof TransactionView.Type => ({
+  ...entry,
+  giftCardId: accountId,
+  activity: type,
+  type: type === "refund" ? type : amount > 0 ? "credit" : "debit",
+  amount: Math.abs(amount)
+})

@@ -1,0 +1,164 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  ApiError,
+  CurrencyCode,
+  CustomerId,
+  FreeText,
+  group,
+  Moment,
+  notFound,
+  ownedBy,
+  type RouteCall,
+  StorableObject,
+  Text
+} from "stoa/plugin"
+import {
+  BalanceView,
+  type Card,
+  cards,
+  CardView,
+  cardView,
+  CardWithTransactions,
+  money,
+  NewCardView,
+  ofStatus,
+  statuses,
+  statusOf,
+  transactionView
+} from "./GiftCard.ts"
+import { plainCode } from "./GiftCardCode.ts"
+import { GiftCards } from "./GiftCards.ts"
+
+const routes = group("Gift cards", "/gift-cards")
+const permission = "gift-cards:admin"
+const MinorUnits = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000_000 }))
+const Note = FreeText.check(Schema.isBetweenLength(1, 500))
+const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
+const Code = FreeText.check(Schema.isBetweenLength(4, 30))
+const now = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+class UnknownCode extends notFound("GiftCardCode", "No gift card has this code.") {}
+
+const shown = (card: Card) => Effect.map(now, (at) => cardView(card, at))
+
+const Issue = Schema.Struct({
+  amount: MinorUnits,
+  currency: CurrencyCode,
+  purchaserId: Schema.optional(CustomerId.annotate({ description: "The customer who sees it at /me/gift-cards." })),
+  recipientEmail: Schema.optional(Email.annotate({ description: "Gets the code by mail." })),
+  senderName: Schema.optional(Text),
+  personalMessage: Schema.optional(FreeText.check(Schema.isMaxLength(500))),
+  deliverAt: Schema.optional(Moment.annotate({ description: "When the mail is sent. Default: at once." })),
+  expiresAt: Schema.optional(Moment.annotate({ description: "Default: by the option `defaultExpiryDays`." })),
+  metadata: Schema.optional(StorableObject)
+})
+
+/** A balance, for who has the code: ten tries a minute of an address, and of a beginning of a code (contract §17.8). */
+const balanceOf = Effect.fnUntraced(
+  function*({ actor, orgId, services }: RouteCall<unknown, unknown, unknown>, code: string) {
+    const start = plainCode(code).slice(0, 4)
+    const subjects = [`${orgId}/ip/${actor.ip ?? ""}`, `${orgId}/code/${start}`] as const
+    const { admitted, resetsInMs } = yield* services.guesses.admit("gift-card", ...subjects)
+    if (!admitted) {
+      const answer = { status: 429, code: "TOO_MANY_REQUESTS", message: "Too many requests, please try again later." }
+      return yield* ApiError.of({ ...answer, retryAfter: resetsInMs / 1_000 })
+    }
+    // Known or not, a code costs one digest and one look-up.
+    const giftCards = yield* GiftCards
+    const card = yield* giftCards.found(giftCards.conceal(code))
+    if (card === undefined) return yield* new UnknownCode()
+    return { balance: card.balance - card.held, currency: card.currency, status: statusOf(card, yield* now) }
+  }
+)
+
+const holders = "Who has the code may see what is on the card."
+const myCards = ownedBy(cards, { customer: "purchaserId" })
+
+export const giftCardRoutes = [
+  routes.post("/", {
+    summary: "Issue a gift card",
+    description: "The answer is the only one with the code. 404 without the customer; 422 above `maxBalancePerCard`.",
+    permission,
+    input: Issue,
+    success: NewCardView
+  }).handle(({ input }) =>
+    Effect.gen(function*() {
+      const { card, code, displayCode } = yield* (yield* GiftCards).issue(input)
+      return { ...(yield* shown(card)), code, displayCode }
+    })
+  ),
+  routes.list("/", {
+    summary: "List gift cards",
+    permission,
+    query: {
+      status: Schema.optional(Schema.Literals(statuses)),
+      purchaserId: Schema.optional(CustomerId),
+      currency: Schema.optional(CurrencyCode),
+      lastFour: Schema.optional(Text)
+    },
+    success: CardView
+  }).handle(({ db, page, query: { status, ...same } }) =>
+    Effect.gen(function*() {
+      const at = yield* now
+      const found = yield* db.table(cards).page({ ...same, ...(status && ofStatus(status, at)) }, page)
+      return { ...found, items: found.items.map((card) => cardView(card, at)) }
+    })
+  ),
+  routes.get("/:id", { summary: "Read a gift card with its transactions", permission, success: CardWithTransactions })
+    .handle(({ db, params: { id } }) =>
+      Effect.gen(function*() {
+        const card = yield* (yield* GiftCards).get(id)
+        const entries = yield* db.table(money.entries).list({ accountId: id }, { order: ["-number"] })
+        return { ...(yield* shown(card)), transactions: entries.map(transactionView) }
+      })
+    ),
+  routes.post("/:id/disable", { summary: "Disable a gift card for good", permission, success: CardView })
+    .handle(({ params }) => GiftCards.use(({ disable }) => Effect.flatMap(disable(params.id), shown))),
+  routes.post("/:id/adjust", {
+    summary: "Correct the balance of a gift card",
+    description: "409 for a disabled card; 422 where the balance would leave 0 … `initialAmount`.",
+    permission,
+    input: Schema.Struct({
+      delta: Schema.Int.check(Schema.makeFilter((delta) => delta !== 0 || "must not be 0")),
+      note: Note
+    }),
+    success: CardView
+  }).handle(({ input: { delta, note }, params }) =>
+    GiftCards.use(({ adjust }) => Effect.flatMap(adjust(params.id, delta, note), shown))
+  ),
+  routes.post("/:id/top-up", {
+    summary: "Put more on a gift card",
+    description: "Raises balance and `initialAmount`. 409 for a disabled card; 422 above `maxBalancePerCard`.",
+    permission,
+    input: Schema.Struct({ amount: MinorUnits, note: Schema.optional(Note) }),
+    success: CardView
+  }).handle(({ input: { amount, note }, params }) =>
+    GiftCards.use(({ topUp }) => Effect.flatMap(topUp(params.id, amount, note), shown))
+  ),
+  routes.post("/check-balance", {
+    summary: "Read the balance of a code",
+    description: "404 for an unknown code; 429 after ten tries a minute of an address, or of the first four signs.",
+    public: holders,
+    rate: "strict",
+    input: Schema.Struct({ code: Code }),
+    success: BalanceView
+  }).handle((call) => balanceOf(call, call.input.code)),
+  routes.get("/:code/balance", {
+    summary: "Read the balance of a code; the same as check-balance",
+    public: holders,
+    rate: "strict",
+    params: { code: Code },
+    success: BalanceView
+  }).handle((call) => balanceOf(call, call.params.code)),
+  group("Gift cards", "/me/gift-cards").list("/", {
+    summary: "List the gift cards of the customer",
+    auth: true,
+    success: CardView
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const at = yield* now
+      const found = yield* myCards.page(call, {}, call.page)
+      return { ...found, items: found.items.map((card) => cardView(card, at)) }
+    })
+  )
+]

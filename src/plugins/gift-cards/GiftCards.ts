@@ -1,0 +1,139 @@
+import { Context, DateTime, Effect, Layer } from "effect"
+import { conflict, invalid, newId, type NewRowOf, notFound, type PluginContext, PluginHost } from "stoa/plugin"
+import { type Card, cards, money } from "./GiftCard.ts"
+import { concealed, type ConcealedCode, displayed, lastFourOf, newCode } from "./GiftCardCode.ts"
+import { GiftCardOptions, type GiftCardSettings } from "./GiftCardOptions.ts"
+
+class CardNotFound extends notFound("GiftCard", "Gift card not found.") {}
+class AboveMaximum
+  extends invalid("AboveMaximum", "amount", (most: number) => `makes the balance higher than ${most}`)
+{}
+class OutsideOfInitial extends invalid(
+  "OutsideOfInitial",
+  "delta",
+  (initial: number) => `makes the balance lower than 0 or higher than ${initial}`
+) {}
+class CardDisabled extends conflict("GiftCardDisabled", "The gift card is disabled.") {}
+
+/** A card that is to be issued. `amount` is on it from the beginning. */
+export interface NewCard extends
+  Partial<
+    Omit<
+      NewRowOf<typeof cards>,
+      "balance" | "held" | "version" | "codeDigest" | "lastFour" | "initialAmount" | "code"
+    >
+  >
+{
+  readonly amount: number
+  readonly currency: string
+}
+
+/** A new card and its code, which only the answer of that moment and the mail have. */
+export interface IssuedCard {
+  readonly card: Card
+  readonly code: string
+  readonly displayCode: string
+}
+
+const nowAsDate = Effect.map(DateTime.now, DateTime.toDateUtc)
+
+/**
+ * Writes cards and, unless they are `empty`, puts their amounts on them: two statements for any number. To be run in a
+ * transaction.
+ */
+const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays }: GiftCardSettings) => {
+  return Effect.fn("GiftCards.write")(function*(all: ReadonlyArray<NewCard>, empty = false) {
+    const now = yield* nowAsDate
+    const expiresAt = defaultExpiryDays === 0 ? null : new Date(now.getTime() + defaultExpiryDays * 86_400_000)
+    const drawn = all.map((one) => ({ ...one, id: newId(), code: newCode(codeFormat) }))
+    const made = yield* db.table(cards).insertMany(drawn.map(({ amount, code, ...card }) => ({
+      expiresAt,
+      deliverAt: now,
+      ...card,
+      initialAmount: amount,
+      code: (card.recipientEmail ?? null) === null ? null : code,
+      codeDigest: digests(code)[0],
+      lastFour: lastFourOf(code)
+    })))
+    const issue = { type: "issue", reference: "issue", note: "Initial load" }
+    if (!empty) {
+      yield* money.postAll(
+        db,
+        made.map(({ id, initialAmount, sourceOrderId }) => ({
+          ...issue,
+          accountId: id,
+          amount: initialAmount,
+          orderId: sourceOrderId
+        }))
+      )
+    }
+    return made.map((card, n): IssuedCard => {
+      const code = drawn[n]?.code ?? ""
+      const filled = empty ? {} : { balance: card.initialAmount, version: 1 }
+      return { card: { ...card, ...filled }, code, displayCode: displayed(code, codeFormat) }
+    })
+  })
+}
+
+/** Gift cards and the money on them (contract, plugins §12). */
+export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-cards/GiftCards", {
+  make: Effect.gen(function*() {
+    const [host, options] = [yield* PluginHost, yield* GiftCardOptions]
+    const [{ db, digests }, { maxBalancePerCard }] = [host, options]
+    const write = writing(host, options)
+
+    /** Issues a card for staff. 404 without the customer whose it is; 422 above the maximum. */
+    const issue = Effect.fn("GiftCards.issue")(function*(given: NewCard) {
+      if (given.amount > maxBalancePerCard) return yield* new AboveMaximum(maxBalancePerCard)
+      if (typeof given.purchaserId === "string") yield* host.services.customers.mustExist(given.purchaserId)
+      const [made] = yield* db.transaction(write([given]))
+      return made ?? (yield* Effect.die(new Error("No card was written.")))
+    })
+
+    const get = (id: string) => Effect.catchTag(db.table(cards).get(id), "NotFound/Row", () => new CardNotFound())
+
+    /** The locked card, unless it is disabled: 404, 409. */
+    const locked = Effect.fnUntraced(function*(id: string) {
+      const card = yield* Effect.catchTag(db.table(cards).lock(id), "NotFound/Row", () => new CardNotFound())
+      return card.disabledAt === null ? card : yield* new CardDisabled()
+    })
+
+    /** Ends a card; a disabled one stays as it is. 404. */
+    const disable = Effect.fn("GiftCards.disable")(function*(id: string) {
+      const card = yield* get(id)
+      return card.disabledAt === null ? yield* db.table(cards).update(id, { disabledAt: yield* nowAsDate }) : card
+    })
+
+    /** Corrects the balance. 404; 409 for a disabled card; 422 outside of 0 and the initial amount. */
+    const adjust = Effect.fn("GiftCards.adjust")(function*(id: string, delta: number, note: string) {
+      const { balance, initialAmount } = yield* locked(id)
+      const after = balance + delta
+      if (after < 0 || after > initialAmount) return yield* new OutsideOfInitial(initialAmount)
+      yield* money.post(db, { accountId: id, type: "adjust", amount: delta, reference: `adjust:${newId()}`, note })
+      return yield* get(id)
+    }, db.transaction)
+
+    /** Raises balance and initial amount. 404; 409 for a disabled card; 422 above the maximum. */
+    const topUp = Effect.fn("GiftCards.topUp")(function*(id: string, amount: number, note: string | undefined) {
+      const { balance, initialAmount } = yield* locked(id)
+      if (balance + amount > maxBalancePerCard) return yield* new AboveMaximum(maxBalancePerCard)
+      yield* db.table(cards).update(id, { initialAmount: initialAmount + amount })
+      yield* money.post(db, { accountId: id, type: "top_up", amount, reference: `top_up:${newId()}`, note })
+      return yield* get(id)
+    }, db.transaction)
+
+    return {
+      write,
+      issue,
+      get,
+      disable,
+      adjust,
+      topUp,
+      conceal: (typed: string) => concealed(digests, typed),
+      /** The card of a code. */
+      found: ({ digests }: ConcealedCode) => db.table(cards).first({ codeDigest: { in: digests } })
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(GiftCards, GiftCards.make)
+}

@@ -1,0 +1,67 @@
+import { Effect, Layer } from "effect"
+import { type AnalyticsModel, defineTask, pluginWith } from "stoa/plugin"
+import { deliverDue, deliveryMail } from "./Delivery.ts"
+import { money } from "./GiftCard.ts"
+import { GiftCardOptions, GiftCardSettings } from "./GiftCardOptions.ts"
+import { giftCardPayments } from "./GiftCardPayments.ts"
+import { giftCardRoutes } from "./GiftCardRoutes.ts"
+import { GiftCards } from "./GiftCards.ts"
+import { issueSold } from "./Purchases.ts"
+
+const entries = (sign: "" | "-", ...types: ReadonlyArray<string>) => ({
+  type: "sum" as const,
+  sql: `(select ${sign}coalesce(sum(e.amount), 0) from gift_card_entries e where e.account_id = gift_cards.id
+    and e.type in (${types.map((type) => `'${type}'`).join(", ")}))`
+})
+
+/** What the store owes to holders of cards: outstanding = issued - redeemed + refunded + adjusted (contract §17.24). */
+const liability: AnalyticsModel = {
+  name: "GiftCardLiability",
+  table: "gift_cards",
+  measures: {
+    count: { type: "count" },
+    issued: entries("", "issue", "top_up"),
+    redeemed: entries("-", "redeem"),
+    refunded: entries("", "refund"),
+    adjusted: entries("", "adjust"),
+    outstanding: { type: "sum", sql: "gift_cards.balance" }
+  },
+  dimensions: {
+    currency: { sql: "gift_cards.currency", type: "string" },
+    status: {
+      sql:
+        `case when gift_cards.disabled_at is not null then 'disabled' when gift_cards.expires_at <= now() then 'expired'
+        when gift_cards.balance = 0 then 'exhausted' else 'active' end`,
+      type: "string"
+    },
+    createdAt: { sql: "gift_cards.created_at", type: "time" }
+  }
+}
+
+/** Gift cards: issued by staff or by purchase, spent in checkouts (contract, plugins §12): `plugins: [giftCards({ … })]`. */
+export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) => {
+  const mail = deliveryMail(settings)
+  return {
+    version: "1.0.0",
+    permissions: [{ scope: "gift-cards:admin", description: "Issue, see, correct and disable gift cards" }],
+    schema: () => money.tables,
+    layer: GiftCards.layer.pipe(Layer.provideMerge(Layer.succeed(GiftCardOptions, settings))),
+    routes: () => giftCardRoutes,
+    mailTemplates: [mail],
+    paymentMethods: (host) => Effect.map(giftCardPayments(host), (adapter) => [adapter]),
+    orderProjection: issueSold,
+    tasks: (host) => [
+      defineTask({
+        slug: "gift-cards/release-holds",
+        schedule: "*/5 * * * *",
+        handler: () => Effect.map(money.releaseDue(host.db), (released) => ({ output: { released } }))
+      }),
+      defineTask({
+        slug: "gift-cards/deliver",
+        schedule: "* * * * *",
+        handler: () => Effect.map(deliverDue(host, settings, mail), (delivered) => ({ output: { delivered } }))
+      })
+    ],
+    analyticsModels: () => [liability]
+  }
+})

@@ -1,0 +1,134 @@
+import { assert, inject } from "@effect/vitest"
+import {
+  buildersOf,
+  createPluginTestApp,
+  type PluginTestApp,
+  type PluginTestOptions,
+  type TestActor,
+  testAdminActor,
+  type TestRequest
+} from "stoa/plugin/testing"
+import { giftCards } from "../index.ts"
+
+/** A mail as the shop's mailer got it. */
+export interface SentMail {
+  readonly template: string
+  readonly to: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** An answer, whose values are read by their paths. */
+export interface Read {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+  readonly at: (path: string) => unknown
+  readonly text: (path: string) => string
+}
+
+const valueAt = (body: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
+
+/** A store that sells and takes gift cards. */
+export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, config: PluginTestOptions = {}) => {
+  const mails: Array<SentMail> = []
+  const send = async ({ data, template, to }: { template: string; to: string; data: object }) =>
+    void mails.push({ template, to, data: { ...data } })
+  const app: PluginTestApp = await createPluginTestApp(giftCards(options), {
+    postgres: inject("postgres").url,
+    rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 },
+    email: { send },
+    ...config
+  })
+  const builders = buildersOf(app)
+
+  const ask = async (method: string, path: string, request: TestRequest = {}): Promise<Read> => {
+    const { body, ...answer } = await app.app.request(method, `/api${path}`, request)
+    return { ...answer, body, at: (path) => valueAt(body, path), text: (path) => String(valueAt(body, path)) }
+  }
+  const asAdmin = (method: string, path: string, body?: unknown) =>
+    ask(method, path, { as: testAdminActor, ...(body === undefined ? {} : { body }) })
+
+  const issue = async (amount = 5_000, body: object = {}) => {
+    const made = await asAdmin("POST", "/gift-cards", { amount, currency: "USD", ...body })
+    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+    return { id: made.text("data.id"), code: made.text("data.code"), made, path: `/gift-cards/${made.text("data.id")}` }
+  }
+  const card = (id: string) => asAdmin("GET", `/gift-cards/${id}`)
+  const balance = async (id: string) => (await card(id)).at("data.balance")
+
+  /** A cart of a new product, as a guest or a customer has it. */
+  const cartOf = async (
+    price: number,
+    lines: ReadonlyArray<object> = [{}],
+    as?: TestActor,
+    email?: string,
+    type = "product",
+    currency = "USD"
+  ) => {
+    const entityId = await builders.product({ price, type, currency })
+    const who = as === undefined ? {} : { as }
+    const cart = await ask("POST", "/carts", { ...who, body: { currency, ...(email && { email }) } })
+    const headers = { "x-cart-secret": cart.text("data.secret") }
+    for (const line of lines) {
+      const body = { entityId, quantity: 1, ...line }
+      const added = await ask("POST", `/carts/${cart.text("data.id")}/items`, { ...who, headers, body })
+      assert.strictEqual(added.status, 201, JSON.stringify(added.body))
+    }
+    return { id: cart.text("data.id"), currency, headers, ...who }
+  }
+  type Cart = Awaited<ReturnType<typeof cartOf>>
+  const checkOut = ({ currency, id, ...who }: Cart, codes: ReadonlyArray<string>, body: object = {}) =>
+    ask("POST", "/checkout", {
+      ...who,
+      body: { cartId: id, paymentMethodId: "test", currency, giftCardCodes: codes, ...body }
+    })
+  /** An order of one thing. */
+  const buy = async (price: number, codes: ReadonlyArray<string>, body: object = {}) =>
+    checkOut(await cartOf(price), codes, body)
+  const buyIn = async (currency: string, price: number, codes: ReadonlyArray<string>) =>
+    checkOut(await cartOf(price, [{}], undefined, undefined, "product", currency), codes)
+
+  const refund = (orderId: string, amount?: number) =>
+    asAdmin("POST", `/orders/${orderId}/refunds`, amount === undefined ? {} : { amount })
+
+  /** The liability as analytics show it: all measures of a currency. */
+  const liability = async (currency: string) => {
+    const names = ["issued", "redeemed", "refunded", "adjusted", "outstanding"]
+    const answer = await asAdmin("POST", "/analytics/query", {
+      measures: names.map((name) => `GiftCardLiability.${name}`),
+      filters: [{ member: "GiftCardLiability.currency", operator: "equals", values: [currency] }]
+    })
+    const row = Object(answer.at("data.rows.0"))
+    return Object.fromEntries(names.map((name) => [name, Number(row[`GiftCardLiability.${name}`] ?? 0)]))
+  }
+
+  return {
+    app,
+    mails,
+    ask,
+    asAdmin,
+    issue,
+    card,
+    balance,
+    cartOf,
+    checkOut,
+    buy,
+    buyIn,
+    refund,
+    liability,
+    run: (task: string) => app.serviceRegistry.enqueue(`gift-cards/${task}`, {}),
+    close: app.close
+  }
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>
+
+/** Waits for what happens in the background. */
+export const waitFor = async (holds: () => boolean | Promise<boolean>) => {
+  for (let n = 0; n < 200; n++) {
+    if (await holds()) return
+    await new Promise((done) => setTimeout(done, 50))
+  }
+  assert.fail("it did not happen within ten seconds")
+}

@@ -1,0 +1,88 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { testCustomerActor, withPermissions } from "stoa/plugin/testing"
+import { openShop, type Shop, waitFor } from "./GiftCardShop.ts"
+
+describe("a gift card that is bought", () => {
+  let shop: Shop
+  beforeAll(async () => {
+    shop = await openShop({ productType: "gift_card", codeFormat: "XXXXXXXX-XXXXXXXX" })
+  })
+  afterAll(() => shop.close())
+
+  const cardsOf = async (orderId: string) => {
+    const found = await shop.app.db.query(
+      `select id, unit, initial_amount::int4 as amount, balance::int4 as balance, recipient_email as email,
+        personal_message as message, purchaser_id as customer from gift_cards where source_order_id = $1
+        order by order_line_id, unit`,
+      [orderId]
+    )
+    return found
+  }
+  const ofCards = (lines: ReadonlyArray<object>, email = "buyer@example.com") =>
+    shop.cartOf(2_500, lines, undefined, email, "gift_card")
+
+  it("is one card for each unit, once, as soon as the order is paid", async () => {
+    const cart = await ofCards([
+      { quantity: 2, metadata: { recipientEmail: "bob@example.com", senderName: "Ann", personalMessage: "Enjoy" } },
+      { quantity: 1 }
+    ])
+    const made = await shop.checkOut(cart, [])
+    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+    const orderId = made.text("data.id")
+    const cards = await cardsOf(orderId)
+    assert.deepStrictEqual(cards.map(({ amount, balance }) => [amount, balance]), Array(3).fill([2_500, 2_500]))
+    assert.deepStrictEqual(cards.map(({ email, message }) => `${email} ${message}`).sort(), [
+      "bob@example.com Enjoy",
+      "bob@example.com Enjoy",
+      "buyer@example.com null"
+    ])
+    for (const status of ["processing", "fulfilled"]) {
+      assert.strictEqual((await shop.asAdmin("PATCH", `/orders/${orderId}/status`, { status })).status, 200)
+    }
+    await shop.refund(orderId, 100)
+    assert.deepStrictEqual(await cardsOf(orderId), cards)
+  })
+
+  it("comes by mail to its receiver at the time that is asked for, and its code is forgotten then", async () => {
+    const cart = await ofCards([
+      { metadata: { recipientEmail: "now@example.com" } },
+      { metadata: { recipientEmail: "later@example.com", deliverAt: new Date(Date.now() + 3_600_000).toISOString() } }
+    ])
+    const made = await shop.checkOut(cart, [])
+    await shop.run("deliver")
+    await waitFor(() => shop.mails.some(({ to }) => to === "now@example.com"))
+    const mail = shop.mails.find(({ to }) => to === "now@example.com")
+    assert.strictEqual(mail?.template, "gift-cards/gift-card-delivery")
+    assert.match(String(mail?.data["displayCode"]), /^[A-Z2-9]{8}-[A-Z2-9]{8}$/)
+    const kept = () =>
+      shop.app.db.query(
+        "select recipient_email as to from gift_cards where code is not null and source_order_id = $1",
+        [
+          made.text("data.id")
+        ]
+      )
+    assert.deepStrictEqual(await kept(), [{ to: "later@example.com" }])
+    shop.app.clock.advance("2 hours")
+    await Promise.all([shop.run("deliver"), shop.run("deliver")])
+    await waitFor(async () => (await kept()).length === 0)
+    await waitFor(() => shop.mails.some(({ to }) => to === "later@example.com"))
+    assert.strictEqual(shop.mails.filter(({ to }) => to === "later@example.com").length, 1)
+    const spent = await shop.buy(2_000, [String(mail?.data["displayCode"])])
+    assert.strictEqual(spent.at("data.tenders.0.amount"), 2_000, JSON.stringify(spent.body))
+  })
+
+  it("belongs to the customer who bought it, and not to a failed checkout", async () => {
+    const buyer = withPermissions(["cart:create", "cart:read", "cart:update", "orders:create"], testCustomerActor)
+    const cart = await shop.cartOf(2_500, [{}], buyer, undefined, "gift_card")
+    const made = await shop.checkOut(cart, [])
+    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+    const mine = await shop.ask("GET", "/me/gift-cards", { as: testCustomerActor })
+    assert.deepStrictEqual([mine.at("data.0.sourceOrderId"), mine.at("meta.pagination.total")], [made.at("data.id"), 1])
+    await shop.checkOut(await ofCards([{}]), [], { paymentMethodId: "test_capture_fail" })
+    const unpaid = await shop.app.db.query(
+      `select (select count(*) from gift_cards where source_order_id = o.id)::int4 as n
+      from orders o where o.amount_captured is null`
+    )
+    assert.deepStrictEqual(unpaid, [{ n: 0 }])
+  })
+})
