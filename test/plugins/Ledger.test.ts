@@ -1,5 +1,5 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import {
   balanceColumns,
   type CurrentActor,
@@ -10,6 +10,7 @@ import {
   table,
   text
 } from "stoa/plugin"
+import { waiting } from "../support/AtOnce.ts"
 import { inDefault, pluginTables, statementsOf, within } from "./PluginTablesLayer.ts"
 
 const points = ledger("purse", { account: table("purses", { ...balanceColumns, owner: text }), floor: 0 })
@@ -42,10 +43,16 @@ tables("a ledger", (it) => {
       assert.deepStrictEqual(yield* db.transaction(post(10, "gift")), yield* post(10, "gift"))
       assert.deepStrictEqual(yield* balance, { balance: 10, available: 10 })
       // The second one waits for the first one's lock with an older snapshot.
-      const both = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-        Effect.all([db.transaction(Effect.tap(work, Effect.sleep("150 millis"))), Effect.delay(work, "50 millis")], {
-          concurrency: "unbounded"
-        })
+      const both = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>) {
+        const [written, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const slow = Effect.tap(work, Effect.andThen(Deferred.succeed(written, undefined), Deferred.await(free)))
+        const first = yield* Effect.forkChild(db.transaction(slow))
+        yield* Deferred.await(written)
+        const second = yield* Effect.forkChild(work)
+        yield* waiting(1)
+        yield* Deferred.succeed(free, undefined)
+        return [yield* Fiber.join(first), yield* Fiber.join(second)] as const
+      })
       const [first, second] = yield* both(post(5, "slow"))
       assert.deepStrictEqual(second, first)
       const [held, again] = yield* both(hold(5, "slow"))

@@ -36,10 +36,10 @@ describe("a gift card that is bought", () => {
       "bob@example.com Enjoy",
       "buyer@example.com null"
     ])
-    for (const status of ["processing", "fulfilled"]) {
+    for (const status of ["confirmed", "processing", "fulfilled"]) {
       assert.strictEqual((await shop.asAdmin("PATCH", `/orders/${orderId}/status`, { status })).status, 200)
     }
-    await shop.refund(orderId, 100)
+    assert.strictEqual((await shop.refund(orderId, 100)).status, 201)
     assert.deepStrictEqual(await cardsOf(orderId), cards)
   })
 
