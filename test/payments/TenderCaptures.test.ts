@@ -3,7 +3,17 @@ import { Effect } from "effect"
 import { refusal } from "../checkout/ScriptedProvider.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin } from "../support/TestApp.ts"
-import { aPurchase, assertReturned, booksOf, card, manualStore, pay, tell, tenderedStore } from "./TenderedShop.ts"
+import {
+  aPurchase,
+  assertReturned,
+  booksOf,
+  card,
+  dyingLate,
+  manualStore,
+  pay,
+  tell,
+  tenderedStore
+} from "./TenderedShop.ts"
 
 const capture = (path: string, amount?: number) =>
   api("POST", `${path}/capture`, { as: asAdmin, body: amount === undefined ? {} : { amount } })
@@ -101,6 +111,20 @@ layer(tenderedStore, { excludeTestServices: true, timeout: "60 seconds" })(
           assert.deepInclude(read.at("data"), { amountCaptured: 10_000, amountDue: 0 }, event)
           assert.deepStrictEqual(booksOf(purchase).giftCard, { captured: 3_000, refunded: 0 }, event)
         }), { discard: true }))
+
+    it.effect("is given back when its capture is refused, also when the process dies after it cancelled the order", () =>
+      Effect.gen(function*() {
+        const purchase = yield* aPurchase({ kind: "asks" })
+        const made = yield* pay(purchase)
+        const payment = card.paymentOf(purchase.token)
+        if (payment === undefined) return assert.fail("no payment")
+        payment.status = "requires_capture"
+        card.obstruct(purchase.token, (operation) => operation === "capture" ? refusal : Effect.void)
+        const death = yield* dyingLate(made.text("data.id"), "undone")
+        yield* tell(made.text("data.id"), payment, "payment_intent.amount_capturable_updated", 7_000)
+        yield* assertReturned(purchase)
+        assert.strictEqual(death.left, 0, "the process died")
+      }))
 
     it.effect("is cancelled, and its gift card free again, when the provider reports that the payment failed", () =>
       Effect.forEach(["payment_intent.payment_failed", "payment_intent.canceled"], (event) =>

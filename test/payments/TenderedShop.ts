@@ -1,8 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Option, Struct } from "effect"
+import { WorkflowEngine } from "effect/workflow"
 import { CurrentActor } from "../../src/domain/access/Actor.ts"
+import { OrderId } from "../../src/domain/ids/Id.ts"
 import { type PaymentAdapter, PaymentDeclined } from "../../src/domain/payments/PaymentAdapter.ts"
 import { signTestEvent } from "../../src/layers/payments/TestProvider.ts"
+import { LateCapture } from "../../src/workflows/checkout/Captures.ts"
 import { AtFaultPoint, type FaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
 import { type ScriptedPayment, scriptedProvider } from "../checkout/ScriptedProvider.ts"
 import { eventually } from "../support/Eventually.ts"
@@ -37,13 +40,15 @@ const giftCards: PaymentAdapter = {
   }
 }
 
-/** The runs that are to die, by the request that began them: at which passing of which boundary. */
+/** The runs that are to die, by the request that began them or by their execution: at which passing of which boundary. */
 const deaths = new Map<string, { readonly at: FaultPoint; left: number }>()
 
 const boundaries = Layer.succeed(AtFaultPoint, (point) =>
   Effect.gen(function*() {
     const actor = yield* Effect.serviceOption(CurrentActor)
-    const death = Option.isSome(actor) ? deaths.get(actor.value.requestId ?? "") : undefined
+    const instance = yield* Effect.serviceOption(WorkflowEngine.WorkflowInstance)
+    const death = (Option.isSome(actor) ? deaths.get(actor.value.requestId ?? "") : undefined) ??
+      (Option.isSome(instance) ? deaths.get(instance.value.executionId) : undefined)
     if (death === undefined || death.at !== point || --death.left !== 0) return
     return yield* Effect.die(new Error("the process died"))
   }))
@@ -105,6 +110,14 @@ export const pay = (
       )
   )
 }
+
+/** The capture of an order after its shopper has confirmed it dies once at this boundary. */
+export const dyingLate = Effect.fnUntraced(function*(orderId: string, at: FaultPoint) {
+  const order = { orderId: OrderId.make(orderId), organizationId: "org_default" }
+  const death = { at, left: 1 }
+  deaths.set(yield* LateCapture.executionId(order), death)
+  return death
+})
 
 /** What the providers have of the two payments. */
 export const booksOf = ({ cardToken, token }: TenderedPurchase) => ({

@@ -198,13 +198,14 @@ const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
   // A run that captured may have died before it delivered. Its provider reports one payment, not the order's.
   const finish = order.tenders.length > 1 ? conclude : deliver
   if (order.amountCaptured !== null) return yield* Effect.as(finish(order), "captured" as const)
-  if (order.status === "cancelled") {
-    // An earlier run may have died before it informed the plugins.
-    yield* tellFailure(orderId)
-    return "nothing-to-capture" as const
-  }
   const asked = yield* askedFor(stored, captureShares(stored.payments, order.grandTotal))
   const undoPayment = voidAll(asked)
+  if (order.status === "cancelled") {
+    // An earlier run may have died before it informed the plugins and voided the payments.
+    yield* tellFailure(orderId)
+    yield* undoPayment
+    return "nothing-to-capture" as const
+  }
   const { captured, refusal } = yield* captureShared(asked, 0)
   if (refusal === undefined) {
     yield* passing("captured")
