@@ -27,6 +27,8 @@ const Sale = Schema.Struct({
   entityId: EntityId,
   warehouseId: WarehouseId,
   quantity: Schema.Int,
+  /** More of the same in a line of its, which the order adds up. */
+  more: Schema.optional(Schema.Int),
   unitPrice: Schema.optional(Amount),
   cash: Amount,
   card: Schema.optional(Amount),
@@ -52,7 +54,7 @@ const register = definePlugin({
           entityId: input.entityId,
           quantity: input.quantity,
           ...(input.unitPrice === undefined ? {} : { isCustomPrice: true, unitPrice: input.unitPrice })
-        }],
+        }, ...(input.more === undefined ? [] : [{ entityId: input.entityId, quantity: input.more }])],
         tenders: [
           ...(input.card === undefined
             ? []
@@ -124,6 +126,11 @@ shop("an order of goods that have left", (it) => {
       assert.deepStrictEqual(grown, [1, 1, 1])
       assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 8, reserved: 0 })
       refused(yield* sell({ ...sale, quantity: 2, cash: 2_000 }), 409, "CONFLICT")
+      refused(yield* sell({ ...sale, cash: 600, card: 400 }), 409, "CONFLICT")
+      const twice = { ...sale, id: "two-lines", more: 2, cash: 3_000 }
+      const [first, again] = [yield* sell(twice), yield* sell(twice)]
+      assert.deepStrictEqual([first.status, again.status], [201, 201], JSON.stringify(again.body))
+      assert.strictEqual(again.at("data.id"), first.at("data.id"))
     }))
 
   it.effect("leaves nothing when what is written beside it fails", () =>

@@ -38,12 +38,22 @@ const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
 
 const totalOf = (tenders: ReadonlyArray<PaidTender>) => tenders.reduce((sum, { amount }) => sum + amount, 0)
 
-/** Units by entity and variant. */
+/** Units by entity and variant: equal lines of a sale are one line of its order. */
 const unitsOf = (
   lines: ReadonlyArray<
     { readonly entityId: string; readonly variantId?: string | null | undefined; readonly quantity: number }
   >
-) => lines.map(({ entityId, quantity, variantId }) => `${entityId}/${variantId ?? ""}/${quantity}`).toSorted().join()
+) => {
+  const units = new Map<string, number>()
+  for (const { entityId, quantity, variantId } of lines) {
+    const sellable = variantId ?? entityId
+    units.set(sellable, (units.get(sellable) ?? 0) + quantity)
+  }
+  return Array.from(units, (one) => one.join("/")).toSorted().join()
+}
+
+const paidBy = (tenders: ReadonlyArray<Pick<PaidTender, "amount" | "method">>) =>
+  tenders.map(({ amount, method }) => `${method}/${amount}`).join()
 
 const path = ["pending", "confirmed", "processing", "fulfilled"] as const
 
@@ -97,7 +107,8 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
     const existing = Effect.fnUntraced(function*(id: OrderId, sold: SoldGoods) {
       const found = (yield* orders.find(id))?.order
       if (found === undefined) return undefined
-      const isSame = unitsOf(found.lineItems) === unitsOf(sold.lineItems) && found.grandTotal === totalOf(sold.tenders)
+      const isSame = unitsOf(found.lineItems) === unitsOf(sold.lineItems) &&
+        paidBy(found.tenders) === paidBy(sold.tenders.filter(({ amount }) => amount > 0))
       return isSame ? found : yield* new ReferenceUsed(sold.reference)
     })
 
