@@ -1,9 +1,8 @@
 import { DateTime, Effect, Redacted, Schema } from "effect"
-import { CurrentActor, InvalidTransition, mailTemplate, type PluginContext, systemActor } from "stoa/plugin"
-import { type Card, cards } from "./GiftCard.ts"
+import { dueTask, mailTemplate, type PluginContext } from "stoa/plugin"
+import { cards } from "./GiftCard.ts"
 import { displayed } from "./GiftCardCode.ts"
 import type { GiftCardSettings } from "./GiftCardOptions.ts"
-import { withDueMails } from "./PurchasesRepo.ts"
 
 const Delivered = Schema.Struct({
   displayCode: Schema.String,
@@ -46,45 +45,37 @@ export const deliveryMail = ({ emailTemplate }: GiftCardSettings) =>
   })
 
 /**
- * Sends the mails that are due, of all organizations; how many. A mail is enqueued in the transaction in which its card
- * forgets the code, so each is sent once and no code stays. Without mail in the deployment the codes wait.
+ * Sends the mails that are due. A mail is enqueued in the transaction in which its card forgets the code, so each is sent
+ * once and no code stays. Without mail in the deployment the codes wait.
  */
-export const deliverDue = Effect.fn("Deliveries.deliver")(function*(
-  { db, services }: PluginContext,
+export const deliveries = (
+  host: PluginContext,
   { codeFormat }: GiftCardSettings,
   template: ReturnType<typeof deliveryMail>
-) {
-  if (!services.mail.isOn) return 0
-
-  const deliver = Effect.fnUntraced(function*({ id, recipientEmail, ...card }: Card) {
-    const code = yield* db.table(cards).secret(id, "code")
-    const deliveredAt = DateTime.toDateUtc(yield* DateTime.now)
-    yield* db.table(cards).update(id, { code: null, deliveredAt }, { deliveredAt: null })
-    if (code === null || recipientEmail === null) return
-    const { currency, expiresAt, initialAmount, personalMessage, senderName } = card
-    const data = {
-      displayCode: displayed(Redacted.value(code), codeFormat),
-      amount: initialAmount,
-      currency,
-      senderName,
-      personalMessage,
-      expiresAt: expiresAt?.toISOString().slice(0, 10) ?? null
-    }
-    yield* services.mail.send(template, { to: recipientEmail, data, key: id })
-  }, db.transaction)
-
-  const ofOrganization = Effect.fnUntraced(function*(now: Date) {
-    const where = { deliveredAt: null, recipientEmail: { not: null }, deliverAt: { lte: now } }
-    const due = yield* db.table(cards).list(where, { order: ["deliverAt"], limit: 500 })
-    // Another run may have sent one meanwhile.
-    yield* Effect.forEach(due, (card) => Effect.catchIf(deliver(card), Schema.is(InvalidTransition), () => Effect.void))
-    return due.length
+) =>
+  dueTask(host, {
+    slug: "gift-cards/deliver",
+    schedule: "* * * * *",
+    of: cards,
+    where: (now) => ({
+      deliveredAt: null,
+      recipientEmail: { not: null },
+      deliverAt: { lte: now },
+      ...(host.services.mail.isOn ? {} : { id: { in: [] } })
+    }),
+    each: Effect.fnUntraced(function*({ id, recipientEmail, ...card }, { db, services }) {
+      const code = yield* db.table(cards).secret(id, "code")
+      yield* db.table(cards).update(id, { code: null, deliveredAt: yield* DateTime.nowAsDate })
+      if (code === null || recipientEmail === null) return
+      const { currency, expiresAt, initialAmount, personalMessage, senderName } = card
+      const data = {
+        displayCode: displayed(Redacted.value(code), codeFormat),
+        amount: initialAmount,
+        currency,
+        senderName,
+        personalMessage,
+        expiresAt: expiresAt?.toISOString().slice(0, 10) ?? null
+      }
+      yield* services.mail.send(template, { to: recipientEmail, data, key: id })
+    })
   })
-
-  const now = DateTime.toDateUtc(yield* DateTime.now)
-  const counts = yield* Effect.forEach(
-    yield* withDueMails(db, now),
-    (organization) => Effect.provideService(ofOrganization(now), CurrentActor, systemActor(organization))
-  )
-  return counts.reduce((sum, count) => sum + count, 0)
-})

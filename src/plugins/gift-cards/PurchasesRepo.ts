@@ -52,15 +52,3 @@ export const orderAddress = Effect.fn("Purchases.address")(
   },
   Effect.orDie
 )
-
-const organizations = rowsOf(Schema.Struct({ organization_id: Schema.String }))
-
-/** Organizations that have mails to send. */
-export const withDueMails = Effect.fn("Deliveries.due")(
-  function*({ sql }: PluginDatabase["Service"], now: Date) {
-    const rows = yield* organizations(sql)`select distinct organization_id from gift_cards
-      where delivered_at is null and code is not null and deliver_at <= ${now}`
-    return rows.map(({ organization_id }) => organization_id)
-  },
-  Effect.orDie
-)

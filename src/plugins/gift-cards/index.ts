@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import { type AnalyticsModel, defineTask, pluginWith } from "stoa/plugin"
-import { deliverDue, deliveryMail } from "./Delivery.ts"
+import { deliveries, deliveryMail } from "./Delivery.ts"
 import { money } from "./GiftCard.ts"
 import { GiftCardOptions, GiftCardSettings } from "./GiftCardOptions.ts"
 import { giftCardPayments } from "./GiftCardPayments.ts"
@@ -56,11 +56,7 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
         schedule: "*/5 * * * *",
         handler: () => Effect.map(money.releaseDue(host.db), (released) => ({ output: { released } }))
       }),
-      defineTask({
-        slug: "gift-cards/deliver",
-        schedule: "* * * * *",
-        handler: () => Effect.map(deliverDue(host, settings, mail), (delivered) => ({ output: { delivered } }))
-      })
+      deliveries(host, settings, mail)
     ],
     analyticsModels: () => [liability]
   }

@@ -71,6 +71,17 @@ describe("a gift card that is bought", () => {
     assert.strictEqual(spent.at("data.tenders.0.amount"), 2_000, JSON.stringify(spent.body))
   })
 
+  it("is sent although the code of a card before it cannot be read", async () => {
+    const issue = (recipientEmail: string) =>
+      shop.asAdmin("POST", "/gift-cards", { amount: 500, currency: "USD", recipientEmail })
+    await issue("broken@example.com")
+    await shop.app.db.query("update gift_cards set code = 'lost:key' where recipient_email = 'broken@example.com'")
+    await issue("behind@example.com")
+    await shop.run("deliver")
+    await waitFor(() => shop.mails.some(({ to }) => to === "behind@example.com"))
+    assert.isFalse(shop.mails.some(({ to }) => to === "broken@example.com"))
+  })
+
   it("belongs to the customer who bought it, and not to a failed checkout", async () => {
     const buyer = withPermissions(["cart:create", "cart:read", "cart:update", "orders:create"], testCustomerActor)
     const cart = await shop.cartOf(2_500, [{}], buyer, undefined, "gift_card")
