@@ -21,6 +21,7 @@ import { checkPlugins } from "../plugins/kit/install/PluginCheck.ts"
 import { migratePlugins } from "../plugins/kit/install/PluginTables.ts"
 import { clusterLayer } from "./Cluster.ts"
 import { ClusterRetention } from "./cluster/ClusterRetention.ts"
+import { processLockLayer } from "./cluster/ProcessLock.ts"
 import { AppConfig, type AppSettings, importExportLimits, storeSettingsLayer } from "./config/AppConfig.ts"
 import { isDevelopmentOnNetwork } from "./config/NetworkConfig.ts"
 import { databaseLayer, lookupLayer, sqlLayer } from "./Database.ts"
@@ -36,7 +37,7 @@ import { actors, services } from "./modules/Modules.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionTasks } from "./RetentionTasks.ts"
 import { waitingFor } from "./RunMain.ts"
-import { scheduledJobsLayer } from "./ScheduledJobs.ts"
+import { checkoutTakeoverLayer, scheduledJobsLayer } from "./ScheduledJobs.ts"
 import { operatorServerLayer, serverLayer } from "./Server.ts"
 import { serviceRegistryLayer } from "./ServiceRegistry.ts"
 import { Statistics } from "./Statistics.ts"
@@ -110,7 +111,7 @@ const servicesOver = (settings: AppSettings) =>
   Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, relayLag, poolProbe, retentionTasks).pipe(
     Layer.provide(ClusterRetention.layer),
     Layer.provideMerge(services),
-    Layer.provideMerge(clusterLayer),
+    Layer.provideMerge(Layer.mergeAll(clusterLayer, processLockLayer, faultPointLayer)),
     Layer.provideMerge(deploymentLayer(settings)),
     Layer.provideMerge(databaseApp(settings))
   )
@@ -118,8 +119,9 @@ const servicesOver = (settings: AppSettings) =>
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) => Layer.unwrap(Effect.map(withKeptSecrets(settings), servicesOver))
 
-const runner = Layer.merge(
-  Layer.provide(actors, faultPointLayer),
+const runner = Layer.mergeAll(
+  actors,
+  checkoutTakeoverLayer,
   Layer.provide(scheduledJobsLayer, Statistics.layer)
 )
 

@@ -1,5 +1,5 @@
 import { Config, Effect, Layer, Option } from "effect"
-import { AtFaultPoint } from "../workflows/checkout/Checkouts.ts"
+import { AtFaultPoint } from "../workflows/checkout/CheckoutWorkflow.ts"
 import { AppConfig } from "./config/AppConfig.ts"
 
 /**

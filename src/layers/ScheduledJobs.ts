@@ -1,9 +1,10 @@
-import { Effect, Schedule } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationRepo.ts"
 import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
+import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
 import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
@@ -55,3 +56,11 @@ const scheduledJobs = Effect.gen(function*() {
 })
 
 export const scheduledJobsLayer = Singleton.make("scheduled jobs", scheduledJobs)
+
+/** Every process looks for the checkouts of dead ones: the one that runs the scheduled jobs may be the one that died. */
+export const checkoutTakeoverLayer = Layer.effectDiscard(
+  Effect.flatMap(
+    Checkouts,
+    ({ takeOver }) => Effect.forkScoped(everySafely("abandoned checkouts", "1 second")(takeOver))
+  )
+)

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
+import { CheckoutRunRepo, type RunLost, type RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
 import {
   CreateOrderRepo,
   createOrderRepoLayer,
@@ -13,7 +14,7 @@ import type { CheckoutFailed } from "../../src/domain/errors/ApiErrors.ts"
 import { type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
 import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
-import { claimCart } from "../../src/workflows/checkout/Checkout.ts"
+import { claimCart } from "../../src/workflows/checkout/CheckoutCart.ts"
 import { atOnce } from "../support/AtOnce.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -24,7 +25,8 @@ const repos = Layer.mergeAll(
   createOrderRepoLayer,
   basketRepoLayer,
   undoCreateOrderRepoLayer,
-  CartRepo.layer
+  CartRepo.layer,
+  CheckoutRunRepo.layer
 ).pipe(Layer.provideMerge(TestDatabase))
 
 type Pending = Effect.Success<ReturnType<typeof aPendingOrder>>
@@ -100,8 +102,8 @@ layer(repos, { excludeTestServices: true })("creating an order", (it) => {
       yield* create(newOrder)
       const order = { ...newOrder.order, organizationId: "org_elsewhere" }
       const elsewhere = (yield* CreateOrderRepo).create({ ...newOrder, order })
-      const outcome = yield* Effect.provideService(elsewhere, CurrentActor, systemActor("org_elsewhere"))
-      assert.strictEqual(outcome, "reservation-expired")
+      const outcome = yield* Effect.provideService(Effect.flip(elsewhere), CurrentActor, systemActor("org_elsewhere"))
+      assert.strictEqual(outcome._tag, "RunLost")
       assert.strictEqual(yield* create(newOrder), "exists")
     }))
 
@@ -137,7 +139,7 @@ layer(repos, { excludeTestServices: true })("creating an order", (it) => {
       const [old, young] = [yield* aPendingOrder(promotions, customerId), yield* aPendingOrder(promotions, customerId)]
       yield* create(old)
       yield* sql`update orders set status = 'cancelled' where id = ${old.order.id}::uuid`
-      yield* atOnce<unknown, CheckoutFailed, CreateOrderRepo | UndoCreateOrder>(
+      yield* atOnce<unknown, CheckoutFailed | RunLost, CreateOrderRepo | UndoCreateOrder>(
         (sql) => sql`select 1 from promotion_buyer_usages where buyer = ${`customer:${customerId}`} for update`,
         [undo(old), create(young)]
       )
@@ -178,7 +180,7 @@ layer(repos, { excludeTestServices: true })("settling and undoing an order", (it
         yield* sql`update orders set ${sql.literal(set)} where id = ${order.id}::uuid`
         yield* Effect.all([undo(newOrder), undo(newOrder)], { concurrency: 2 })
         yield* undo(newOrder)
-        yield* inStore((yield* BasketRepo).release(cartId, order.id))
+        yield* inStore((yield* BasketRepo).release(cartId, { checkoutId: order.id, owner: newOrder.owner }))
         const rows = yield* sql`select c.status as cart, p.used_count as used, u.used_count as by_customer,
             (select count(*)::int4 from promotion_usages where promotion_id = p.id) as usages
           from carts c, promotions p join promotion_buyer_usages u on u.promotion_id = p.id
@@ -189,10 +191,15 @@ layer(repos, { excludeTestServices: true })("settling and undoing an order", (it
 })
 
 layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
-  it.effect("claims it for both of two runs of one checkout at once", () =>
+  it.effect("claims it for one of two runs of one checkout at once", () =>
     Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
       const { cartId, order } = yield* aPendingOrder()
+      yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
+      yield* sql`delete from checkout_runs where id = ${order.id}::uuid`
       const run = inStore(claimCart({
+        owner: newId<RunToken>(),
+        process: 1,
         checkoutId: order.id,
         actor: systemActor("org_default"),
         customerId: null,
@@ -201,8 +208,12 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
         requestHash: "",
         idempotencyKey: null
       }))
-      const claims = yield* atOnce((sql) => sql`select 1 from carts where id = ${cartId}::uuid for update`, [run, run])
-      assert.deepStrictEqual(claims.map(({ claimed }) => claimed), [true, true])
+      const claims = yield* atOnce(
+        (sql) => sql`select 1 from carts where id = ${cartId}::uuid for update`,
+        [Effect.result(run), Effect.result(run)]
+      )
+      const outcomes = claims.map((claim) => Result.isSuccess(claim) ? claim.success.claimed : claim.failure._tag)
+      assert.sameDeepMembers(outcomes, [true, "StillRunning"])
     }))
 
   it.effect("does not claim it without the line that is added in that very moment", () =>
@@ -211,11 +222,14 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
       const [baskets, carts] = [yield* BasketRepo, yield* CartRepo]
       const { cartId, order } = yield* aPendingOrder()
       yield* sql`update carts set status = 'active', checkout_id = null where id = ${cartId}::uuid`
+      yield* sql`delete from checkout_runs where id = ${order.id}::uuid`
       const found = yield* inStore(carts.find(cartId))
       const [line] = found?.lines ?? []
       if (found === undefined || line === undefined) return assert.fail("The cart is not there.")
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
-      const claim = inStore(baskets.claim(cartId, order.id, visitor, "USD"))
+      const claim = inStore(
+        baskets.claim(cartId, order.id, visitor, "USD", { owner: newId(), process: 1, payload: "{}" })
+      )
       const [, claimed] = yield* atOnce<unknown, never, never>(
         () => sql`select 1 from carts where id = ${cartId}::uuid for update`,
         [inStore(carts.addLine(found, { ...line, id: newId(), entityId: newId() })), claim]

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
 import { chosenLine } from "../../src/domain/carts/Line.ts"
+import type { RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
 import { pendingOrder, type PricedCart } from "../../src/domain/checkout/PricedCart.ts"
 import {
   type CartId,
@@ -41,6 +42,15 @@ export const aPricedCart = (
 
 let numbers = 0
 
+/** A run of a checkout that a living process has. */
+export const aRun = Effect.fnUntraced(function*(checkoutId: OrderId, organizationId = "org_default") {
+  const sql = yield* SqlClient.SqlClient
+  const owner = newId<RunToken>()
+  yield* sql`insert into checkout_runs (id, organization_id, owner, process, payload)
+    values (${checkoutId}::uuid, ${organizationId}, ${owner}::uuid, 1, '{}')`
+  return { checkoutId, owner }
+})
+
 /** A cart with one line that a checkout has claimed, with stock held for it, and the order to create from it. */
 export const aPendingOrder = Effect.fnUntraced(
   function*(promotions: PricedCart["promotions"] = [], customerId: CustomerId | null = null) {
@@ -53,6 +63,7 @@ export const aPendingOrder = Effect.fnUntraced(
     values (${newId()}::uuid, 'org_default', ${cartId}::uuid, ${entityId}::uuid, 1, 1000, 'USD')`
     yield* sql`insert into holds (organization_id, holder, expires_at)
     values ('org_default', ${checkoutId}, now() + interval '1 hour')`
+    const { owner } = yield* aRun(checkoutId)
     const pricedCart = aPricedCart(entityId, promotions, customerId)
     const order = pendingOrder(pricedCart, {}, {
       id: checkoutId,
@@ -64,6 +75,6 @@ export const aPendingOrder = Effect.fnUntraced(
       placedAt: new Date(),
       metadata: {}
     })
-    return { order, pricedCart, cartId, idempotencyKey: null, provider: "test", payments: [] }
+    return { order, pricedCart, cartId, owner, idempotencyKey: null, provider: "test", payments: [] }
   }
 )

@@ -22,7 +22,7 @@ const tapped = Layer.unwrap(Effect.gen(function*() {
  * or a grant of requests; and the frames of transactions.
  */
 const beside =
-  /cluster_|pg_locks|advisory|^(begin|commit|savepoint|release)|pg_stat_user|order_counters|rate_limit_counters|from holds where state = 'held' and expires_at/i
+  /cluster_|pg_locks|advisory|^(begin|commit|savepoint|release)|pg_stat_user|order_counters|rate_limit_counters|process_lock|from checkout_runs where started_at|from holds where state = 'held' and expires_at/i
 
 /** The relay of the change log, which emits a change after it was made, asks first and works in a transaction then. */
 const ofRelay = /from outbox_events where position is null|outbox_cursors/

@@ -41,7 +41,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       yield* aYoungStore
       const carts = yield* CartRepo
       const { claim } = yield* BasketRepo
-      const { create, settle } = yield* CreateOrderRepo
+      const { create, settleCheckout } = yield* CreateOrderRepo
       const newOrder = yield* aPendingOrder()
       const { id } = newOrder.order
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
@@ -56,14 +56,16 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       const shared = [
         plansOf(inStore(carts.offer(newOrder.cartId, newId(), null))),
         plansOf(inStore(carts.addLine(state, priced))),
-        plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD"))),
+        plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD", null))),
         plansOf(inStore(create(newOrder))),
-        plansOf(inStore(settle(id, "pi", { total: 1000, parts: [] })))
+        plansOf(
+          inStore(settleCheckout({ checkoutId: id, owner: newOrder.owner }, true, "pi", { total: 1000, parts: [] }))
+        )
       ]
       for (const plans of shared) {
         const [plan = ""] = yield* plans
         assert.notEqual(plan, "")
-        assert.notMatch(plan, /Seq Scan on (carts|cart_lines|holds|orders)/)
+        assert.notMatch(plan, /Seq Scan on (carts|cart_lines|holds|orders|checkout_runs)/)
       }
     }))
 })

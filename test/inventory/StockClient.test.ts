@@ -1,10 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Clock, Context, Effect, Exit, Fiber } from "effect"
+import { Clock, Context, Effect, Exit, Fiber } from "effect"
 import { ClusterSchema, EntityId } from "effect/cluster"
 import { TestClock } from "effect/testing"
 import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
-import { newId, type OrderId } from "../../src/domain/ids/Id.ts"
-import { StoreSettings } from "../../src/domain/settings/StoreSettings.ts"
 import {
   HoldGone,
   type ReserveCall,
@@ -12,9 +10,7 @@ import {
   StockClient,
   StockEntity
 } from "../../src/entities/StockEntity.ts"
-import { reserveOrLeave } from "../../src/workflows/checkout/Checkout.ts"
-import { CheckoutWorkflow } from "../../src/workflows/checkout/Checkouts.ts"
-import { aPricedCart } from "../checkout/NewOrder.ts"
+import { CheckoutWorkflow } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 
 const wish = { holder: "checkout 1", lines: [], ttlSeconds: 900, pricing: "{}" }
 const yes = Effect.succeed({ _tag: "Reserved", pricing: "{}", fresh: true } as const)
@@ -86,15 +82,6 @@ describe("reserving at the stock entity", () => {
       const exit = yield* overTime(Effect.flip(Effect.provide(reserving, outOfReach)))
       assert.isTrue(Exit.isSuccess(exit) && exit.value._tag === "ProcessStopping")
       assert.isAtMost(yield* Clock.currentTimeMillis, 500)
-    }))
-
-  it.effect("leaves a checkout to another process as soon as this one stops", () =>
-    Effect.gen(function*() {
-      const checkout = inStore(reserveOrLeave(newId<OrderId>(), aPricedCart()))
-      const exit = yield* overTime(Effect.provide(checkout, [outOfReach, StoreSettings.layerOf({})]))
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-      const annotations = Exit.isFailure(exit) ? Cause.annotations(exit.cause) : Context.empty()
-      assert.isTrue(Context.getOrUndefined(annotations, ClusterSchema.Abandon))
     }))
 
   it("shares no shard with the checkouts that wait for it", () => {

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { faultPoints, tenderFaultPoints } from "../../src/workflows/checkout/Checkouts.ts"
+import { faultPoints, tenderFaultPoints } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { assertTakenBack, checkoutFailed } from "../checkout/CheckoutFixtures.ts"
 import { type Obstacle, type PaymentOperation, refusal, silence } from "../checkout/ScriptedProvider.ts"
 import { audit } from "../support/Audit.ts"

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
-import type { FaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
+import type { FaultPoint } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"

@@ -8,7 +8,7 @@ import {
   faultPoints,
   tenderFaultPoints,
   undoFaultPoints
-} from "../../src/workflows/checkout/Checkouts.ts"
+} from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { audit, auditPayments, cartOf, onDatabase, soldOf } from "../support/Audit.ts"
 import { emulatedService, type PaymentEmulator, startEmulator } from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"

@@ -36,14 +36,14 @@ it.live(
         receiver.spans.some((span) => span.traceId === traceId && span.service === service && span.json.includes(fits))
       yield* Effect.promise(() =>
         waitFor("both halves of the trace", async () =>
-          sent("edge", "/api/checkout") && sent("runner", "Checkout.purchase") || undefined)
+          sent("edge", "/api/checkout") && sent("runner", "StockEntity") || undefined)
       )
       // A span is sent when it ends, so the one above comes after those below it.
       const above = () => {
         const spans = receiver.spans.filter((span) =>
           span.traceId === traceId
         )
-        const work = spans.find(({ name }) => name === "Checkout.purchase")
+        const work = spans.find(({ service }) => service === "runner")
         return spans.find(({ spanId }) => spanId === work?.parentSpanId)
       }
       const found = yield* Effect.promise(() =>

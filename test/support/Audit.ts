@@ -91,10 +91,11 @@ const holds = (findings: ReadonlyArray<Finding>) =>
 /** Asserts what must hold at any moment. */
 export const auditAlways = (url: string) => Effect.map(onDatabase(url, always), holds)
 
-/** Checkouts that have not ended: what is claimed, or lies unprocessed in the mailbox of a checkout. */
+/** Checkouts that have not ended: what is claimed, has a run, or lies unprocessed in the mailbox of a checkout. */
 const underWay = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<{ open: number }>`select (select count(*) from carts where status = 'checking_out')::int4
+      + (select count(*) from checkout_runs)::int4
       + (select count(*) from cluster_messages where not processed and entity_type = 'Workflow/Checkout'
         and tag = 'run')::int4 as open`,
     ([row]) => row?.open ?? 0

@@ -1,6 +1,6 @@
 import { DateTime, Effect, Fiber, Layer, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import type { FaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
+import type { FaultPoint } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { freePort } from "./FreePort.ts"
 import { madeProgram, sourceProgram, stoaProgram } from "./MadeProgram.ts"
 import { callOf, insisting } from "./ServiceCalls.ts"

@@ -4,12 +4,13 @@ import { SqlClient } from "effect/sql"
 import { systemActor } from "../../src/domain/access/Actor.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
-import { createOrderStatement } from "../../src/domain/checkout/CheckoutStatements.ts"
+import type { RunToken } from "../../src/domain/checkout/CheckoutRunRepo.ts"
 import {
   CreateOrderRepo,
   createOrderRepoLayer,
   undoCreateOrderRepoLayer
 } from "../../src/domain/checkout/CreateOrderRepo.ts"
+import { createOrderStatement } from "../../src/domain/checkout/CreateOrderStatements.ts"
 import { OrderEditRepo, orderEditRepoLayer, orderUpdated } from "../../src/domain/checkout/OrderEditRepo.ts"
 import { IdempotencyKeys } from "../../src/domain/idempotency/IdempotencyKeys.ts"
 import { keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"
@@ -17,7 +18,7 @@ import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRe
 import { type CartId, type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
-import { aPendingOrder } from "../checkout/NewOrder.ts"
+import { aPendingOrder, aRun } from "../checkout/NewOrder.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { asAnother, asOwner, giveAway, insert, openAnother, whileLocked } from "./AnotherTenant.ts"
@@ -70,6 +71,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       const [own, made] = [yield* aPendingOrder(), yield* aPendingOrder()]
       const theirs = { ...made, order: { ...made.order, organizationId: "org_another" } }
       yield* giveAway("carts", "id", theirs.cartId)
+      yield* giveAway("checkout_runs", "id", theirs.order.id)
       yield* sql`update holds set organization_id = 'org_another' where holder = ${theirs.order.id}`
       yield* Effect.all([hold("org_another", own.order.id), hold("org_default", theirs.order.id)])
       const connection = yield* sql.reserve
@@ -94,7 +96,10 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       yield* openAnother
       const newOrder = yield* aPendingOrder()
       const { id } = yield* buildOrder({ organizationId: "org_another" })
-      const create = CreateOrderRepo.use((repo) => repo.create({ ...newOrder, order: { ...newOrder.order, id } }))
+      const { owner } = yield* aRun(id)
+      const create = CreateOrderRepo.use((repo) =>
+        repo.create({ ...newOrder, owner, order: { ...newOrder.order, id } })
+      )
       assert.strictEqual(yield* asOwner(create), "reservation-expired")
     }))
 
@@ -128,7 +133,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
     Effect.gen(function*() {
       yield* openAnother
       const [{ claim, release }, { ofCart }] = [yield* BasketRepo, yield* BasketRepo]
-      const { cartId, order } = yield* aPendingOrder()
+      const { cartId, order, owner } = yield* aPendingOrder()
       const visitor = (organization: string) => ({
         actor: systemActor(organization),
         customerId: null,
@@ -136,13 +141,13 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       })
       const refused = Effect.all([
         ofCart(cartId),
-        claim(cartId, order.id, visitor("org_another"), "USD"),
-        release(cartId, order.id)
+        claim(cartId, order.id, visitor("org_another"), "USD", null),
+        release(cartId, { checkoutId: order.id, owner })
       ])
       const answers = yield* whileLocked("org_default", asAnother(refused))
       assert.deepStrictEqual(answers, [undefined, undefined, undefined])
       assert.strictEqual((yield* asOwner(CartRepo.use((repo) => repo.find(cartId))))?.cart.status, "checking_out")
-      assert.isTrue((yield* asOwner(claim(cartId, order.id, visitor("org_default"), "USD")))?.ours)
+      assert.isTrue((yield* asOwner(claim(cartId, order.id, visitor("org_default"), "USD", null)))?.ours)
     }))
 
   it.effect("repositories of the checkout claim a cart without the goods and orders of another tenant under the same ids", () =>
@@ -156,12 +161,19 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       const line = { quantity: 1, unit_price_snapshot: 1000, currency: "USD" }
       yield* insert("cart_lines", { id: newId(), cart_id: cart, entity_id: entity, ...line })
       const { claim } = yield* BasketRepo
+      const aNewRun = { owner: newId<RunToken>(), process: 1, payload: "{}" }
       const claimed = (organization: string) =>
         Effect.map(
-          claim(cart, checkout.id, { actor: systemActor(organization), customerId: null, secretHash: "hash" }, "USD"),
+          claim(
+            cart,
+            checkout.id,
+            { actor: systemActor(organization), customerId: null, secretHash: "hash" },
+            "USD",
+            aNewRun
+          ),
           (found) => [found?.claimed, found?.ordered, found?.lines[0]?.available]
         )
-      assert.deepStrictEqual(yield* asOwner(claimed("org_default")), [true, true, true])
+      assert.deepStrictEqual(yield* asOwner(claimed("org_default")), [false, true, true])
       yield* giveAway("carts", "id", cart)
       assert.deepStrictEqual(yield* asAnother(claimed("org_another")), [true, false, false])
     }))

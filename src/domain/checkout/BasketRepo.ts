@@ -4,17 +4,11 @@ import { currentOrganization, holds, servesGuests } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
-import { type CartId, CustomerId } from "../ids/Id.ts"
+import { type CartId, CustomerId, type OrderId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { decoding } from "../records/Rows.ts"
-import {
-  basket,
-  catalogOf,
-  type Claim,
-  type ClaimedCart,
-  claimStatement,
-  sellableSnapshot
-} from "./CheckoutStatements.ts"
+import type { RunOwner } from "./CheckoutRunRepo.ts"
+import { basket, catalogOf, type Claim, type ClaimedCart, claimStatement, sellableSnapshot } from "./ClaimStatements.ts"
 import { ClaimedLine } from "./PricedCart.ts"
 
 /** Catalog data of a requested line. */
@@ -52,14 +46,21 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
     })
 
     /**
-     * Claims an active cart and reads it for pricing, in one statement for all waiting checkouts. Repeating it for the
-     * same checkout finds the claim again. Undefined when the organization has no such cart.
+     * Claims an active cart with a run of its checkout, or one that a recorded run has claimed (`run` is null), and
+     * reads it for pricing; one statement for all waiting checkouts. Undefined when the organization has no such cart.
      */
     const claim = Effect.fn("BasketRepo.claim")(
-      function*(cartId: CartId, checkoutId: string, { actor, customerId, secretHash }: CartVisitor, currency: string) {
+      function*(
+        cartId: CartId,
+        checkoutId: OrderId,
+        { actor, customerId, secretHash }: CartVisitor,
+        currency: string,
+        run: Claim["run"]
+      ) {
         const claimed = yield* claiming({
           cart: cartId,
           checkout: checkoutId,
+          run,
           organization: actor.organizationId,
           customer: customerId,
           secret: secretHash,
@@ -72,10 +73,12 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       Effect.orDie
     )
 
-    /** Releases the cart if this checkout holds it (contract §3.2). */
-    const release = Effect.fn("BasketRepo.release")(function*(cartId: CartId, checkoutId: string) {
+    /** The last step of a checkout that failed: releases the cart if this checkout holds it and ends the run (contract §3.2). */
+    const release = Effect.fn("BasketRepo.release")(function*(cartId: CartId, { checkoutId, owner }: RunOwner) {
       const organization = yield* currentOrganization
-      yield* sql`update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
+      yield* sql`with ended as (delete from checkout_runs
+          where id = ${checkoutId}::uuid and organization_id = ${organization} and owner = ${owner}::uuid)
+        update carts set status = 'active', checkout_id = null, version = version + 1, updated_at = now()
         where id = ${cartId}::uuid and organization_id = ${organization} and checkout_id = ${checkoutId}::uuid
           and status = 'checking_out'`
     }, Effect.orDie)

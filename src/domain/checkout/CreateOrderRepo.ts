@@ -15,8 +15,9 @@ import { UndoCreateOrder } from "../orders/OrderStatus.ts"
 import type { CapturedPart } from "../orders/Tender.ts"
 import { usageReturned } from "../promotions/UsageStatements.ts"
 import { refusedBy } from "../records/Constraints.ts"
+import { RunLost, type RunOwner } from "./CheckoutRunRepo.ts"
 import {
-  type CreatedOrderRow,
+  type CheckoutOrderRow,
   createManualOrderStatement,
   createOrderStatement,
   type NewManualOrder,
@@ -27,10 +28,18 @@ import {
   type Settlement,
   settleStatement,
   toSettled
-} from "./CheckoutStatements.ts"
+} from "./CreateOrderStatements.ts"
 
 /** `exists`: an earlier run created the order. `reservation-expired`: nothing was created. */
 export type CreateOrderResult = "created" | "exists" | "reservation-expired"
+
+type Creation = CreateOrderResult | "lost"
+
+/** What was captured in total and, of several payments, by each; minor units. */
+interface Captured {
+  readonly total: number
+  readonly parts: ReadonlyArray<CapturedPart>
+}
 
 const limitReached = () => CheckoutFailed.of("A promotion code has reached its usage limit.")
 
@@ -72,6 +81,56 @@ const orDieAlone = <Row>(rows: Effect.Effect<ReadonlyArray<Row> | undefined, Sql
       found === undefined ? Effect.die(new Error("An order projection of a plugin failed.")) : Effect.succeed(found)
   )
 
+const makeSettling = Effect.fnUntraced(function*(
+  sql: SqlClient.SqlClient,
+  projections: OrderProjections["Service"]
+) {
+  const settleAll = settleWith(sql, projections)
+  const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined } | "lost">({
+    name: "checkout.settle",
+    together: (settlements) =>
+      Effect.map(settleAll(settlements, "skip locked"), (rows) => {
+        const results = new Map((rows ?? []).map((row) => [row.n, { settled: toSettled(row) }]))
+        return settlements.map((_, n) => results.get(n))
+      }),
+    alone: (one) =>
+      Effect.map(
+        orDieAlone(settleAll([one], "")),
+        ([row]) => row === undefined && one.run !== undefined ? "lost" : { settled: row && toSettled(row) }
+      )
+  })
+
+  const settleBy = Effect.fnUntraced(function*(
+    id: OrderId,
+    intent: string,
+    { parts, total }: Captured,
+    run?: Settlement["run"]
+  ) {
+    const actor = yield* CurrentActor
+    const organization = actor.organizationId
+    return yield* settling({ id, organization, intent, captured: total, parts, actor, ...(run && { run }) })
+  }, Effect.orDie)
+
+  /**
+   * Records the payment `intent` and the captured amount (minor units) once, with the parts that several payments took
+   * of it, and returns the order's fields. Undefined when the order was cancelled meanwhile: the caller must then undo
+   * the payments.
+   */
+  const settle = Effect.fn("CreateOrderRepo.settle")((id: OrderId, intent: string, captured: Captured) =>
+    Effect.map(settleBy(id, intent, captured), (outcome) => outcome === "lost" ? undefined : outcome.settled)
+  )
+
+  /** The same for the run of a checkout, which `ends` with it or has more to do. Fails if another run took it over. */
+  const settleCheckout = Effect.fn("CreateOrderRepo.settleCheckout")(
+    function*({ checkoutId, owner }: RunOwner, ends: boolean, intent: string, captured: Captured) {
+      const outcome = yield* settleBy(checkoutId, intent, captured, { owner, ends })
+      return outcome === "lost" ? yield* new RunLost() : outcome.settled
+    }
+  )
+
+  return { settle, settleCheckout }
+})
+
 /**
  * Creates orders and settles their payments. It writes tables of several modules, because an order must change together
  * with its stock, promotion usage, cart and event.
@@ -80,10 +139,13 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const projections = yield* orderProjections
-    const settleAll = settleWith(sql, projections)
 
-    const outcomeOf = (row: CreatedOrderRow | undefined) =>
-      row?.created === true ? "created" as const : row?.existed === true ? "exists" as const : undefined
+    const outcomeOf = (row: CheckoutOrderRow | undefined) =>
+      row?.created === true
+        ? "created" as const
+        : row?.owned === true && row.existed
+        ? "exists" as const
+        : undefined
 
     const created = (creations: ReadonlyArray<OrderCreation>, locking: Locking) =>
       projections.created(creations.map(({ newOrder }) => newOrder.order)).pipe(
@@ -91,7 +153,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
         unlessProjectionFails
       )
 
-    const creating = yield* GroupCommit.make<OrderCreation, CreateOrderResult>({
+    const creating = yield* GroupCommit.make<OrderCreation, Creation>({
       name: "checkout.create",
       together: (creations) =>
         Effect.map(created(creations, "skip locked"), (rows) => {
@@ -102,6 +164,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
         const [row] = yield* orDieAlone(created([one], ""))
         const outcome = outcomeOf(row)
         if (outcome !== undefined) return outcome
+        if (row?.owned !== true) return "lost"
         // A concurrent run may have created the order after this statement's snapshot. Reporting an expired reservation
         // would void a paid order, so look again.
         const { order } = one.newOrder
@@ -111,10 +174,14 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
       })
     })
 
-    /** Creates an order; fails when a promotion has reached its limit, which a table constraint checks. */
+    /**
+     * Creates an order. Fails when a promotion has reached its limit, which a table constraint checks, and when another
+     * run took the checkout over.
+     */
     const create = Effect.fn("CreateOrderRepo.create")(
       function*(newOrder: NewOrder) {
-        return yield* creating({ newOrder, actor: yield* CurrentActor })
+        const outcome = yield* creating({ newOrder, actor: yield* CurrentActor })
+        return outcome === "lost" ? yield* new RunLost() : outcome
       },
       Effect.catchTag("SqlError", usageRefusal)
     )
@@ -135,35 +202,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
       Effect.catchTag("SqlError", usageRefusal)
     )
 
-    const settling = yield* GroupCommit.make<Settlement, { readonly settled: Settled | undefined }>({
-      name: "checkout.settle",
-      together: (settlements) =>
-        Effect.map(settleAll(settlements, "skip locked"), (rows) => {
-          const results = new Map((rows ?? []).map((row) => [row.n, { settled: toSettled(row) }]))
-          return settlements.map((_, n) => results.get(n))
-        }),
-      alone: (one) => Effect.map(orDieAlone(settleAll([one], "")), ([row]) => ({ settled: row && toSettled(row) }))
-    })
-
-    /**
-     * Records the payment `intent` and the captured amount (minor units) once, with the parts that several payments took
-     * of it, and returns the order's fields. Undefined when the order was cancelled meanwhile: the caller must then undo
-     * the payments.
-     */
-    const settle = Effect.fn("CreateOrderRepo.settle")(
-      function*(
-        id: OrderId,
-        intent: string,
-        { parts, total }: { readonly total: number; readonly parts: ReadonlyArray<CapturedPart> }
-      ) {
-        const actor = yield* CurrentActor
-        const organization = actor.organizationId
-        return (yield* settling({ id, organization, intent, captured: total, parts, actor })).settled
-      },
-      Effect.orDie
-    )
-
-    return { create, createManual, settle }
+    return { create, createManual, ...yield* makeSettling(sql, projections) }
   })
 }) {}
 

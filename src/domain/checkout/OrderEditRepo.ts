@@ -12,7 +12,7 @@ import { orderProjections, updateProjections } from "../orders/OrderProjections.
 import { usage, usageReturned } from "../promotions/UsageStatements.ts"
 import { decoding } from "../records/Rows.ts"
 import { columnOf } from "../records/Table.ts"
-import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./CheckoutStatements.ts"
+import { catalogOf, groupsOfCustomer, sellableSnapshot } from "./ClaimStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
 import { ClaimedLine, type PricedCart } from "./PricedCart.ts"
 

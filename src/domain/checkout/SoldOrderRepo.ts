@@ -2,8 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import type { OrderId } from "../ids/Id.ts"
-import { createManualOrderStatement, type NewManualOrder, settleStatement } from "./CheckoutStatements.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
+import { createManualOrderStatement, type NewManualOrder, settleStatement } from "./CreateOrderStatements.ts"
 
 /** A paid order of goods that have left. */
 export type NewSoldOrder = NewManualOrder & Required<Pick<NewManualOrder, "payments">>

@@ -1,7 +1,9 @@
 import { Layer } from "effect"
 import { basketRepoLayer } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
+import { CheckoutRunRepo } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { createOrderRepoLayer } from "../../domain/checkout/CreateOrderRepo.ts"
+import { migrations } from "../../domain/checkout/migrations.ts"
 import { Quotes } from "../../domain/checkout/Quotes.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { CaptureRepo } from "../../domain/payments/CaptureRepo.ts"
@@ -21,15 +23,17 @@ import { promotions } from "./promotions.ts"
 import { shipping } from "./shipping.ts"
 import { tax } from "./tax.ts"
 
-/** From a cart to a placed and paid order (contract §3). The module has no tables. */
+/** From a cart to a placed and paid order (contract §3). */
 export const checkout = defineModule({
   id: "checkout",
   requires: [carts, pricing, promotions, shipping, tax, inventory, orders, fulfillment, payments],
   permissions: [{ scope: "orders:create", description: "Check carts out" }],
+  migrations,
   services: Layer.merge(Checkouts.layer, Quotes.layer).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         CheckoutPricing.layer,
+        CheckoutRunRepo.layer,
         basketRepoLayer,
         createOrderRepoLayer,
         Layer.provideMerge(Captures.layer, CaptureRepo.layer)

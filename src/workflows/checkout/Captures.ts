@@ -14,7 +14,7 @@ import { CaptureRepo, type DueCapture } from "../../domain/payments/CaptureRepo.
 import { type PaymentAdapter, PaymentCaptureFailed, type PaymentRequest } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, untilAnswered } from "../payments/ProviderCalls.ts"
 import { cancelOrder, captureKey, isCaptured, tellFailure, voidPayments } from "./CheckoutPayment.ts"
-import { passing } from "./Checkouts.ts"
+import { passing } from "./CheckoutWorkflow.ts"
 
 class CancelledMeanwhile extends conflict("CancelledMeanwhile", "The order was cancelled while it was captured.") {}
 
@@ -194,7 +194,7 @@ const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
   if (stored === undefined || stored.payments.length === 0 || stored.order.paymentIntentId === null) {
     return "nothing-to-capture" as const
   }
-  const { cartId, order } = stored
+  const { order } = stored
   // A run that captured may have died before it delivered. Its provider reports one payment, not the order's.
   const finish = order.tenders.length > 1 ? conclude : deliver
   if (order.amountCaptured !== null) return yield* Effect.as(finish(order), "captured" as const)
@@ -218,7 +218,7 @@ const lateCapture = Effect.fnUntraced(function*(orderId: OrderId) {
     return "cancelled" as const
   }
   yield* Effect.logWarning(`order ${orderId} is cancelled: ${refusal}`)
-  const paid = yield* cancelOrder({ orderId, cartId }, undoPayment)
+  const paid = yield* Effect.catchTag(cancelOrder(orderId, undoPayment), "RunLost", Effect.die)
   return paid === undefined ? "cancelled" as const : yield* Effect.as(deliver(paid), "captured" as const)
 })
 

@@ -15,7 +15,7 @@ import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { perUnit } from "../../domain/pricing/PriceSteps.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
-import type { CheckoutPayload } from "./Checkouts.ts"
+import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 /** The steps that led to the unit price of a line, in minor units (contract §0.5). */
 const priceBreakdown = ({ addedSteps = [], basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => {

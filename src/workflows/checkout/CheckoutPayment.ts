@@ -1,10 +1,12 @@
 import { Data, Effect, Result } from "effect"
+import { CurrentActor } from "../../domain/access/Actor.ts"
 import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
 import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
+import { CheckoutRunRepo, type RunOwner } from "../../domain/checkout/CheckoutRunRepo.ts"
 import { decodePricedCart } from "../../domain/checkout/PricedCart.ts"
 import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
-import type { CartId, OrderId } from "../../domain/ids/Id.ts"
+import type { OrderId } from "../../domain/ids/Id.ts"
 import { HoldRepo } from "../../domain/inventory/HoldRepo.ts"
 import { ReservationRepo } from "../../domain/inventory/ReservationRepo.ts"
 import type { PinnedHold } from "../../domain/inventory/StockRules.ts"
@@ -20,8 +22,8 @@ import {
 } from "../../domain/payments/PaymentAdapter.ts"
 import { askProvider } from "../payments/ProviderCalls.ts"
 import { VoidPayment } from "../payments/VoidPayment.ts"
-import { type CheckoutPayload, passing } from "./Checkouts.ts"
 import { type CheckoutTender, paymentsOf } from "./CheckoutTenders.ts"
+import { type CheckoutPayload, type CheckoutRun, passing } from "./CheckoutWorkflow.ts"
 
 /** What a call of a provider is about. */
 type Asked = Pick<CheckoutTender, "adapter" | "request">
@@ -160,13 +162,15 @@ export const tellFailure = Effect.fn("Checkout.tellFailure")(function*(checkoutI
 
 /**
  * Ends a checkout without an order: releases its stock, undoes its payment and releases the cart. `undoPayment` gets the
- * hold. Dies if another run created the order meanwhile; the repetition then finds that order.
+ * hold. The release decides that it failed, so only the owner of the checkout makes it; the rest comes to the
+ * same whichever run goes on. Dies if an earlier run created the order; the repetition then finds that order.
  */
 export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R>(
-  { checkoutId, request }: CheckoutPayload,
+  run: CheckoutRun,
   undoPayment: (hold: PinnedHold | undefined) => Effect.Effect<void, never, R>
 ) {
-  yield* (yield* HoldRepo).release(checkoutId)
+  const { checkoutId, request } = run
+  yield* (yield* CheckoutRunRepo).owning(run, (yield* HoldRepo).release(checkoutId))
   const [hold] = yield* (yield* ReservationRepo).holds([checkoutId])
   if (hold?.state === "sold" || hold?.state === "fulfilled") {
     return yield* Effect.die(new Error(`order ${checkoutId} was created by another run of its checkout`))
@@ -175,7 +179,7 @@ export const releaseCheckout = Effect.fn("Checkout.releaseCheckout")(function*<R
   yield* undoPayment(hold)
   yield* passing("undone")
   yield* tellFailure(checkoutId, hold)
-  yield* (yield* BasketRepo).release(request.cartId, checkoutId)
+  yield* (yield* BasketRepo).release(request.cartId, run)
 })
 
 /** Voids the payments that an earlier run may have authorized: only that run can have stored a priced cart. */
@@ -186,23 +190,34 @@ export const voidEarlier = (payload: CheckoutPayload) =>
     yield* Effect.forEach(payments, (payment) => voidLater(payment, null), { discard: true })
   })
 
+/**
+ * Voids the payments of a checkout that failed in another run: the one that lost it may have authorized them after that.
+ */
+export const voidLost = Effect.fn("Checkout.voidLost")(function*(payload: CheckoutPayload) {
+  const [hold] = yield* (yield* ReservationRepo).holds([payload.checkoutId])
+  yield* voidEarlier(payload)(hold)
+}, (effect, { actor }) => Effect.provideService(effect, CurrentActor, actor))
+
 const maxAttempts = 5
 
 /**
  * Cancels an unpaid order from any status; returns the order if it was paid meanwhile. Hooks run after the cancellation
  * and cannot refuse it, because the order has no money.
  */
-const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: OrderId) {
+const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: OrderId, run: RunOwner | undefined) {
+  const runs = yield* CheckoutRunRepo
   let from: OrderStatus = "pending"
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const cancelled = yield* (yield* OrderStatusRepo).transition({
+    const cancellation = (yield* OrderStatusRepo).transition({
       orderId,
       from,
       to: "cancelled",
       reason: "payment_failed",
       authorizationEnded: true,
       unpaid: true
-    }).pipe(Effect.result)
+    })
+    const cancelled = yield* Effect.result(run === undefined ? cancellation : runs.owning(run, cancellation))
+    if (Result.isFailure(cancelled) && cancelled.failure._tag === "RunLost") return yield* cancelled.failure
     if (Result.isSuccess(cancelled)) {
       const change = { orderId, fromStatus: from, newStatus: "cancelled", reason: "payment_failed" }
       yield* (yield* Hooks).after("orders.afterStatusChange", cancelled.success.order, change)
@@ -222,19 +237,19 @@ const cancelUnpaid = Effect.fn("Checkout.cancelUnpaid")(function*(orderId: Order
 
 /**
  * Cancels an order that could not be paid, with its stock, usage and cart, and then undoes its payment (contract §3.6).
- * Gives the order if another run or the provider's event paid it meanwhile.
+ * Gives the order if another run or the provider's event paid it meanwhile. `run`: the run of its checkout, which ends.
  */
 export const cancelOrder = Effect.fn("Checkout.cancelOrder")(function*<R>(
-  { cartId, orderId }: { readonly orderId: OrderId; readonly cartId: CartId | null },
-  undoPayment: Effect.Effect<void, never, R>
+  orderId: OrderId,
+  undoPayment: Effect.Effect<void, never, R>,
+  run?: RunOwner
 ) {
-  const paid = yield* cancelUnpaid(orderId)
+  const paid = yield* cancelUnpaid(orderId, run)
   if (paid !== undefined) return paid
-  // If an earlier run died after it undid everything, this run has claimed the cart again.
-  if (cartId !== null) yield* (yield* BasketRepo).release(cartId, orderId)
   yield* passing("undone")
   yield* undoPayment
   yield* passing("undone")
   yield* tellFailure(orderId)
+  if (run !== undefined) yield* (yield* CheckoutRunRepo).end(run)
   return undefined
 })

@@ -11,7 +11,7 @@ import {
   type SelectedPayment
 } from "../../domain/payments/PaymentAdapter.ts"
 import { adapterOf, askProvider } from "../payments/ProviderCalls.ts"
-import type { CheckoutPayload } from "./Checkouts.ts"
+import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
 
 /** A payment of a checkout, and the adapter that takes it. */
 export interface CheckoutTender {

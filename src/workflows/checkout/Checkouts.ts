@@ -1,96 +1,24 @@
-import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
-import { Workflow, WorkflowEngine } from "effect/workflow"
+import { Cause, Context, Duration, Effect, Fiber, FiberSet, Layer, Option, Schedule, Schema, Tracer } from "effect"
+import { WorkflowEngine } from "effect/workflow"
 import { createHash } from "node:crypto"
-import { Actor, CurrentActor } from "../../domain/access/Actor.ts"
+import { CurrentActor } from "../../domain/access/Actor.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
-import { CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
-import {
-  CheckoutFailed,
-  Conflict,
-  Forbidden,
-  NotFound,
-  StillRunning,
-  Unavailable,
-  ValidationFailed
-} from "../../domain/errors/ApiErrors.ts"
+import { type CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
+import { CheckoutRunRepo, ProcessNumber, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
+import { StillRunning, Unavailable } from "../../domain/errors/ApiErrors.ts"
 import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
-import { CustomerId, newId, OrderId } from "../../domain/ids/Id.ts"
-import { Order } from "../../domain/orders/Order.ts"
+import { newId, OrderId } from "../../domain/ids/Id.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
-
-/** The boundaries between the steps of a checkout, where crash tests kill the process. */
-export const faultPoints = ["claimed", "reserved", "authorized", "created", "captured", "settled"] as const
-
-/** The boundaries after one of several payments. */
-export const tenderFaultPoints = ["tender-authorized", "tender-captured"] as const
-
-/** The boundaries of a failed checkout: after a compensation, and after all of them. */
-export const undoFaultPoints = ["undone", "failed"] as const
-
-export type FaultPoint =
-  | typeof faultPoints[number]
-  | typeof tenderFaultPoints[number]
-  | typeof undoFaultPoints[number]
-
-/** Runs at each boundary; only crash tests provide it. */
-export const AtFaultPoint = Context.Reference<(point: FaultPoint) => Effect.Effect<void>>(
-  "stoa/workflows/checkout/AtFaultPoint",
-  { defaultValue: () => () => Effect.void }
-)
-
-/** Marks a boundary between two steps. */
-export const passing = (point: FaultPoint): Effect.Effect<void> => Effect.flatMap(AtFaultPoint, (at) => at(point))
-
-/**
- * Input of a checkout. It is stored until the checkout ends and may be read by a newer process: additions are optional
- * with a default. `checkoutId` becomes the order's id and is the key of every step.
- */
-export const CheckoutPayload = Schema.Struct({
-  checkoutId: OrderId,
-  actor: Actor,
-  /** Profile of a signed-in shopper, and hash of the cart secret in the request. */
-  customerId: Schema.NullOr(CustomerId),
-  secretHash: Schema.NullOr(Schema.String),
-  request: Schema.toType(CheckoutRequest),
-  /** SHA-256 of the request: distinguishes a repeat from another request with the same key. */
-  requestHash: Schema.String,
-  idempotencyKey: Schema.NullOr(Schema.String)
-})
-export type CheckoutPayload = typeof CheckoutPayload.Type
-
-/** Result of a successful checkout; the order's id is the checkout id. */
-export const CheckoutResult = Schema.Struct({
-  order: Order,
-  clientSecret: Schema.NullOr(Schema.String),
-  hookErrors: Schema.Array(Schema.Struct({ hookName: Schema.String, message: Schema.String })),
-  rejectedCodes: Schema.Array(Schema.Struct({ code: Schema.String, reason: Schema.String }))
-})
-export type CheckoutResult = typeof CheckoutResult.Type
-
-/** Reasons why a checkout ended without an order. */
-export const CheckoutError = Schema.Union([
-  NotFound,
-  Forbidden,
-  ValidationFailed,
-  Conflict,
-  CheckoutFailed,
-  Unavailable
-])
-export type CheckoutError = typeof CheckoutError.Type
-
-/**
- * The durable checkout (ARCHITECTURE §3), one execution per checkout id. A defect of the process or database runs the
- * execution again from the start, and each step finds by its key what an earlier run did. Only a typed failure ends it,
- * after its compensations.
- */
-export const CheckoutWorkflow = Workflow.make("Checkout", {
-  payload: CheckoutPayload,
-  success: CheckoutResult,
-  error: CheckoutError,
-  idempotencyKey: ({ checkoutId }) => checkoutId,
-  annotations: Context.make(Workflow.CaptureDefects, false)
-})
+import { runCheckout } from "./Checkout.ts"
+import { voidLost } from "./CheckoutPayment.ts"
+import {
+  type CheckoutError,
+  type CheckoutPayload,
+  CheckoutResult,
+  CheckoutWorkflow,
+  decodePayload
+} from "./CheckoutWorkflow.ts"
 
 /** A client's idempotency key and the scope (client and route) that it is unique in. */
 export interface CheckoutKey {
@@ -98,7 +26,7 @@ export interface CheckoutKey {
   readonly scope: string
 }
 
-/** Separates checkout keys from those of other routes: a checkout stores its result itself. */
+/** Separates checkout keys from those of other routes: the stored response of a checkout is its result. */
 const scopeOf = (scope: string): string => `checkout:${scope}`
 
 /** How long a request waits. The checkout continues without it, and the same key gives its result later. */
@@ -128,35 +56,137 @@ const withConcealedTenders = (
   }
 }
 
-/** Starts durable checkouts and waits for their outcome (contract §3). */
+const resultJson = Schema.fromJsonString(Schema.toCodecJson(CheckoutResult))
+const encodeResult = Schema.encodeSync(resultJson)
+const decodeResult = Schema.decodeSync(resultJson)
+
+const stillRunning = Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key.")
+
+/** Services that a run of a checkout uses. */
+type CheckoutServices = Effect.Services<ReturnType<typeof runCheckout>>
+
+/** Runs checkouts in this process, and by the workflow engine what this process cannot end. */
+const makeRunning = Effect.gen(function*() {
+  const engine = yield* WorkflowEngine.WorkflowEngine
+  const processes = yield* ProcessNumber
+  const runs = yield* CheckoutRunRepo
+  const running = new Set<OrderId>()
+  // A checkout goes on without its request, and outside of a transaction of its caller.
+  const fork = yield* FiberSet.makeRuntime<CheckoutServices>()
+
+  /** Leaves a checkout to the workflow engine, in any process that runs it. */
+  const leave = (payload: CheckoutPayload) =>
+    Effect.provideService(CheckoutWorkflow.execute(payload, { discard: true }), WorkflowEngine.WorkflowEngine, engine)
+
+  const hasEnded = Effect.fnUntraced(function*(payload: CheckoutPayload) {
+    const state = yield* CheckoutWorkflow.poll(yield* CheckoutWorkflow.executionId(payload))
+    return Option.isSome(state) && state.value._tag === "Complete"
+  }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
+
+  /** The outcome of a checkout that the workflow engine runs or ran. */
+  const byEngine = (payload: CheckoutPayload) =>
+    CheckoutWorkflow.execute(payload).pipe(
+      Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
+      Effect.sandbox,
+      // The database may be away, as it is for the run that failed.
+      Effect.retry({ while: Cause.hasDies, schedule: Schedule.spaced("1 second") }),
+      Effect.catch(Effect.failCause)
+    )
+
+  const run = Effect.fnUntraced(function*(payload: CheckoutPayload) {
+    const process = yield* processes.current
+    running.add(payload.checkoutId)
+    return yield* Effect.ensuring(
+      runCheckout({ ...payload, owner: newId<RunToken>(), process }),
+      Effect.sync(() => running.delete(payload.checkoutId))
+    )
+  })
+
+  const runHere = (payload: CheckoutPayload) =>
+    run(payload).pipe(
+      Effect.catchTag("RunLost", () => Effect.tapError(byEngine(payload), () => voidLost(payload))),
+      Effect.catchTag("ProcessStopping", () => Effect.andThen(leave(payload), Effect.fail(stillRunning))),
+      Effect.catchDefect((defect) =>
+        Effect.andThen(
+          Effect.logWarning(`checkout ${payload.checkoutId} failed in the middle and is repeated`, defect),
+          byEngine(payload)
+        )
+      )
+    )
+
+  /** Runs a checkout beside its request, which waits for it as long as the time-out; `ended` follows its end. */
+  const execute = Effect.fnUntraced(function*(
+    payload: CheckoutPayload,
+    ended: (checkout: ReturnType<typeof runHere>) => ReturnType<typeof runHere>
+  ) {
+    const span = yield* Effect.serviceOption(Tracer.ParentSpan)
+    const checkout = ended(runHere(payload))
+    const fiber = fork(Option.isNone(span) ? checkout : Effect.withParentSpan(checkout, span.value))
+    return yield* Effect.timeoutOrElse(Fiber.join(fiber), {
+      duration: timeout,
+      orElse: () => Effect.fail(stillRunning)
+    })
+  })
+
+  /** Leaves checkouts that nothing runs any more to the workflow engine. Returns how many it looked at. */
+  const takeOver = Effect.gen(function*() {
+    const abandoned = yield* runs.abandoned(yield* processes.current, [...running])
+    for (const { owner, payload: stored } of abandoned) {
+      const payload = decodePayload(stored)
+      const end = Effect.provideService(
+        runs.end({ checkoutId: payload.checkoutId, owner }),
+        CurrentActor,
+        payload.actor
+      )
+      // Version 0.2.0 knows no runs: its engine may have ended the checkout and left the row.
+      yield* (yield* hasEnded(payload)) ? end : leave(payload)
+    }
+    return abandoned.length
+  }).pipe(Effect.withSpan("Checkouts.takeOver"))
+
+  return { byEngine, execute, hasEnded, takeOver }
+})
+
+/** Adds the checkout's own record of keys: a repeat with the key gets the result of the first request. */
+const keepingResults = Effect.map(
+  IdempotencyKeys,
+  (keys) =>
+  (key: CheckoutKey | null, { actor, checkoutId }: CheckoutPayload) =>
+  <E extends CheckoutError | StillRunning, R>(checkout: Effect.Effect<CheckoutResult, E, R>) => {
+    if (key === null) return checkout
+    const scope = scopeOf(key.scope)
+    return checkout.pipe(
+      Effect.tap((result) => keys.finish(scope, key.key, checkoutId, 201, encodeResult(result))),
+      // A failed checkout left nothing behind.
+      Effect.tapError((error) =>
+        error._tag === "StillRunning" || error._tag === "Unavailable"
+          ? Effect.void
+          : keys.release(scope, key.key, checkoutId)
+      ),
+      Effect.provideService(CurrentActor, actor)
+    )
+  }
+)
+
+/**
+ * Runs checkouts (contract §3). The process that receives a checkout runs it. A run that this process cannot end is
+ * left to the workflow engine (`CheckoutWorkflow`), which finds by the checkout's id what was done.
+ */
 export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/checkout/Checkouts", {
   make: Effect.gen(function*() {
-    const engine = yield* WorkflowEngine.WorkflowEngine
     const carts = yield* Carts
     const keys = yield* IdempotencyKeys
     const adapters = yield* PaymentAdapters
+    const runs = yield* CheckoutRunRepo
+    const { byEngine, execute, hasEnded, takeOver } = yield* makeRunning
+    const keeping = yield* keepingResults
 
-    const execute = (payload: CheckoutPayload) =>
-      CheckoutWorkflow.execute(payload).pipe(
-        Effect.provideService(WorkflowEngine.WorkflowEngine, engine),
-        Effect.timeoutOrElse({
-          duration: timeout,
-          orElse: () =>
-            Effect.fail(Unavailable.of("The checkout is still running. Ask again with the same Idempotency-Key."))
-        })
-      )
-
-    /**
-     * The result of an earlier request with this key. Starts its checkout again, which changes nothing if it runs: the
-     * earlier process may have died after it claimed the key and before it stored the checkout.
-     */
-    const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload) {
-      const executionId = yield* CheckoutWorkflow.executionId(payload)
-      const state = yield* CheckoutWorkflow.poll(executionId)
-      if (Option.isSome(state) && state.value._tag === "Complete") return yield* execute(payload)
-      yield* CheckoutWorkflow.execute(payload, { discard: true })
-      return yield* StillRunning.of()
-    }, Effect.provideService(WorkflowEngine.WorkflowEngine, engine))
+    /** The result of an earlier request with this key, whose process may have died at any moment. */
+    const outcomeOf = Effect.fnUntraced(function*(payload: CheckoutPayload, key: CheckoutKey) {
+      if (yield* runs.isOpen(payload.checkoutId)) return yield* StillRunning.of()
+      const kept = keeping(key, payload)
+      return yield* (yield* hasEnded(payload)) ? kept(byEngine(payload)) : execute(payload, kept)
+    })
 
     const payloadOf = Effect.fnUntraced(
       function*(checkoutId: OrderId, request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
@@ -175,34 +205,20 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
       }
     )
 
-    /** Releases the key of a failed checkout, which left nothing behind; a running one keeps it. */
-    const releasing = <R>(
-      { key, scope }: CheckoutKey,
-      checkoutId: string,
-      checkout: Effect.Effect<CheckoutResult, CheckoutError | StillRunning, R>
-    ) =>
-      Effect.tapError(checkout, (error) =>
-        error._tag === "StillRunning" || error._tag === "Unavailable"
-          ? Effect.void
-          : keys.release(scopeOf(scope), key, checkoutId))
-
     /**
      * Checks out a cart. With a key, the same request gives the same order, another request fails with 409, and a
      * running one with 409 and `Retry-After` (contract §3.8). The key decides the checkout id.
      */
     const start = Effect.fn("Checkouts.start")(
       function*(request: CheckoutRequest, requestHash: string, key: CheckoutKey | null) {
-        if (key === null) return yield* execute(yield* payloadOf(newId(), request, requestHash, key))
-        const claim = yield* keys.claim(scopeOf(key.scope), key.key, requestHash, true)
-        if (claim._tag !== "Claimed" && claim._tag !== "Running") {
-          return yield* new KeyUsed()
-        }
-        const payload = yield* payloadOf(OrderId.make(claim.executionId), request, requestHash, key)
-        return yield* releasing(
-          key,
-          claim.executionId,
-          claim._tag === "Claimed" ? execute(payload) : outcomeOf(payload)
-        )
+        const claim = key === null ? undefined : yield* keys.claim(scopeOf(key.scope), key.key, requestHash, true)
+        if (claim?._tag === "Done") return decodeResult(claim.body)
+        if (claim !== undefined && claim._tag !== "Claimed" && claim._tag !== "Running") return yield* new KeyUsed()
+        const checkoutId = claim === undefined ? newId<OrderId>() : OrderId.make(claim.executionId)
+        const payload = yield* payloadOf(checkoutId, request, requestHash, key)
+        return yield* key !== null && claim?._tag === "Running"
+          ? outcomeOf(payload, key)
+          : execute(payload, keeping(key, payload))
       }
     )
 
@@ -210,7 +226,7 @@ export class Checkouts extends Context.Service<Checkouts>()("stoa/workflows/chec
     const startOnce = (request: CheckoutRequest, key: string) =>
       start(request, createHash("sha256").update(JSON.stringify(request)).digest("hex"), { key, scope: "plugin" })
 
-    return { start, startOnce }
+    return { start, startOnce, takeOver }
   })
 }) {
   static readonly layer = Layer.effect(Checkouts, Checkouts.make)

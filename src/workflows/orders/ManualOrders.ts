@@ -15,7 +15,7 @@ import { OrderRecords } from "../../domain/orders/OrderRecords.ts"
 import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
 import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
 import type { StockClient } from "../../entities/StockEntity.ts"
-import { reserveFor } from "../checkout/Checkout.ts"
+import { reserveFor } from "../checkout/CheckoutCart.ts"
 import { afterOrder, beforeManualOrder } from "../checkout/CheckoutHooks.ts"
 
 /** Orders that staff or a shopper creates without a checkout (contract §4.4). */

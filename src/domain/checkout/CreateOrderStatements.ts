@@ -8,116 +8,18 @@ import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
 import { type CapturedPart, type OrderPayment, orderTenders } from "../orders/Tender.ts"
 import { usage } from "../promotions/UsageStatements.ts"
-import { jsonOf } from "../records/Table.ts"
-import { type Basket, ClaimedLine, type PricedCart } from "./PricedCart.ts"
+import type { RunToken } from "./CheckoutRunRepo.ts"
+import type { PricedCart } from "./PricedCart.ts"
 
 const created = { columns: orderLines.columns("r"), row: orderLines.row("l") }
-
-/** A cart as the claim read it. If `claimed` is false, the other fields say why. */
-export interface ClaimedCart extends Basket {
-  readonly claimed: boolean
-  readonly admitted: boolean
-  readonly status: string
-  readonly expired: boolean
-  /** An earlier or concurrent run of this checkout holds the claim; `claimed` says whether this run does. */
-  readonly ours: boolean
-  /** An earlier run of this checkout created the order. */
-  readonly ordered: boolean
-}
-
-/**
- * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
- * `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
- */
-export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
-  entityType: "e.type",
-  available: "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
-  title: `coalesce((select a.title from entity_attributes_read a where a.entity_id = l.entity_id
-    order by a.locale <> 'en', a.locale limit 1), e.slug)`,
-  sku: "coalesce(v.sku, e.metadata->>'sku')",
-  taxClass: "coalesce(v.tax_class, e.tax_class)",
-  weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
-    then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
-  categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
-    join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
-})
-
-/** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
-export const catalogOf =
-  `left join catalog_entities_read e on e.id = l.entity_id and e.organization_id = c.organization_id
-    left join variants_read v on v.id = l.variant_id and v.entity_id = e.id`
-
-/** SQL of the groups of the customer of `c`. */
-export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
-
-/** SQL of the cart `c` as a `Basket` with current catalog data. */
-export const basket = `c.currency, c.customer_id as "customerId", c.email, c.secret_hash as "secretHash",
-    ${groupsOfCustomer} as "customerGroupIds",
-    coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
-      from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
-
-/**
- * Commits the surrounding statement without waiting for the disk. Safe for a checkout step that only a later, flushed
- * step makes durable: PostgreSQL writes its log in order, so a crash that loses this step loses the later ones too, and
- * the checkout repeats them. Never use it before a step that calls an external service.
- */
-export const unflushed = (sql: SqlClient.SqlClient) => sql`set_config('synchronous_commit', 'off', true) as durability`
-
-/** A checkout's claim of a cart, with the visitor's credentials. */
-export interface Claim {
-  readonly cart: string
-  readonly checkout: string
-  readonly organization: string
-  /** The visitor's profile and secret hash; whether they may serve guests or open any cart. */
-  readonly customer: string | null
-  readonly secret: string | null
-  readonly serves: boolean
-  readonly everything: boolean
-  readonly currency: string
-}
-
-/**
- * Claims carts for checkouts and reads their lines. Locks carts in id order; `locking` waits for locked carts or skips
- * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
- * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
- */
-export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
-  sql<ClaimedCart & { readonly n: number }>`with input as materialized (
-      select * from jsonb_to_recordset(${
-    JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
-  }::jsonb) as i(n int,
-        cart uuid, checkout uuid, organization text, customer uuid, secret text, serves boolean, everything boolean,
-        currency text)),
-    locked as materialized (
-      select c.id from input i join carts c on c.id = i.cart and c.organization_id = i.organization
-      where c.id = any(array(select cart from input)) order by c.id for update of c ${sql.literal(locking)}),
-    c as (
-      select c.*, i.n, i.checkout, i.currency as wanted,
-        (c.customer_id = i.customer or c.secret_hash = i.secret or (c.customer_id is null and i.serves)
-          or i.everything) as admitted
-      from input i join carts c on c.id = i.cart and c.organization_id = i.organization
-      where c.id = any(array(select id from locked))),
-    claimed as (
-      update carts t set status = 'checking_out', checkout_id = c.checkout, version = t.version + 1, updated_at = now()
-      from c where t.id = any(array(select id from locked)) and t.id = c.id and c.admitted and t.currency = c.wanted
-        and ((t.status = 'active' and t.expires_at > now())
-          or (t.status = 'checking_out' and t.checkout_id = c.checkout))
-        and (select true from cart_lines_read l where l.cart_id = t.id limit 1)
-        and t.version = c.version -- a line added after this statement began would be missing below
-      returning c.n)
-    select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
-      coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
-      c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
-      coalesce((select true from orders_read o where o.id = c.checkout and o.organization_id = c.organization_id limit 1),
-        false) as ordered,
-      ${sql.literal(basket)}
-    from c`
 
 /** An order to create, with the cart and prices that it comes from. */
 export interface NewOrder {
   readonly order: Order
   readonly pricedCart: PricedCart
   readonly cartId: CartId
+  /** The token of the run that creates it. */
+  readonly owner: RunToken
   readonly idempotencyKey: string | null
   readonly provider: string
   /** The parts of a total that several payments share; empty for a single payment. */
@@ -135,6 +37,11 @@ export interface CreatedOrderRow {
   readonly n: number
   readonly created: boolean
   readonly existed: boolean
+}
+
+/** A created order of a checkout, and whether its run was still the owner. */
+export interface CheckoutOrderRow extends CreatedOrderRow {
+  readonly owned: boolean
 }
 
 /** An order to create and its actor. */
@@ -160,6 +67,7 @@ const orderInput = (actor: Actor, { pricedCart, order }: Pick<NewOrder, "order" 
 const toInput = ({ actor, newOrder }: OrderCreation, n: number) => ({
   ...orderInput(actor, newOrder, n),
   cart: newOrder.cartId,
+  owner: newOrder.owner,
   secret: newOrder.pricedCart.cartSecretHash,
   provider: newOrder.provider,
   key: newOrder.idempotencyKey,
@@ -170,8 +78,15 @@ const toInput = ({ actor, newOrder }: OrderCreation, n: number) => ({
 const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
   sql`input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
-        organization text, cart uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
+        organization text, cart uuid, owner uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
         origin jsonb, history uuid, event uuid, email text, payments jsonb, o jsonb))`
+
+/** The part `run`: the runs of the input that are still the owners of their checkouts, locked. */
+const ownedRuns = (sql: SqlClient.SqlClient, locking: Locking) =>
+  sql`run as materialized (
+      select r.id from input i join checkout_runs r on r.id = i.id and r.organization_id = i.organization
+      where r.id = any(array(select id from input)) and r.owner = i.owner
+      order by r.id for update of r ${sql.literal(locking)})`
 
 /** The part `payments` of the orders that several payments share. */
 const paymentRows = (sql: SqlClient.SqlClient) =>
@@ -208,8 +123,9 @@ const records = (sql: SqlClient.SqlClient) =>
 
 /**
  * Creates the orders of checkouts with their lines, history, events and promotion usage, and ends their holds and carts.
- * Nothing of an order is written without its held reservation and its claimed cart. `locking` waits for locked rows or
- * skips them; `projections` are statements of plugins. Lock order: holds by key, carts by id, promotions by id.
+ * Nothing of an order is written without its run, its held reservation and its claimed cart. `locking` waits for locked
+ * rows or skips them; `projections` are statements of plugins. Lock order: runs by id, holds by key, carts by id,
+ * promotions by id.
  */
 export const createOrderStatement = (
   sql: SqlClient.SqlClient,
@@ -218,12 +134,13 @@ export const createOrderStatement = (
   projections: ReadonlyArray<StatementParts> = []
 ) => {
   const hasPayments = creations.some(({ newOrder }) => newOrder.payments.length > 0)
-  return sql<CreatedOrderRow>`with
+  return sql<CheckoutOrderRow>`with
     ${input(sql, creations.map(toInput))},
+    ${ownedRuns(sql, locking)},
     held as materialized (
       select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
       where h.organization_id = any(array(select organization from input))
-        and h.holder = any(array(select id::text from input)) and h.state = 'held'
+        and h.holder = any(array(select id::text from run)) and h.state = 'held'
       order by h.organization_id, h.holder for update of h ${sql.literal(locking)}),
     claimed as materialized (
       select c.id, i.n from held join input i on i.n = held.n
@@ -246,7 +163,8 @@ export const createOrderStatement = (
     ${sql.join(", ", false)([records(sql), ...(hasPayments ? [paymentRows(sql)] : []), ...projections])}
     select i.n, exists (select 1 from created p where p.id = i.id) as created,
       coalesce((select true from orders o
-        where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed
+        where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed,
+      exists (select 1 from run where run.id = i.id) as owned
     from input i`
 }
 
@@ -280,10 +198,14 @@ export interface Settlement {
   /** What of it each of several payments took; empty for a single payment. */
   readonly parts: ReadonlyArray<CapturedPart>
   readonly actor: Actor
+  /** The run of the checkout that captured it, and whether it has nothing left to do; absent outside of a checkout. */
+  readonly run?: { readonly owner: RunToken; readonly ends: boolean }
 }
 
-const toSettlement = ({ actor, ...settlement }: Settlement, n: number) => ({
+const toSettlement = ({ actor, run, ...settlement }: Settlement, n: number) => ({
   ...settlement,
+  owner: run?.owner ?? null,
+  ends: run?.ends ?? false,
   n,
   entry: newId(),
   origin: originOf(actor)
@@ -304,15 +226,21 @@ const partsCaptured = (sql: SqlClient.SqlClient) =>
       from settled join input i on i.n = settled.n, jsonb_to_recordset(i.parts) as p(position int, captured bigint)
       where t.order_id = i.id and t.position = p.position)`
 
-/** Records captured amounts once each and skips cancelled orders. Locks orders by id. */
+/**
+ * Records captured amounts once each, skips cancelled orders, and deletes the runs that end with it. A run that is not
+ * the owner records nothing. Locks runs by id, orders by id.
+ */
 export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
   sql<SettledRow>`with
     input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
-        as i(n int, id uuid, organization text, intent text, captured bigint, parts jsonb, entry uuid, origin jsonb)),
+        as i(n int, id uuid, organization text, intent text, captured bigint, parts jsonb, owner uuid, ends boolean,
+        entry uuid, origin jsonb)),
+    ${ownedRuns(sql, locking)},
     locked as materialized (
       select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
-      where o.id = any(array(select id from input)) order by o.id for update of o ${sql.literal(locking)}),
+      where o.id = any(array(select id from input where owner is null union all select id from run))
+      order by o.id for update of o ${sql.literal(locking)}),
     settled as (
       update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
         updated_at = now()
@@ -322,12 +250,14 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
       returning i.n, o.status, o.amount_captured, o.updated_at)${
     settlements.some(({ parts }) => parts.length > 0) ? partsCaptured(sql) : sql.literal("")
   },
+    ended as (delete from checkout_runs r using settled join input i on i.n = settled.n
+      where r.id = any(array(select id from run)) and r.id = i.id and i.ends),
     entry as (insert into ${changeLog(sql)}
       select i.entry, i.organization, 'payments.capture', 'order', i.id::text,
         ${sql.literal(capture("settled.amount_captured", "i.intent"))},
         ${sql.literal(capture("locked.amount_captured", "locked.payment_intent_id"))}, ${byOrigin(sql)}
       from settled join input i on i.n = settled.n join locked on locked.n = i.n
       where locked.amount_captured is null)
-    select ${unflushed(sql)}, locked.n, settled.status, settled.amount_captured::float8 as "amountCaptured",
+    select locked.n, settled.status, settled.amount_captured::float8 as "amountCaptured",
       settled.updated_at as "updatedAt"
     from locked left join settled on settled.n = locked.n`

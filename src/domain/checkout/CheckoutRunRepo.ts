@@ -1,0 +1,94 @@
+import { Context, Data, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { currentOrganization } from "../access/Actor.ts"
+import { type OrderId, Uuid } from "../ids/Id.ts"
+import { decoding } from "../records/Rows.ts"
+
+export const RunToken = Uuid.pipe(Schema.brand("RunToken"))
+export type RunToken = typeof RunToken.Type
+
+/** A run of a checkout, and the token with which it may change it. */
+export interface RunOwner {
+  readonly checkoutId: OrderId
+  readonly owner: RunToken
+}
+
+/** Another run has taken this checkout over, or it has ended: this one changes nothing any more. */
+export class RunLost extends Data.TaggedError("RunLost") {}
+
+/** Namespace of the advisory locks by which processes are known to live; the process number is the second key. */
+export const processLocks = 0x53746f61
+
+/**
+ * A number of this process that no other living one has. When its lock is gone, the process died or froze, and others take
+ * over what it worked on.
+ */
+export class ProcessNumber extends Context.Service<ProcessNumber, {
+  /** Waits while the lock is lost, as when the database restarts; the number is another one after that. */
+  readonly current: Effect.Effect<number>
+}>()("stoa/domain/checkout/ProcessNumber") {}
+
+/** So old is a checkout before anything looks whether its process lives; most have ended by then. */
+const settled = "1 second"
+
+const AbandonedRun = Schema.Struct({ owner: RunToken, payload: Schema.String })
+
+/**
+ * The checkouts that run (ARCHITECTURE §3). The claim of a cart writes the row and the last change of the checkout
+ * deletes it (`ClaimStatements.ts`, `CreateOrderStatements.ts`). Each decision about a checkout locks the row with the
+ * token of its run, first of all locks: a process that was frozen wakes up beside the run that took over from it.
+ */
+export class CheckoutRunRepo extends Context.Service<CheckoutRunRepo>()("stoa/domain/checkout/CheckoutRunRepo", {
+  make: Effect.map(SqlClient.SqlClient, (sql) => {
+    const isOwner = ({ checkoutId, owner }: RunOwner, organization: string) =>
+      sql`id = ${checkoutId}::uuid and organization_id = ${organization} and owner = ${owner}::uuid`
+
+    /** Makes this run of the workflow engine the owner in place of any other, also of a checkout without a row. */
+    const takeOver = Effect.fn("CheckoutRunRepo.takeOver")(function*({ checkoutId, owner }: RunOwner, payload: string) {
+      yield* sql`insert into checkout_runs as r (id, organization_id, owner, payload)
+        values (${checkoutId}::uuid, ${yield* currentOrganization}, ${owner}::uuid, ${payload})
+        on conflict (id) do update set owner = excluded.owner, process = null
+        where r.organization_id = excluded.organization_id`
+    }, Effect.orDie)
+
+    /** Whether a run of the checkout is open. */
+    const isOpen = Effect.fn("CheckoutRunRepo.isOpen")(function*(checkoutId: OrderId) {
+      const found = yield* sql`select 1 from checkout_runs
+        where id = ${checkoutId}::uuid and organization_id = ${yield* currentOrganization}`
+      return found.length > 0
+    }, Effect.orDie)
+
+    /** Makes a change in a transaction that excludes every other run; fails if this run is no longer the owner. */
+    const owning = <A, E, R>(run: RunOwner, change: Effect.Effect<A, E, R>) =>
+      sql.withTransaction(Effect.gen(function*() {
+        const mine = yield* Effect.orDie(
+          sql`select 1 from checkout_runs where ${isOwner(run, yield* currentOrganization)} for update`
+        )
+        return mine.length > 0 ? yield* change : yield* new RunLost()
+      })).pipe(Effect.catchTag("SqlError", Effect.die))
+
+    /** Deletes the run of a checkout that has ended; does nothing for one that has another owner. */
+    const end = Effect.fn("CheckoutRunRepo.end")(function*(run: RunOwner) {
+      yield* sql`delete from checkout_runs where ${isOwner(run, yield* currentOrganization)}`
+    }, Effect.orDie)
+
+    /**
+     * Runs of all organizations that nothing runs any more, oldest first: their process died or froze, or it is this one
+     * (`process`) and the run is not among those `running` here.
+     */
+    const abandoned = Effect.fn("CheckoutRunRepo.abandoned")(
+      (process: number, running: ReadonlyArray<OrderId>) =>
+        decoding(sql, AbandonedRun)`select owner, payload from checkout_runs
+          where started_at < now() - ${settled}::interval
+            and case when process = ${process} then id <> all(${running}::uuid[])
+              else process <> all(array(select objid::int8 from pg_locks
+                where locktype = 'advisory' and granted and objsubid = 2 and classid = ${processLocks})) end
+          order by started_at limit 100`,
+      Effect.orDie
+    )
+
+    return { takeOver, isOpen, owning, end, abandoned }
+  })
+}) {
+  static readonly layer = Layer.effect(CheckoutRunRepo, CheckoutRunRepo.make)
+}

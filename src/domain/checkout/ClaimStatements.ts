@@ -1,0 +1,113 @@
+import type { SqlClient } from "effect/sql"
+import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { jsonOf } from "../records/Table.ts"
+import type { RunToken } from "./CheckoutRunRepo.ts"
+import { type Basket, ClaimedLine } from "./PricedCart.ts"
+
+/** A cart as the claim read it. If `claimed` is false, the other fields say why. */
+export interface ClaimedCart extends Basket {
+  readonly claimed: boolean
+  readonly admitted: boolean
+  readonly status: string
+  readonly expired: boolean
+  /** A run of this checkout holds the claim; `claimed` says whether this run does. */
+  readonly ours: boolean
+  /** An earlier run of this checkout created the order. */
+  readonly ordered: boolean
+}
+
+/**
+ * SQL of a `ClaimedLine` as JSON: the catalog data that an order line keeps and that pricing needs. Reads a line
+ * `l (entity_id, variant_id, quantity)` and the joins of `catalogOf`.
+ */
+export const sellableSnapshot = jsonOf(ClaimedLine.fields, "l", {
+  entityType: "e.type",
+  available: "coalesce(e.status = 'active' and e.is_visible and (l.variant_id is null or v.status = 'active'), false)",
+  title: `coalesce((select a.title from entity_attributes_read a where a.entity_id = l.entity_id
+    order by a.locale <> 'en', a.locale limit 1), e.slug)`,
+  sku: "coalesce(v.sku, e.metadata->>'sku')",
+  taxClass: "coalesce(v.tax_class, e.tax_class)",
+  weightGrams: `case when jsonb_typeof(coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams')) = 'number'
+    then coalesce(v.metadata->'weightGrams', e.metadata->'weightGrams') else '0' end`,
+  categorySlugs: `coalesce((select jsonb_agg(k.slug) from entity_categories_read ec
+    join categories_read k on k.id = ec.category_id where ec.entity_id = l.entity_id), '[]')`
+})
+
+/** SQL joins of the entity and variant of a line `l`, in the organization of `c`. */
+export const catalogOf =
+  `left join catalog_entities_read e on e.id = l.entity_id and e.organization_id = c.organization_id
+    left join variants_read v on v.id = l.variant_id and v.entity_id = e.id`
+
+/** SQL of the groups of the customer of `c`. */
+export const groupsOfCustomer = `coalesce((select group_ids from customers_read u where u.id = c.customer_id), '{}')`
+
+/** SQL of the cart `c` as a `Basket` with current catalog data. */
+export const basket = `c.currency, c.customer_id as "customerId", c.email, c.secret_hash as "secretHash",
+    ${groupsOfCustomer} as "customerGroupIds",
+    coalesce((select jsonb_agg(${sellableSnapshot} order by l.added_at, l.id)
+      from cart_lines_read l ${catalogOf} where l.cart_id = c.id), '[]') as lines`
+
+/**
+ * Commits the surrounding statement without waiting for the disk. Safe for a checkout step that only a later, flushed
+ * step makes durable: PostgreSQL writes its log in order, so a crash that loses this step loses the later ones too, and
+ * the checkout repeats them. Never use it before a step that calls an external service.
+ */
+export const unflushed = (sql: SqlClient.SqlClient) => sql`set_config('synchronous_commit', 'off', true) as durability`
+
+/** A checkout's claim of a cart, with the visitor's credentials. */
+export interface Claim {
+  readonly cart: string
+  readonly checkout: string
+  /** The run to record; null for one that took over, perhaps with the claim of the run before it. */
+  readonly run: { readonly owner: RunToken; readonly process: number | null; readonly payload: string } | null
+  readonly organization: string
+  /** The visitor's profile and secret hash; whether they may serve guests or open any cart. */
+  readonly customer: string | null
+  readonly secret: string | null
+  readonly serves: boolean
+  readonly everything: boolean
+  readonly currency: string
+}
+
+/**
+ * Claims carts for checkouts, records their runs and reads their lines. Locks carts in id order; `locking` waits for locked carts or skips
+ * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
+ * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
+ */
+export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
+  sql<ClaimedCart & { readonly n: number }>`with input as materialized (
+      select * from jsonb_to_recordset(${
+    JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
+  }::jsonb) as i(n int,
+        cart uuid, checkout uuid, run jsonb, organization text, customer uuid, secret text, serves boolean, everything boolean,
+        currency text)),
+    locked as materialized (
+      select c.id from input i join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select cart from input)) order by c.id for update of c ${sql.literal(locking)}),
+    c as (
+      select c.*, i.n, i.checkout, i.run, i.currency as wanted,
+        (c.customer_id = i.customer or c.secret_hash = i.secret or (c.customer_id is null and i.serves)
+          or i.everything) as admitted,
+        coalesce((select true from orders_read o where o.id = i.checkout and o.organization_id = c.organization_id limit 1),
+          false) as ordered
+      from input i join carts c on c.id = i.cart and c.organization_id = i.organization
+      where c.id = any(array(select id from locked))),
+    claimed as (
+      update carts t set status = 'checking_out', checkout_id = c.checkout, version = t.version + 1, updated_at = now()
+      from c where t.id = any(array(select id from locked)) and t.id = c.id and c.admitted and not c.ordered
+        and t.currency = c.wanted
+        and ((t.status = 'active' and t.expires_at > now())
+          or (c.run is null and t.status = 'checking_out' and t.checkout_id = c.checkout))
+        and (select true from cart_lines_read l where l.cart_id = t.id limit 1)
+        and t.version = c.version -- a line added after this statement began would be missing below
+      returning c.n),
+    runs as (
+      insert into checkout_runs (id, organization_id, owner, process, payload)
+      select c.checkout, c.organization_id, (c.run->>'owner')::uuid, (c.run->>'process')::int, c.run->>'payload'
+      from c join claimed on claimed.n = c.n where c.run is not null)
+    select ${unflushed(sql)}, c.n, exists (select 1 from claimed where claimed.n = c.n) as claimed,
+      coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
+      c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
+      c.ordered,
+      ${sql.literal(basket)}
+    from c`

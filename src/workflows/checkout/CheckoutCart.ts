@@ -1,0 +1,101 @@
+import { Effect } from "effect"
+import { CartNotFound } from "../../domain/carts/Cart.ts"
+import { BasketRepo } from "../../domain/checkout/BasketRepo.ts"
+import { CheckoutExtensions } from "../../domain/checkout/CheckoutExtension.ts"
+import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
+import { CheckoutRunRepo } from "../../domain/checkout/CheckoutRunRepo.ts"
+import type { ClaimedCart } from "../../domain/checkout/ClaimStatements.ts"
+import { decodePricedCart, encodePricedCart, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { CheckoutFailed, StillRunning } from "../../domain/errors/ApiErrors.ts"
+import type { OrderId } from "../../domain/ids/Id.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { StockClient } from "../../entities/StockEntity.ts"
+import { beforePayment } from "./CheckoutHooks.ts"
+import { providerOf, splitTotal } from "./CheckoutTenders.ts"
+import { type CheckoutRun, encodePayload } from "./CheckoutWorkflow.ts"
+
+/** Retries of a claim when the cart changed while it was read. */
+const maxRetries = 5
+
+const refusal = (cart: ClaimedCart, currency: string): CheckoutFailed | CartNotFound => {
+  if (!cart.admitted) return new CartNotFound()
+  if (cart.lines.length === 0) return CheckoutFailed.of("The cart is empty.")
+  if (cart.currency !== currency) {
+    return CheckoutFailed.of(`The cart's currency is ${cart.currency}, not ${currency}.`)
+  }
+  if (cart.status === "active" && cart.expired) return CheckoutFailed.of("The cart has expired.")
+  return CheckoutFailed.of(`The cart is not available for checkout: it is ${cart.status.replace("_", " ")}.`)
+}
+
+/**
+ * Claims the cart for this checkout until the checkout ends, and records the run with it (contract §3.2, 0b and 1). A
+ * takeover finds the claim of the run before it.
+ */
+export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun) {
+  const claims = yield* BasketRepo
+  const { actor, checkoutId, customerId, owner, process, request, secretHash } = run
+  const recorded = process === null ? null : { owner, process, payload: encodePayload(run) }
+  const visitor = { actor, customerId, secretHash }
+  for (let retry = 0;; retry++) {
+    const cart = yield* claims.claim(request.cartId, checkoutId, visitor, request.currency, recorded)
+    if (cart !== undefined && (cart.claimed || cart.ordered)) return cart
+    if (cart?.ours === true && process !== null) return yield* StillRunning.of()
+    const changed = cart !== undefined && (cart.ours || cart.admitted && cart.status === "active" && !cart.expired &&
+        cart.lines.length > 0 && cart.currency === request.currency)
+    if (changed && retry < maxRetries) continue
+    if (process === null) yield* (yield* CheckoutRunRepo).end(run)
+    return yield* cart === undefined ? new CartNotFound() : refusal(cart, request.currency)
+  }
+})
+
+export const reservationExpired = CheckoutFailed.of("The reservation of the items has run out. Try again.")
+
+const stockError = (
+  error: { readonly _tag: string; readonly title?: string; readonly available?: number; readonly requested?: number }
+) =>
+  error._tag === "StockShort"
+    ? CheckoutFailed.of(
+      `Insufficient stock for ${error.title}. Available: ${error.available}, requested: ${error.requested}.`
+    )
+    : error._tag === "HoldGone"
+    ? reservationExpired
+    : CheckoutFailed.of("The items could not be reserved in time. Try again.")
+
+/**
+ * Reserves the stock of a priced cart and stores the priced cart with the reservation; one stored earlier for the same
+ * order wins. The caller releases the reservation when this or a later step fails.
+ */
+export const reserveFor = Effect.fn("Checkout.reserveStock")(function*(orderId: OrderId, pricedCart: PricedCart) {
+  return yield* (yield* StockClient).reserve({
+    holder: orderId,
+    lines: pricedCart.lines.map(({ entityId, quantity, title, variantId }) => ({
+      sellableId: variantId ?? entityId,
+      entityId,
+      quantity,
+      title
+    })),
+    warehouseId: pricedCart.warehouseId,
+    ttlSeconds: (yield* StoreSettings).holdSeconds,
+    pricing: yield* encodePricedCart(pricedCart)
+  }).pipe(Effect.mapError((error) => error._tag === "ProcessStopping" ? error : stockError(error)))
+})
+
+/** Prices the cart, runs the hooks and reserves the stock. A priced cart that an earlier run stored wins. */
+export const priceAndReserve = Effect.fn("Checkout.reserve")(function*(run: CheckoutRun, cart: ClaimedCart) {
+  const { checkoutId, request } = run
+  const decide = (yield* CheckoutExtensions).decide({
+    checkoutId,
+    cartId: request.cartId,
+    currency: request.currency,
+    shippingAddress: request.shippingAddress ?? null,
+    metadata: request.metadata ?? {}
+  })
+  const priced = yield* (yield* CheckoutPricing).price(cart, request, run.customerId, decide)
+  const allowed = yield* beforePayment(run, priced)
+  const tenders = yield* splitTotal(run, allowed)
+  const pricedCart = tenders === undefined
+    ? { ...allowed, paymentProvider: yield* providerOf(run) }
+    : { ...allowed, tenders }
+  const reserved = yield* reserveFor(checkoutId, pricedCart)
+  return reserved.fresh ? pricedCart : yield* decodePricedCart(reserved.pricing)
+})

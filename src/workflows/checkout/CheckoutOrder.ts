@@ -1,0 +1,142 @@
+import { DateTime, Effect, Result } from "effect"
+import { CurrentActor, systemActor } from "../../domain/access/Actor.ts"
+import { CreateOrderRepo } from "../../domain/checkout/CreateOrderRepo.ts"
+import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
+import { CheckoutFailed } from "../../domain/errors/ApiErrors.ts"
+import { isDigital } from "../../domain/fulfillment/Fulfillment.ts"
+import { Fulfillments } from "../../domain/fulfillment/Fulfillments.ts"
+import { Hooks } from "../../domain/hooks/Hooks.ts"
+import type { Order } from "../../domain/orders/Order.ts"
+import { OrderNumbers } from "../../domain/orders/OrderNumbers.ts"
+import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
+import { type OrderPayment, paidInFull } from "../../domain/orders/Tender.ts"
+import { UnpaidOrderRepo } from "../../domain/orders/UnpaidOrderRepo.ts"
+import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
+import { StoreSettings } from "../../domain/settings/StoreSettings.ts"
+import { conclude } from "./Captures.ts"
+import { reservationExpired } from "./CheckoutCart.ts"
+import { cancelOrder, capture, mainIntent, voidPayments } from "./CheckoutPayment.ts"
+import type { CheckoutTender } from "./CheckoutTenders.ts"
+import { type CheckoutRun, passing } from "./CheckoutWorkflow.ts"
+
+/** The payments of a new order; stored only if the checkout has split its total. */
+const storedPayments = (
+  payments: ReadonlyArray<CheckoutTender>,
+  intents: ReadonlyArray<PaymentIntent>
+): ReadonlyArray<OrderPayment> =>
+  payments.filter(({ isPart }) => isPart).map(({ adapter, label, request: { amount } }, position) => ({
+    position,
+    provider: adapter.providerId,
+    label,
+    intentId: intents[position]?.id ?? "",
+    isStoredValue: adapter.isStoredValue ?? false,
+    amount,
+    captured: null,
+    refunded: 0,
+    needsShopper: intents[position]?.status === "requires_action"
+  }))
+
+/**
+ * Creates the order with its usage, stock, cart and event in one transaction. The order has the checkout's id, so it
+ * cannot be created twice (contract §4).
+ */
+export const createOrder = Effect.fn("Checkout.create")(
+  function*(
+    { actor, checkoutId, idempotencyKey, owner, request }: CheckoutRun,
+    pricedCart: PricedCart,
+    payments: ReadonlyArray<CheckoutTender>,
+    intents: ReadonlyArray<PaymentIntent>
+  ) {
+    const { asksShopper, id: paymentIntentId } = mainIntent(intents)
+    const provider = payments.at(-1)?.adapter.providerId ?? ""
+    const stored = storedPayments(payments, intents)
+    const order = pendingOrder(pricedCart, request, {
+      id: checkoutId,
+      organizationId: actor.organizationId,
+      orderNumber: yield* (yield* OrderNumbers).next,
+      paymentIntentId,
+      paymentMethodId: request.paymentMethodId,
+      idempotencyKey,
+      placedAt: DateTime.toDateUtc(yield* DateTime.now),
+      metadata: { cartId: request.cartId, checkoutId, paymentIntentId }
+    }, { paymentProvider: provider, awaitsShopper: asksShopper, storedPayments: stored.length === 0 ? null : stored })
+    const created = yield* (yield* CreateOrderRepo).create({
+      order,
+      pricedCart,
+      cartId: request.cartId,
+      owner,
+      idempotencyKey,
+      provider,
+      payments: stored
+    })
+    if (created === "reservation-expired") return yield* reservationExpired
+    // An order of another run has its number and time.
+    return created === "exists" ? (yield* (yield* OrderRepo).find(order.id))?.order ?? order : order
+  },
+  (effect, run) => Effect.provideService(effect, CurrentActor, run.actor)
+)
+
+type Payments = ReadonlyArray<CheckoutTender>
+
+/** An order that its checkout has done everything for but the last hooks; `ended`: the run is deleted. */
+export interface Finished {
+  readonly order: Order
+  readonly ended: boolean
+}
+
+/** If no provider will report a payment, the order has nothing else to wait for: its capture confirms it. */
+const confirmsItself = (payments: Payments) => payments.every(({ adapter }) => adapter.verifyWebhook === undefined)
+
+/** Whether nothing has to follow the capture, however the process ends. */
+const endsWithCapture = (order: Order, payments: Payments) =>
+  Effect.map(
+    Hooks,
+    (hooks) =>
+      !confirmsItself(payments) && !order.lineItems.some(({ entityType }) => isDigital(entityType)) &&
+      !hooks.has("checkout.afterCreate")
+  )
+
+/** Captures, records and fulfils. If a capture fails, cancels the order and voids the payments. */
+const captureAndSettle = Effect.fn("Checkout.capture")(
+  function*(run: CheckoutRun, order: Order, payments: Payments, intents: ReadonlyArray<string>) {
+    const undoPayment = voidPayments(payments, intents)
+    const captured = yield* Effect.result(capture(payments, intents))
+    if (Result.isFailure(captured)) {
+      const paid = yield* cancelOrder(order.id, undoPayment, run)
+      return { order: paid ?? (yield* captured.failure), ended: false } satisfies Finished
+    }
+    yield* passing("captured")
+    const ended = yield* endsWithCapture(order, payments)
+    const settled = yield* (yield* CreateOrderRepo).settleCheckout(run, ended, intents.at(-1) ?? "", captured.success)
+    if (settled === undefined) {
+      yield* cancelOrder(order.id, undoPayment, run)
+      return yield* CheckoutFailed.of("The order was cancelled while it was being paid.")
+    }
+    yield* passing("settled")
+    const paid = paidInFull({ ...order, ...settled })
+    // The shopper may not confirm it.
+    const concluded = confirmsItself(payments)
+      ? yield* Effect.provideService(conclude(paid), CurrentActor, systemActor(order.organizationId))
+      : yield* (yield* Fulfillments).deliver(paid)
+    return { order: concluded, ended } satisfies Finished
+  }
+)
+
+/** Waits for the shopper's confirmation, leaves the capture to an operator, or captures now. */
+export const pay = Effect.fn("Checkout.pay")(function*(
+  run: CheckoutRun,
+  order: Order,
+  payments: Payments,
+  intents: ReadonlyArray<PaymentIntent>
+) {
+  const settings = yield* StoreSettings
+  const { asksShopper, capturable } = mainIntent(intents)
+  if (asksShopper) {
+    yield* (yield* UnpaidOrderRepo).awaitPayment(order.id, settings.confirmationMinutes * 60)
+    return { order, ended: false } satisfies Finished
+  }
+  // A free order has nothing for an operator to capture.
+  const later = settings.capture === "manual" && capturable && order.grandTotal > 0
+  if (later) return { order, ended: false } satisfies Finished
+  return yield* captureAndSettle(run, order, payments, intents.map(({ id }) => id))
+})
