@@ -152,7 +152,7 @@ const makeRestock = (sql: SqlClient.SqlClient) => ({
           select coalesce(variant_id, entity_id) as sellable_id, warehouse_id, -sum(quantity)::int4 as quantity
           from stock_movements
           where organization_id = ${organization} and reference_id = ${orderId} and reference_type = 'order'
-            and type in ('fulfillment', 'return')
+            and type in ('fulfillment', 'sale', 'return')
           group by 1, 2),
         open as (
           select a.*, sum(a.quantity) over (partition by a.sellable_id order by w.priority, w.id) - a.quantity as earlier
