@@ -1,35 +1,45 @@
-import type { WarehouseId } from "../ids/Id.ts"
-import type { PostingReference } from "../inventory/StockPosting.ts"
-import type { ManualOrderRequest } from "./Checkout.ts"
+import { Schema, Struct } from "effect"
+import { WarehouseId } from "../ids/Id.ts"
+import { PostingReference } from "../inventory/StockPosting.ts"
+import { Amount } from "../pricing/Bounds.ts"
+import { keyText, ShortText, Text } from "../text/Storable.ts"
+import { ManualOrderRequest } from "./Checkout.ts"
 
 /** What has paid for goods that have left; minor units. */
-export interface PaidTender {
+export const PaidTender = Schema.Struct({
   /** Provider that gives it back in a refund: one of the deployment or of a plugin. */
-  readonly method: string
-  readonly amount: number
+  method: Text,
+  /** Of 0: no payment. */
+  amount: Amount,
   /** What the shopper knows it by. Default: the method. */
-  readonly label?: string | undefined
+  label: Schema.optional(Text),
   /** The provider's id of the payment. */
-  readonly reference?: string | undefined
-}
+  reference: Schema.optional(ShortText)
+})
+export type PaidTender = typeof PaidTender.Type
 
 /** Goods that have left already: sold at a till, or by another channel. */
-export interface SoldGoods extends
-  Pick<
-    ManualOrderRequest,
-    "currency" | "customerGroupIds" | "customerId" | "email" | "lineItems" | "metadata" | "promotionCodes"
-  >
-{
+export const SoldGoods = Schema.Struct({
+  ...Struct.pick(ManualOrderRequest.fields, [
+    "currency",
+    "customerGroupIds",
+    "customerId",
+    "email",
+    "lineItems",
+    "metadata",
+    "promotionCodes"
+  ]),
   /** The document that sold them: one order for each. */
-  readonly reference: PostingReference
+  reference: PostingReference,
   /** Where the goods left. */
-  readonly warehouseId: WarehouseId
+  warehouseId: WarehouseId,
   /** They come to the order's total; each is captured. */
-  readonly tenders: ReadonlyArray<PaidTender>
+  tenders: Schema.Array(PaidTender),
   /** Minor units. Default 0. */
-  readonly shippingTotal?: number | undefined
+  shippingTotal: Schema.optional(Amount),
   /** `metadata.channel` of the order. */
-  readonly channel?: string | undefined
-  /** Default: now. */
-  readonly soldAt?: Date | undefined
-}
+  channel: Schema.optional(keyText(64)),
+  /** Default: now. A call that is repeated says the same. */
+  soldAt: Schema.optional(Schema.Date)
+})
+export type SoldGoods = typeof SoldGoods.Type

@@ -1,58 +1,71 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
+import type { Conflict, NotFound, ValidationFailed } from "../errors/ApiErrors.ts"
 import type { OrderId } from "../ids/Id.ts"
 import { usageRefusal } from "./CreateOrderRepo.ts"
 import { createManualOrderStatement, type NewManualOrder, settleStatement } from "./CreateOrderStatements.ts"
+import type { SoldGoods } from "./SoldGoods.ts"
 
 /** A paid order of goods that have left. */
 export type NewSoldOrder = NewManualOrder & Required<Pick<NewManualOrder, "payments">>
+
+/** What is done in the transaction of a sold order, before and after the order is written. */
+export interface SoldOrderSteps<A, E, R> {
+  /** Takes the goods out of stock; whether less than nothing is left of one. */
+  readonly takeGoods: Effect.Effect<boolean, Conflict | NotFound | ValidationFailed, CurrentActor>
+  readonly finish: Effect.Effect<A, E, R>
+}
+
+/** SHA-256 of what was sold. The database orders the keys, so that equal values are equal. */
+const digestOf = (sql: SqlClient.SqlClient, sold: SoldGoods) =>
+  sql`encode(sha256(convert_to(${JSON.stringify(sold)}::jsonb::text, 'UTF8')), 'hex')`
 
 /** Writes orders of goods that have left already (contract, plugins §17.10-11). */
 export class SoldOrderRepo extends Context.Service<SoldOrderRepo>()("stoa/domain/checkout/SoldOrderRepo", {
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
 
+    /** Whether the order of this id is that of this sale; undefined when there is no such order. */
+    const isSame = Effect.fn("SoldOrderRepo.isSame")(function*(id: OrderId, sold: SoldGoods) {
+      const [row] = yield* sql`select request_hash is not distinct from ${digestOf(sql, sold)} as same from orders
+        where id = ${id}::uuid and organization_id = ${yield* currentOrganization}`
+      return row === undefined ? undefined : row["same"] === true
+    }, Effect.orDie)
+
     /**
-     * Creates an order whose goods have left and that is paid by its `payments`, and runs `also` in the same transaction.
+     * Takes the goods, creates their order, which is paid by its `payments`, and finishes it, in one transaction.
      * Undefined when there is an order of this id: nothing is written then. A concurrent call for the same id waits.
+     * Locks stock before promotions, as edits and cancellations do.
      */
     const create = Effect.fn("SoldOrderRepo.create")(
       function*<A, E, R>(
-        newOrder: NewSoldOrder,
-        also: Effect.Effect<A, E, R>
+        { order, payments, ...newOrder }: NewSoldOrder,
+        sold: SoldGoods,
+        { finish, takeGoods }: SoldOrderSteps<A, E, R>
       ) {
         const actor = yield* CurrentActor
         const { organizationId: organization } = actor
-        const { order: { id }, payments } = newOrder
+        const { id } = order
         // No stock waits for it: the hold stands for the order alone, and of two calls only one inserts it.
-        yield* sql`insert into holds (organization_id, holder, state) values (${organization}, ${id}, 'held')
-          on conflict (organization_id, holder) do nothing`
-        const [row] = yield* createManualOrderStatement(sql, actor, newOrder)
-        if (row?.created !== true) return undefined
+        const [claimed] = yield* sql`insert into holds (organization_id, holder, state)
+          values (${organization}, ${id}, 'held') on conflict (organization_id, holder) do nothing returning true`
+        if (claimed === undefined) return undefined
+        const metadata = (yield* takeGoods) ? { ...order.metadata, oversold: true } : order.metadata
+        yield* createManualOrderStatement(sql, actor, { ...newOrder, payments, order: { ...order, metadata } })
         const captured = payments.reduce((sum, { amount }) => sum + amount, 0)
         const parts = payments.map(({ amount, position }) => ({ position, captured: amount }))
-        yield* settleStatement(sql, [{
-          id,
-          organization,
-          intent: payments.at(-1)?.intentId ?? "",
-          captured,
-          parts,
-          actor
-        }], "")
-        return yield* also
+        const intent = payments.at(-1)?.intentId ?? ""
+        yield* settleStatement(sql, [{ id, organization, intent, captured, parts, actor }], "")
+        yield* sql`update orders set request_hash = ${digestOf(sql, sold)}
+          where id = ${id}::uuid and organization_id = ${organization}`
+        return yield* finish
       },
       sql.withTransaction,
       Effect.catchIf(SqlError.isSqlError, usageRefusal)
     )
 
-    /** Marks an order whose goods left without being in stock. */
-    const markOversold = Effect.fn("SoldOrderRepo.markOversold")(function*(id: OrderId) {
-      yield* sql`update orders set metadata = metadata || '{"oversold": true}' where id = ${id}::uuid
-        and organization_id = ${yield* currentOrganization}`
-    }, Effect.orDie)
-
-    return { create, markOversold }
+    return { create, isSame }
   })
 }) {
   static readonly layer = Layer.effect(SoldOrderRepo, SoldOrderRepo.make)

@@ -169,7 +169,7 @@ const anonymize = Effect.fnUntraced(function*(
   const cleared = sql.literal(details.map((column) => `${column} = null,`).join(" "))
   const given = sql.literal(details.map((column) => `or ${column} is not null`).join(" "))
   yield* sql`update orders set email = null, shipping_address = null, metadata = metadata_anonymous(metadata),
-      updated_at = ${now}::timestamptz
+      request_hash = null, updated_at = ${now}::timestamptz
     where id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}`
   yield* sql`update order_lines set ${cleared} metadata = metadata_anonymous(metadata)
     where order_id = any(${orderIds}::uuid[]) and organization_id = ${actor.organizationId}

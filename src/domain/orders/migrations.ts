@@ -214,5 +214,7 @@ export const migrations = {
     `create view plugin_order_status_changes as
       select id, organization_id, order_id, from_status, to_status, reason, changed_by, changed_at
       from order_status_history`
-  )
+  ),
+  // Digest of the call that created an order of goods that had left: a repeat has the same (SoldOrderRepo.ts).
+  "0007_request_hash": statements("alter table orders add column request_hash text")
 }

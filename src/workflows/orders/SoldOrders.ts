@@ -1,11 +1,12 @@
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { v5 } from "uuid"
 import { type Actor, CurrentActor, requireAnyOf } from "../../domain/access/Actor.ts"
 import { CheckoutPricing } from "../../domain/checkout/CheckoutPricing.ts"
 import { pendingOrder, type PricedCart } from "../../domain/checkout/PricedCart.ts"
 import { basketWithout, Quotes } from "../../domain/checkout/Quotes.ts"
-import type { PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
+import { type PaidTender, SoldGoods } from "../../domain/checkout/SoldGoods.ts"
 import { SoldOrderRepo } from "../../domain/checkout/SoldOrderRepo.ts"
+import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { conflict, invalid } from "../../domain/errors/ErrorKinds.ts"
 import { isDigital } from "../../domain/fulfillment/Fulfillment.ts"
 import { Hooks } from "../../domain/hooks/Hooks.ts"
@@ -18,6 +19,7 @@ import { OrderRepo } from "../../domain/orders/OrderRepo.ts"
 import { OrderStatusRepo } from "../../domain/orders/OrderStatusRepo.ts"
 import type { OrderPayment } from "../../domain/orders/Tender.ts"
 import { PaymentAdapters } from "../../domain/payments/PaymentAdapter.ts"
+import { issuesOf } from "../../domain/text/Issues.ts"
 
 class NotPaid extends invalid("NotPaid", "tenders", (total: number) => `must come to the order's total of ${total}`) {}
 class UnknownMethod extends invalid(
@@ -27,7 +29,7 @@ class UnknownMethod extends invalid(
 ) {}
 class ReferenceUsed extends conflict(
   "ReferenceUsed",
-  ({ id, type }: PostingReference) => `The ${type} ${id} has an order with other goods or payments.`
+  ({ id, type }: PostingReference) => `The ${type} ${id} has an order already, of another sale.`
 ) {}
 
 /** Ids of orders by the documents that sold their goods. */
@@ -36,53 +38,41 @@ const orderIdOf = (organizationId: string, { id, type }: PostingReference): Orde
 
 const withoutRecord = ({ executionId: _, ...actor }: Actor): Actor => actor
 
+const decode = Schema.decodeUnknownEffect(Schema.toType(SoldGoods), { errors: "all" })
+
+/** Checks what a plugin sends: amounts and texts come from its tables and from requests. */
+const checked = (sold: SoldGoods) => Effect.mapError(decode(sold), (error) => ValidationFailed.issues(issuesOf(error)))
+
 const totalOf = (tenders: ReadonlyArray<PaidTender>) => tenders.reduce((sum, { amount }) => sum + amount, 0)
-
-/** Units by entity and variant: equal lines of a sale are one line of its order. */
-const unitsOf = (
-  lines: ReadonlyArray<
-    { readonly entityId: string; readonly variantId?: string | null | undefined; readonly quantity: number }
-  >
-) => {
-  const units = new Map<string, number>()
-  for (const { entityId, quantity, variantId } of lines) {
-    const sellable = variantId ?? entityId
-    units.set(sellable, (units.get(sellable) ?? 0) + quantity)
-  }
-  return Array.from(units, (one) => one.join("/")).toSorted().join()
-}
-
-const paidBy = (tenders: ReadonlyArray<Pick<PaidTender, "amount" | "method">>) =>
-  tenders.map(({ amount, method }) => `${method}/${amount}`).join()
 
 const path = ["pending", "confirmed", "processing", "fulfilled"] as const
 
 /** The payments of an order; 422 for a method that no provider takes. */
-const paymentsOf = (adapters: PaymentAdapters["Service"], tenders: ReadonlyArray<PaidTender>) =>
-  Effect.forEach(tenders, ({ amount, label, method, reference }, position) => {
-    const adapter = adapters.byProvider(method)
-    return adapter === undefined ? Effect.fail(new UnknownMethod(position, method)) : Effect.succeed<OrderPayment>({
-      position,
-      provider: method,
-      label: label ?? method,
-      intentId: reference ?? "",
-      isStoredValue: adapter.isStoredValue ?? false,
-      amount,
-      captured: null,
-      refunded: 0,
-      needsShopper: false
-    })
-  })
-
-/** Confirms and fulfils the order, and takes its goods out of the warehouse, in the caller's transaction. */
-const handOver = Effect.fnUntraced(function*(order: Order, { warehouseId }: SoldGoods) {
-  const [repo, statuses, inventory] = yield* Effect.all([SoldOrderRepo, OrderStatusRepo, Inventory])
-  const moved: Array<Order> = []
-  for (const [index, to] of path.slice(1).entries()) {
-    const from = path[index] ?? "pending"
-    moved.push((yield* statuses.transition({ orderId: order.id, from, to, reason: "sold" })).order)
+const paymentsOf = Effect.fnUntraced(
+  function*(adapters: PaymentAdapters["Service"], tenders: ReadonlyArray<PaidTender>) {
+    const payments: Array<OrderPayment> = []
+    for (const [index, { amount, label, method, reference }] of tenders.entries()) {
+      const adapter = adapters.byProvider(method)
+      if (adapter === undefined) return yield* new UnknownMethod(index, method)
+      if (amount === 0) continue
+      payments.push({
+        position: payments.length,
+        provider: method,
+        label: label ?? method,
+        intentId: reference ?? "",
+        isStoredValue: adapter.isStoredValue ?? false,
+        amount,
+        captured: null,
+        refunded: 0,
+        needsShopper: false
+      })
+    }
+    return payments
   }
-  // Last, because it locks the stock: other writers lock it after orders and promotions too.
+)
+
+/** Takes the goods of an order out of the warehouse; whether less than nothing is left of one. */
+const takeGoods = Effect.fnUntraced(function*(order: Order, { warehouseId }: SoldGoods) {
   const lines = order.lineItems.filter(({ entityType }) => !isDigital(entityType)).map((line) => ({
     entityId: line.entityId,
     variantId: line.variantId,
@@ -91,9 +81,18 @@ const handOver = Effect.fnUntraced(function*(order: Order, { warehouseId }: Sold
     type: "sale" as const,
     allowNegative: true
   }))
-  const posted = lines.length === 0 ? [] : yield* inventory.post({ type: "order", id: order.id }, lines)
-  if (posted.some(({ quantityOnHand }) => quantityOnHand < 0)) yield* repo.markOversold(order.id)
-  return moved
+  const posted = lines.length === 0 ? [] : yield* (yield* Inventory).post({ type: "order", id: order.id }, lines)
+  return posted.some(({ quantityOnHand }) => quantityOnHand < 0)
+})
+
+/** Confirms and fulfils an order; gives it as it is after each step. */
+const fulfil = Effect.fnUntraced(function*(orderId: OrderId) {
+  const statuses = yield* OrderStatusRepo
+  return yield* Effect.forEach(path.slice(1), (to, index) =>
+    Effect.map(
+      statuses.transition({ orderId, from: path[index] ?? "pending", to, reason: "sold" }),
+      ({ order }) => order
+    ))
 })
 
 /** Orders of goods that have left already (contract, plugins §17.10-11). */
@@ -101,48 +100,47 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
   make: Effect.gen(function*() {
     const [quotes, pricing, numbers, repo] = yield* Effect.all([Quotes, CheckoutPricing, OrderNumbers, SoldOrderRepo])
     const orders = yield* OrderRepo
-    const services = yield* Effect.context<SoldOrderRepo | OrderStatusRepo | Inventory>()
+    const services = yield* Effect.context<OrderStatusRepo | Inventory>()
     const [adapters, hooks] = yield* Effect.all([PaymentAdapters, Hooks])
 
     const existing = Effect.fnUntraced(function*(id: OrderId, sold: SoldGoods) {
-      const found = (yield* orders.find(id))?.order
-      if (found === undefined) return undefined
-      const isSame = unitsOf(found.lineItems) === unitsOf(sold.lineItems) &&
-        paidBy(found.tenders) === paidBy(sold.tenders.filter(({ amount }) => amount > 0))
-      return isSame ? found : yield* new ReferenceUsed(sold.reference)
+      const same = yield* repo.isSame(id, sold)
+      if (same === false) return yield* new ReferenceUsed(sold.reference)
+      return same === undefined ? undefined : (yield* orders.find(id))?.order
     })
 
     const newOrder = Effect.fnUntraced(function*(id: OrderId, sold: SoldGoods, pricedCart: PricedCart) {
       const { organizationId } = yield* CurrentActor
       const payments = yield* paymentsOf(adapters, sold.tenders)
       if (totalOf(sold.tenders) !== pricedCart.grandTotal) return yield* new NotPaid(pricedCart.grandTotal)
-      const { method = null, reference = null } = sold.tenders.at(-1) ?? {}
+      const { intentId = null, provider = null } = payments.at(-1) ?? {}
       const order = pendingOrder(pricedCart, sold, {
         id,
         organizationId,
         orderNumber: yield* numbers.next,
-        paymentIntentId: reference,
-        paymentMethodId: method,
+        paymentIntentId: intentId,
+        paymentMethodId: provider,
         idempotencyKey: null,
         placedAt: sold.soldAt ?? DateTime.toDateUtc(yield* DateTime.now),
         metadata: { reference: sold.reference }
-      }, { paymentProvider: method, awaitsShopper: false, storedPayments: payments })
+      }, { paymentProvider: provider, awaitsShopper: false, storedPayments: payments })
       return { order, pricedCart, email: sold.email ?? null, payments }
     })
 
     /**
      * Creates the paid and fulfilled order of goods that have left, once for their reference: the same call again gives the
-     * same order, with other goods or payments 409. Order, payments, status, stock (which may go below zero:
+     * same order, a call that differs in anything 409. Order, payments, status, stock (which may go below zero:
      * `metadata.oversold`) and `also` are one transaction; hooks after run when it has committed, hooks before do not, because
      * the goods have left. Prices may be asked outside, so call it in no transaction and write beside it in `also`.
      * Needs `orders:create`, and `orders:manage` for given prices. 401, 403, 404, 422.
      */
     const createSold = Effect.fn("SoldOrders.createSold")(function*<E = never, R = never>(
-      sold: SoldGoods,
+      goods: SoldGoods,
       also: (order: Order) => Effect.Effect<unknown, E, R>
     ) {
       const actor = yield* CurrentActor
       yield* requireAnyOf(actor, ["orders:create"])
+      const sold = yield* checked(goods)
       const id = orderIdOf(actor.organizationId, sold.reference)
       const before = yield* existing(id, sold)
       if (before !== undefined) return before
@@ -152,20 +150,24 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
         ...(sold.channel === undefined ? {} : { channel: sold.channel })
       }
       const made = yield* newOrder(id, sold, yield* pricing.price(basket, sold, null, () => Effect.succeed(terms)))
-      const writing = Effect.gen(function*() {
-        const moved = yield* Effect.provideContext(handOver(made.order, sold), services)
-        const after = (yield* orders.find(id))?.order ?? made.order
-        yield* Effect.provideService(also(after), CurrentActor, actor)
-        return { after, moved }
+      const finish = Effect.gen(function*() {
+        const moved = yield* Effect.provideContext(fulfil(id), services)
+        const order = moved.at(-1) ?? made.order
+        yield* Effect.provideService(also(order), CurrentActor, actor)
+        return { order, moved }
       })
-      const written = yield* Effect.updateService(repo.create(made, writing), CurrentActor, withoutRecord)
-      if (written === undefined) return (yield* existing(id, sold)) ?? made.order
-      yield* hooks.after("orders.afterCreate", written.after)
+      const steps = { takeGoods: Effect.provideContext(takeGoods(made.order, sold), services), finish }
+      const written = yield* Effect.updateService(repo.create(made, sold, steps), CurrentActor, withoutRecord)
+      if (written === undefined) {
+        const first = yield* existing(id, sold)
+        return first ?? (yield* Effect.die(new Error(`The hold of order ${id} has no order.`)))
+      }
+      yield* hooks.after("orders.afterCreate", written.order)
       for (const [index, order] of written.moved.entries()) {
         const change = { orderId: id, fromStatus: path[index] ?? "pending", newStatus: order.status, reason: "sold" }
         yield* hooks.after("orders.afterStatusChange", order, change)
       }
-      return written.after
+      return written.order
     })
 
     return { createSold }

@@ -1,0 +1,88 @@
+import { Effect, Schema } from "effect"
+import {
+  afterHook,
+  Conflict,
+  CurrencyCode,
+  definePlugin,
+  group,
+  idOf,
+  integer,
+  LineRequest,
+  OrderId,
+  type PaymentAdapter,
+  PaymentDeclined,
+  table,
+  Text,
+  WarehouseId
+} from "stoa/plugin"
+import { api, asAdmin } from "../support/TestApp.ts"
+
+const sales = table("register_sales", { orderId: idOf(OrderId).unique(), cash: integer })
+
+const Sale = Schema.Struct({
+  id: Text,
+  warehouseId: WarehouseId,
+  lines: Schema.Array(LineRequest),
+  /** Amounts as a device may send them: right or wrong. */
+  cash: Schema.Finite,
+  card: Schema.optional(Schema.Finite),
+  shipping: Schema.optional(Schema.Finite),
+  email: Schema.optional(Text),
+  codes: Schema.optional(Schema.Array(Text)),
+  /** What happens after the register has written its row. */
+  then: Schema.optional(Schema.Literals(["fail", "hang"]))
+})
+
+/** The statuses in which `orders.afterCreate` saw orders. */
+export const hooked: Array<string> = []
+/** What the drawer gave back, with the id of the payment. */
+export const drawer: Array<readonly [intentId: string, amount: number]> = []
+
+const refused = Effect.fail(new PaymentDeclined({ code: "PAYMENT_INTENT_CREATE_FAILED", message: "At the till only." }))
+
+const cash: PaymentAdapter = {
+  providerId: "cash",
+  authorize: () => refused,
+  capture: () => refused,
+  cancel: () => refused,
+  refund: (intentId, amount, _, key) => Effect.as(Effect.sync(() => drawer.push([intentId, amount])), `drawer-${key}`)
+}
+
+const routes = group("Register", "/register")
+
+/** A register: its row, the order, its payments and the stock are one transaction. */
+export const register = definePlugin({
+  id: "register",
+  version: "1.0.0",
+  schema: () => [sales],
+  hooks: () => [afterHook("orders.afterCreate", ({ result }) => Effect.sync(() => void hooked.push(result.status)))],
+  paymentMethods: () => [cash],
+  routes: () => [
+    routes.post("/sales", { auth: true, input: Sale }).handle(({ db, input, services }) =>
+      services.orders.createSold({
+        reference: { type: "sale", id: input.id },
+        currency: CurrencyCode.make("USD"),
+        channel: "register",
+        warehouseId: input.warehouseId,
+        lineItems: input.lines,
+        shippingTotal: input.shipping,
+        email: input.email,
+        promotionCodes: input.codes,
+        tenders: [
+          ...(input.card === undefined
+            ? []
+            : [{ method: "test", label: "Card", amount: input.card, reference: "slip-1" }]),
+          { method: "cash", label: "Cash", amount: input.cash, reference: input.id }
+        ]
+      }, ({ id }) =>
+        Effect.gen(function*() {
+          yield* db.table(sales).insert({ orderId: id, cash: input.cash })
+          if (input.then === "fail") return yield* Effect.fail(Conflict.of("The drawer is stuck."))
+          if (input.then === "hang") return yield* Effect.never
+        }))
+    )
+  ]
+})
+
+/** Registers a sale. */
+export const sell = (body: object, as: typeof asAdmin = asAdmin) => api("POST", "/api/register/sales", { as, body })
