@@ -46,6 +46,28 @@ const entriesOf = (id: string) =>
     ))
 
 layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })("rows of a plugin's table", (it) => {
+  it.effect("are not moved to a parent of another organization, one by one or together", () =>
+    Effect.gen(function*() {
+      const { boxes, shelves } = yield* at
+      const [here, there] = [yield* shelves.insert({ code: "here" }), yield* shelves.insert({ code: "there" })]
+      const foreign = yield* within("org_other")(shelves.insert({ code: "theirs" }))
+      const { id } = yield* boxes.insert({ shelfId: here.id, place: 1 })
+      const away = { shelfId: foreign.id }
+      const tried = [
+        yield* Effect.flip(boxes.update(id, away)),
+        yield* Effect.flip(boxes.update(id, away, { place: 1 })),
+        yield* Effect.flip(boxes.updateMany({ shelfId: here.id }, away))
+      ]
+      assert.deepStrictEqual(tried.map(({ _tag }) => _tag), Array(3).fill("ValidationFailed/ParentNotFound"))
+      assert.strictEqual(
+        (yield* Effect.flip(boxes.upsert({ ...away, place: 1 }, ["shelfId", "place"])))._tag,
+        "Conflict/RowTaken"
+      )
+      assert.strictEqual((yield* boxes.get(id)).shelfId, here.id)
+      assert.strictEqual((yield* boxes.update(id, { shelfId: there.id })).shelfId, there.id)
+      assert.strictEqual(yield* statementsOf(boxes.update(id, { shelfId: here.id })), 1)
+    }).pipe(inDefault))
+
   it.effect("are inserted together in their order, with defaults, and each has its entry in the change log", () =>
     Effect.gen(function*() {
       const { shelves } = yield* at

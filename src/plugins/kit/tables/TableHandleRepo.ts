@@ -64,10 +64,16 @@ const insertsOf = <T extends Table>(parts: Parts<T>) => {
 const updatesOf = <T extends Table>(parts: Parts<T>) => {
   const { refused, rowOf, secrets, sql, table } = parts
 
+  /** Runs an update; 422 when it names a parent that the organization does not have. */
+  const updated = Effect.fnUntraced(function*(statement: ReturnType<typeof updateSql>) {
+    const rows = yield* Effect.catch(statement, refused)
+    return rows[0]?.["_within"] === false ? yield* new ParentNotFound(table.parent?.column ?? "") : rows
+  })
+
   const updateAll = Effect.fnUntraced(function*(where: Parameters<typeof updateSql>[3], change: Values) {
     secrets.refuse(change)
     const actor = yield* CurrentActor
-    return (yield* Effect.catch(updateSql(parts, actor, change, where, []), refused)).map(rowOf)
+    return (yield* updated(updateSql(parts, actor, change, where, []))).map(rowOf)
   })
   const updateOne = Effect.fnUntraced(function*(which: Values, change: Values, only: Values) {
     const actor = yield* CurrentActor
@@ -79,7 +85,7 @@ const updatesOf = <T extends Table>(parts: Parts<T>) => {
       whereSql(sql, table, which),
       whereSql(sql, table, only, "old")
     )
-    const [found] = yield* Effect.catch(statement, refused)
+    const [found] = yield* updated(statement)
     if (found === undefined) return yield* new RowNotFound()
     const row = rowOf(found)
     return found["_changed"] === true ? row : yield* notInState(row, change, only)

@@ -102,9 +102,17 @@ export const insertSql = (context: Context, actor: Actor, rows: ReadonlyArray<Va
     select * from made`
 }
 
+/** Whether a row that a change moves to another parent moves to one of the organization; a part of its statement. */
+const movesWithin = ({ sql, table }: Context, organization: string, change: Values) => {
+  const { parent } = table
+  if (parent === undefined || change[parent.column] === undefined) return sql`true`
+  return sql`exists (select 1 from ${sql(parent.table.name)} p where p.organization_id = ${organization}
+    and p.id = ${valueSql(sql, table, parent.column, change[parent.column])})`
+}
+
 /**
  * Changes the rows that meet `where` and, once they are locked, `only`. A row that does not meet `only` is given as it
- * is, with \`_changed\` false.
+ * is, with `_changed` false; so are all, with `_within` false, when their new parent is not the organization's.
  */
 export const updateSql = (
   context: Context,
@@ -120,12 +128,14 @@ export const updateSql = (
   const stamped = table.kind === "organization" ? [...set, sql`updated_at = now()`] : [...set, sql`id = t.id`]
   return sql`with old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
       where ${sql.and([own(sql, table, actor.organizationId), ...where])} order by t.id for update of t),
-    made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old
-      where ${sql.and([sql`t.id = old.id`, ...only])} returning t.*)${
+    parent as materialized (select ${movesWithin(context, actor.organizationId, change)} as within),
+    made as (update ${sql(table.name)} t set ${sql.csv(stamped)} from old, parent
+      where ${sql.and([sql`t.id = old.id`, sql`parent.within`, ...only])} returning t.*)${
     entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
   }${idempotencyRecord(sql, actor, "made")}
-    select true as _changed, made.* from made
-    union all select false, old.* from old where not exists (select 1 from made where made.id = old.id)`
+    select true as _changed, true as _within, made.* from made
+    union all select false, parent.within, old.* from old, parent
+      where not exists (select 1 from made where made.id = old.id)`
 }
 
 /** Deletes the rows that meet `where`. */
