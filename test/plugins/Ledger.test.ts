@@ -34,6 +34,18 @@ const aPurse = Effect.fnUntraced(function*(amount: number) {
   return { db, id, post, hold, capture, balance: points.balance(db, id) }
 })
 
+/** Does it twice: the second one waits for the first one's lock with an older snapshot. */
+const both = Effect.fnUntraced(function*<A, E, R>(db: PluginDatabase["Service"], work: Effect.Effect<A, E, R>) {
+  const [written, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+  const slow = Effect.tap(work, Effect.andThen(Deferred.succeed(written, undefined), Deferred.await(free)))
+  const first = yield* Effect.forkChild(db.transaction(slow))
+  yield* Deferred.await(written)
+  const second = yield* Effect.forkChild(work)
+  yield* waiting(1)
+  yield* Deferred.succeed(free, undefined)
+  return [yield* Fiber.join(first), yield* Fiber.join(second)] as const
+})
+
 tables("a ledger", (it) => {
   it.effect("writes an entry of a reference once, also when eight write it at once or within a transaction", () =>
     Effect.gen(function*() {
@@ -42,20 +54,9 @@ tables("a ledger", (it) => {
       assert.deepStrictEqual(new Set(all.map((exit) => exit._tag)), new Set(["Success"]))
       assert.deepStrictEqual(yield* db.transaction(post(10, "gift")), yield* post(10, "gift"))
       assert.deepStrictEqual(yield* balance, { balance: 10, available: 10 })
-      // The second one waits for the first one's lock with an older snapshot.
-      const both = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>) {
-        const [written, free] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const slow = Effect.tap(work, Effect.andThen(Deferred.succeed(written, undefined), Deferred.await(free)))
-        const first = yield* Effect.forkChild(db.transaction(slow))
-        yield* Deferred.await(written)
-        const second = yield* Effect.forkChild(work)
-        yield* waiting(1)
-        yield* Deferred.succeed(free, undefined)
-        return [yield* Fiber.join(first), yield* Fiber.join(second)] as const
-      })
-      const [first, second] = yield* both(post(5, "slow"))
+      const [first, second] = yield* both(db, post(5, "slow"))
       assert.deepStrictEqual(second, first)
-      const [held, again] = yield* both(hold(5, "slow"))
+      const [held, again] = yield* both(db, hold(5, "slow"))
       assert.deepStrictEqual(again, held)
       yield* points.release(db, held.id)
       yield* post(-5)
@@ -99,6 +100,67 @@ tables("a ledger", (it) => {
       assert.deepStrictEqual([yield* one.balance, yield* other.balance].map(({ balance }) => balance), [5, 5])
       assert.strictEqual(yield* statementsOf(all(1)), 1)
       assert.deepStrictEqual([yield* one.balance, yield* other.balance].map(({ balance }) => balance), [4, 3])
+    }).pipe(inDefault))
+
+  it.effect("repeats what has taken the balance while it waited", () =>
+    Effect.gen(function*() {
+      const { balance, db, hold, post } = yield* aPurse(20)
+      const [first, second] = yield* both(db, post(-12, "spent"))
+      assert.deepStrictEqual(second, first)
+      const [held, again] = yield* both(db, hold(5, "held"))
+      assert.deepStrictEqual(again, held)
+      assert.deepStrictEqual(yield* balance, { balance: 8, available: 3 })
+    }).pipe(inDefault))
+
+  it.effect("takes whole amounts only, and none below 1 where something is set aside or given back", () =>
+    Effect.gen(function*() {
+      const { balance, capture, db, hold, id, post } = yield* aPurse(10)
+      const held = yield* hold(5)
+      const refund = (amount: number, reference: string) =>
+        points.refund(db, held.id, { type: "refund", reference, amount })
+      yield* capture(held.id, 5)
+      yield* refund(3, "three")
+      const other = yield* hold(1)
+      const wrong = [1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60]
+      for (const amount of wrong) {
+        assert.strictEqual((yield* Effect.flip(post(amount)))._tag, "ValidationFailed/NotAnAmount")
+      }
+      for (const amount of [...wrong, 0, -1]) {
+        assert.strictEqual((yield* Effect.flip(hold(amount)))._tag, "ValidationFailed/NotAnAmount")
+        assert.strictEqual((yield* Effect.flip(capture(other.id, amount)))._tag, "ValidationFailed/NotAnAmount")
+      }
+      // After a refund of three, one of minus two would pass the conditions of the hold.
+      assert.strictEqual((yield* Effect.flip(refund(-2, "minus")))._tag, "ValidationFailed/NotAnAmount")
+      assert.deepStrictEqual(yield* balance, { balance: 8, available: 7 })
+      const twice = [{ accountId: id, type: "a", amount: 1, reference: "a" }, {
+        accountId: id.toUpperCase(),
+        type: "b",
+        amount: 1,
+        reference: "b"
+      }]
+      assert.strictEqual((yield* Effect.flip(points.postAll(db, twice)))._tag, "ValidationFailed/AccountNamedTwice")
+      assert.strictEqual((yield* balance).balance, 8)
+    }).pipe(inDefault))
+
+  it.effect("posts nothing to the others when a reference has another amount on one account", () =>
+    Effect.gen(function*() {
+      const [one, other] = [yield* aPurse(5), yield* aPurse(5)]
+      yield* one.post(1, "fee")
+      const postings = [other, one].map(({ id }) => ({ accountId: id, type: "test", amount: 2, reference: "fee" }))
+      assert.strictEqual((yield* Effect.flip(points.postAll(one.db, postings)))._tag, "Conflict/ReferenceTaken")
+      assert.deepStrictEqual([(yield* one.balance).balance, (yield* other.balance).balance], [6, 5])
+    }).pipe(inDefault))
+
+  it.effect("knows a refund by its account, reference and amount", () =>
+    Effect.gen(function*() {
+      const [{ balance, capture, db, hold }, other] = [yield* aPurse(10), yield* aPurse(0)]
+      yield* other.post(7, "order-1")
+      const { id } = yield* hold(10)
+      yield* capture(id, 10)
+      const refund = (amount: number) => points.refund(db, id, { type: "refund", reference: "order-1", amount })
+      assert.deepInclude(yield* refund(4), { amount: 4, type: "refund" })
+      assert.strictEqual((yield* Effect.flip(refund(5)))._tag, "Conflict/ReferenceTaken")
+      assert.deepStrictEqual([(yield* balance).balance, (yield* other.balance).balance], [4, 7])
     }).pipe(inDefault))
 
   it.effect("holds, captures a part once and frees the rest", () =>

@@ -77,6 +77,11 @@ export interface Ledger<A extends Table = Table> {
   ) => Effect.Effect<{ readonly balance: number; readonly available: number }, NotFound, CurrentActor>
 }
 
+class NotAnAmount extends invalid(
+  "NotAnAmount",
+  "amount",
+  (least: number) => least < 0 ? "must be a whole number" : `must be a whole number from ${least} on`
+) {}
 class BalanceTooLow
   extends invalid("BalanceTooLow", "amount", (available: number) => `is more than the ${available} that are available`)
 {}
@@ -86,17 +91,31 @@ class HoldTooLow
 class ReferenceTaken
   extends conflict("ReferenceTaken", (reference: string) => `Another amount has the reference "${reference}".`)
 {}
+class AccountNamedTwice
+  extends invalid("AccountNamedTwice", "accountId", (id: string) => `${id} is named more than once`)
+{}
 class HoldReleased extends conflict("HoldReleased", "The hold was released.") {}
 
 type AccountTable = Table<typeof balanceColumns, "organization">
 type Ledgers = Omit<LedgerTables, "account"> & { readonly account: AccountTable }
+
+/** 422 for what is no whole number of minor units or points, or less than that. */
+const whole = (amount: number, least = 1) =>
+  Number.isSafeInteger(amount) && amount >= least ? Effect.void : Effect.fail(new NotAnAmount(least))
 
 /** What can be spent: 404. */
 const availableOn = ({ account, floor }: Ledgers, db: Database, id: string) =>
   Effect.map(db.table(account).get(id), ({ balance, held }) => balance - held - floor)
 
 const postAllTo = (tables: Ledgers): Ledger["postAll"] =>
-  Effect.fn("Ledger.postAll")(function*(db, postings) {
+  Effect.fn("Ledger.postAll")(function*(db, sent) {
+    const postings = sent.map((posting) => ({ ...posting, accountId: posting.accountId.toLowerCase() }))
+    const accounts = new Set<string>()
+    for (const { accountId, amount } of postings) {
+      yield* whole(amount, Number.MIN_SAFE_INTEGER)
+      if (accounts.has(accountId)) return yield* new AccountNamedTwice(accountId)
+      accounts.add(accountId)
+    }
     const made = yield* postEntries(tables, db, postings)
     const byAccount = new Map(made.map((entry) => [entry.accountId, entry]))
     let low: BalanceTooLow | undefined
@@ -115,6 +134,7 @@ const postAllTo = (tables: Ledgers): Ledger["postAll"] =>
 
 const captureFrom = (tables: Ledgers): Ledger["capture"] =>
   Effect.fn("Ledger.capture")(function*(db, holdId, settling) {
+    yield* whole(settling.amount)
     const hold = yield* captureHold(tables, db, holdId, settling)
     if (hold === undefined) return yield* new RowNotFound()
     if (hold.status === "captured") return hold
@@ -127,15 +147,20 @@ const refundTo = ({ entries, holds }: Ledgers, post: Ledger["post"]): Ledger["re
   Effect.fn("Ledger.refund")((db, holdId, { accountId, amount: wanted, ...entry }) =>
     db.transaction(Effect.gen(function*() {
       const hold = yield* db.table(holds).lock(holdId)
-      const known = yield* db.table(entries).first({ reference: entry.reference })
-      if (known !== undefined) return known
+      const to = accountId ?? hold.accountId
+      const known = yield* db.table(entries).first({ accountId: to, reference: entry.reference })
+      if (known !== undefined) {
+        const isSame = known.type === entry.type && (wanted === undefined || wanted === known.amount)
+        return isSame ? known : yield* new ReferenceTaken(entry.reference)
+      }
       const left = hold.captured - hold.refunded
       const given = wanted ?? left
+      yield* whole(given, 0)
       if (given > left) return yield* new HoldTooLow(left)
       if (given === 0) return null
       yield* db.table(holds).update(holdId, { refunded: hold.refunded + given })
       const orderId = entry.orderId ?? hold.orderId
-      return yield* post(db, { ...entry, orderId, amount: given, accountId: accountId ?? hold.accountId })
+      return yield* post(db, { ...entry, orderId, amount: given, accountId: to })
     }))
   )
 
@@ -165,6 +190,7 @@ export const ledger = <A extends AccountTable & Table<Columns, "organization">>(
     post,
     postAll,
     hold: Effect.fn("Ledger.hold")(function*(db, hold, only = {}) {
+      yield* whole(hold.amount)
       const made = yield* placeHold(tables, db, hold, { ...only })
       if (made !== undefined) return made.amount === hold.amount ? made : yield* new ReferenceTaken(hold.reference)
       const available = yield* availableOn(tables, db, hold.accountId)

@@ -27,6 +27,19 @@ const orFindFirst = <A>(sql: SqlClient.SqlClient, statement: Effect.Effect<A, Sq
     Effect.orDie
   )
 
+/**
+ * Runs a statement that was refused again: one of the same reference may have taken the balance while this one waited for
+ * the account, and a new statement finds it.
+ */
+const orLookAgain = <A>(
+  sql: SqlClient.SqlClient,
+  statement: Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>,
+  count: number
+) => {
+  const once = orFindFirst(sql, statement)
+  return Effect.flatMap(once, (rows) => rows.length < count ? once : Effect.succeed(rows))
+}
+
 // Each statement locks a hold before its account, and accounts in the order of their ids.
 
 /** An entry for each row of `moved`, and its part of the change log. */
@@ -64,18 +77,19 @@ export const postEntries = Effect.fnUntraced(function*(
           as i("accountId" uuid, amount bigint, type text, reference text, "orderId" uuid, note text)
         join ${accounts} a on a.id = i."accountId" and a.organization_id = ${actor.organizationId}),
       known as (select e.* from ${entryTable} e join input i on i.id = e.account_id and i.reference = e.reference),
+      same as (select 1 from known e join input i on i.id = e.account_id and i.amount = e.amount and i.type = e.type),
       locked as materialized (select a.id, a.balance - a.held as available from ${accounts} a
         where a.id in (select id from input) and a.id not in (select account_id from known) order by a.id for update),
       able as (select i.* from input i join locked l on l.id = i.id
         where i.amount > 0 or l.available + i.amount >= ${floor}),
       moved as (update ${accounts} a set balance = a.balance + i.amount, version = a.version + 1, updated_at = now()
         from able i where a.id = i.id
-          and (select count(*) from able) + (select count(*) from known) = ${postings.length}
+          and (select count(*) from able) + (select count(*) from same) = ${postings.length}
         returning a.id, a.version, a.balance, i.type, i.amount, i.reference, i.order_id, i.note),
       ${entryOf(tables, db, actor, values)}
       select * from made union all select * from known`
   )
-  return yield* orFindFirst(sql, statement)
+  return yield* orLookAgain(sql, statement, postings.length)
 })
 
 /** Sets an amount aside; undefined when the account cannot, or may not by `only`. */
@@ -106,7 +120,7 @@ export const placeHold = Effect.fnUntraced(function*(
         select id, ${amount}::bigint, ${reference}, ${orderId}::uuid, ${expiresAt} from moved returning *)
       select * from made union all select * from known`
   )
-  return (yield* orFindFirst(sql, statement))[0]
+  return (yield* orLookAgain(sql, statement, 1))[0]
 })
 
 /** The hold of the organization, locked. */
