@@ -60,9 +60,13 @@ const reasons: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "the entries of the change log that it leads to have it": ["src/domain/customers/PersonalDataRepo.ts#8"],
   "the other two of the join say it": [
-    "src/domain/inventory/StockStatements.ts#8",
-    "src/domain/inventory/StockStatements.ts#9",
-    "src/domain/inventory/StockStatements.ts#10"
+    "src/domain/inventory/StockStatements.ts#1",
+    "src/domain/inventory/StockStatements.ts#2",
+    "src/domain/inventory/StockStatements.ts#3"
+  ],
+  "the id is made of the organization": [
+    "src/domain/checkout/SoldOrderRepo.ts#0",
+    "src/domain/checkout/SoldOrderRepo.ts#1"
   ],
   "it names its job": ["src/layers/jobs/JobQueueRepo.ts#1"]
 }

@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Metric } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { newId } from "../ids/Id.ts"
+import { type HoldRow, holdsStatement, reserveStatement, stockStatement } from "./ReservationStatements.ts"
 import type { PinnedHold, Reservation, StockSnapshot, WarehouseStock } from "./StockRules.ts"
-import { type HoldRow, holdsStatement, reserveStatement, stockStatement } from "./StockStatements.ts"
 
 const toHold = (row: HoldRow): PinnedHold => ({ ...row, pricing: row.pricing ?? "null" })
 

@@ -1,0 +1,109 @@
+import type { SqlClient } from "effect/sql"
+import type { WarehouseId } from "../ids/Id.ts"
+import type { HoldState, Reservation, ReservationLine, StockSnapshot } from "./StockRules.ts"
+
+/* Statements of the stock entity; they lock as `StockStatements.ts` says. */
+
+interface LevelRow {
+  readonly sellable_id: string
+  readonly version: bigint
+  readonly warehouse_id: WarehouseId | null
+  readonly priority: number | null
+  readonly available: number | null
+}
+
+/** Stock of sellables in active warehouses with its versions, read in one snapshot. */
+export const stockStatement = (sql: SqlClient.SqlClient, organization: string, sellables: ReadonlyArray<string>) =>
+  sql<LevelRow>`select i.sellable_id, i.version, l.warehouse_id, l.priority, l.available
+    from stock_items i left join (
+      select s.sellable_id, s.warehouse_id, w.priority, s.on_hand - s.reserved as available
+      from stock_levels s join warehouses w on w.id = s.warehouse_id and w.is_active
+      where s.organization_id = ${organization} and s.sellable_id = any(${sellables}::uuid[])) l
+      on l.sellable_id = i.sellable_id
+    where i.organization_id = ${organization} and i.sellable_id = any(${sellables}::uuid[])`
+
+/** A hold with the text of its pricing; null for a marker of a release that came before its reservation. */
+export interface HoldRow {
+  readonly holder: string
+  readonly state: HoldState
+  readonly pricing: string | null
+}
+
+/** The holds of these holders, in any state. */
+export const holdsStatement = (sql: SqlClient.SqlClient, organization: string, holders: ReadonlyArray<string>) =>
+  sql<HoldRow>`select holder, state, pricing::text as pricing from holds
+    where organization_id = ${organization} and holder = any(${holders}::text[])`
+
+interface OutcomeRow {
+  readonly stale: ReadonlyArray<string>
+  readonly fresh: ReadonlyArray<string>
+  readonly had: ReadonlyArray<HoldRow>
+}
+
+/** A line with its holder and the id of the movement that records it. */
+interface HeldLine extends ReservationLine {
+  readonly id: string
+  readonly holder: string
+}
+
+/**
+ * The group commit of the stock entity: one statement for any number of checkouts and lines. Locking the existing holds
+ * waits for a running release and sees its outcome. One outdated version stops the batch. The insert finds new holds by
+ * `on conflict`.
+ */
+export const reserveStatement = (
+  sql: SqlClient.SqlClient,
+  organization: string,
+  fences: ReadonlyArray<StockSnapshot>,
+  reservations: ReadonlyArray<Reservation>,
+  lines: ReadonlyArray<HeldLine>
+) => {
+  const holders = reservations.map(({ holder }) => holder)
+  const sellables = fences.map(({ sellable }) => sellable)
+  return sql<OutcomeRow>`with had as materialized (
+      select holder, state, pricing::text as pricing from holds
+      where organization_id = ${organization} and holder = any(${holders}::text[]) order by holder for update),
+    locked as materialized (
+      select sellable_id, version from stock_items
+      where organization_id = ${organization} and sellable_id = any(${sellables}::uuid[])
+        and (select count(*) from had) >= 0
+      order by sellable_id for update),
+    stale as (
+      select f.sellable
+      from unnest(${sellables}::uuid[], ${fences.map(({ version }) => version ?? -1)}::int8[]) f(sellable, version)
+      left join locked on locked.sellable_id = f.sellable
+      where locked.version is distinct from f.version),
+    fresh as (
+      insert into holds (organization_id, holder, expires_at, pricing)
+      select ${organization}, a.holder, now() + a.ttl * interval '1 second', a.pricing::jsonb
+      from unnest(${holders}::text[], ${reservations.map(({ ttlSeconds }) => ttlSeconds)}::int4[],
+        ${reservations.map(({ pricing }) => pricing)}::text[]) a(holder, ttl, pricing)
+      where not exists (select 1 from stale) and not exists (select 1 from had where had.holder = a.holder)
+      order by a.holder
+      on conflict (organization_id, holder) do nothing
+      returning holder),
+    lines as materialized (
+      select l.* from unnest(${lines.map(({ id }) => id)}::uuid[], ${lines.map(({ holder }) => holder)}::text[],
+        ${lines.map(({ sellable }) => sellable)}::uuid[], ${lines.map(({ entityId }) => entityId)}::uuid[],
+        ${lines.map(({ warehouseId }) => warehouseId)}::uuid[], ${lines.map(({ quantity }) => quantity)}::int4[]
+      ) l(id, holder, sellable, entity, warehouse, quantity) join fresh on fresh.holder = l.holder),
+    moved as (
+      update stock_items set version = version + 1
+      where organization_id = ${organization} and sellable_id = any(array(select sellable from lines))),
+    taken as (
+      update stock_levels s set reserved = s.reserved + l.quantity, updated_at = now()
+      from (select sellable, warehouse, sum(quantity)::int4 as quantity from lines group by sellable, warehouse) l
+      where s.organization_id = ${organization} and s.sellable_id = any(array(select sellable from lines))
+        and s.sellable_id = l.sellable and s.warehouse_id = l.warehouse),
+    kept as (
+      insert into hold_lines (organization_id, holder, sellable_id, warehouse_id, quantity)
+      select ${organization}, holder, sellable, warehouse, quantity from lines),
+    noted as (
+      insert into stock_movements
+        (id, organization_id, entity_id, variant_id, warehouse_id, type, quantity, reference_type, reference_id)
+      select id, ${organization}, entity, nullif(sellable, entity), warehouse, 'reservation', quantity, 'checkout', holder
+      from lines)
+    select (select coalesce(array_agg(sellable), '{}') from stale) as stale,
+      (select coalesce(array_agg(holder), '{}') from fresh) as fresh,
+      (select coalesce(jsonb_agg(to_jsonb(had)), '[]') from had) as had`
+}
