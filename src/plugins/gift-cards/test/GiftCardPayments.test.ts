@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { money } from "../GiftCard.ts"
-import { openShop, type Shop, waitFor } from "./GiftCardShop.ts"
+import { openShop, type Shop } from "./GiftCardShop.ts"
 
 describe("a gift card in a checkout", () => {
   let shop: Shop
@@ -106,7 +107,7 @@ describe("a gift card in a checkout", () => {
     assert.deepInclude((await shop.card(id)).at("data"), { balance: 3_000, held: 2_500 })
     shop.app.clock.advance("169 hours")
     await shop.run("release-holds")
-    await waitFor(async () => (await shop.card(id)).at("data.held") === 500)
+    await waitFor("the hold to end", async () => (await shop.card(id)).at("data.held") === 500)
   })
 
   it("that can pay nothing any more is replaced by a new one when an order is refunded", async () => {
@@ -129,7 +130,7 @@ describe("a gift card in a checkout", () => {
     }
     assert.strictEqual(await shop.balance(id), 1_000)
     await shop.run("deliver")
-    await waitFor(() => shop.mails.filter(({ to }) => to === "ann@example.com").length === 3)
+    await waitFor("three mails", () => shop.mails.filter(({ to }) => to === "ann@example.com").length === 3)
     const again = await shop.buy(400, [String(shop.mails.at(-1)?.data["displayCode"])])
     assert.strictEqual(again.status, 201, JSON.stringify(again.body))
   })
@@ -139,7 +140,7 @@ describe("a gift card in a checkout", () => {
     const made = await shop.buy(5_000, [code])
     await shop.refund(made.text("data.id"), 2_500)
     await shop.asAdmin("PATCH", `/orders/${made.text("data.id")}/status`, { status: "cancelled" })
-    await waitFor(async () => (await shop.balance(id)) === 3_000)
+    await waitFor("the money to be back", async () => (await shop.balance(id)) === 3_000)
   })
 
   it("is issued, redeemed and refunded in a random year so that the liability is what is on all cards", async () => {

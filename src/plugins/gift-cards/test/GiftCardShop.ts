@@ -123,12 +123,3 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
 }
 
 export type Shop = Awaited<ReturnType<typeof openShop>>
-
-/** Waits for what happens in the background. */
-export const waitFor = async (holds: () => boolean | Promise<boolean>) => {
-  for (let n = 0; n < 200; n++) {
-    if (await holds()) return
-    await new Promise((done) => setTimeout(done, 50))
-  }
-  assert.fail("it did not happen within ten seconds")
-}

@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { testCustomerActor, withPermissions } from "stoa/plugin/testing"
-import { openShop, type Shop, waitFor } from "./GiftCardShop.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { openShop, type Shop } from "./GiftCardShop.ts"
 
 describe("a gift card that is bought", () => {
   let shop: Shop
@@ -50,7 +51,7 @@ describe("a gift card that is bought", () => {
     ])
     const made = await shop.checkOut(cart, [])
     await shop.run("deliver")
-    await waitFor(() => shop.mails.some(({ to }) => to === "now@example.com"))
+    await waitFor("the mail of now", () => shop.mails.some(({ to }) => to === "now@example.com"))
     const mail = shop.mails.find(({ to }) => to === "now@example.com")
     assert.strictEqual(mail?.template, "gift-cards/gift-card-delivery")
     assert.match(String(mail?.data["displayCode"]), /^[A-Z2-9]{8}-[A-Z2-9]{8}$/)
@@ -64,8 +65,8 @@ describe("a gift card that is bought", () => {
     assert.deepStrictEqual(await kept(), [{ to: "later@example.com" }])
     shop.app.clock.advance("2 hours")
     await Promise.all([shop.run("deliver"), shop.run("deliver")])
-    await waitFor(async () => (await kept()).length === 0)
-    await waitFor(() => shop.mails.some(({ to }) => to === "later@example.com"))
+    await waitFor("no code to be kept", async () => (await kept()).length === 0)
+    await waitFor("the later mail", () => shop.mails.some(({ to }) => to === "later@example.com"))
     assert.strictEqual(shop.mails.filter(({ to }) => to === "later@example.com").length, 1)
     const spent = await shop.buy(2_000, [String(mail?.data["displayCode"])])
     assert.strictEqual(spent.at("data.tenders.0.amount"), 2_000, JSON.stringify(spent.body))
@@ -78,7 +79,7 @@ describe("a gift card that is bought", () => {
     await shop.app.db.query("update gift_cards set code = 'lost:key' where recipient_email = 'broken@example.com'")
     await issue("behind@example.com")
     await shop.run("deliver")
-    await waitFor(() => shop.mails.some(({ to }) => to === "behind@example.com"))
+    await waitFor("the mail behind", () => shop.mails.some(({ to }) => to === "behind@example.com"))
     assert.isFalse(shop.mails.some(({ to }) => to === "broken@example.com"))
   })
 
