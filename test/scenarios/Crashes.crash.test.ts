@@ -1,8 +1,5 @@
 import { assert, it, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Scope } from "effect"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { Effect } from "effect"
 import {
   type FaultPoint,
   faultPoints,
@@ -10,12 +7,12 @@ import {
   undoFaultPoints
 } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { audit, auditPayments, cartOf, onDatabase, soldOf } from "../support/Audit.ts"
-import { emulatedService, type PaymentEmulator, startEmulator } from "../support/PaymentEmulator.ts"
+import { MortalShop } from "../support/MortalShop.ts"
+import { emulatedService, startEmulator } from "../support/PaymentEmulator.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aCartWith, aGuestCart, aProduct, checkOut, type GuestCart, putInto } from "../support/Purchase.ts"
-import { placeOf, restart, startService, talkingTo } from "../support/Service.ts"
+import { restart, startService, talkingTo } from "../support/Service.ts"
 import { persistently } from "../support/ServiceCalls.ts"
-import type { TestApp } from "../support/TestApp.ts"
 
 /** A single payment by this method of the provider. */
 const by = (paymentMethodId: string) => ({ paymentMethodId })
@@ -30,50 +27,6 @@ const paidBy = (payment: object) => (cart: GuestCart) => checkOut(cart, payment)
 
 const withKey = (payment: object) => (cart: GuestCart, key = `key-${cart.id}`) =>
   checkOut(cart, payment, { "idempotency-key": key })
-
-/**
- * A shop whose process dies at the boundary that `dyingAt` names, and then starts again: one database for all the deaths, so
- * that what takes up the work of a dead process is also the next one to die.
- */
-class MortalShop extends Context.Service<MortalShop, {
-  readonly databaseUrl: string
-  readonly emulator: PaymentEmulator
-  readonly app: () => Layer.Layer<TestApp>
-  /** Does something that the process dies of at this boundary; afterwards another one is in its place. */
-  readonly dyingAt: <A>(point: FaultPoint, work: Effect.Effect<A, never, TestApp>) => Effect.Effect<A>
-}>()("stoa/test/scenarios/MortalShop") {
-  static readonly layer = Layer.effect(
-    MortalShop,
-    Effect.gen(function*() {
-      const { url: databaseUrl } = yield* freshDatabase
-      const emulator = yield* startEmulator
-      const directory = yield* Effect.acquireRelease(
-        Effect.promise(() => mkdtemp(join(tmpdir(), "stoa-mortal-"))),
-        (made) => Effect.promise(() => rm(made, { recursive: true }))
-      )
-      const file = join(directory, "fault-point")
-      const name = (point: FaultPoint | "none") => Effect.promise(() => writeFile(file, point))
-      yield* name("none")
-      const { environment, program } = emulatedService(emulator)
-      // Limits off: what a process was granted ahead dies with it, and ten deaths in a minute would use up all there is.
-      const own = { STOA_TEST_FAULT_FILE: file, STOA_RATE_LIMIT_FACTOR: "0" }
-      const options = { databaseUrl, program, environment: { ...environment, ...own } }
-      const place = yield* placeOf(options)
-      const scope = yield* Effect.scope
-      const app = () => talkingTo(place.service(), databaseUrl)
-      const dyingAt = <A>(point: FaultPoint, work: Effect.Effect<A, never, TestApp>) =>
-        Effect.gen(function*() {
-          yield* name(point)
-          const recorded = yield* Effect.provide(work, app())
-          assert.strictEqual((yield* Effect.promise(() => place.service().ended)).signal, "SIGKILL")
-          yield* name("none")
-          yield* Effect.provideService(place.replace, Scope.Scope, scope)
-          return recorded
-        })
-      return { databaseUrl, emulator, app, dyingAt }
-    })
-  )
-}
 
 /**
  * Two buyers, one with a key and one without, when the process dies at a step boundary of the first checkout that
@@ -100,7 +53,7 @@ const dyingAt = Effect.fnUntraced(function*(faultPoint: FaultPoint, payment: obj
   return { ...before, app, databaseUrl, emulator, recorded }
 })
 
-layer(MortalShop.layer, { excludeTestServices: true, timeout: "60 seconds" })(
+layer(MortalShop.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   "a process that dies in the middle of a checkout",
   (it) => {
     const successes = [
