@@ -72,10 +72,14 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
   })
 
   const authorize = Effect.fn("GiftCards.authorize")(function*(request: PaymentRequest) {
-    const { card, lastFour } = yield* cardOf(request)
-    if (card === undefined) return yield* refused(lastFour, "is unknown")
-    const at = yield* now
     const { amount, currency, idempotencyKey: reference, orderId } = request
+    const { card, lastFour } = yield* cardOf(request)
+    if (card === undefined) {
+      // The code may have been replaced since a process that died set the money aside.
+      const hold = yield* db.table(money.holds).first({ reference })
+      return hold === undefined ? yield* refused(lastFour, "is unknown") : intentOf(hold, currency)
+    }
+    const at = yield* now
     const expiresAt = new Date(at.getTime() + holdHours * 3_600_000)
     const hold = yield* money.hold(
       db,

@@ -7,6 +7,7 @@ import {
   group,
   Moment,
   notFound,
+  OrderId,
   ownedBy,
   type RouteCall,
   StorableObject,
@@ -27,7 +28,7 @@ import {
   transactionView
 } from "./GiftCard.ts"
 import { plainCode } from "./GiftCardCode.ts"
-import { GiftCards } from "./GiftCards.ts"
+import { GiftCards, type IssuedCard } from "./GiftCards.ts"
 
 const routes = group("Gift cards", "/gift-cards")
 const permission = "gift-cards:admin"
@@ -40,6 +41,7 @@ const now = Effect.map(DateTime.now, DateTime.toDateUtc)
 class UnknownCode extends notFound("GiftCardCode", "No gift card has this code.") {}
 
 const shown = (card: Card) => Effect.map(now, (at) => cardView(card, at))
+const shownWithCode = ({ card, ...codes }: IssuedCard) => Effect.map(shown(card), (view) => ({ ...view, ...codes }))
 
 const Issue = Schema.Struct({
   amount: MinorUnits,
@@ -77,16 +79,11 @@ const myCards = ownedBy(cards, { customer: "purchaserId" })
 export const giftCardRoutes = [
   routes.post("/", {
     summary: "Issue a gift card",
-    description: "The answer is the only one with the code. 404 without the customer; 422 above `maxBalancePerCard`.",
+    description: "Only this answer has the code. 404 without the customer; 422 above `maxBalancePerCard`.",
     permission,
     input: Issue,
     success: NewCardView
-  }).handle(({ input }) =>
-    Effect.gen(function*() {
-      const { card, code, displayCode } = yield* (yield* GiftCards).issue(input)
-      return { ...(yield* shown(card)), code, displayCode }
-    })
-  ),
+  }).handle(({ input }) => GiftCards.use(({ issue }) => Effect.flatMap(issue(input), shownWithCode))),
   routes.list("/", {
     summary: "List gift cards",
     permission,
@@ -94,7 +91,8 @@ export const giftCardRoutes = [
       status: Schema.optional(Schema.Literals(statuses)),
       purchaserId: Schema.optional(CustomerId),
       currency: Schema.optional(CurrencyCode),
-      lastFour: Schema.optional(Text)
+      lastFour: Schema.optional(Text),
+      sourceOrderId: Schema.optional(OrderId)
     },
     success: CardView
   }).handle(({ db, page, query: { status, ...same } }) =>
@@ -112,6 +110,12 @@ export const giftCardRoutes = [
         return { ...(yield* shown(card)), transactions: entries.map(transactionView) }
       })
     ),
+  routes.post("/:id/code", {
+    summary: "Replace the code of a gift card",
+    description: "Only this answer has the new code; the old one is unknown from now on. 409 for a disabled card.",
+    permission,
+    success: NewCardView
+  }).handle(({ params }) => GiftCards.use(({ replaceCode }) => Effect.flatMap(replaceCode(params.id), shownWithCode))),
   routes.post("/:id/disable", { summary: "Disable a gift card for good", permission, success: CardView })
     .handle(({ params }) => GiftCards.use(({ disable }) => Effect.flatMap(disable(params.id), shown))),
   routes.post("/:id/adjust", {

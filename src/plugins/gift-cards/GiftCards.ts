@@ -35,6 +35,13 @@ export interface IssuedCard {
   readonly displayCode: string
 }
 
+/** What a card keeps of its code; the code as well, encrypted, while a mail has to bring it. */
+const stored = (digests: PluginContext["digests"], code: string, isMailed: boolean) => ({
+  code: isMailed ? code : null,
+  codeDigest: digests(code)[0],
+  lastFour: lastFourOf(code)
+})
+
 const nowAsDate = Effect.map(DateTime.now, DateTime.toDateUtc)
 
 /**
@@ -51,9 +58,7 @@ const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays
       deliverAt: now,
       ...card,
       initialAmount: amount,
-      code: (card.recipientEmail ?? null) === null ? null : code,
-      codeDigest: digests(code)[0],
-      lastFour: lastFourOf(code)
+      ...stored(digests, code, (card.recipientEmail ?? null) !== null)
     })))
     const issue = { type: "issue", reference: "issue", note: "Initial load" }
     if (!empty) {
@@ -79,7 +84,7 @@ const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays
 export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-cards/GiftCards", {
   make: Effect.gen(function*() {
     const [host, options] = [yield* PluginHost, yield* GiftCardOptions]
-    const [{ db, digests }, { maxBalancePerCard }] = [host, options]
+    const [{ db, digests }, { codeFormat, maxBalancePerCard }] = [host, options]
     const write = writing(host, options)
 
     /** Issues a card for staff. 404 without the customer whose it is; 422 above the maximum. */
@@ -122,9 +127,22 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
       return yield* get(id)
     }, db.transaction)
 
+    /**
+     * Replaces the code: the old one is unknown from then on, and a mail that still waits brings the new one. For cards
+     * that no mail can reach, and codes that are lost (contract §17.5: only answers of POST and mails show one). 404; 409
+     * for a disabled card.
+     */
+    const replaceCode = Effect.fn("GiftCards.replaceCode")(function*(id: string) {
+      const { deliveredAt, recipientEmail } = yield* locked(id)
+      const code = newCode(codeFormat)
+      const kept = stored(digests, code, deliveredAt === null && recipientEmail !== null)
+      return { card: yield* db.table(cards).update(id, kept), code, displayCode: displayed(code, codeFormat) }
+    }, db.transaction)
+
     return {
       write,
       issue,
+      replaceCode,
       get,
       disable,
       adjust,

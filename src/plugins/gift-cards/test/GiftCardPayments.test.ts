@@ -1,4 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import { testAdminActor } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { money } from "../GiftCard.ts"
 import { openShop, type Shop } from "./GiftCardShop.ts"
@@ -133,6 +135,31 @@ describe("a gift card in a checkout", () => {
     await waitFor("three mails", () => shop.mails.filter(({ to }) => to === "ann@example.com").length === 3)
     const again = await shop.buy(400, [String(shop.mails.at(-1)?.data["displayCode"])])
     assert.strictEqual(again.status, 201, JSON.stringify(again.body))
+  })
+
+  it("that replaces another one for a guest without an address has its code from staff", async () => {
+    const [{ code, path }, price] = [await shop.issue(2_000), 2_000]
+    const orderId = (await shop.buy(price, [code])).text("data.id")
+    await shop.asAdmin("POST", `${path}/disable`)
+    await shop.refund(orderId)
+    const found = await shop.asAdmin("GET", `/gift-cards?sourceOrderId=${orderId}`)
+    const id = found.text("data.0.id")
+    const [first, second] = [
+      await shop.asAdmin("POST", `/gift-cards/${id}/code`),
+      await shop.asAdmin("POST", `/gift-cards/${id}/code`)
+    ]
+    assert.deepStrictEqual([first.status, first.at("data.balance"), found.at("data.1")], [201, price, undefined])
+    failed(await shop.buy(500, [first.text("data.code")]), /is unknown/)
+    const spent = await shop.buy(500, [second.text("data.displayCode")])
+    assert.strictEqual(spent.at("data.tenders.0.amount"), 500, JSON.stringify(spent.body))
+    const entries = await shop.app.db.query(
+      "select actor_id, payload::text as payload from outbox_events where type = 'gift-cards/gift_cards.update' and entity_id = $1",
+      [id]
+    )
+    assert.deepStrictEqual(entries.map(({ actor_id }) => actor_id), Array(2).fill(testAdminActor.userId))
+    assert.notInclude(JSON.stringify(entries), second.text("data.code"))
+    assert.strictEqual((await shop.asAdmin("POST", `${path}/code`)).status, 409)
+    assert.strictEqual((await shop.asAdmin("POST", `/gift-cards/${randomUUID()}/code`)).status, 404)
   })
 
   it("gives everything back when its order is cancelled, also after a part was refunded", async () => {
