@@ -29,6 +29,8 @@ const given = table("gift_cards", {
   initialAmount: amount,
   currency: text,
   disabledAt: timestamp.nullable,
+  /** Since its unit was given back, which ends it as long as the refund stands. */
+  withdrawnAt: timestamp.nullable,
   expiresAt: timestamp.nullable,
   purchaserId: idOf(CustomerId).nullable,
   recipientEmail: text.nullable,
@@ -49,7 +51,7 @@ const given = table("gift_cards", {
   checks: { worth: "initial_amount > 0" }
 })
 
-/** What is on the cards. Entries: issue, top_up, adjust, redeem, refund. */
+/** What is on the cards. Entries: issue, top_up, adjust, redeem, refund, withdraw. */
 export const money = ledger("gift_card", { account: given, floor: 0 })
 export const cards = money.account
 export type Card = RowOf<typeof cards>
@@ -59,6 +61,7 @@ export type Status = typeof statuses[number]
 
 const usable = (now: Date): Where<typeof cards> => ({
   disabledAt: null,
+  withdrawnAt: null,
   or: [{ expiresAt: null }, { expiresAt: { gt: now } }]
 })
 
@@ -67,13 +70,16 @@ export const payingIn = (currency: string, now: Date): Where<typeof cards> => ({
 
 /** Cards of a status. */
 export const ofStatus = (status: Status, now: Date): Where<typeof cards> => {
-  if (status === "disabled") return { disabledAt: { not: null } }
-  if (status === "expired") return { disabledAt: null, expiresAt: { lte: now } }
+  if (status === "disabled") return { or: [{ disabledAt: { not: null } }, { withdrawnAt: { not: null } }] }
+  if (status === "expired") return { disabledAt: null, withdrawnAt: null, expiresAt: { lte: now } }
   return { ...usable(now), balance: status === "exhausted" ? 0 : { gt: 0 } }
 }
 
-export const statusOf = ({ balance, disabledAt, expiresAt }: Card, now: Date): Status => {
-  if (disabledAt !== null) return "disabled"
+export const isDisabled = ({ disabledAt, withdrawnAt }: Card): boolean => disabledAt !== null || withdrawnAt !== null
+
+export const statusOf = (card: Card, now: Date): Status => {
+  if (isDisabled(card)) return "disabled"
+  const { balance, expiresAt } = card
   if (expiresAt !== null && expiresAt <= now) return "expired"
   return balance === 0 ? "exhausted" : "active"
 }
@@ -104,6 +110,7 @@ export const CardView = Schema.Struct({
   personalMessage: Schema.NullOr(Schema.String),
   sourceOrderId: Schema.NullOr(Schema.String),
   expiresAt: Schema.NullOr(Time),
+  withdrawnAt: Schema.NullOr(Time).annotate({ description: "When its unit was refunded, which disables the card." }),
   deliverAt: Schema.NullOr(Time),
   deliveredAt: Schema.NullOr(Time),
   version: Schema.Int,
@@ -116,7 +123,7 @@ const TransactionView = Schema.Struct({
   id: Uuid,
   giftCardId: Uuid,
   type: Schema.Literals(["debit", "credit", "refund"]),
-  activity: Schema.String.annotate({ description: "issue, top_up, adjust, redeem or refund" }),
+  activity: Schema.String.annotate({ description: "issue, top_up, adjust, redeem, refund or withdraw" }),
   amount: minorUnits.annotate({ description: "Above 0." }),
   balanceAfter: minorUnits,
   orderId: Schema.NullOr(Schema.String),

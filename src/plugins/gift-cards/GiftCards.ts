@@ -1,6 +1,6 @@
 import { Context, DateTime, Effect, Layer } from "effect"
 import { conflict, invalid, newId, type NewRowOf, notFound, type PluginContext, PluginHost } from "stoa/plugin"
-import { type Card, cards, money } from "./GiftCard.ts"
+import { type Card, cards, isDisabled, money } from "./GiftCard.ts"
 import { concealed, type ConcealedCode, displayed, lastFourOf, newCode } from "./GiftCardCode.ts"
 import { GiftCardOptions, type GiftCardSettings } from "./GiftCardOptions.ts"
 
@@ -100,7 +100,7 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
     /** The locked card, unless it is disabled: 404, 409. */
     const locked = Effect.fnUntraced(function*(id: string) {
       const card = yield* Effect.catchTag(db.table(cards).lock(id), "NotFound/Row", () => new CardNotFound())
-      return card.disabledAt === null ? card : yield* new CardDisabled()
+      return isDisabled(card) ? yield* new CardDisabled() : card
     })
 
     /** Ends a card; a disabled one stays as it is. 404. */

@@ -1,8 +1,9 @@
-import { Effect, Option, Schema } from "effect"
-import { Moment, type OrderProjection, type PluginContext } from "stoa/plugin"
+import { Array, DateTime, Effect, Option, Schema } from "effect"
+import { Moment, newId, type OrderProjection, type PluginContext } from "stoa/plugin"
+import { cards, money } from "./GiftCard.ts"
 import { GiftCardOptions } from "./GiftCardOptions.ts"
 import { GiftCards, type NewCard } from "./GiftCards.ts"
-import { type SoldLine, unissuedLines } from "./PurchasesRepo.ts"
+import { lockedCards, type SoldCard, type SoldLine, unsettledLines } from "./PurchasesRepo.ts"
 
 const text = (longest: number) => Schema.NonEmptyString.check(Schema.isMaxLength(longest))
 
@@ -28,7 +29,7 @@ const wishedFor = ({ email, metadata, orderMetadata }: SoldLine) => {
 }
 
 const cardsOf = (line: SoldLine): ReadonlyArray<NewCard> =>
-  Array.from({ length: line.units }, (_, unit) => ({
+  Array.makeBy(line.units, (unit) => ({
     ...wishedFor(line),
     amount: line.unitPrice,
     currency: line.currency,
@@ -38,19 +39,52 @@ const cardsOf = (line: SoldLine): ReadonlyArray<NewCard> =>
     unit
   }))
 
+/** The cards to withdraw, or to bring back, so that as many are left as units are sold. */
+const surplusOf = ({ id, units }: SoldLine, all: ReadonlyArray<SoldCard>) => {
+  const own = all.filter(({ lineId }) => lineId === id)
+  const open = own.filter(({ isWithdrawn }) => !isWithdrawn)
+  const surplus = open.length - units
+  return surplus > 0 ? open.slice(0, surplus) : own.filter(({ isWithdrawn }) => isWithdrawn).slice(0, -surplus)
+}
+
+/** Takes what is left off cards whose unit was given back, and puts it back on where that refund failed or was undone. */
+const withdraw = Effect.fn("Purchases.withdraw")(
+  function*({ db }: PluginContext, lines: ReadonlyArray<SoldLine>) {
+    const all = yield* lockedCards(db, lines.map(({ id }) => id))
+    const chosen = lines.flatMap((line) => surplusOf(line, all))
+    yield* money.postAll(
+      db,
+      chosen.filter(({ worth }) => worth > 0).map(({ id, isWithdrawn, orderId, worth }) => ({
+        accountId: id,
+        type: "withdraw",
+        amount: isWithdrawn ? worth : -worth,
+        reference: `withdraw:${newId()}`,
+        orderId
+      }))
+    )
+    const now = yield* DateTime.nowAsDate
+    for (const withdrawnAt of [now, null]) {
+      const ids = chosen.filter(({ isWithdrawn }) => isWithdrawn === (withdrawnAt === null)).map(({ id }) => id)
+      if (ids.length > 0) yield* db.table(cards).updateMany({ id: { in: ids } }, { withdrawnAt })
+    }
+  }
+)
+
 /**
- * Issues a card for each unit that is sold, of its unit price, in the transaction that records that its order is paid: one
- * exists exactly if the other does, and the order's lock lets one transaction at a time look (contract, plugins §12).
+ * Follows the sales of cards in the transactions that change orders, whose locks let one at a time look: each unit of an
+ * order that is paid has a card, of its unit price, and a unit that was given back has none (contract, plugins §12).
  */
-export const issueSold = Effect.fnUntraced(function*({ db }: PluginContext) {
+export const followSales = Effect.fnUntraced(function*(host: PluginContext) {
   const [{ productType }, giftCards] = [yield* GiftCardOptions, yield* GiftCards]
   const projection: OrderProjection = {
     // Orders are paid after they are created.
     created: () => Effect.succeed(undefined),
     changed: Effect.fn("Purchases.changed")(function*(orderIds) {
-      const sold = yield* unissuedLines(db, orderIds, productType)
-      if (sold.length > 0) yield* Effect.catch(giftCards.write(sold.flatMap(cardsOf)), Effect.die)
-    })
+      const lines = yield* unsettledLines(host.db, orderIds, productType)
+      const [sold, issued] = [lines.filter(({ isIssued }) => !isIssued), lines.filter(({ isIssued }) => isIssued)]
+      if (sold.length > 0) yield* giftCards.write(sold.flatMap(cardsOf))
+      if (issued.length > 0) yield* withdraw(host, issued)
+    }, Effect.catch(Effect.die))
   }
   return projection
 })

@@ -3,7 +3,7 @@ import { CurrentActor, CustomerId, OrderId, OrderLineId, type PluginDatabase, ro
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
-/** A sold line whose gift cards are still to be issued. */
+/** A sold line whose cards are still to be issued, or to be withdrawn or brought back. */
 const SoldLine = Schema.Struct({
   id: OrderLineId,
   orderId: OrderId,
@@ -12,31 +12,68 @@ const SoldLine = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   currency: Schema.String,
   unitPrice: Schema.Int,
+  /** Sold and not given back. */
   units: Schema.Int,
+  isIssued: Schema.Boolean,
   metadata: Metadata,
   orderMetadata: Metadata
 })
 export type SoldLine = typeof SoldLine.Type
 
+/** A card that was issued for a unit of a line. */
+const SoldCard = Schema.Struct({
+  id: Schema.String,
+  lineId: OrderLineId,
+  orderId: OrderId,
+  isWithdrawn: Schema.Boolean,
+  /** What can be taken off it, or what was. */
+  worth: Schema.Int
+})
+export type SoldCard = typeof SoldCard.Type
+
 const soldLines = rowsOf(SoldLine)
+const soldCards = rowsOf(SoldCard)
 const addresses = rowsOf(Schema.Struct({ email: Schema.NullOr(Schema.String) }))
 
 const joins = "left join plugin_customers p on p.id = o.customer_id and p.organization_id = o.organization_id"
 const address = "coalesce(nullif(o.email, ''), p.email)"
 
-/** Lines of these orders that are paid in full and have no cards yet; units that were refunded get none. */
-export const unissuedLines = Effect.fn("Purchases.unissued")(
+/**
+ * Lines of these orders that do not have the cards they should: none yet and paid in full, or not as many as units that are
+ * sold. An order that is cancelled, or whose whole payment goes back, has sold none.
+ */
+export const unsettledLines = Effect.fn("Purchases.unsettled")(
   function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>, productType: string) {
     const { organizationId } = yield* CurrentActor
     return yield* soldLines(sql)`select l.id, o.id as "orderId", o.customer_id as "customerId", o.currency,
-        l.unit_price::float8 as "unitPrice", l.quantity - l.refunded_quantity as units, l.metadata,
+        l.unit_price::float8 as "unitPrice", sold.units, issued.cards > 0 as "isIssued", l.metadata,
         o.metadata as "orderMetadata", ${sql.literal(address)} as email
       from plugin_orders o join plugin_order_lines l on l.order_id = o.id ${sql.literal(joins)}
+        cross join lateral (select coalesce(sum(r.amount), 0) as amount from plugin_refunds r
+          where r.organization_id = o.organization_id and r.order_id = o.id and r.status in ('pending', 'completed')) back
+        cross join lateral (select case when o.status in ('cancelled', 'refunded')
+          or back.amount > 0 and back.amount >= o.amount_captured then 0
+          else l.quantity - l.refunded_quantity end as units) sold
+        cross join lateral (select count(*) as cards, count(*) filter (where g.withdrawn_at is null) as open
+          from gift_cards g where g.organization_id = o.organization_id and g.order_line_id = l.id) issued
       where o.organization_id = ${organizationId} and o.id = any(${orderIds}::uuid[]) and l.entity_type = ${productType}
-        and l.unit_price > 0 and l.quantity > l.refunded_quantity and o.amount_captured >= o.grand_total
-        and o.status <> 'cancelled' and o.imported_at is null
-        and not exists (select 1 from gift_cards g where g.organization_id = o.organization_id and g.order_line_id = l.id)
+        and l.unit_price > 0 and o.imported_at is null and case when issued.cards > 0 then issued.open <> sold.units
+          else sold.units > 0 and o.amount_captured >= o.grand_total end
       order by l.id`
+  },
+  Effect.orDie
+)
+
+/** The cards of these lines, locked until the transaction ends, the fullest first: a unit goes back whose card is unspent. */
+export const lockedCards = Effect.fn("Purchases.lockedCards")(
+  function*({ sql }: PluginDatabase["Service"], lineIds: ReadonlyArray<OrderLineId>) {
+    const { organizationId } = yield* CurrentActor
+    return yield* soldCards(sql)`with locked as materialized (select * from gift_cards
+        where organization_id = ${organizationId} and order_line_id = any(${lineIds}::uuid[]) order by id for update)
+      select id, order_line_id as "lineId", source_order_id as "orderId", withdrawn_at is not null as "isWithdrawn",
+        case when withdrawn_at is null then balance - held else (select -coalesce(sum(e.amount), 0)
+          from gift_card_entries e where e.account_id = locked.id and e.type = 'withdraw') end::float8 as worth
+      from locked order by worth desc, id`
   },
   Effect.orDie
 )

@@ -6,7 +6,7 @@ import { GiftCardOptions, GiftCardSettings } from "./GiftCardOptions.ts"
 import { giftCardPayments } from "./GiftCardPayments.ts"
 import { giftCardRoutes } from "./GiftCardRoutes.ts"
 import { GiftCards } from "./GiftCards.ts"
-import { issueSold } from "./Purchases.ts"
+import { followSales } from "./Purchases.ts"
 
 const entries = (sign: "" | "-", ...types: ReadonlyArray<string>) => ({
   type: "sum" as const,
@@ -23,14 +23,14 @@ const liability: AnalyticsModel = {
     issued: entries("", "issue", "top_up"),
     redeemed: entries("-", "redeem"),
     refunded: entries("", "refund"),
-    adjusted: entries("", "adjust"),
+    adjusted: entries("", "adjust", "withdraw"),
     outstanding: { type: "sum", sql: "gift_cards.balance" }
   },
   dimensions: {
     currency: { sql: "gift_cards.currency", type: "string" },
     status: {
       sql:
-        `case when gift_cards.disabled_at is not null then 'disabled' when gift_cards.expires_at <= now() then 'expired'
+        `case when coalesce(gift_cards.disabled_at, gift_cards.withdrawn_at) is not null then 'disabled' when gift_cards.expires_at <= now() then 'expired'
         when gift_cards.balance = 0 then 'exhausted' else 'active' end`,
       type: "string"
     },
@@ -49,7 +49,7 @@ export const giftCards = pluginWith("gift-cards", GiftCardSettings, (settings) =
     routes: () => giftCardRoutes,
     mailTemplates: [mail],
     paymentMethods: (host) => Effect.map(giftCardPayments(host), (adapter) => [adapter]),
-    orderProjection: issueSold,
+    orderProjection: followSales,
     tasks: (host) => [
       defineTask({
         slug: "gift-cards/release-holds",

@@ -72,6 +72,89 @@ describe("a gift card that is bought", () => {
     assert.strictEqual(spent.at("data.tenders.0.amount"), 2_000, JSON.stringify(spent.body))
   })
 
+  it("that waits for its mail is sent with the code that replaced its first one", async () => {
+    const { code, path } = await shop.issue(700, { recipientEmail: "new@example.com" })
+    const given = await shop.asAdmin("POST", `${path}/code`)
+    await shop.run("deliver")
+    const mail = await waitFor("the mail", () => shop.mails.find(({ to }) => to === "new@example.com"))
+    assert.strictEqual(mail.data["displayCode"], given.at("data.displayCode"))
+    assert.notStrictEqual(given.at("data.code"), code)
+  })
+
+  /** The codes that were sent to an address. */
+  const codesTo = (address: string) =>
+    shop.mails.filter(({ to }) => to === address).flatMap(({ data }) =>
+      String(data["displayCode"] ?? "").match(/.+/) ?? []
+    )
+
+  /** Two cards of one line, whose codes came by mail. */
+  const twoSold = async (email: string) => {
+    const made = await shop.checkOut(await ofCards([{ quantity: 2 }], email), [])
+    const [orderId, lineItemId] = [made.text("data.id"), made.text("data.lineItems.0.id")]
+    await shop.run("deliver")
+    const codes = await waitFor("two mails", () => {
+      const found = codesTo(email)
+      return found.length === 2 && found
+    })
+    const refundUnit = () =>
+      shop.asAdmin("POST", `/orders/${orderId}/refunds`, { lines: [{ lineItemId, quantity: 1 }] })
+    const states = async () => {
+      const { body } = await shop.asAdmin("GET", `/gift-cards?sourceOrderId=${orderId}`)
+      const all: ReadonlyArray<Record<string, unknown>> = Object(body).data
+      return all.map(({ balance, status }) => `${status} ${balance}`).sort()
+    }
+    return { orderId, codes, refundUnit, states }
+  }
+
+  it("is withdrawn with the unit that is refunded, the one that is unspent first", async () => {
+    const { codes: [code = ""], orderId, refundUnit, states } = await twoSold("units@example.com")
+    await shop.buy(1_000, [code])
+    assert.strictEqual((await refundUnit()).status, 201)
+    assert.deepStrictEqual(await states(), ["active 1500", "disabled 0"])
+    assert.strictEqual((await shop.buy(400, [code])).status, 201)
+    await refundUnit()
+    assert.deepStrictEqual(await states(), ["disabled 0", "disabled 0"])
+    const refused = await shop.buy(400, [code])
+    assert.match(refused.text("error.message"), /is disabled/)
+    const taken = await shop.app.db.query(
+      "select amount::int4 as amount from gift_card_entries where type = 'withdraw' and order_id = $1 order by 1",
+      [orderId]
+    )
+    assert.deepStrictEqual(taken, [{ amount: -2_500 }, { amount: -1_100 }])
+    const { adjusted = 0, issued = 0, outstanding, redeemed = 0, refunded = 0 } = await shop.liability("USD")
+    assert.strictEqual(outstanding, issued - redeemed + refunded + adjusted)
+  })
+
+  it("is withdrawn when the whole order is refunded or cancelled, and brings no mail then", async () => {
+    for (
+      const [n, end] of [
+        (id: string) => shop.refund(id),
+        (id: string) => shop.asAdmin("PATCH", `/orders/${id}/status`, { status: "cancelled" })
+      ].entries()
+    ) {
+      const deliverAt = new Date(shop.app.clock.now() + 3_600_000).toISOString()
+      const cart = await ofCards([{ quantity: 2, metadata: { deliverAt } }], `whole${n}@example.com`)
+      const made = await shop.checkOut(cart, [])
+      assert.isBelow((await end(made.text("data.id"))).status, 300)
+      const left = await cardsOf(made.text("data.id"))
+      assert.deepStrictEqual(left.map(({ balance }) => balance), [0, 0])
+    }
+    shop.app.clock.advance("2 hours")
+    await shop.issue(500, { recipientEmail: "after@example.com" })
+    await shop.run("deliver")
+    await waitFor("the mail of a card behind them", () => shop.mails.some(({ to }) => to === "after@example.com"))
+    assert.deepStrictEqual([0, 1].flatMap((n) => codesTo(`whole${n}@example.com`)), [])
+  })
+
+  it("is usable again with what it had when its refund fails", async () => {
+    const { codes: [code = ""], orderId, refundUnit, states } = await twoSold("fails@example.com")
+    await shop.buy(1_000, [code])
+    await shop.app.db.query("update orders set payment_intent_id = 'lost' where id = $1", [orderId])
+    await Promise.all([refundUnit(), refundUnit()])
+    await waitFor("both to be back", async () => (await states()).join() === "active 1500,active 2500")
+    assert.strictEqual((await shop.buy(1_500, [code])).status, 201)
+  })
+
   it("is sent although the code of a card before it cannot be read", async () => {
     const issue = (recipientEmail: string) =>
       shop.asAdmin("POST", "/gift-cards", { amount: 500, currency: "USD", recipientEmail })
