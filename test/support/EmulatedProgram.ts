@@ -5,7 +5,7 @@ import { announce, processApp } from "../../src/layers/App.ts"
 import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import type { DeploymentConfig } from "../../src/layers/config/DeploymentConfig.ts"
 import type { ProcessRole } from "../../src/layers/config/NetworkConfig.ts"
-import { AtFaultPoint } from "../../src/workflows/checkout/Checkouts.ts"
+import { AtFaultPoint } from "../../src/workflows/checkout/CheckoutWorkflow.ts"
 import { emulatedProvider } from "./PaymentEmulator.ts"
 
 const file = process.env["STOA_TEST_FAULT_FILE"]

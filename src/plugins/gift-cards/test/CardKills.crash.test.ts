@@ -11,7 +11,7 @@ import { aCartWith, aProduct, checkOut, type GuestCart } from "../../../../test/
 import { placeOf, talkingTo } from "../../../../test/support/Service.ts"
 import { persistently } from "../../../../test/support/ServiceCalls.ts"
 import { api, asAdmin, TestApp } from "../../../../test/support/TestApp.ts"
-import { faultPoints, tenderFaultPoints, undoFaultPoints } from "../../../workflows/checkout/Checkouts.ts"
+import { faultPoints, tenderFaultPoints, undoFaultPoints } from "../../../workflows/checkout/CheckoutWorkflow.ts"
 import { auditCards } from "./CardAudit.ts"
 
 const program = fileURLToPath(new URL("./serveGiftCards.ts", import.meta.url))
@@ -86,9 +86,9 @@ layer(MortalShop.layer({ program }), { excludeTestServices: true, timeout: "60 s
 const steps = (url: string) =>
   onDatabase(url, (sql) =>
     Effect.map(
-      sql<{ n: number }>`select (select count(*) from gift_card_holds)::int4
+      sql`select (select count(*) from gift_card_holds)::int4
         + (select count(*) from gift_card_entries)::int4 + (select count(*) from orders)::int4 as n`,
-      ([row]) => row?.n ?? 0
+      ([row]) => Number(row?.["n"] ?? 0)
     ))
 
 it.live(
