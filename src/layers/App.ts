@@ -16,7 +16,7 @@ import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { RateAdapters, ShippingSettings } from "../domain/shipping/RateAdapter.ts"
 import { TaxAdapters, TaxSettings } from "../domain/tax/TaxAdapter.ts"
 import { ensureOrganization } from "../domain/tenancy/OrganizationRepo.ts"
-import { pluginsLayer } from "../plugins/kit/install/InstalledPlugins.ts"
+import { InstalledPlugins, pluginsLayer } from "../plugins/kit/install/InstalledPlugins.ts"
 import { checkPlugins } from "../plugins/kit/install/PluginCheck.ts"
 import { migratePlugins } from "../plugins/kit/install/PluginTables.ts"
 import { clusterLayer } from "./Cluster.ts"
@@ -119,8 +119,11 @@ const servicesOver = (settings: AppSettings) =>
 /** All services of all modules over the cluster, without the process's own part: what tools and tests call. */
 export const servicesApp = (settings: AppSettings) => Layer.unwrap(Effect.map(withKeptSecrets(settings), servicesOver))
 
+const actorsOfPlugins = Layer.unwrap(Effect.map(InstalledPlugins, (plugins) => plugins.actors))
+
 const runner = Layer.mergeAll(
   actors,
+  actorsOfPlugins,
   checkoutTakeoverLayer,
   Layer.provide(scheduledJobsLayer, Statistics.layer)
 )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
-import { definePlugin, group, mailTemplate, type PluginManifest, table, text } from "stoa/plugin"
+import { definePlugin, group, mailTemplate, pluginEntity, type PluginManifest, table, text } from "stoa/plugin"
 import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
 const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"], roles: ["staff"] }
@@ -95,6 +95,11 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
       mailTemplates: [mailNamed("gifts/card", { german_: () => ({ subject: "", paragraphs: [] }) })]
     })],
     /mail template "gifts\/card" has texts for "german_", which is no language tag/
+  ],
+  [
+    "an entity with the name of another plugin",
+    [named("gifts", { entities: [pluginEntity("pos/Till", []).behaviour(() => Effect.succeed({}))] })],
+    /"gifts": the name of the entity "pos\/Till" is not of the form "gifts\/name"/
   ],
   ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
 ]

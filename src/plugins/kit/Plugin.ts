@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Record, type Scope } from "effect"
+import { Sharding } from "effect/cluster"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 import type { CheckoutExtension } from "../../domain/checkout/CheckoutExtension.ts"
@@ -7,6 +8,7 @@ import type { Task } from "../../domain/jobs/Task.ts"
 import type { BroughtMail } from "../../domain/mail/PluginMails.ts"
 import type { Migrations } from "../../domain/modules/MigrationStatements.ts"
 import type { Manifest } from "../../domain/modules/Module.ts"
+import { together } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
@@ -21,7 +23,14 @@ import { PluginDatabase } from "./tables/PluginDatabase.ts"
 import type { Table } from "./tables/Table.ts"
 
 /** Services that the layer of a plugin may ask for. */
-export type PluginNeeds = PluginDatabase | PluginHost
+export type PluginNeeds = PluginDatabase | PluginHost | Sharding.Sharding
+
+/** What runs in the processes that run actors; `R` is what it needs of its plugin's services. */
+export interface ActorLayer<R = never> {
+  /** `<plugin>/<name>`: the cluster keeps its messages under it. */
+  readonly name: string
+  readonly layer: Layer.Layer<never, never, R | PluginNeeds>
+}
 
 /** Services of a plugin by their tags: one, or several. */
 type Tags<Services> = Context.Key<Services, unknown> | ReadonlyArray<Context.Key<Services, unknown>>
@@ -75,6 +84,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly taxAdapters?: (context: PluginContext) => Listed<TaxAdapter, NoInfer<Services | Used>>
   /** Services that price shipping, in the same way. */
   readonly shippingAdapters?: (context: PluginContext) => Listed<RateAdapter, NoInfer<Services | Used>>
+  /** Behaviour of its entities (`pluginEntity`). */
+  readonly entities?: ReadonlyArray<ActorLayer<NoInfer<Services | Used>>>
   /** What it keeps of orders and must be true together with them (`OrderProjection`). */
   readonly orderProjection?: (
     context: PluginContext
@@ -92,6 +103,7 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
 /** What a plugin needs of the process to be installed. */
 export interface Installation {
   readonly context: PluginContext
+  readonly sharding: Sharding.Sharding["Service"]
   /** Tools of a handler, for the request that is being answered. */
   readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
   /** What the plugins that it requires export. */
@@ -107,6 +119,8 @@ export interface InstalledPlugin {
   readonly taxAdapters: ReadonlyArray<TaxAdapter>
   readonly shippingAdapters: ReadonlyArray<RateAdapter>
   readonly routes: ReadonlyArray<BuiltRoute>
+  /** Its entities, for processes that run actors. */
+  readonly actors: Layer.Layer<never>
   readonly orderProjection: OrderProjection | undefined
   readonly linePricing: LinePricing | undefined
   readonly checkoutExtension: CheckoutExtension | undefined
@@ -136,6 +150,8 @@ export interface Plugin extends Manifest {
   readonly uses: ReadonlyArray<string>
   readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
   readonly mailTemplates: ReadonlyArray<BroughtMail>
+  /** Names of its entities. */
+  readonly entities: ReadonlyArray<string>
   /** Its options, for people. */
   readonly options: ReadonlyArray<OptionRow>
   /** What is wrong with the options that the deployment gives it. */
@@ -187,24 +203,27 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
     events: manifest.events ?? [],
     keyScopes: manifest.keyScopes ?? {},
     mailTemplates: manifest.mailTemplates ?? [],
+    entities: (manifest.entities ?? []).map(({ name }) => name),
     options: [],
     flaws: [],
     exports,
     uses: keysOf(manifest.uses),
     subscribesTo: Object.keys(manifest.onEvents ?? {}),
     describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
-    install: Effect.fnUntraced(function*({ context, required, tools }) {
+    install: Effect.fnUntraced(function*({ context, required, sharding, tools }) {
       // The start has compared what is used with what is exported (`PluginRules.ts`).
       const used = required as Context.Context<Used>
-      const own = yield* Layer.build(layer).pipe(
-        Effect.provideService(PluginDatabase, context.db),
-        Effect.provideService(PluginHost, context),
-        Effect.provideContext(used)
+      const needs = Context.make(PluginDatabase, context.db).pipe(
+        Context.add(PluginHost, context),
+        Context.add(Sharding.Sharding, sharding)
       )
+      const own = yield* Effect.provideContext(Layer.build(layer), Context.merge(used, needs))
       const services = Context.merge(used, own)
       const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(tools, services))
+      const actors = together((manifest.entities ?? []).map((one) => one.layer))
       return {
         id,
+        actors: Layer.provide(actors, Layer.succeedContext(Context.merge(services, needs))),
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: yield* listed(manifest.tasks?.(context), services),
         paymentMethods: yield* listed(manifest.paymentMethods?.(context), services),

@@ -2,8 +2,9 @@
  * The door for plugins (docs/plugins.md): everything of the service that they see is exported here. What is not is free to
  * change with any version.
  */
+export { type EntityKey, pluginEntity } from "./actors/PluginEntity.ts"
 export type { EventCall, EventHandler, EventSubscription, OnEvents } from "./events/EventHandler.ts"
-export { definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
+export { type ActorLayer, definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
 export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
 export { code, option, pluginWith, setting } from "./PluginOptions.ts"
 

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Redacted } from "effect"
+import { Sharding } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { createHmac, hkdfSync } from "node:crypto"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
@@ -6,6 +7,7 @@ import { PermissionCatalogue } from "../../../domain/access/Permission.ts"
 import { announcedNames, EventSubscribers, type SequencedEvent } from "../../../domain/events/EventSubscribers.ts"
 import { Tasks } from "../../../domain/jobs/Task.ts"
 import { type HandlerTools, toolsOf } from "../../../domain/modules/Handlers.ts"
+import { together } from "../../../domain/modules/Module.ts"
 import { ServiceRegistry } from "../../../domain/modules/ServiceRegistry.ts"
 import type { Keyring, SecretsKey } from "../../../domain/webhooks/SecretEncryption.ts"
 import { endpoints } from "../../../http/docs/Docs.ts"
@@ -82,6 +84,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
   make: Effect.gen(function*() {
     const settings = yield* AppConfig
     const [serviceRegistry, tasks, sql] = yield* Effect.all([ServiceRegistry, Tasks, SqlClient.SqlClient])
+    const sharding = yield* Sharding.Sharding
     const register = yield* registration
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
@@ -117,7 +120,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         { tools, transport }
       )
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
-      const installed = yield* plugin.install({ context, tools, required: Context.mergeAll(...required) })
+      const installed = yield* plugin.install({ context, sharding, tools, required: Context.mergeAll(...required) })
       exported.set(plugin.id, installed.exported)
       yield* register(plugin.id, installed)
       const subscriptions = Object.entries(installed.onEvents).map(([key, { handler, retries, timeLimitMs }]) => ({
@@ -131,7 +134,11 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
             (own) => handler(Object.assign(own, { event, organizationId: event.organizationId, attemptNumber }))
           )
       }))
-      return { subscriptions, routes: installed.routes.map((route) => ({ plugin: plugin.id, route })) }
+      return {
+        actors: installed.actors,
+        subscriptions,
+        routes: installed.routes.map((route) => ({ plugin: plugin.id, route }))
+      }
     })
 
     const all = yield* Effect.forEach(settings.deployment.plugins, install)
@@ -141,7 +148,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
     const [flaw] = routeFlaws(routes, known, endpoints())
     if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
-    return { routes: routes.map(({ route }) => route) }
+    return { actors: together(all.map(({ actors }) => actors)), routes: routes.map(({ route }) => route) }
   })
 }) {}
 

@@ -57,12 +57,16 @@ const ofRoles = ({ id, permissions }: Plugin, known: ReadonlyArray<string>): Rea
     )
   )
 
-/** A mail is named after its plugin, and its languages are tags as programs write them. */
+/** Names begin with the plugin's, so that no two plugins have one. */
+const ofNames = (id: string, kind: string, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.filter((name) => !new RegExp(`^${id}/[A-Za-z][A-Za-z0-9-]*$`).test(name)).map((name) =>
+    `Plugin "${id}": the name of the ${kind} "${name}" is not of the form "${id}/name".`
+  )
+
+/** The languages of a mail are tags as programs write them. */
 const ofMails = ({ id, mailTemplates }: Plugin): ReadonlyArray<string> =>
   mailTemplates.flatMap(({ name, writers }) => [
-    ...(new RegExp(`^${id}/[a-z][a-z0-9-]*$`).test(name)
-      ? []
-      : [`Plugin "${id}": the name of the mail template "${name}" is not of the form "${id}/name".`]),
+    ...ofNames(id, "mail template", [name]),
     ...Object.keys(writers).filter((tag) => canonicalLocale(tag) !== tag).map((tag) =>
       `Plugin "${id}": the mail template "${name}" has texts for "${tag}", which is no language tag such as de or de-AT.`
     )
@@ -129,6 +133,8 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...doubles(plugins, "The table", ({ tables }) => tables.map(({ name }) => name)),
   ...plugins.flatMap(ofMails),
   ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
+  ...plugins.flatMap(({ entities, id }) => ofNames(id, "entity", entities)),
+  ...doubles(plugins, "The entity", ({ entities }) => entities),
   ...ofEvents(plugins, core),
   ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
   ...doubles(plugins, "The event", ({ events }) => events, core.events)
