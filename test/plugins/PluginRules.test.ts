@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
-import { definePlugin, group, mailTemplate, pluginEntity, type PluginManifest, table, text } from "stoa/plugin"
+import {
+  definePlugin,
+  group,
+  mailTemplate,
+  pluginEntity,
+  type PluginManifest,
+  pluginWorkflow,
+  table,
+  text
+} from "stoa/plugin"
 import { flawsOf } from "../../src/plugins/kit/install/PluginRules.ts"
 
 const core = { modules: ["catalog"], permissions: ["catalog:read"], events: ["orders.create"], roles: ["staff"] }
@@ -14,6 +23,9 @@ const mailNamed = (name: `${string}/${string}`, texts = {}) =>
     sample: {},
     texts: { ...texts, en: () => ({ subject: "", paragraphs: [] }) }
   })
+
+const workflowNamed = (name: string) =>
+  pluginWorkflow(name, { input: {}, key: () => "one" }).behaviour(() => Effect.void)
 
 class Till extends Context.Service<Till, { readonly open: boolean }>()("test/plugins/PluginRules/Till") {
   static readonly layer = Layer.succeed(Till, { open: true })
@@ -101,6 +113,14 @@ const cases: ReadonlyArray<readonly [what: string, plugins: ReturnType<typeof na
     [named("gifts", { entities: [pluginEntity("pos/Till", []).behaviour(() => Effect.succeed({}))] })],
     /"gifts": the name of the entity "pos\/Till" is not of the form "gifts\/name"/
   ],
+  [
+    "a workflow with the name of another plugin",
+    [named("gifts", { workflows: [workflowNamed("pos/Count")] })],
+    /"gifts": the name of the workflow "pos\/Count" is not of the form "gifts\/name"/
+  ],
+  ["two workflows of one name", [
+    named("gifts", { workflows: [workflowNamed("gifts/Send"), workflowNamed("gifts/Send")] })
+  ], /workflow "gifts\/Send" of plugin "gifts" belongs to plugin "gifts" already/],
   ["an event of the core", [named("gifts", { events: ["orders.create"] })], /event "orders.create" of plugin "gifts"/]
 ]
 

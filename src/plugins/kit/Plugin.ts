@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Record, type Scope } from "effect"
-import { Sharding } from "effect/cluster"
+import type { Sharding } from "effect/cluster"
+import type { WorkflowEngine } from "effect/workflow"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
 import type { KeyScopeOption } from "../../domain/access/ApiKey.ts"
 import type { CheckoutExtension } from "../../domain/checkout/CheckoutExtension.ts"
@@ -23,13 +24,18 @@ import { PluginDatabase } from "./tables/PluginDatabase.ts"
 import type { Table } from "./tables/Table.ts"
 
 /** Services that the layer of a plugin may ask for. */
-export type PluginNeeds = PluginDatabase | PluginHost | Sharding.Sharding
+export type PluginNeeds = PluginDatabase | PluginHost | Sharding.Sharding | WorkflowEngine.WorkflowEngine
 
 /** What runs in the processes that run actors; `R` is what it needs of its plugin's services. */
 export interface ActorLayer<R = never> {
   /** `<plugin>/<name>`: the cluster keeps its messages under it. */
   readonly name: string
   readonly layer: Layer.Layer<never, never, R | PluginNeeds>
+}
+
+/** A durable workflow: it is started by a job of its name. */
+export interface WorkflowLayer<R = never> extends ActorLayer<R> {
+  readonly task: Effect.Effect<Task, never, WorkflowEngine.WorkflowEngine>
 }
 
 /** Services of a plugin by their tags: one, or several. */
@@ -86,6 +92,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly shippingAdapters?: (context: PluginContext) => Listed<RateAdapter, NoInfer<Services | Used>>
   /** Behaviour of its entities (`pluginEntity`). */
   readonly entities?: ReadonlyArray<ActorLayer<NoInfer<Services | Used>>>
+  /** What its durable workflows do (`pluginWorkflow`). */
+  readonly workflows?: ReadonlyArray<WorkflowLayer<NoInfer<Services | Used>>>
   /** What it keeps of orders and must be true together with them (`OrderProjection`). */
   readonly orderProjection?: (
     context: PluginContext
@@ -103,7 +111,7 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
 /** What a plugin needs of the process to be installed. */
 export interface Installation {
   readonly context: PluginContext
-  readonly sharding: Sharding.Sharding["Service"]
+  readonly cluster: Context.Context<Sharding.Sharding | WorkflowEngine.WorkflowEngine>
   /** Tools of a handler, for the request that is being answered. */
   readonly tools: Effect.Effect<PluginTools, never, CurrentActor>
   /** What the plugins that it requires export. */
@@ -119,7 +127,7 @@ export interface InstalledPlugin {
   readonly taxAdapters: ReadonlyArray<TaxAdapter>
   readonly shippingAdapters: ReadonlyArray<RateAdapter>
   readonly routes: ReadonlyArray<BuiltRoute>
-  /** Its entities, for processes that run actors. */
+  /** Its entities and workflows, for processes that run actors. */
   readonly actors: Layer.Layer<never>
   readonly orderProjection: OrderProjection | undefined
   readonly linePricing: LinePricing | undefined
@@ -150,8 +158,9 @@ export interface Plugin extends Manifest {
   readonly uses: ReadonlyArray<string>
   readonly keyScopes: Readonly<Record<string, KeyScopeOption>>
   readonly mailTemplates: ReadonlyArray<BroughtMail>
-  /** Names of its entities. */
+  /** Names of its entities, and of its workflows. */
   readonly entities: ReadonlyArray<string>
+  readonly workflows: ReadonlyArray<string>
   /** Its options, for people. */
   readonly options: ReadonlyArray<OptionRow>
   /** What is wrong with the options that the deployment gives it. */
@@ -192,6 +201,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
   const { id, version } = manifest
   const layer: Layer.Layer<Services, never, PluginNeeds | Used> = manifest.layer ?? noServices as Layer.Layer<Services>
   const exports = keysOf(manifest.exports)
+  const { entities = [], workflows = [] } = manifest
   return {
     id,
     version,
@@ -203,29 +213,32 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
     events: manifest.events ?? [],
     keyScopes: manifest.keyScopes ?? {},
     mailTemplates: manifest.mailTemplates ?? [],
-    entities: (manifest.entities ?? []).map(({ name }) => name),
+    entities: entities.map(({ name }) => name),
+    workflows: workflows.map(({ name }) => name),
     options: [],
     flaws: [],
     exports,
     uses: keysOf(manifest.uses),
     subscribesTo: Object.keys(manifest.onEvents ?? {}),
     describe: (context) => (manifest.routes?.(context) ?? []).map(({ described }) => described),
-    install: Effect.fnUntraced(function*({ context, required, sharding, tools }) {
+    install: Effect.fnUntraced(function*({ cluster, context, required, tools }) {
       // The start has compared what is used with what is exported (`PluginRules.ts`).
       const used = required as Context.Context<Used>
-      const needs = Context.make(PluginDatabase, context.db).pipe(
-        Context.add(PluginHost, context),
-        Context.add(Sharding.Sharding, sharding)
+      const needs = Context.merge(
+        cluster,
+        Context.add(Context.make(PluginDatabase, context.db), PluginHost, context)
       )
       const own = yield* Effect.provideContext(Layer.build(layer), Context.merge(used, needs))
       const services = Context.merge(used, own)
       const routes = (manifest.routes?.(context) ?? []).map((route) => route.build(tools, services))
-      const actors = together((manifest.entities ?? []).map((one) => one.layer))
+      const actors = together([...entities, ...workflows].map((one) => one.layer))
+      const starts = Effect.provideContext(Effect.all(workflows.map(({ task }) => task)), cluster)
+      const all = Layer.succeedContext(Context.merge(services, needs))
       return {
         id,
-        actors: Layer.provide(actors, Layer.succeedContext(Context.merge(services, needs))),
+        actors: Layer.provide(actors, all),
         hooks: yield* listed(manifest.hooks?.(context), services),
-        tasks: yield* listed(manifest.tasks?.(context), services),
+        tasks: [...yield* listed(manifest.tasks?.(context), services), ...yield* starts],
         paymentMethods: yield* listed(manifest.paymentMethods?.(context), services),
         taxAdapters: yield* listed(manifest.taxAdapters?.(context), services),
         shippingAdapters: yield* listed(manifest.shippingAdapters?.(context), services),

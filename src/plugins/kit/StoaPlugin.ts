@@ -3,8 +3,16 @@
  * change with any version.
  */
 export { type EntityKey, pluginEntity } from "./actors/PluginEntity.ts"
+export { pluginWorkflow, type WorkflowOptions } from "./actors/PluginWorkflow.ts"
 export type { EventCall, EventHandler, EventSubscription, OnEvents } from "./events/EventHandler.ts"
-export { type ActorLayer, definePlugin, type Plugin, type PluginManifest, type PluginNeeds } from "./Plugin.ts"
+export {
+  type ActorLayer,
+  definePlugin,
+  type Plugin,
+  type PluginManifest,
+  type PluginNeeds,
+  type WorkflowLayer
+} from "./Plugin.ts"
 export { type PluginConfig, type PluginContext, PluginHost } from "./PluginHost.ts"
 export { code, option, pluginWith, setting } from "./PluginOptions.ts"
 

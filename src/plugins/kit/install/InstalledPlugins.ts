@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Sharding } from "effect/cluster"
 import { SqlClient } from "effect/sql"
+import { WorkflowEngine } from "effect/workflow"
 import { createHmac, hkdfSync } from "node:crypto"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
 import { PermissionCatalogue } from "../../../domain/access/Permission.ts"
@@ -84,7 +85,9 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
   make: Effect.gen(function*() {
     const settings = yield* AppConfig
     const [serviceRegistry, tasks, sql] = yield* Effect.all([ServiceRegistry, Tasks, SqlClient.SqlClient])
-    const sharding = yield* Sharding.Sharding
+    const cluster = Context.pick(Sharding.Sharding, WorkflowEngine.WorkflowEngine)(
+      yield* Effect.context<Sharding.Sharding | WorkflowEngine.WorkflowEngine>()
+    )
     const register = yield* registration
     const subscribers = yield* EventSubscribers
     const announced = [...(yield* announcedNames)]
@@ -120,7 +123,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
         { tools, transport }
       )
       const required = plugin.requires.map((id) => exported.get(id) ?? Context.empty())
-      const installed = yield* plugin.install({ context, sharding, tools, required: Context.mergeAll(...required) })
+      const installed = yield* plugin.install({ cluster, context, tools, required: Context.mergeAll(...required) })
       exported.set(plugin.id, installed.exported)
       yield* register(plugin.id, installed)
       const subscriptions = Object.entries(installed.onEvents).map(([key, { handler, retries, timeLimitMs }]) => ({
@@ -135,7 +138,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
           )
       }))
       return {
-        actors: installed.actors,
+        installed,
         subscriptions,
         routes: installed.routes.map((route) => ({ plugin: plugin.id, route }))
       }
@@ -148,7 +151,7 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
     const [flaw] = routeFlaws(routes, known, endpoints())
     if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
-    return { actors: together(all.map(({ actors }) => actors)), routes: routes.map(({ route }) => route) }
+    return { actors: together(all.map(({ installed }) => installed.actors)), routes: routes.map(({ route }) => route) }
   })
 }) {}
 

@@ -134,7 +134,9 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...plugins.flatMap(ofMails),
   ...doubles(plugins, "The mail template", ({ mailTemplates }) => mailTemplates.map(({ name }) => name)),
   ...plugins.flatMap(({ entities, id }) => ofNames(id, "entity", entities)),
+  ...plugins.flatMap(({ id, workflows }) => ofNames(id, "workflow", workflows)),
   ...doubles(plugins, "The entity", ({ entities }) => entities),
+  ...doubles(plugins, "The workflow", ({ workflows }) => workflows),
   ...ofEvents(plugins, core),
   ...doubles(plugins, "The permission", ({ permissions }) => permissions.map(({ scope }) => scope), core.permissions),
   ...doubles(plugins, "The event", ({ events }) => events, core.events)
