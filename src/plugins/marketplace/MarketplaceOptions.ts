@@ -1,37 +1,30 @@
 import { Schema } from "effect"
 import { code, option, setting } from "stoa/plugin"
 import type { PayoutAdapter } from "./payouts/PayoutAdapter.ts"
+import { vendors } from "./vendors/Vendor.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-const percent = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 100 }))
 const flag = Schema.Boolean
+const between = (minimum: number, maximum: number) => Schema.Finite.check(Schema.isBetween({ minimum, maximum }))
 
 /** What a vendor's figures must not fall below, or exceed, before its score suffers. */
 const PerformanceThresholds = Schema.Struct({
-  minRating: setting(
-    Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 5 })),
-    3,
-    "Average of published reviews"
-  ),
-  maxDefectRatePercent: setting(percent, 5, "Share of sub-orders with a defect"),
-  maxLateShipmentRatePercent: setting(percent, 10, "Share of sub-orders that were shipped late"),
-  maxCancellationRatePercent: setting(percent, 5, "Share of sub-orders that were cancelled")
+  minRating: setting(between(1, 5), 3, "Average of published reviews"),
+  maxDefectRatePercent: setting(between(0, 100), 5, "Share of sub-orders with a defect"),
+  maxLateShipmentRatePercent: setting(between(0, 100), 10, "Share of sub-orders that were shipped late"),
+  maxCancellationRatePercent: setting(between(0, 100), 5, "Share of sub-orders that were cancelled")
 })
 export type PerformanceThresholds = typeof PerformanceThresholds.Type
 
 /** What a deployment decides of its marketplace (contract, plugins §1.7). Amounts in minor units. */
 export const MarketplaceSettings = Schema.Struct({
   defaultCommissionRateBps: setting(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 })),
+    vendors.columns.commissionRateBps.schema,
     1000,
     "Share of a sale that the store keeps where no rule and no vendor says otherwise, in basis points"
   ),
   defaultPayoutMinimumCents: setting(count, 5000, "Smallest payout of new vendors, in minor units"),
-  defaultPayoutSchedule: setting(
-    Schema.Literals(["daily", "weekly", "biweekly", "monthly", "manual"]),
-    "weekly",
-    "When new vendors are paid"
-  ),
+  defaultPayoutSchedule: setting(vendors.columns.payoutSchedule.schema, "weekly", "When new vendors are paid"),
   defaultHoldbackDays: setting(count, 7, "Days between delivery and payout of new vendors"),
   vendorApprovalMode: setting(
     Schema.Literals(["manual", "auto"]),

@@ -54,7 +54,7 @@ export const marketplaceTasks = Effect.map(
     return [
       task("run-payouts", "10 2 * * *", "made", runScheduled, true),
       task("settle-payouts", "* * * * *", "asked", settleDue),
-      // Whether money may be paid out is asked of the time at which it becomes available (`OpenEntriesRepo.ts`).
+      // Whether money may be paid out is asked of the time at which it becomes available (`BalanceRepo.ts`).
       task("release-holdback", "25 * * * *", "delivered", deliverOverdue, true),
       ...deadlines(host, settings),
       task("score-vendors", "23 3 * * *", "changed", scoreVendors, true)

@@ -1,9 +1,9 @@
 import { Effect, Schema } from "effect"
-import { Amount, group, inputOf, invalid, Text, Uuid } from "stoa/plugin"
+import { Amount, group, inputOf, invalid, Uuid } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { vendors } from "../vendors/Vendor.ts"
-import { commissionRules, flawOf, type RuleToCheck } from "./CommissionRule.ts"
-import { previewCommission } from "./Commissions.ts"
+import { checkRule, commissionRules } from "./CommissionRule.ts"
+import { ImaginedSale, previewCommission } from "./Commissions.ts"
 
 class UnknownVendor extends invalid("UnknownVendor", "vendorId", "is no vendor") {}
 
@@ -25,14 +25,9 @@ const NewRule = Schema.Struct({
   ...inputOf(commissionRules, { required: ["name", "type", "rateBps"], optional: ["vendorId"] }).fields
 })
 
-const checked = (rule: RuleToCheck) => {
-  const flaw = flawOf(rule)
-  return flaw === undefined ? Effect.void : Effect.fail(flaw)
-}
-
 const create = Effect.fn("CommissionRules.create")(function*(rule: typeof NewRule.Type) {
   const { db } = yield* Market
-  yield* checked(rule)
+  yield* checkRule(rule)
   // The reference of the database does not know whose vendor it is.
   if (typeof rule.vendorId === "string" && (yield* db.table(vendors).find(rule.vendorId)) === undefined) {
     return yield* new UnknownVendor()
@@ -45,7 +40,7 @@ const update = Effect.fn("CommissionRules.update")(function*(id: string, change:
   const rules = (yield* Market).db.table(commissionRules)
   const before = yield* rules.lock(id)
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  yield* checked({ ...before, ...given })
+  yield* checkRule({ ...before, ...given })
   return yield* rules.update(id, change)
 }, (work) => inTransaction(work))
 
@@ -74,13 +69,7 @@ export const commissionRoutes = [
   g.post("/commission-rules/preview", {
     summary: "Say which commission a sale would have",
     permission,
-    input: Schema.Struct({
-      vendorId: Uuid,
-      categorySlug: Schema.optional(Text),
-      volumeCents: Schema.optional(
-        Amount.annotate({ description: "Sold in the last thirty days; default: what the vendor really sold." })
-      )
-    }),
+    input: ImaginedSale,
     success: Schema.Struct({
       rateBps: Schema.Int,
       ratePercent: Schema.Number.annotate({ description: "The same in percent." }),

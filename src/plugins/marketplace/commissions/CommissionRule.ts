@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import {
   amount,
   boolean,
@@ -9,8 +10,7 @@ import {
   table,
   text,
   timestamp,
-  uuid,
-  type ValidationFailed
+  uuid
 } from "stoa/plugin"
 import { tiers, vendors } from "../vendors/Vendor.ts"
 
@@ -38,18 +38,15 @@ export type CommissionRule = RowOf<typeof commissionRules>
 
 class RuleFlaw extends invalid("RuleFlaw", (field: string, _: string) => field, (_: string, why: string) => why) {}
 
-/** What of a rule has to fit together; what is absent is open. */
-export type RuleToCheck =
-  & Pick<CommissionRule, "type">
-  & { readonly [K in keyof CommissionRule]?: CommissionRule[K] | undefined }
+type Open<T> = { readonly [K in keyof T]?: T[K] | undefined }
 
 type Bound = number | Date | null
 
 /** Whether both bounds are there and stand the wrong way round. */
 const crossed = (from: Bound, until: Bound): boolean => from !== null && until !== null && from > until
 
-/** Why a rule cannot be: a field that its type needs is missing, or bounds stand the wrong way round. */
-export const flawOf = ({ type, ...rule }: RuleToCheck): ValidationFailed | undefined => {
+/** 422 for a rule that lacks a field that its type needs, or whose bounds stand the wrong way round; absent is open. */
+export const checkRule = ({ type, ...rule }: Pick<CommissionRule, "type"> & Open<CommissionRule>) => {
   const { categorySlug = null, vendorTier = null, validFrom = null, validUntil = null } = rule
   const { minVolumeCents = null, maxVolumeCents = null, minFeeCents = null, maxFeeCents = null } = rule
   const hasNoVolume = minVolumeCents === null && maxVolumeCents === null
@@ -62,5 +59,5 @@ export const flawOf = ({ type, ...rule }: RuleToCheck): ValidationFailed | undef
     [crossed(validFrom, validUntil), "validUntil", "is before validFrom"]
   ]
   const found = flaws.find(([isWrong]) => isWrong)
-  return found === undefined ? undefined : new RuleFlaw(found[1], found[2])
+  return found === undefined ? Effect.void : Effect.fail(new RuleFlaw(found[1], found[2]))
 }

@@ -1,28 +1,21 @@
-import { Schema } from "effect"
-import { Uuid } from "stoa/plugin"
 import type { CommissionRule } from "./CommissionRule.ts"
 
 /**
  * What the store keeps of a line: a share in basis points, an amount on top, and the bounds of both together. Amounts in
  * minor units of the order's currency; null is no bound.
  */
-export const CommissionTerms = Schema.Struct({
-  ruleId: Schema.NullOr(Uuid),
-  rateBps: Schema.Int,
-  fixedFeeCents: Schema.Int,
-  minFeeCents: Schema.NullOr(Schema.Int),
-  maxFeeCents: Schema.NullOr(Schema.Int)
-})
-export type CommissionTerms = typeof CommissionTerms.Type
+export type CommissionTerms =
+  & Pick<CommissionRule, "rateBps" | "fixedFeeCents" | "minFeeCents" | "maxFeeCents">
+  & { readonly ruleId: string | null }
 
 /** The terms of a plain share. */
-export const plainTerms = (rateBps: number): CommissionTerms => ({
-  ruleId: null,
-  rateBps,
-  fixedFeeCents: 0,
-  minFeeCents: null,
-  maxFeeCents: null
-})
+export const plainTerms = (rateBps: number): CommissionTerms => (
+  { ruleId: null, rateBps, fixedFeeCents: 0, minFeeCents: null, maxFeeCents: null }
+)
+
+const termsOf = ({ fixedFeeCents, id, maxFeeCents, minFeeCents, rateBps }: CommissionRule): CommissionTerms => (
+  { ruleId: id, rateBps, fixedFeeCents, minFeeCents, maxFeeCents }
+)
 
 /** `part / whole` of an amount from 0 up, rounded half to even: ties go to neither side in the long run. Minor units. */
 export const shareOf = (amount: number, part: number, whole: number): number => {
@@ -98,11 +91,3 @@ export const chooseCommission = (
   )
   return promotion === undefined ? base : termsOf(promotion)
 }
-
-const termsOf = (rule: CommissionRule): CommissionTerms => ({
-  ruleId: rule.id,
-  rateBps: rule.rateBps,
-  fixedFeeCents: rule.fixedFeeCents,
-  minFeeCents: rule.minFeeCents,
-  maxFeeCents: rule.maxFeeCents
-})

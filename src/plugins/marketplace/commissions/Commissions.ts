@@ -1,5 +1,5 @@
-import { DateTime, Effect } from "effect"
-import { type EntityId, newId } from "stoa/plugin"
+import { DateTime, Effect, Schema } from "effect"
+import { Amount, type EntityId, newId, Text, Uuid } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import { VendorNotFound } from "../vendors/Vendor.ts"
 import { readAncestors } from "./CategoryRepo.ts"
@@ -10,12 +10,14 @@ import { chooseCommission, type Sale } from "./CommissionTerms.ts"
 /** A line that is to be sold for a vendor, in the currency of its order. */
 type LineForSale = Pick<Sale, "vendorId"> & { readonly entityId: EntityId; readonly currency: string }
 
-/** A hypothetical sale; `volumeCents` absent: what the vendor really sold, in the store's currency. */
-interface ImaginedSale {
-  readonly vendorId: string
-  readonly categorySlug?: string | undefined
-  readonly volumeCents?: number | undefined
-}
+/** A hypothetical sale in the store's currency. */
+export const ImaginedSale = Schema.Struct({
+  vendorId: Uuid,
+  categorySlug: Schema.optional(Text),
+  volumeCents: Schema.optional(
+    Amount.annotate({ description: "Sold in the last thirty days; default: what the vendor really sold." })
+  )
+})
 
 /** More rules than anybody can keep track of, and few enough to choose from in memory. */
 const activeRules = Market.use(({ db }) => db.table(commissionRules).list({ isActive: true }, { limit: 10_000 }))
@@ -47,7 +49,7 @@ export const commissionTerms = Effect.fn("Commissions.termsFor")(function*(lines
 
 /** The terms that a sale would have. 404 for an unknown vendor. */
 export const previewCommission = Effect.fn("Commissions.preview")(
-  function*({ categorySlug, vendorId, volumeCents }: ImaginedSale) {
+  function*({ categorySlug, vendorId, volumeCents }: typeof ImaginedSale.Type) {
     const { db, host, settings } = yield* Market
     const facts = yield* readFacts(db, [vendorId], [])
     if (facts.vendors.length === 0) return yield* new VendorNotFound()

@@ -1,11 +1,11 @@
-import { DateTime, Effect } from "effect"
-import { CurrentActor, forbidden, invalid, InvalidTransition } from "stoa/plugin"
+import { DateTime, Effect, Schema } from "effect"
+import { CurrentActor, forbidden, group, invalid, InvalidTransition, Uuid } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
-import { buyerOf, partyTo } from "../parties/Parties.ts"
+import { buyerOf, pageOfParty, partyTo, shownToParties } from "../parties/Parties.ts"
 import { chooseAll, choosePart } from "../refunds/RefundChoice.ts"
 import { settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
-import { type Answer, type Decision, dispute, type DisputeRow, disputes, type NewDispute, refundOf } from "./Dispute.ts"
+import { Answer, Decision, dispute, type DisputeRow, disputes, NewDispute, refundOf } from "./Dispute.ts"
 
 class ReadsOnly extends forbidden("ReadsOnly", "Your role for this vendor may only read.") {}
 class PartiesOnly extends forbidden("PartiesOnly", "Only the parties and operators may answer.") {}
@@ -23,7 +23,7 @@ const maxEvidence = 100
  */
 
 /** Opens one for the buyer; 409 when the sub-order has an open one. */
-export const openDispute = Effect.fn("Disputes.open")(function*(sent: typeof NewDispute.Type) {
+const openDispute = Effect.fn("Disputes.open")(function*(sent: typeof NewDispute.Type) {
   const { db, settings } = yield* Market
   yield* buyerOf(sent.subOrderId)
   const { userId } = yield* CurrentActor
@@ -38,15 +38,8 @@ export const openDispute = Effect.fn("Disputes.open")(function*(sent: typeof New
   return made
 }, (work) => inTransaction(work))
 
-/** One of them; 404. */
-export const readDispute = Effect.fn("Disputes.get")(function*(id: string) {
-  const found = yield* (yield* Market).db.table(disputes).get(id)
-  yield* partyTo(found.subOrderId)
-  return found
-})
-
 /** Adds an answer; the vendor's first one hands the dispute to the operators. */
-export const answerDispute = Effect.fn("Disputes.answer")(function*(id: string, { note, url }: typeof Answer.Type) {
+const answerDispute = Effect.fn("Disputes.answer")(function*(id: string, { note, url }: typeof Answer.Type) {
   const rows = (yield* Market).db.table(disputes)
   const found = yield* rows.lock(id)
   const { isAdmin, party, sells } = yield* partyTo(found.subOrderId)
@@ -94,8 +87,40 @@ const decided = Effect.fnUntraced(function*(id: string, decision: typeof Decisio
  * in one transaction (contract, plugins §16.2): once, of however many requests at once; the others get 422
  * INVALID_TRANSITION. What the core refuses to give back leaves the dispute open.
  */
-export const resolveDispute = Effect.fn("Disputes.resolve")(function*(id: string, decision: typeof Decision.Type) {
+const resolveDispute = Effect.fn("Disputes.resolve")(function*(id: string, decision: typeof Decision.Type) {
   const { after, refund } = yield* decided(id, decision)
   yield* settleRefund(refund)
   return after
 })
+
+const g = group("Marketplace disputes", "/marketplace/disputes")
+const success = disputes.Row
+const permission = "marketplace:admin"
+
+export const disputeRoutes = [
+  g.post("/", { auth: true, summary: "Open a dispute about a sub-order, as its buyer", input: NewDispute, success })
+    .handle(({ input }) => openDispute(input)),
+  g.list("/", {
+    auth: true,
+    summary: "List disputes: one's own, all for operators",
+    query: { status: Schema.optional(disputes.columns.status.schema), subOrderId: Schema.optional(Uuid) },
+    success
+  }).handle(({ page, query }) => pageOfParty(disputes, "party", query, page)),
+  g.get("/:id", { auth: true, summary: "Read a dispute", success }).handle(({ db, params }) =>
+    shownToParties(db.table(disputes).get(params.id))
+  ),
+  g.post("/:id/respond", {
+    auth: true,
+    summary: "Add to a dispute what its buyer, its vendor or an operator has to say",
+    input: Answer,
+    success
+  }).handle(({ input, params }) => answerDispute(params.id, input)),
+  g.post("/:id/escalate", { permission, summary: "Escalate a dispute", success })
+    .handle(({ db, params }) => dispute.move(db, "escalate", params.id)),
+  g.post("/:id/resolve", {
+    permission,
+    summary: "Resolve a dispute, giving the customer back what was decided",
+    input: Decision,
+    success
+  }).handle(({ input, params }) => resolveDispute(params.id, input))
+]

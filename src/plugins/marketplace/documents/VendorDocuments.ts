@@ -1,7 +1,8 @@
-import { Effect } from "effect"
-import { longText, machine, oneOf, type PageRequest, type PluginDatabase, table, timestamp, uuid } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { group, longText, machine, oneOf, type PluginDatabase, table, timestamp, uuid } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
-import { announceApproval, vendors } from "../vendors/Vendor.ts"
+import { owners, ownVendor } from "../parties/VendorPortal.ts"
+import { announceApproval, ofVendor, vendors, WebAddress } from "../vendors/Vendor.ts"
 
 const types = ["business_license", "tax_form", "bank_proof", "identity", "other"] as const
 
@@ -38,15 +39,12 @@ export const missingDocuments = Effect.fnUntraced(
   }
 )
 
-/** Newest first; 404 for an unknown vendor. */
-export const listDocuments = (vendorId: string, page: PageRequest) =>
-  Market.use(({ db }) =>
-    Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorDocuments).page({ vendorId }, page))
-  )
+/** A document: its kind and the address of its file. */
+const NewDocument = Schema.Struct({ type: vendorDocuments.columns.type.schema, fileUrl: WebAddress })
 
 /** Takes a document of a vendor; a rejected vendor becomes pending with it. 404. */
-export const handIn = Effect.fn("VendorDocuments.handIn")(
-  function*(vendorId: string, document: { readonly type: typeof types[number]; readonly fileUrl: string }) {
+const handIn = Effect.fn("VendorDocuments.handIn")(
+  function*(vendorId: string, document: typeof NewDocument.Type) {
     const { db } = yield* Market
     const vendor = yield* db.table(vendors).lock(vendorId)
     const made = yield* db.table(vendorDocuments).insert({ ...document, vendorId })
@@ -63,7 +61,7 @@ export const handIn = Effect.fn("VendorDocuments.handIn")(
  * 404 for a document that is not this vendor's, 422 for one that was judged before. With the last one that the store asks
  * for the vendor is verified, and approved where the store approves by itself.
  */
-export const judge = Effect.fn("VendorDocuments.judge")(
+const judge = Effect.fn("VendorDocuments.judge")(
   function*(
     { docId, id: vendorId }: { readonly id: string; readonly docId: string },
     judgement: "approve" | "reject",
@@ -86,3 +84,32 @@ export const judge = Effect.fn("VendorDocuments.judge")(
   },
   (work) => inTransaction(work)
 )
+
+const g = group("Marketplace vendors", "/marketplace")
+const own = group("Marketplace vendor portal", "/marketplace")
+const success = vendorDocuments.Row
+const admin = { permission: "marketplace:admin", success }
+
+/** What a judge may add; a request without a body is one without notes. */
+const Notes = Schema.NullOr(Schema.Struct({ notes: Schema.optional(longText.schema) }))
+
+export const documentRoutes = [
+  g.list("/vendors/:id/documents", { ...admin, summary: "List documents of a vendor" })
+    .handle(({ db, page, params: { id } }) => ofVendor(db, id, db.table(vendorDocuments).page({ vendorId: id }, page))),
+  g.post("/vendors/:id/documents", { ...admin, summary: "Hand in a document for a vendor", input: NewDocument })
+    .handle(({ input, params }) => handIn(params.id, input)),
+  g.post("/vendors/:id/documents/:docId/approve", {
+    ...admin,
+    summary: "Approve a document; with the last one that is asked for the vendor is verified",
+    input: Notes
+  }).handle(({ input, params }) => judge(params, "approve", input?.notes)),
+  g.post("/vendors/:id/documents/:docId/reject", { ...admin, summary: "Reject a document", input: Notes })
+    .handle(({ input, params }) => judge(params, "reject", input?.notes)),
+  own.list("/vendor/me/documents", { ...owners, summary: "List own documents", success })
+    .handle(({ actor, db, page }) => {
+      const vendorId = ownVendor(actor)
+      return ofVendor(db, vendorId, db.table(vendorDocuments).page({ vendorId }, page))
+    }),
+  own.post("/vendor/me/documents", { ...owners, summary: "Hand in a document", input: NewDocument, success })
+    .handle(({ actor, input }) => handIn(ownVendor(actor), input))
+]

@@ -1,5 +1,5 @@
-import { Schema } from "effect"
-import { amount, integer, longText, oneOf, type RowOf, table, text, Uuid, uuid } from "stoa/plugin"
+import { Schema, Struct } from "effect"
+import { amount, fieldsOf, integer, longText, oneOf, type RowOf, table, text, uuid } from "stoa/plugin"
 import { vendors } from "../vendors/Vendor.ts"
 
 export const entryTypes = [
@@ -60,10 +60,14 @@ export const adjustments = table("marketplace_adjustments", {
   checks: { not_nothing: "amount_cents <> 0" }
 })
 
-/** An entry that is to be made: signed minor units. */
-export interface Posting {
+/** A vendor's money in one currency. */
+export interface Account {
   readonly vendorId: string
   readonly currency: string
+}
+
+/** An entry that is to be made: signed minor units. */
+export interface Posting extends Account {
   readonly type: typeof entryTypes[number]
   readonly amountCents: number
   readonly subOrderId?: string
@@ -73,10 +77,6 @@ export interface Posting {
 }
 
 /** An entry as it was written: its place in its account, and the balance after it. */
-export const PostedEntry = Schema.Struct({
-  id: Uuid,
-  vendorId: Uuid,
-  amountCents: Schema.Int,
-  runningBalanceCents: Schema.Int,
-  entryNumber: Schema.Int
-})
+export const PostedEntry = Schema.Struct(
+  Struct.pick(fieldsOf(ledgerEntries), ["id", "vendorId", "amountCents", "runningBalanceCents", "entryNumber"])
+)

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
-import { CurrentActor, newId, type PluginDatabase, rowsOf } from "stoa/plugin"
-import { PostedEntry, type Posting } from "./Ledger.ts"
+import { type Database, newId, rowsOf } from "stoa/plugin"
+import { statement } from "../StatementRepo.ts"
+import { type Account, PostedEntry, type Posting } from "./Ledger.ts"
 
 const posted = rowsOf(PostedEntry)
 const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
@@ -9,7 +10,7 @@ const balances = rowsOf(Schema.Struct({ balance_cents: Schema.Int }))
  * Accounts first: the update behind `on conflict` waits for the row lock and adds to the current balance, not to the
  * snapshot's. Running balances are counted back from it. Lock order: vendor, then currency.
  */
-const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: string, postings: string) =>
+const postStatement = (sql: Database, organization: string, postings: string) =>
   posted(sql)`with input as materialized (
       select i.*, row_number() over account as place, count(*) over whole as total_count,
         sum("amountCents") over account as so_far, sum("amountCents") over whole as total
@@ -47,37 +48,26 @@ const postStatement = (sql: PluginDatabase["Service"]["sql"], organization: stri
  */
 
 /** Adds entries, in the transaction of the change that they record; entries of 0 are left out. */
-export const post = Effect.fn("Ledger.post")(
-  function*({ sql }: PluginDatabase["Service"], postings: ReadonlyArray<Posting>) {
-    const { organizationId } = yield* CurrentActor
-    const given = postings.filter(({ amountCents }) => amountCents !== 0)
-    if (given.length === 0) return []
-    const numbered = given.map((posting, n) => ({ ...posting, n, id: newId() }))
-    const rows = yield* postStatement(sql, organizationId, JSON.stringify(numbered))
-    if (rows.length !== given.length) {
-      return yield* Effect.die(new Error("An entry of the ledger names a vendor that the organization does not have."))
-    }
-    return rows
-  },
-  Effect.orDie
-)
+export const post = statement("Ledger.post", function*(sql, organizationId, postings: ReadonlyArray<Posting>) {
+  const given = postings.filter(({ amountCents }) => amountCents !== 0)
+  if (given.length === 0) return []
+  const numbered = given.map((posting, n) => ({ ...posting, n, id: newId() }))
+  const rows = yield* postStatement(sql, organizationId, JSON.stringify(numbered))
+  if (rows.length !== given.length) {
+    return yield* Effect.die(new Error("An entry of the ledger names a vendor that the organization does not have."))
+  }
+  return rows
+})
 
 /** Locks a vendor's account until the caller's transaction ends, making it if need be; gives its balance. */
-export const lockAccount = Effect.fn("Ledger.lock")(
-  function*(
-    { sql }: PluginDatabase["Service"],
-    { currency, vendorId }: { readonly vendorId: string; readonly currency: string }
-  ) {
-    const { organizationId } = yield* CurrentActor
-    // An update that changes nothing: it makes the account or locks it, and sees what the one before it wrote.
-    const [row] = yield* balances(sql)`
-      insert into marketplace_vendor_accounts as a (organization_id, vendor_id, currency)
-      select v.organization_id, v.id, ${currency}::text from marketplace_vendors v
-      where v.id = ${vendorId}::uuid and v.organization_id = ${organizationId}
-      on conflict (organization_id, vendor_id, currency) do update set entry_count = a.entry_count
-      returning a.balance_cents`
-    if (row === undefined) return yield* Effect.die(new Error(`The organization has no vendor ${vendorId}.`))
-    return row.balance_cents
-  },
-  Effect.orDie
-)
+export const lockAccount = statement("Ledger.lock", function*(sql, organizationId, { currency, vendorId }: Account) {
+  // An update that changes nothing: it makes the account or locks it, and sees what the one before it wrote.
+  const [row] = yield* balances(sql)`
+    insert into marketplace_vendor_accounts as a (organization_id, vendor_id, currency)
+    select v.organization_id, v.id, ${currency}::text from marketplace_vendors v
+    where v.id = ${vendorId}::uuid and v.organization_id = ${organizationId}
+    on conflict (organization_id, vendor_id, currency) do update set entry_count = a.entry_count
+    returning a.balance_cents`
+  if (row === undefined) return yield* Effect.die(new Error(`The organization has no vendor ${vendorId}.`))
+  return row.balance_cents
+})

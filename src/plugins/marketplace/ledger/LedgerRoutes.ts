@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { CurrencyCode, FreeText, group } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
-import { vendors } from "../vendors/Vendor.ts"
+import { ofVendor, vendors } from "../vendors/Vendor.ts"
 import { balancesOf, CurrencyBalance } from "./BalanceRepo.ts"
 import { adjustments, ledgerEntries } from "./Ledger.ts"
 import { post } from "./LedgerRepo.ts"
@@ -86,7 +86,7 @@ export const ledgerRoutes = [
     summary: "List adjustments of a vendor",
     permission,
     success: adjustments.Row
-  }).handle(({ db, page, params: { id } }) =>
-    Effect.andThen(db.table(vendors).get(id), db.table(adjustments).page({ vendorId: id }, page))
+  }).handle(({ db, page, params }) =>
+    ofVendor(db, params.id, db.table(adjustments).page({ vendorId: params.id }, page))
   )
 ]

@@ -1,8 +1,8 @@
-import { Effect } from "effect"
-import { invalid, notFound, oneOf, type PageRequest, type RowOf, table, text, uuid } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { group, invalid, notFound, oneOf, type RowOf, table, Text, text, Uuid, uuid } from "stoa/plugin"
 import { Market } from "../Market.ts"
-import { vendorRoles } from "../parties/VendorPortal.ts"
-import { vendors } from "../vendors/Vendor.ts"
+import { owners, ownVendor, vendorRoles } from "../parties/VendorPortal.ts"
+import { ofVendor, vendors } from "../vendors/Vendor.ts"
 
 class OneWayToName extends invalid("OneWayToName", "userId", "name a person by either userId or email") {}
 class PersonNotFound extends notFound("Person", "The store knows no such person.") {}
@@ -17,20 +17,15 @@ export const vendorMembers = table("marketplace_vendor_members", {
 type Role = RowOf<typeof vendorMembers>["role"]
 
 /** The person who is to act for a vendor, by id or by verified email address. */
-export interface NewMember {
-  readonly userId?: string | undefined
-  readonly email?: string | undefined
-  readonly role?: Role | undefined
-}
-
-export const listMembers = (vendorId: string, page: PageRequest) =>
-  Market.use(({ db }) =>
-    Effect.andThen(db.table(vendors).get(vendorId), db.table(vendorMembers).page({ vendorId }, page))
-  )
+const NewMember = Schema.Struct({
+  userId: Schema.optional(Uuid),
+  email: Schema.optional(Text),
+  role: Schema.optional(vendorMembers.columns.role.schema)
+})
 
 /** 404 for an unknown vendor or person, 409 for a person who acts for a vendor already. */
-export const addMember = Effect.fn("VendorMembers.add")(
-  function*(vendorId: string, { email, role = "staff", userId }: NewMember) {
+const addMember = Effect.fn("VendorMembers.add")(
+  function*(vendorId: string, { email, role = "staff", userId }: typeof NewMember.Type) {
     const { db, host: { services: { users } } } = yield* Market
     if ((userId === undefined) === (email === undefined)) return yield* new OneWayToName()
     yield* db.table(vendors).get(vendorId)
@@ -48,7 +43,7 @@ interface OfVendor {
 }
 
 /** Changes a person's role; their sessions have it at once. 404. */
-export const changeMember = Effect.fn("VendorMembers.change")(
+const changeMember = Effect.fn("VendorMembers.change")(
   function*({ id: vendorId, memberId }: OfVendor, role: Role) {
     const { db, host } = yield* Market
     const which = { id: memberId, vendorId }
@@ -58,8 +53,36 @@ export const changeMember = Effect.fn("VendorMembers.change")(
 )
 
 /** Their sessions act for the vendor no more. 404. */
-export const removeMember = Effect.fn("VendorMembers.remove")(function*({ id: vendorId, memberId }: OfVendor) {
+const removeMember = Effect.fn("VendorMembers.remove")(function*({ id: vendorId, memberId }: OfVendor) {
   const { db, host } = yield* Market
   const { userId } = yield* db.table(vendorMembers).get({ id: memberId, vendorId })
   return yield* host.services.users.endActing(userId, vendorId, db.table(vendorMembers).delete(memberId))
 })
+
+const g = group("Marketplace vendors", "/marketplace")
+const admin = { permission: "marketplace:admin", success: vendorMembers.Row }
+
+export const memberRoutes = [
+  g.list("/vendors/:id/members", { ...admin, summary: "List people who act for a vendor" })
+    .handle(({ db, page, params: { id } }) => ofVendor(db, id, db.table(vendorMembers).page({ vendorId: id }, page))),
+  g.post("/vendors/:id/members", {
+    ...admin,
+    summary: "Let a person act for a vendor, named by id or by confirmed address",
+    input: NewMember
+  }).handle(({ input, params }) => addMember(params.id, input)),
+  g.patch("/vendors/:id/members/:memberId", {
+    ...admin,
+    summary: "Say what somebody may do for a vendor",
+    input: Schema.Struct({ role: vendorMembers.columns.role.schema })
+  }).handle(({ input, params }) => changeMember(params, input.role)),
+  g.delete("/vendors/:id/members/:memberId", { ...admin, summary: "Let a person act for a vendor no more" })
+    .handle(({ params }) => removeMember(params)),
+  group("Marketplace vendor portal", "/marketplace").list("/vendor/me/members", {
+    ...owners,
+    summary: "List people who act for the own vendor",
+    success: vendorMembers.Row
+  }).handle(({ actor, db, page }) => {
+    const vendorId = ownVendor(actor)
+    return ofVendor(db, vendorId, db.table(vendorMembers).page({ vendorId }, page))
+  })
+]

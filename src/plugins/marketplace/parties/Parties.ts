@@ -18,30 +18,19 @@ class SubOrderNotFound extends notFound("SubOrder", "Not found.") {}
 class BuyersOnly extends forbidden("BuyersOnly", "Only who bought it may do this.") {}
 class SellersOnly extends forbidden("SellersOnly", "Only its vendor or an operator may do this.") {}
 
-/** What an actor is to a sub-order; the first that applies counts, so its vendor acts as vendor. */
-export type Party = "vendor" | "buyer" | "platform"
-
-/** A sub-order's owners, and what the actor of the request is to it. */
-export interface Standing extends Ownership {
-  readonly isBuyer: boolean
-  readonly isVendor: boolean
-  /** Acts for its vendor in a role that may sell (`VendorPortal.ts`). */
-  readonly sells: boolean
-  /** May run the marketplace. */
-  readonly isAdmin: boolean
-  readonly party: Party
-}
-
 /** Whether the actor sees all sales and disputes. */
 const readsAll = (actor: Actor): boolean => holds(actor, "marketplace:admin") || holds(actor, "marketplace:read")
 
-const standingOf = (actor: Actor, owners: Ownership): Standing => {
+/** A sub-order's owners, and what the actor is to it: of several parties the first one, so its vendor acts as vendor. */
+const standingOf = (actor: Actor, owners: Ownership) => {
   const isVendor = actor.vendorId !== null && actor.vendorId === owners.vendorId
   const isBuyer = isSignedIn(actor) && owners.buyerUserId === actor.userId
-  const party = isVendor ? "vendor" : isBuyer ? "buyer" : "platform"
-  const sells = isVendor && mayForVendor(actor, "sell")
-  return { ...owners, isBuyer, isVendor, sells, isAdmin: holds(actor, "marketplace:admin"), party }
+  const party: "vendor" | "buyer" | "platform" = isVendor ? "vendor" : isBuyer ? "buyer" : "platform"
+  // Acts for its vendor in a role that may sell; may run the marketplace.
+  const [sells, isAdmin] = [isVendor && mayForVendor(actor, "sell"), holds(actor, "marketplace:admin")]
+  return { ...owners, isBuyer, isVendor, sells, isAdmin, party }
 }
+export type Standing = ReturnType<typeof standingOf>
 
 /*
  * Who may see and do what with a sub-order (contract, plugins §1.9): the buyer, the vendor and
@@ -52,7 +41,7 @@ const standingOf = (actor: Actor, owners: Ownership): Standing => {
 export const partyTo = Effect.fn("Parties.of")(function*(subOrderId: string) {
   const { db } = yield* Market
   const actor = yield* CurrentActor
-  const owners = yield* ownership(db, actor.organizationId, subOrderId)
+  const owners = yield* ownership(db, subOrderId)
   if (owners === undefined) return yield* new SubOrderNotFound()
   const standing = standingOf(actor, owners)
   return standing.isBuyer || standing.isVendor || readsAll(actor) ? standing : yield* new SubOrderNotFound()
@@ -75,6 +64,10 @@ export const vendorOf = Effect.fn("Parties.vendorOf")(function*(subOrderId: stri
   const standing = yield* partyTo(subOrderId)
   return standing.isVendor ? standing : yield* new SubOrderNotFound()
 })
+
+/** A row that hangs on a sub-order, for those who may see that; 404 for others. */
+export const shownToParties = <Row extends { readonly subOrderId: string }, E, R>(row: Effect.Effect<Row, E, R>) =>
+  Effect.tap(row, ({ subOrderId }) => partyTo(subOrderId))
 
 /**
  * A page of rows that hang on sub-orders, newest first: as a `party` those that the actor may see, as a `seller` only what

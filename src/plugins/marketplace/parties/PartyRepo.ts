@@ -1,17 +1,17 @@
-import { Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Schema } from "effect"
 import {
   type Actor,
   CustomerId,
+  type Database,
   isSignedIn,
   isUuid,
   offsetOf,
   OrderId,
   type PageRequest,
-  type PluginDatabase,
   rowsOf,
   type Table
 } from "stoa/plugin"
+import { statement } from "../StatementRepo.ts"
 
 /** Whose a sub-order is. */
 const Ownership = Schema.Struct({
@@ -37,12 +37,12 @@ const userOf = (actor: Actor): string | null => isSignedIn(actor) ? actor.userId
 const vendorOf = ({ vendorId }: Actor): string | null => vendorId !== null && isUuid(vendorId) ? vendorId : null
 
 /** Sub-orders of the actor's own vendor, by their ids. */
-const orderedSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
+const orderedSubOrders = (sql: Database, actor: Actor) =>
   sql`select s.id from marketplace_vendor_sub_orders s
       where s.organization_id = ${actor.organizationId} and s.vendor_id = ${vendorOf(actor)}::uuid`
 
 /** Those, and the ones that the actor bought. */
-const ownSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
+const ownSubOrders = (sql: Database, actor: Actor) =>
   sql`${orderedSubOrders(sql, actor)}
     union all
     select s.id from plugin_customers c
@@ -51,23 +51,22 @@ const ownSubOrders = (sql: SqlClient.SqlClient, actor: Actor) =>
       where c.organization_id = ${actor.organizationId} and c.user_id = ${userOf(actor)}`
 
 /** Who bought and who sells a sub-order; undefined when the organization has none such. */
-export const ownership = Effect.fn("PartyRepo.ownership")(
-  function*({ sql }: PluginDatabase["Service"], organizationId: string, subOrderId: string) {
-    const [row] = yield* owners(sql)`select s.order_id as "orderId", s.vendor_id as "vendorId",
-        o.customer_id as "customerId", c.user_id as "buyerUserId"
-      from marketplace_vendor_sub_orders s
-      left join plugin_orders o on o.id = s.order_id and o.organization_id = s.organization_id
-      left join plugin_customers c on c.id = o.customer_id and c.organization_id = s.organization_id
-      where s.id = ${subOrderId}::uuid and s.organization_id = ${organizationId}`
-    return row
-  },
-  Effect.orDie
-)
+export const ownership = statement("PartyRepo.ownership", function*(sql, organizationId, subOrderId: string) {
+  const [row] = yield* owners(sql)`select s.order_id as "orderId", s.vendor_id as "vendorId",
+      o.customer_id as "customerId", c.user_id as "buyerUserId"
+    from marketplace_vendor_sub_orders s
+    left join plugin_orders o on o.id = s.order_id and o.organization_id = s.organization_id
+    left join plugin_customers c on c.id = o.customer_id and c.organization_id = s.organization_id
+    where s.id = ${subOrderId}::uuid and s.organization_id = ${organizationId}`
+  return row
+})
 
 /** The ids of a page of the rows that hang on sub-orders that the actor sells, or sells and bought, newest first. */
-export const ownRows = Effect.fn("PartyRepo.own")(
+export const ownRows = statement(
+  "PartyRepo.own",
   function*(
-    { sql }: PluginDatabase["Service"],
+    sql,
+    organizationId,
     actor: Actor,
     as: "seller" | "party",
     { name }: Table,
@@ -75,7 +74,7 @@ export const ownRows = Effect.fn("PartyRepo.own")(
     page: PageRequest
   ) {
     const where = sql.and([
-      sql`t.organization_id = ${actor.organizationId}`,
+      sql`t.organization_id = ${organizationId}`,
       sql`t.sub_order_id in (${(as === "seller" ? orderedSubOrders : ownSubOrders)(sql, actor)})`,
       ...(status === undefined ? [] : [sql`t.status = ${status}`]),
       ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
@@ -84,6 +83,5 @@ export const ownRows = Effect.fn("PartyRepo.own")(
       array(select t.id from ${sql(name)} t where ${where}
         order by t.created_at desc, t.id desc limit ${page.limit} offset ${offsetOf(page)}) as ids`
     return found ?? { total: 0, ids: [] }
-  },
-  Effect.orDie
+  }
 )

@@ -1,3 +1,6 @@
+import { Schema } from "effect"
+import { longText } from "stoa/plugin"
+
 /** A transfer that is asked for. */
 export interface Transfer {
   /** The same for every attempt of one payout, so that the adapter pays once. */
@@ -12,10 +15,12 @@ export interface Transfer {
 }
 
 /** What became of a transfer: made, refused for good, or on its way until the adapter is asked again. */
-export type TransferOutcome =
-  | { readonly status: "completed"; readonly reference: string }
-  | { readonly status: "processing"; readonly reference?: string }
-  | { readonly status: "failed"; readonly reason: string }
+export const TransferOutcome = Schema.Union([
+  Schema.Struct({ status: Schema.Literal("completed"), reference: longText.schema }),
+  Schema.Struct({ status: Schema.Literal("processing"), reference: Schema.optionalKey(longText.schema) }),
+  Schema.Struct({ status: Schema.Literal("failed"), reason: longText.schema })
+])
+export type TransferOutcome = typeof TransferOutcome.Type
 
 /**
  * How money reaches vendors. An adapter that throws, rejects or stays silent has said nothing: it is asked again under the

@@ -29,17 +29,9 @@ const completed = (id: string, externalReference: string) =>
 /** The vendor gets back what the payout took, to the unit. */
 const failed = Effect.fnUntraced(function*({ currency, id, netAmount, vendorId }: PayoutRow, failureReason: string) {
   const { db } = yield* Market
-  const made = yield* payout.move(db, "fail", id, { ...ended, failureReason })
-  yield* post(db, [{
-    vendorId,
-    currency,
-    type: "payout_reversal",
-    amountCents: netAmount,
-    referenceType: "payout",
-    referenceId: id,
-    description: failureReason
-  }])
-  return made
+  const reversal = { type: "payout_reversal", amountCents: netAmount, description: failureReason } as const
+  yield* post(db, [{ ...reversal, vendorId, currency, referenceType: "payout", referenceId: id }])
+  return yield* payout.move(db, "fail", id, { ...ended, failureReason })
 })
 
 /** An operator cannot decide while a process may be asking the adapter, whose outcome could differ: 409. */

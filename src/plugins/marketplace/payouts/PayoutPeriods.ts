@@ -1,7 +1,5 @@
 import { payoutSchedules } from "../vendors/Vendor.ts"
 
-export type Schedule = typeof payoutSchedules[number]
-
 const day = 86_400_000
 
 /** A Monday, from which weeks and fortnights are counted. */
@@ -14,7 +12,7 @@ const since = (origin: number, length: number, at: number): Date =>
  * The first moment (UTC) of the period that contains a moment: days, weeks from Monday, fortnights, months. A vendor is paid
  * once in each, at the first run that falls into it, so a day without a run skips no payout. `manual` has none.
  */
-export const periodStart = (schedule: Schedule, at: Date): Date | undefined => {
+export const periodStart = (schedule: typeof payoutSchedules[number], at: Date): Date | undefined => {
   switch (schedule) {
     case "daily":
       return since(0, day, at.getTime())
@@ -35,3 +33,4 @@ export const periodsAt = (at: Date) =>
     const start = periodStart(schedule, at)
     return start === undefined ? [] : [{ schedule, start }]
   })
+export type Periods = ReturnType<typeof periodsAt>

@@ -1,14 +1,15 @@
-import { DateTime, Effect } from "effect"
-import { conflict, invalid, newId, notFound } from "stoa/plugin"
+import { DateTime, Effect, Schema } from "effect"
+import { conflict, FreeText, group, invalid, newId, notFound, Text, Uuid } from "stoa/plugin"
+import type { Account } from "../ledger/Ledger.ts"
 import { lockAccount, post } from "../ledger/LedgerRepo.ts"
 import { inTransaction, Market } from "../Market.ts"
+import { ownVendor, portal } from "../parties/VendorPortal.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { amountsOf, payout, payouts } from "./Payout.ts"
 import { manualPayouts } from "./PayoutAdapter.ts"
-import { lockPayout } from "./PayoutEnds.ts"
+import { completePayout, failPayout, lockPayout } from "./PayoutEnds.ts"
 import { periodsAt } from "./PayoutPeriods.ts"
 import {
-  type Account,
   eligibleAmount,
   notePeriod,
   payableAccounts,
@@ -32,10 +33,10 @@ class OwedLess
 class MoneyLeft extends conflict("MoneyLeft", "The money of this payout has left with another one.") {}
 
 /** Which vendors are to be paid: all approved ones when none is named. `force`: also less than their minimum. */
-export interface RunRequest {
-  readonly vendorIds?: ReadonlyArray<string> | undefined
-  readonly force?: boolean | undefined
-}
+const RunRequest = Schema.Struct({
+  vendorIds: Schema.optional(Schema.Array(Uuid).check(Schema.isMaxLength(1_000))),
+  force: Schema.optional(Schema.Boolean)
+})
 
 /** Accounts that are paid out at the same time. */
 const together = 4
@@ -43,14 +44,8 @@ const together = 4
 /** Takes `amount` off an account by an entry of the ledger that belongs to the payout; in the caller's transaction. */
 const leave = Effect.fnUntraced(function*({ currency, vendorId }: Account, payoutId: string, amount: number) {
   const { db } = yield* Market
-  const posted = yield* post(db, [{
-    vendorId,
-    currency,
-    type: "payout",
-    amountCents: -amount,
-    referenceType: "payout",
-    referenceId: payoutId
-  }])
+  const reference = { referenceType: "payout", referenceId: payoutId } as const
+  const posted = yield* post(db, [{ ...reference, vendorId, currency, type: "payout", amountCents: -amount }])
   yield* settleEntries(db, payoutId, posted.map(({ id }) => id))
 })
 
@@ -95,7 +90,7 @@ const payable = Effect.fnUntraced(function*(vendorIds: ReadonlyArray<string>) {
  * Pays out what is due (contract, plugins §1.5), an account at a time, and starts the transfers. Runs may be concurrent or
  * repeated after a crash: an entry of the ledger goes out once. 404 for an unknown vendor, 422 for one that is not approved.
  */
-export const runPayouts = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: RunRequest) {
+const runPayouts = Effect.fn("Payouts.run")(function*({ force = false, vendorIds }: typeof RunRequest.Type) {
   const { db } = yield* Market
   if (vendorIds !== undefined) yield* payable(vendorIds)
   const accounts = yield* payableAccounts(db, vendorIds, force)
@@ -138,8 +133,45 @@ const again = Effect.fnUntraced(function*(id: string) {
 }, (work) => inTransaction(work))
 
 /** Sends a failed payout again; 422 unless it has failed, 409 when its money is gone. */
-export const retryPayout = Effect.fn("Payouts.retry")(function*(id: string) {
+const retryPayout = Effect.fn("Payouts.retry")(function*(id: string) {
   yield* again(id)
   yield* transferNow([id])
   return yield* (yield* Market).db.table(payouts).get(id)
 })
+
+const g = group("Marketplace payouts", "/marketplace")
+const success = payouts.Row
+const admin = { permission: "marketplace:admin", success }
+const status = Schema.optional(payouts.columns.status.schema)
+
+export const payoutRoutes = [
+  g.list("/payouts", { ...admin, summary: "List payouts", query: { vendorId: Schema.optional(Uuid), status } })
+    .handle(({ db, page, query }) => db.table(payouts).page(query, page)),
+  g.get("/payouts/:id", { ...admin, summary: "Read a payout" })
+    .handle(({ db, params }) => db.table(payouts).get(params.id)),
+  g.post("/payouts/run", {
+    summary: "Pay vendors",
+    description:
+      "Pays out what is due to the named vendors, or to all approved ones. `force`: also less than their minimum.",
+    permission: "marketplace:admin",
+    input: Schema.NullOr(RunRequest),
+    success: Schema.Array(
+      Schema.Struct({ vendorId: Uuid, payoutId: Uuid, netAmount: Schema.Int, currency: Schema.String })
+    )
+  }).handle(({ input }) => runPayouts(input ?? {})),
+  g.post("/payouts/:id/retry", { ...admin, summary: "Send a failed payout again" })
+    .handle(({ params }) => retryPayout(params.id)),
+  g.post("/payouts/:id/complete", {
+    ...admin,
+    summary: "Say that a payout has arrived",
+    input: Schema.Struct({ reference: Text })
+  }).handle(({ input, params }) => completePayout(params.id, input.reference)),
+  g.post("/payouts/:id/fail", {
+    ...admin,
+    summary: "Say that a payout did not arrive",
+    description: "The amount is part of the vendor's balance again.",
+    input: Schema.Struct({ reason: FreeText.check(Schema.isBetweenLength(1, 2_000)) })
+  }).handle(({ input, params }) => failPayout(params.id, input.reason)),
+  g.list("/vendor/me/payouts", { ...portal, summary: "List own payouts", query: { status }, success })
+    .handle(({ actor, db, page, query }) => db.table(payouts).page({ ...query, vendorId: ownVendor(actor) }, page))
+]

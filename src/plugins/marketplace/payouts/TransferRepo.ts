@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
-import { CurrentActor, type PluginDatabase, rowsOf, StorableObject } from "stoa/plugin"
+import { type Database, rowsOf, StorableObject } from "stoa/plugin"
+import { statement } from "../StatementRepo.ts"
 
 /** A payout whose adapter is to be asked. */
 const DueTransfer = Schema.Struct({
@@ -23,9 +24,9 @@ const wait = { first: 60_000, longest: 3_600_000 }
  * Leases due payouts for `leaseMs` milliseconds, oldest first, and skips those that are locked: until then no other
  * process asks for them or decides about them. With `ids` only these, and all of them.
  */
-export const claimTransfers = Effect.fn("TransferRepo.claim")(
-  function*({ sql }: PluginDatabase["Service"], limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
-    const { organizationId } = yield* CurrentActor
+export const claimTransfers = statement(
+  "TransferRepo.claim",
+  function*(sql, organizationId, limit: number, leaseMs: number, ids?: ReadonlyArray<string>) {
     const among = ids === undefined ? sql`true` : sql`p.id = any(${ids}::uuid[])`
     // The run that created them must not leave them to the task because a reader locks one at this moment.
     const past = sql.literal(ids === undefined ? "skip locked" : "")
@@ -45,12 +46,11 @@ export const claimTransfers = Effect.fn("TransferRepo.claim")(
         from claimed c left join marketplace_vendor_secrets s
           on s.organization_id = c.organization_id and s.vendor_id = c.vendor_id
         order by c.created_at, c.id`
-  },
-  Effect.orDie
+  }
 )
 
 /** Organizations in which an adapter is to be asked; for the service's own work. */
-export const organizationsWithTransfers = ({ sql }: PluginDatabase["Service"]) =>
+export const organizationsWithTransfers = ({ sql }: { readonly sql: Database }) =>
   Effect.map(
     organizations(sql)`select o.id from plugin_organizations o cross join lateral (
         select 1 from marketplace_vendor_payouts p where p.organization_id = o.id and p.status = 'processing'

@@ -1,8 +1,8 @@
-import { Data, Effect, Option, Schema } from "effect"
-import { CurrentActor, longText, systemActor } from "stoa/plugin"
+import { Effect, Option, Schema } from "effect"
+import { CurrentActor, systemActor } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import type { MarketplaceSettings } from "../MarketplaceOptions.ts"
-import { manualPayouts } from "./PayoutAdapter.ts"
+import { manualPayouts, TransferOutcome } from "./PayoutAdapter.ts"
 import { recordOutcome } from "./PayoutEnds.ts"
 import { claimTransfers, type DueTransfer, organizationsWithTransfers } from "./TransferRepo.ts"
 
@@ -15,15 +15,6 @@ const writing = 10_000
 /** How long a request waits for its transfers. */
 const timeout = "10 seconds"
 
-/** An adapter threw or rejected, which says nothing about the money. */
-class AdapterSilent extends Data.TaggedError("AdapterSilent")<{ readonly cause: unknown }> {}
-
-const Outcome = Schema.Union([
-  Schema.Struct({ status: Schema.Literal("completed"), reference: longText.schema }),
-  Schema.Struct({ status: Schema.Literal("processing"), reference: Schema.optionalKey(longText.schema) }),
-  Schema.Struct({ status: Schema.Literal("failed"), reason: longText.schema })
-])
-
 /** Each try of a payout has one key for ever: an adapter that gets it twice pays once. */
 const keyOf = ({ payoutId, retryCount }: DueTransfer): string =>
   retryCount === 0 ? payoutId : `${payoutId}:${retryCount}`
@@ -32,16 +23,12 @@ const keyOf = ({ payoutId, retryCount }: DueTransfer): string =>
 const ask = ({ payoutAdapter = manualPayouts, payoutTimeLimitMs }: MarketplaceSettings) => (transfer: DueTransfer) => {
   const { amount, bankAccount, currency, payoutId, vendorId } = transfer
   const sent = { idempotencyKey: keyOf(transfer), payoutId, vendorId, amount, currency, bankAccount }
-  return Effect.tryPromise({
-    try: (signal) => payoutAdapter.transfer(sent, signal),
-    catch: (cause) => new AdapterSilent({ cause })
-  }).pipe(
+  return Effect.tryPromise((signal) => payoutAdapter.transfer(sent, signal)).pipe(
     Effect.timeoutOption(payoutTimeLimitMs),
-    Effect.map(Option.flatMap(Schema.decodeUnknownOption(Outcome))),
-    Effect.catchTag(
-      "AdapterSilent",
-      ({ cause }) =>
-        Effect.as(Effect.logWarning(`The payout adapter failed for payout ${payoutId}.`, cause), Option.none())
+    Effect.map(Option.flatMap(Schema.decodeUnknownOption(TransferOutcome))),
+    // It threw or rejected, which says nothing about the money.
+    Effect.catch(({ cause }) =>
+      Effect.as(Effect.logWarning(`The payout adapter failed for payout ${payoutId}.`, cause), Option.none())
     )
   )
 }

@@ -1,31 +1,22 @@
-import { Effect, Schema } from "effect"
-import { type PluginDatabase, rowsOf } from "stoa/plugin"
+import { Schema } from "effect"
+import { rowsOf } from "stoa/plugin"
+import { statement } from "../StatementRepo.ts"
 import { Figures } from "./Score.ts"
 
 const figures = rowsOf(Schema.Struct({ ...Figures.fields, vendorId: Schema.String }))
-
-/** A score to be written. */
-export interface VendorScore {
-  readonly vendorId: string
-  readonly score: number
-}
 
 /** Days back in which sub-orders count. */
 const windowDays = 90
 
 /**
- * Figures of all vendors of an organization, or of one, in one statement: from orders, disputes, returns and reviews. Unpaid orders, and orders that were cancelled as a
- * whole, do not count.
+ * Figures of all vendors of the organization, or of one, in one statement: from orders, disputes, returns and reviews. Unpaid
+ * orders, and orders that were cancelled as a whole, do not count.
  */
-export const vendorFigures = Effect.fn("PerformanceRepo.figures")(
-  function*(
-    { sql }: PluginDatabase["Service"],
-    organizationId: string,
-    shipWithinDays: number,
-    vendorId: string | null
-  ) {
+export const vendorFigures = statement(
+  "PerformanceRepo.figures",
+  function*(sql, organizationId, shipWithinDays: number, vendorId?: string) {
     const one = (column: string) =>
-      vendorId === null ? sql.literal("") : sql`and ${sql.literal(column)} = ${vendorId}::uuid`
+      vendorId === undefined ? sql.literal("") : sql`and ${sql.literal(column)} = ${vendorId}::uuid`
     return yield* figures(sql)`with sold as (
           select s.vendor_id, s.status = 'cancelled' as cancelled,
             s.status <> 'cancelled' and coalesce(s.shipped_at, s.delivered_at, now()) > s.created_at
@@ -55,18 +46,17 @@ export const vendorFigures = Effect.fn("PerformanceRepo.figures")(
           coalesce(r.reviews, 0) as reviews, r.average as "averageRating"
         from marketplace_vendors v left join counted c on c.vendor_id = v.id left join rated r on r.vendor_id = v.id
         where v.organization_id = ${organizationId} ${one("v.id")}`
-  },
-  Effect.orDie
+  }
 )
 
 /** Writes the scores that are different, in one statement; gives how many. They are figures, not recorded as changes. */
-export const writeScores = Effect.fn("PerformanceRepo.writeScores")(
-  function*({ sql }: PluginDatabase["Service"], organizationId: string, scores: ReadonlyArray<VendorScore>) {
+export const writeScores = statement(
+  "PerformanceRepo.writeScores",
+  function*(sql, organizationId, scores: ReadonlyArray<{ readonly vendorId: string; readonly score: number }>) {
     const rows = yield* sql`update marketplace_vendors v set performance_score = i.score, updated_at = now()
         from jsonb_to_recordset(${JSON.stringify(scores)}::jsonb) as i("vendorId" uuid, score int4)
         where v.id = i."vendorId" and v.organization_id = ${organizationId} and v.performance_score <> i.score
         returning v.id`
     return rows.length
-  },
-  Effect.orDie
+  }
 )

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { amount, currentOrganization, group, Uuid } from "stoa/plugin"
+import { amount, group, Uuid } from "stoa/plugin"
 import { vendorAccounts } from "../ledger/Ledger.ts"
 import { Market } from "../Market.ts"
 import { ownVendor, portal } from "../parties/VendorPortal.ts"
@@ -33,7 +33,7 @@ const VendorPerformance = Schema.Struct({
 
 const analyticsOf = Effect.fn("Performance.analytics")(function*(vendorId: string) {
   const { db, host, settings } = yield* Market
-  const [figures] = yield* vendorFigures(db, yield* currentOrganization, settings.shipWithinDays, vendorId)
+  const [figures] = yield* vendorFigures(db, settings.shipWithinDays, vendorId)
   if (figures === undefined) return yield* new VendorNotFound()
   const accounts = yield* db.table(vendorAccounts).list({ vendorId }, { order: ["currency"] })
   const own = accounts.find(({ currency }) => currency === host.config.defaultCurrency)
@@ -57,10 +57,9 @@ const performanceOf = Effect.fn("Performance.of")(function*(vendorId: string) {
 /** Computes the scores of all vendors of the organization; gives how many are different. */
 export const scoreVendors = Effect.gen(function*() {
   const { db, settings: { performanceThresholds, shipWithinDays } } = yield* Market
-  const organization = yield* currentOrganization
-  const figures = yield* vendorFigures(db, organization, shipWithinDays, null)
+  const figures = yield* vendorFigures(db, shipWithinDays)
   const scores = figures.map((one) => ({ vendorId: one.vendorId, score: scoreOf(one, performanceThresholds) }))
-  return yield* writeScores(db, organization, scores)
+  return yield* writeScores(db, scores)
 }).pipe(Effect.withSpan("Performance.score"))
 
 const g = group("Marketplace performance", "/marketplace")

@@ -1,9 +1,10 @@
 import { Effect, Schema } from "effect"
-import { Conflict, conflict, type EntityId, notFound, type PageRequest } from "stoa/plugin"
+import { Conflict, conflict, EntityId, group, notFound, type PageRequest } from "stoa/plugin"
 import { Market } from "../Market.ts"
+import { ownVendor, portal } from "../parties/VendorPortal.ts"
 import { vendors } from "../vendors/Vendor.ts"
 import { admitCategories } from "./ApprovedCategories.ts"
-import { vendorEntities } from "./VendorProduct.ts"
+import { vendorEntities, VendorProduct } from "./VendorProduct.ts"
 import { claimed, productsOf } from "./VendorProductRepo.ts"
 
 class EntityNotFound extends notFound("Entity", "Catalog entity not found.") {}
@@ -15,11 +16,11 @@ class EntityTaken extends conflict("EntityTaken", "This entity has a vendor alre
  */
 
 /** Newest first; 404 for an unknown vendor. */
-export const listProducts = (vendorId: string, page: PageRequest) =>
+const listProducts = (vendorId: string, page: PageRequest) =>
   Market.use(({ db }) => Effect.andThen(db.table(vendors).get(vendorId), productsOf(db.sql, vendorId, page)))
 
 /** 404 for an unknown vendor or entity, 409 for one that has a vendor already, 422 for one in a category not approved. */
-export const linkProduct = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: EntityId) {
+const linkProduct = Effect.fn("VendorProducts.link")(function*(vendorId: string, entityId: EntityId) {
   const { db } = yield* Market
   yield* db.table(vendors).get(vendorId)
   if ((yield* claimed(db.sql, entityId)) === undefined) return yield* new EntityNotFound()
@@ -32,7 +33,7 @@ export const linkProduct = Effect.fn("VendorProducts.link")(function*(vendorId: 
 })
 
 /** 404 for what is not this vendor's. */
-export const unlinkProduct = Effect.fn("VendorProducts.unlink")(function*(vendorId: string, entityId: EntityId) {
+const unlinkProduct = Effect.fn("VendorProducts.unlink")(function*(vendorId: string, entityId: EntityId) {
   const links = (yield* Market).db.table(vendorEntities)
   const found = yield* links.first({ vendorId, entityId })
   return found === undefined ? yield* new LinkNotFound() : yield* links.delete(found.id)
@@ -44,3 +45,27 @@ export const forgetProduct = Effect.fn("VendorProducts.forget")(function*(entity
   const found = yield* links.first({ entityId })
   if (found !== undefined) yield* links.delete(found.id)
 })
+
+const g = group("Marketplace vendors", "/marketplace")
+const permission = "marketplace:admin"
+
+export const productRoutes = [
+  g.list("/vendors/:id/products", { summary: "List what a vendor sells", permission, success: VendorProduct })
+    .handle(({ page, params }) => listProducts(params.id, page)),
+  g.post("/vendors/:id/products", {
+    summary: "Say that an entity of the catalog is this vendor's",
+    permission,
+    input: Schema.Struct({ entityId: EntityId }),
+    success: vendorEntities.Row
+  }).handle(({ input, params }) => linkProduct(params.id, input.entityId)),
+  g.delete("/vendors/:id/products/:entityId", {
+    summary: "Say that an entity is the store's own again",
+    permission,
+    success: vendorEntities.Row
+  }).handle(({ params }) => unlinkProduct(params.id, EntityId.make(params.entityId))),
+  group("Marketplace vendor portal", "/marketplace").list("/vendor/me/products", {
+    ...portal,
+    summary: "List what the own vendor sells",
+    success: VendorProduct
+  }).handle(({ actor, page }) => listProducts(ownVendor(actor), page))
+]

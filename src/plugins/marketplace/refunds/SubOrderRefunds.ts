@@ -1,5 +1,5 @@
 import { Effect, type Result } from "effect"
-import { type Actor, CurrentActor, type OrderId, type RefundId } from "stoa/plugin"
+import { type Actor, CurrentActor, type OrderId } from "stoa/plugin"
 import { Market } from "../Market.ts"
 import { subOrderLines } from "../suborders/SubOrder.ts"
 import { lockOrder } from "./OrderLockRepo.ts"
@@ -9,14 +9,6 @@ import type { Chosen, Left } from "./RefundChoice.ts"
 export interface OfOrder {
   readonly subOrderId: string
   readonly orderId: OrderId
-}
-
-/** A refund that was written; its money moves when it is settled. */
-export interface Written {
-  readonly refundId: RefundId
-  /** Minor units of the order's currency. */
-  readonly amount: number
-  readonly settled: boolean
 }
 
 /*
@@ -35,9 +27,9 @@ export const leftOf = Effect.fn("SubOrderRefunds.left")(function*({ orderId, sub
   const entities = new Map(own.map(({ entityId, orderLineId }) => [orderLineId, entityId]))
   return {
     cap,
-    lines: lines.flatMap(({ amount, lineItemId, quantity }) => {
-      const entityId = entities.get(lineItemId)
-      return entityId === undefined ? [] : [{ orderLineId: lineItemId, entityId, quantity, amount }]
+    lines: lines.flatMap((line) => {
+      const entityId = entities.get(line.lineItemId)
+      return entityId === undefined ? [] : [{ ...line, entityId }]
     })
   }
 })
@@ -58,6 +50,9 @@ export const writeRefund = Effect.fn("SubOrderRefunds.write")(
     return { refundId, settled, amount }
   }
 )
+
+/** A refund that was written; its money moves when it is settled. */
+type Written = Effect.Success<ReturnType<typeof writeRefund>>
 
 /** After the commit: has the money moved, and waits a moment for it. What is not settled settles by itself later. */
 export const settleRefund = Effect.fn("SubOrderRefunds.settle")(function*(written: Written | null) {

@@ -18,7 +18,7 @@ import {
   uuid
 } from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
-import { EntityUnits } from "../refunds/RefundChoice.ts"
+import { countUnits, EntityUnits } from "../refunds/RefundChoice.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
 
 /** Goods that a buyer sends back to a vendor (contract, plugins §1.2). */
@@ -93,13 +93,6 @@ export const mayBeReturned = Effect.fnUntraced(
   }
 )
 
-/** Units by entity; an entity that is named twice counts for both. */
-const counted = (units: ReadonlyArray<EntityUnits>): Map<EntityId, number> => {
-  const sum = new Map<EntityId, number>()
-  for (const { entityId, quantity } of units) sum.set(entityId, (sum.get(entityId) ?? 0) + quantity)
-  return sum
-}
-
 /**
  * The units that are sent back: those that are asked for, or all there are. `left` were not given back yet, and `claimed`
  * are what other returns ask for. 422 for others and for more than are left.
@@ -109,13 +102,15 @@ export const returnedUnits = Effect.fnUntraced(function*<Line extends EntityUnit
   left: ReadonlyArray<EntityUnits>,
   claimed: ReadonlyArray<EntityUnits>
 ) {
-  const taken = counted(claimed)
-  const open = new Map([...counted(left)].map(([id, quantity]) => [id, Math.max(0, quantity - (taken.get(id) ?? 0))]))
+  const taken = countUnits(claimed)
+  const open = new Map(
+    [...countUnits(left)].map(([id, quantity]) => [id, Math.max(0, quantity - (taken.get(id) ?? 0))])
+  )
   if (asked === undefined) {
     const all = [...open].flatMap(([entityId, quantity]) => quantity > 0 ? [{ entityId, quantity }] : [])
     return all.length > 0 ? all : yield* new NothingToReturn()
   }
-  for (const [entityId, quantity] of counted(asked)) {
+  for (const [entityId, quantity] of countUnits(asked)) {
     const most = open.get(entityId)
     if (most === undefined) return yield* new NotReturnable(entityId)
     if (quantity > most) return yield* new MoreThanReturnable(entityId, most)

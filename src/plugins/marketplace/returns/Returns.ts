@@ -1,11 +1,13 @@
-import { DateTime, Effect } from "effect"
-import { type ChangeOf, type CurrentActor, invalid, type OrderId } from "stoa/plugin"
+import { DateTime, Effect, Schema } from "effect"
+import { Amount, type ChangeOf, type CurrentActor, group, invalid, type OrderId, Text, Uuid } from "stoa/plugin"
+import { said } from "../disputes/Dispute.ts"
 import { inTransaction, Market } from "../Market.ts"
-import { buyerOf, partyTo, sellerOf, type Standing, vendorOf } from "../parties/Parties.ts"
+import { buyerOf, pageOfParty, sellerOf, shownToParties, type Standing, vendorOf } from "../parties/Parties.ts"
+import { portal, sellers } from "../parties/VendorPortal.ts"
 import { chooseUnits, maxFor } from "../refunds/RefundChoice.ts"
 import { leftOf, settleRefund, writeRefund } from "../refunds/SubOrderRefunds.ts"
 import { subOrders } from "../suborders/SubOrder.ts"
-import { mayBeReturned, type NewReturn, returnedUnits, returnMachine, returns } from "./Return.ts"
+import { mayBeReturned, NewReturn, returnedUnits, returnMachine, returns } from "./Return.ts"
 import { claimedUnits } from "./ReturnRepo.ts"
 
 class MoreThanGoods extends invalid(
@@ -29,7 +31,7 @@ const unitsOf = Effect.fnUntraced(function*({ lineItems, subOrderId }: typeof Ne
  * Asks for a return, as the buyer: 422 unless the sub-order was delivered within the window, and for units that it does
  * not have, that were given back or that another return asks for.
  */
-export const requestReturn = Effect.fn("Returns.request")(function*(sent: typeof NewReturn.Type) {
+const requestReturn = Effect.fn("Returns.request")(function*(sent: typeof NewReturn.Type) {
   const { db, settings } = yield* Market
   const { customerId, orderId } = yield* buyerOf(sent.subOrderId)
   // Of two concurrent returns of the same units the second one sees the first.
@@ -43,13 +45,6 @@ export const requestReturn = Effect.fn("Returns.request")(function*(sent: typeof
     deadlineAt: DateTime.toDateUtc(DateTime.add(now, { days: settings.vendorReturnResponseDays }))
   })
 }, (work) => inTransaction(work))
-
-/** One of them; 404. */
-export const readReturn = Effect.fn("Returns.get")(function*(id: string) {
-  const found = yield* (yield* Market).db.table(returns).get(id)
-  yield* partyTo(found.subOrderId)
-  return found
-})
 
 type Admitted<E> = (subOrderId: string) => Effect.Effect<Standing, E, CurrentActor | Market>
 
@@ -68,16 +63,16 @@ const step = <E>(move: "reject" | "shipBack" | "receive", admitted: Admitted<E>)
   })
 
 /** As the vendor. */
-export const rejectReturn = step("reject", vendorOf)
+const rejectReturn = step("reject", vendorOf)
 
 /** As the buyer. */
-export const shipBack = step("shipBack", buyerOf)
+const shipBack = step("shipBack", buyerOf)
 
 /** As the vendor, or an operator. */
-export const receiveReturn = step("receive", sellerOf)
+const receiveReturn = step("receive", sellerOf)
 
 /** As the vendor; an amount above what the goods have left of their price is 422. Null: what they cost. */
-export const approveReturn = Effect.fn("Returns.approve")(function*(id: string, refundAmountCents: number | null) {
+const approveReturn = Effect.fn("Returns.approve")(function*(id: string, refundAmountCents: number | null) {
   const { db } = yield* Market
   const of = yield* admittedTo(id, vendorOf)
   const { lineItems } = yield* returnMachine.lock(db, "approve", id)
@@ -106,8 +101,57 @@ const refunded = Effect.fnUntraced(function*(id: string) {
  * transaction of the change (contract, plugins §16.2); once, of however many requests at once. What was agreed to be 0 moves
  * no money.
  */
-export const refundReturn = Effect.fn("Returns.refund")(function*(id: string) {
+const refundReturn = Effect.fn("Returns.refund")(function*(id: string) {
   const { after, refund } = yield* refunded(id)
   yield* settleRefund(refund)
   return after
 })
+
+const g = group("Marketplace returns", "/marketplace")
+const success = returns.Row
+const query = { status: Schema.optional(returns.columns.status.schema), subOrderId: Schema.optional(Uuid) }
+
+export const returnRoutes = [
+  g.post("/returns", {
+    auth: true,
+    summary: "Ask to send goods of a sub-order back, as its buyer",
+    input: NewReturn,
+    success
+  }).handle(({ input }) => requestReturn(input)),
+  g.list("/returns", { auth: true, summary: "List returns: one's own, all for operators", query, success })
+    .handle(({ page, query }) => pageOfParty(returns, "party", query, page)),
+  g.get("/returns/:id", { auth: true, summary: "Read a return", success }).handle(({ db, params }) =>
+    shownToParties(db.table(returns).get(params.id))
+  ),
+  g.post("/returns/:id/ship-back", {
+    auth: true,
+    summary: "Say that approved goods are on their way back, as their buyer",
+    input: Schema.Struct({ trackingNumber: Text }),
+    success
+  }).handle(({ input, params }) => shipBack(params.id, input)),
+  g.post("/returns/:id/receive", {
+    auth: true,
+    summary: "Say that goods came back, as their vendor or an operator",
+    success
+  }).handle(({ params }) => receiveReturn(params.id)),
+  g.post("/returns/:id/refund", {
+    auth: true,
+    summary: "Give the customer back what the goods cost or what was agreed, as their vendor or an operator",
+    success
+  }).handle(({ params }) => refundReturn(params.id)),
+  g.list("/vendor/me/returns", { ...portal, summary: "List returns of the own vendor", query, success })
+    .handle(({ page, query }) => pageOfParty(returns, "seller", query, page)),
+  g.post("/vendor/me/returns/:id/approve", {
+    ...sellers,
+    summary: "Approve a return",
+    description: "What the vendor offers for it; absent: what the goods cost. 0: it is taken back for nothing.",
+    input: Schema.Struct({ refundAmountCents: Schema.optional(Amount) }),
+    success
+  }).handle(({ input, params }) => approveReturn(params.id, input.refundAmountCents ?? null)),
+  g.post("/vendor/me/returns/:id/reject", {
+    ...sellers,
+    summary: "Reject a return",
+    input: Schema.Struct({ notes: Schema.optional(said) }),
+    success
+  }).handle(({ input, params }) => rejectReturn(params.id, { vendorNotes: input.notes ?? null }))
+]

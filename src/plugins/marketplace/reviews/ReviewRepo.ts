@@ -1,22 +1,17 @@
-import { Effect, Schema } from "effect"
-import { CustomerId, OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { Schema } from "effect"
+import { CustomerId, OrderId, rowsOf } from "stoa/plugin"
+import { statement } from "../StatementRepo.ts"
 
 /** The part of a buyer's order that a vendor sold. */
 const purchases = rowsOf(Schema.Struct({ orderId: OrderId, customerId: CustomerId, isDelivered: Schema.Boolean }))
-
-/** What a signed-in user bought of a vendor. */
-export interface Buying {
-  readonly organizationId: string
-  readonly userId: string
-  readonly vendorId: string
-}
 
 /**
  * A purchase by the core's orders and customers alone: of the order that is named, delivered or not; else the last delivered one
  * without a review, or the last one at all where each has a review.
  */
-export const purchaseOf = Effect.fn("ReviewRepo.purchase")(
-  function*({ sql }: PluginDatabase["Service"], { organizationId, userId, vendorId }: Buying, orderId?: OrderId) {
+export const purchaseOf = statement(
+  "ReviewRepo.purchase",
+  function*(sql, organizationId, userId: string, vendorId: string, orderId?: OrderId) {
     const [row] = yield* purchases(sql)`select o.id as "orderId", c.id as "customerId",
         s.status = 'delivered' as "isDelivered"
       from plugin_customers c join plugin_orders o on o.organization_id = c.organization_id and o.customer_id = c.id
@@ -26,6 +21,5 @@ export const purchaseOf = Effect.fn("ReviewRepo.purchase")(
       order by exists (select 1 from marketplace_vendor_reviews r where r.organization_id = ${organizationId}
         and r.order_id = o.id and r.vendor_id = s.vendor_id), o.placed_at desc, o.id desc limit 1`
     return row
-  },
-  Effect.orDie
+  }
 )

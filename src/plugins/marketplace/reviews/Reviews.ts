@@ -3,6 +3,7 @@ import {
   CurrentActor,
   CustomerId,
   forbidden,
+  group,
   idOf,
   inputOf,
   integerBetween,
@@ -20,8 +21,9 @@ import {
 } from "stoa/plugin"
 import { said } from "../disputes/Dispute.ts"
 import { Market } from "../Market.ts"
-import { vendors } from "../vendors/Vendor.ts"
-import { type Buying, purchaseOf } from "./ReviewRepo.ts"
+import { ownVendor, portal, sellers } from "../parties/VendorPortal.ts"
+import { ofVendor, vendors } from "../vendors/Vendor.ts"
+import { purchaseOf } from "./ReviewRepo.ts"
 
 /** What buyers say of a vendor (contract, plugins §1.1). */
 export const reviews = table("marketplace_vendor_reviews", {
@@ -43,12 +45,14 @@ export const reviews = table("marketplace_vendor_reviews", {
 })
 
 /** What a buyer says of a vendor. `customerId` is not read: it is the caller. */
-export const NewReview = Schema.Struct({
+const NewReview = Schema.Struct({
   ...inputOf(reviews, { required: ["rating"] }).fields,
   orderId: Schema.optional(OrderId.annotate({ description: "Default: the last delivered order that has no review." })),
   title: Schema.optional(Text),
   body: Schema.optional(said)
 })
+
+const Moderation = inputOf(reviews, { required: ["status"] })
 
 class NothingDelivered extends invalid("NothingDelivered", "orderId", "nothing was delivered to you by this vendor") {}
 class NotDelivered
@@ -58,10 +62,10 @@ class OrderNotFound extends notFound("Order", "Order not found.") {}
 class SignedInOnly extends forbidden("SignedInOnly", "Reviews are written by people who have signed in.") {}
 
 /** The order that a review is about, where it has to be about one or names one. */
-const purchaseFor = Effect.fnUntraced(function*(buying: Buying, orderId: OrderId | undefined) {
+const purchaseFor = Effect.fnUntraced(function*(userId: string, vendorId: string, orderId?: OrderId) {
   const { db, settings: { requireVerifiedPurchase } } = yield* Market
   if (orderId === undefined && !requireVerifiedPurchase) return undefined
-  const found = yield* purchaseOf(db, buying, orderId)
+  const found = yield* purchaseOf(db, userId, vendorId, orderId)
   if (found === undefined) return yield* orderId === undefined ? new NothingDelivered() : new OrderNotFound()
   return found.isDelivered || !requireVerifiedPurchase ? found : yield* new NotDelivered()
 })
@@ -70,13 +74,12 @@ const purchaseFor = Effect.fnUntraced(function*(buying: Buying, orderId: OrderId
  * Writes a review (contract, plugins §1.6, §1.9): one of a vendor for each order that it delivered. 404 for an order that is
  * not the actor's, 422 before delivery, 409 for a second one.
  */
-export const writeReview = Effect.fn("Reviews.write")(function*(vendorId: string, sent: typeof NewReview.Type) {
+const writeReview = Effect.fn("Reviews.write")(function*(vendorId: string, sent: typeof NewReview.Type) {
   const { db, host, settings } = yield* Market
   const actor = yield* CurrentActor
   yield* db.table(vendors).get(vendorId)
   if (!isSignedIn(actor)) return yield* new SignedInOnly()
-  const { organizationId, userId } = actor
-  const purchase = yield* purchaseFor({ organizationId, userId, vendorId }, sent.orderId)
+  const purchase = yield* purchaseFor(actor.userId, vendorId, sent.orderId)
   return yield* db.table(reviews).insert({
     ...sent,
     vendorId,
@@ -87,9 +90,44 @@ export const writeReview = Effect.fn("Reviews.write")(function*(vendorId: string
 })
 
 /** As the vendor that it is of; 404 for a review of another one. */
-export const respondToReview = Effect.fn("Reviews.respond")(
+const respondToReview = Effect.fn("Reviews.respond")(
   function*(which: { readonly id: string; readonly vendorId: string }, vendorResponse: string) {
     const { db } = yield* Market
     return yield* db.table(reviews).update(which, { vendorResponse, vendorRespondedAt: yield* DateTime.nowAsDate })
   }
 )
+
+const g = group("Marketplace reviews", "/marketplace")
+const success = reviews.Row
+const permission = "marketplace:admin"
+
+export const reviewRoutes = [
+  g.post("/vendors/:id/reviews", { auth: true, summary: "Review a vendor that delivered", input: NewReview, success })
+    .handle(({ input, params }) => writeReview(params.id, input)),
+  g.list("/vendors/:id/reviews", { auth: true, summary: "List the published reviews of a vendor", success })
+    .handle(({ db, page, params: { id } }) =>
+      ofVendor(db, id, db.table(reviews).page({ vendorId: id, status: "published" }, page))
+    ),
+  g.patch("/reviews/:id", { permission, summary: "Publish, hide or flag a review", input: Moderation, success })
+    .handle(({ db, input, params }) => db.table(reviews).update(params.id, input)),
+  g.patch("/vendors/:id/reviews/:reviewId", {
+    permission,
+    summary: "Publish, hide or flag a review of a vendor",
+    input: Moderation,
+    success
+  }).handle(({ db, input, params }) => db.table(reviews).update({ id: params.reviewId, vendorId: params.id }, input)),
+  g.list("/vendor/me/reviews", {
+    ...portal,
+    summary: "List the reviews of the own vendor, also those that are not published",
+    query: { status: Schema.optional(reviews.columns.status.schema) },
+    success
+  }).handle(({ actor, db, page, query }) => db.table(reviews).page({ ...query, vendorId: ownVendor(actor) }, page)),
+  g.post("/vendor/me/reviews/:id/respond", {
+    ...sellers,
+    summary: "Answer a review of the own vendor; a second answer takes the place of the first",
+    input: Schema.Struct({ response: said }),
+    success
+  }).handle(({ actor, input, params }) =>
+    respondToReview({ id: params.id, vendorId: ownVendor(actor) }, input.response)
+  )
+]

@@ -1,16 +1,18 @@
 import { Effect, Schema } from "effect"
-import { CurrentActor, type FulfillmentId, InvalidTransition, NotFound } from "stoa/plugin"
+import { CurrentActor, type FulfillmentId, InvalidTransition, NotFound, Text } from "stoa/plugin"
 import { inTransaction, Market } from "../Market.ts"
 import { lockOrder } from "../refunds/OrderLockRepo.ts"
 import { permitted } from "../refunds/SubOrderRefunds.ts"
+import { WebAddress } from "../vendors/Vendor.ts"
 import type { SubOrder } from "./SubOrder.ts"
 
 /** What a parcel is known by. */
-export interface Parcel {
-  readonly trackingNumber: string
-  readonly carrier?: string | undefined
-  readonly trackingUrl?: string | undefined
-}
+export const Parcel = Schema.Struct({
+  trackingNumber: Text,
+  carrier: Schema.optional(Text),
+  trackingUrl: Schema.optional(WebAddress)
+})
+export type Parcel = typeof Parcel.Type
 
 /** Work that belongs to a parcel's change; it is given the id of the fulfillment that the sub-order has from then on. */
 type Beside<A, E> = (fulfillmentId: FulfillmentId | null) => Effect.Effect<A, E, CurrentActor | Market>

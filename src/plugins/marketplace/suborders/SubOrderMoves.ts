@@ -25,17 +25,12 @@ const reached = (status: Moved, step: typeof steps[number]): boolean => steps.in
  * The times of a sub-order that reaches a status: the one of the status itself, and no longer those of steps behind it, for
  * staff may also move it back. Its money can be paid out `holdbackDays` after it was delivered.
  */
-const stampsOf = (
-  before: Pick<SubOrder, "confirmedAt" | "shippedAt">,
-  to: Moved,
-  at: Date,
-  holdbackDays: number
-): Pick<SubOrder, "confirmedAt" | "shippedAt" | "deliveredAt" | "availableAt" | "fulfillmentStatus"> => ({
+const stampsOf = (before: SubOrder, to: Moved, at: Date, holdbackDays: number) => ({
   confirmedAt: to === "confirmed" ? at : reached(to, "confirmed") ? before.confirmedAt : null,
   shippedAt: to === "shipped" ? at : reached(to, "shipped") ? before.shippedAt : null,
   deliveredAt: to === "delivered" ? at : null,
   availableAt: to === "delivered" ? new Date(at.getTime() + holdbackDays * 86_400_000) : null,
-  fulfillmentStatus: to === "delivered" ? "fulfilled" : "unfulfilled"
+  fulfillmentStatus: to === "delivered" ? "fulfilled" as const : "unfulfilled" as const
 })
 
 /** Moves it if it still meets `only`, and tells of it; in the transaction of its parcel. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { type Actor, FreeText, group, OrderId, Text, Uuid } from "stoa/plugin"
+import { type Actor, FreeText, group, OrderId, Uuid } from "stoa/plugin"
 import { ownVendor, portal, sellers } from "../parties/VendorPortal.ts"
-import { WebAddress } from "../vendors/Vendor.ts"
+import { Parcel } from "./Parcels.ts"
 import { SubOrder, subOrders } from "./SubOrder.ts"
 import { forceSubOrder, moveSubOrder } from "./SubOrderMoves.ts"
 import { cancelSubOrder, listSubOrders, readSubOrder } from "./SubOrders.ts"
@@ -12,11 +12,6 @@ const admin = { permission: "marketplace:admin", success }
 const status = subOrders.columns.status.schema
 
 const Reason = FreeText.check(Schema.isMaxLength(2_000))
-const Shipment = Schema.Struct({
-  trackingNumber: Text,
-  carrier: Schema.optional(Text),
-  trackingUrl: Schema.optional(WebAddress)
-})
 
 /** A sub-order of the vendor that the actor acts for; another one's is 404. */
 const own = ({ actor, params }: { readonly actor: Actor; readonly params: { readonly subOrderId: string } }) => ({
@@ -61,7 +56,7 @@ export const subOrderRoutes = [
     ...sellers,
     summary: "Say that a sub-order is on its way",
     description: "Makes a fulfillment of the order of what of it is not sent yet. 422 while the order is not paid.",
-    input: Shipment,
+    input: Parcel,
     success
   }).handle((call) => moveSubOrder(own(call), "shipped", call.input)),
   g.post("/vendor/me/orders/:subOrderId/deliver", { ...sellers, summary: "Say that a sub-order has arrived", success })

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import {
   Amount,
   amount,
@@ -84,6 +84,10 @@ export class VendorNotFound extends notFound("Vendor", "Vendor not found.") {}
 
 export type VendorRow = RowOf<typeof vendors>
 
+/** Work about a vendor of the organization; 404 for another one. */
+export const ofVendor = <A, E, R>(db: PluginDatabase["Service"], vendorId: string, work: Effect.Effect<A, E, R>) =>
+  Effect.andThen(db.table(vendors).get(vendorId), work)
+
 /** A vendor as the API shows it (contract, plugins §1.1). Its address is called by both of its names. */
 export const VendorView = Schema.Struct({
   ...fieldsOf(vendors),
@@ -145,7 +149,6 @@ const ofItself = {
 
 /** Body of a change by the vendor's own people. */
 export const OwnVendorChange = Schema.Struct(ofItself)
-export type OwnVendorChange = typeof OwnVendorChange.Type
 
 /** Body of a change by the store. Bank account and keys are kept and never shown. */
 export const VendorChange = Schema.Struct({
@@ -160,11 +163,9 @@ export const VendorChange = Schema.Struct({
   storeConsumerSecret: clearable(Reason),
   storeWebhookSecret: clearable(Reason)
 })
-export type VendorChange = typeof VendorChange.Type
 
 /** Body of a new vendor (contract, plugins §1.6). */
 export const NewVendor = Schema.Struct({ ...VendorChange.fields, name: Text, slug: Schema.optional(Slug) })
-export type NewVendor = typeof NewVendor.Type
 
 /** Body of a refusal. */
 export const Refusal = Schema.Struct({ reason: Reason })
@@ -173,7 +174,7 @@ export const Refusal = Schema.Struct({ reason: Reason })
 export const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "")
 
 /** A body apart: what the vendor's own row gets, and what is kept aside. Fields that were not sent stay undefined. */
-export const partsOf = (sent: VendorChange) => {
+export const partsOf = (sent: typeof VendorChange.Type) => {
   const { bankAccount, contactEmail, email, storeAccessToken, storeConsumerSecret, storeWebhookSecret, ...open } = sent
   const address = contactEmail === undefined ? email : contactEmail
   return {

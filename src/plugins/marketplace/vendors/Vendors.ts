@@ -1,37 +1,53 @@
 import { DateTime, Effect, Schema } from "effect"
-import { type ChangeOf, Conflict, conflict, forbidden, invalid, newId, type PageRequest } from "stoa/plugin"
+import {
+  type ChangeOf,
+  Conflict,
+  conflict,
+  forbidden,
+  FreeText,
+  group,
+  invalid,
+  newId,
+  type PageRequest
+} from "stoa/plugin"
 import { missingDocuments } from "../documents/VendorDocuments.ts"
 import { inTransaction, Market } from "../Market.ts"
+import { managers, mayForVendor, ownVendor, portal } from "../parties/VendorPortal.ts"
 import {
   announceApproval,
-  type NewVendor,
-  type OwnVendorChange,
+  NewVendor,
+  OwnVendorChange,
   partsOf,
+  Refusal,
   slugOf,
   toView,
   vendor,
-  type VendorChange,
+  VendorChange,
   type VendorRow,
   vendors,
-  vendorSecrets
+  vendorSecrets,
+  VendorView
 } from "./Vendor.ts"
 
 /** 409 for a slug that another vendor has. */
 class VendorSlugTaken extends conflict("VendorSlug", (slug: string) => `A vendor has the slug "${slug}" already.`) {}
 class SuspendedVendor extends forbidden("SuspendedVendor", "A suspended vendor cannot change where its money goes.") {}
+class OwnersOnly extends forbidden("OwnersOnly", "Only an owner of the vendor may say where its money goes.") {}
 class DocumentsMissing
   extends invalid("DocumentsMissing", "documents", (names: string) => `not approved yet: ${names}`, "documents_missing")
 {}
 
-/** Which vendors are asked for; `search` is found in names and addresses, without regard to case. */
-interface VendorFilter {
-  readonly status?: VendorRow["status"] | undefined
-  readonly tier?: VendorRow["tier"] | undefined
-  readonly search?: string | undefined
-}
+const { status, tier } = vendors.columns
 
-export const listVendors = Effect.fn("Vendors.list")(
-  function*({ search = "", ...where }: VendorFilter, page: PageRequest) {
+/** Which vendors are asked for; `search` is found without regard to case. */
+const VendorFilter = Schema.Struct({
+  status: Schema.optional(status.schema),
+  tier: Schema.optional(tier.schema),
+  search: Schema.optional(FreeText.annotate({ description: "A part of the name or the address." }))
+})
+
+const listVendors = Effect.fn("Vendors.list")(
+  function*({ search = "", ...where }: typeof VendorFilter.Type, page: PageRequest) {
     const { db } = yield* Market
     const or = search === "" ? undefined : [{ name: { contains: search } }, { email: { contains: search } }]
     const found = yield* db.table(vendors).page({ ...where, or }, page)
@@ -40,7 +56,7 @@ export const listVendors = Effect.fn("Vendors.list")(
 )
 
 /** 404. */
-export const readVendor = (id: string) => Market.use(({ db }) => Effect.map(db.table(vendors).get(id), toView))
+const readVendor = (id: string) => Market.use(({ db }) => Effect.map(db.table(vendors).get(id), toView))
 
 /**
  * Writes what was sent: the vendor's row by `write`, and what is shown nowhere aside. When its bank account was given is seen
@@ -48,7 +64,7 @@ export const readVendor = (id: string) => Market.use(({ db }) => Effect.map(db.t
  */
 const written = Effect.fnUntraced(
   function*<E, R>(
-    sent: VendorChange,
+    sent: typeof VendorChange.Type,
     write: (open: ReturnType<typeof partsOf>["open"] & ChangeOf<typeof vendors>) => Effect.Effect<VendorRow, E, R>
   ) {
     const { db } = yield* Market
@@ -64,7 +80,7 @@ const written = Effect.fnUntraced(
 )
 
 /** 409 for a slug that is taken. */
-export const createVendor = Effect.fn("Vendors.create")(function*({ name, slug, ...sent }: NewVendor) {
+const createVendor = Effect.fn("Vendors.create")(function*({ name, slug, ...sent }: typeof NewVendor.Type) {
   const { db, settings } = yield* Market
   const id = newId()
   // A name without Latin letters or digits, such as a Japanese one, still gets a unique slug.
@@ -88,12 +104,12 @@ export const createVendor = Effect.fn("Vendors.create")(function*({ name, slug, 
 }, inTransaction)
 
 /** Changes what is named; 404. */
-export const changeVendor = Effect.fn("Vendors.change")((id: string, sent: VendorChange) =>
+const changeVendor = Effect.fn("Vendors.change")((id: string, sent: typeof VendorChange.Type) =>
   Market.use(({ db }) => Effect.map(written(sent, (open) => db.table(vendors).update(id, open)), toView))
 )
 
 /** The same by the vendor's own people. 403 for the bank account of a vendor that is suspended. */
-export const changeOwnVendor = Effect.fn("Vendors.changeOwn")(function*(id: string, sent: OwnVendorChange) {
+const changeOwnVendor = Effect.fn("Vendors.changeOwn")(function*(id: string, sent: typeof OwnVendorChange.Type) {
   if (sent.bankAccount === undefined) return yield* changeVendor(id, sent)
   const { db } = yield* Market
   // The condition is the update's: a vendor that is being suspended at this moment does not slip through.
@@ -104,7 +120,7 @@ export const changeOwnVendor = Effect.fn("Vendors.changeOwn")(function*(id: stri
 })
 
 /** 422 while a document that the store asks for is not approved. Announces `vendor.approved`. */
-export const approveVendor = Effect.fn("Vendors.approve")(function*(id: string) {
+const approveVendor = Effect.fn("Vendors.approve")(function*(id: string) {
   const { db, settings: { requiredDocuments } } = yield* Market
   // The step comes first: it locks the row, so no document is judged between the look at them and the commit.
   const row = yield* vendor.move(db, "approve", id, { rejectionReason: null })
@@ -117,12 +133,52 @@ export const approveVendor = Effect.fn("Vendors.approve")(function*(id: string) 
   return toView(approved)
 }, inTransaction)
 
-const moved = (name: "reject" | "suspend" | "reinstate", id: string, change: ChangeOf<typeof vendors>) =>
+/** 404, 422 INVALID_TRANSITION. */
+const moveVendor = (name: "reject" | "suspend" | "reinstate", id: string, change: ChangeOf<typeof vendors>) =>
   Market.use(({ db }) => Effect.map(vendor.move(db, name, id, change), toView))
 
-export const rejectVendor = (id: string, rejectionReason: string) =>
-  moved("reject", id, { rejectionReason, verificationStatus: "rejected" })
+const g = group("Marketplace vendors", "/marketplace")
+const own = group("Marketplace vendor portal", "/marketplace")
+const admin = { permission: "marketplace:admin", success: VendorView }
 
-export const suspendVendor = (id: string, suspensionReason: string) => moved("suspend", id, { suspensionReason })
-
-export const reinstateVendor = (id: string) => moved("reinstate", id, { suspensionReason: null, suspendedAt: null })
+/** Routes of the store over its vendors, and of vendors over themselves (contract, plugins §1.6). */
+export const vendorRoutes = [
+  g.list("/vendors", {
+    ...admin,
+    summary: "List vendors",
+    query: VendorFilter.fields
+  }).handle(({ page, query }) => listVendors(query, page)),
+  g.post("/vendors", { ...admin, summary: "Add a vendor; it is pending until it is approved", input: NewVendor })
+    .handle(({ input }) => createVendor(input)),
+  g.get("/vendors/:id", { ...admin, summary: "Read a vendor" }).handle(({ params }) => readVendor(params.id)),
+  g.patch("/vendors/:id", {
+    ...admin,
+    summary: "Change a vendor; bank account and keys of its shop are kept and never shown",
+    input: VendorChange
+  }).handle(({ input, params }) => changeVendor(params.id, input)),
+  g.post("/vendors/:id/approve", { ...admin, summary: "Approve a pending vendor" })
+    .handle(({ params }) => approveVendor(params.id)),
+  g.post("/vendors/:id/reject", { ...admin, summary: "Reject a pending vendor", input: Refusal })
+    .handle(({ input, params }) =>
+      moveVendor("reject", params.id, { rejectionReason: input.reason, verificationStatus: "rejected" })
+    ),
+  g.post("/vendors/:id/suspend", {
+    ...admin,
+    summary: "Suspend an approved vendor: nothing of it is sold any more",
+    input: Refusal
+  }).handle(({ input, params }) => moveVendor("suspend", params.id, { suspensionReason: input.reason })),
+  g.post("/vendors/:id/reinstate", { ...admin, summary: "Let a suspended vendor sell again" })
+    .handle(({ params }) => moveVendor("reinstate", params.id, { suspensionReason: null, suspendedAt: null })),
+  own.get("/vendor/me", { ...portal, summary: "Read the own vendor", success: VendorView })
+    .handle(({ actor }) => readVendor(ownVendor(actor))),
+  own.patch("/vendor/me", {
+    ...managers,
+    summary: "Change what the own vendor says of itself, and its bank account, which is not shown",
+    input: OwnVendorChange,
+    success: VendorView
+  }).handle(({ actor, input }) =>
+    input.bankAccount !== undefined && !mayForVendor(actor, "represent")
+      ? new OwnersOnly()
+      : changeOwnVendor(ownVendor(actor), input)
+  )
+]
