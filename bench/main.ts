@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs"
-import { join } from "node:path"
 import { runAnalytics } from "./analytics.ts"
 import { runAuth } from "./auth.ts"
 import { runAuthTiming } from "./authtiming.ts"
@@ -11,6 +9,7 @@ import { runImportExport } from "./import-export.ts"
 import { runImportMemory } from "./importmemory.ts"
 import { runJobs } from "./jobs.ts"
 import { runLines } from "./lines.ts"
+import { runMarketplace } from "./marketplace.ts"
 import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
@@ -50,39 +49,20 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   "import-export": runImportExport,
   importmemory: runImportMemory,
   jobs: runJobs,
+  marketplace: runMarketplace,
   plugins: runPlugins,
   revisions: runRevisions,
   search: runSearch
 }
 
-/** A benchmark that a plugin brings, `src/plugins/<id>/test/<Name>Bench.ts`, exports `runBench`; it is asked for by the plugin's id. */
-const pluginBenches = (): ReadonlyMap<string, string> => {
-  const plugins = join(import.meta.dirname, "../src/plugins")
-  const found = readdirSync(plugins, { recursive: true, encoding: "utf8" })
-  return new Map(
-    found.filter((path) => /^[\w-]+\/test\/\w+Bench\.ts$/.test(path))
-      .map((path) => [path.slice(0, path.indexOf("/")), join(plugins, path)])
-  )
-}
-
-const runPluginBench = async (path: string, options: Options): Promise<void> => {
-  const { runBench }: { readonly runBench: (options: Options) => Promise<void> } = await import(path)
-  await runBench(options)
-}
-
-const ofPlugins = pluginBenches()
-
 const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
   [--verbose] [--bare-prepare true|false] [--only TEXT] [--json FILE]
-names: ${
-  [...Object.keys(onStage), ...Object.keys(alone), ...ofPlugins.keys()].join(", ")
-}; all = everything but analytics, driver, import-export, importmemory, jobs, plugins, revisions, search and those of plugins`
+names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but analytics, driver,
+  import-export, importmemory, jobs, marketplace, plugins, revisions and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)
-  const unknown = [...asked].filter((name) =>
-    onStage[name] === undefined && alone[name] === undefined && !ofPlugins.has(name)
-  )
+  const unknown = [...asked].filter((name) => onStage[name] === undefined && alone[name] === undefined)
   if (asked.size === 0 || unknown.length > 0) throw new Error(`${unknown.join(", ")}\n${usage}`)
   let facts = await environment()
   const staged = Object.entries(onStage).filter(([name]) => asked.has(name))
@@ -98,7 +78,6 @@ const run = async (options: Options) => {
     }
   }
   for (const [name, program] of Object.entries(alone)) if (asked.has(name)) await program(options)
-  for (const [name, path] of ofPlugins) if (asked.has(name)) await runPluginBench(path, options)
   await finish(facts, options.json)
 }
 

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
-import { insertVendor } from "../../src/plugins/marketplace/test/MarketBuilder.ts"
-import { aReview } from "../../src/plugins/marketplace/test/ReviewBuilder.ts"
-import { aReturn, aSale, inDatabase, type Sale } from "../../src/plugins/marketplace/test/SaleBuilder.ts"
+import { aVendor } from "../../src/plugins/marketplace/test/Market.ts"
+import { aReturn, aReview, aSale, type Sale } from "../../src/plugins/marketplace/test/Sales.ts"
 import { signIn } from "../access/People.ts"
 import { api } from "../support/TestApp.ts"
 import type { Store } from "../tenancy/Stores.ts"
@@ -55,9 +54,9 @@ const portalWalk = Effect.fnUntraced(function*({ vendor: as }: Sale) {
 /** Sub-orders on their way: one that arrives, one that its vendor cancels, one that staff cancels. */
 const subOrderWalk = Effect.fnUntraced(function*(store: Store, organizationId: string) {
   const [sent, dropped, stopped] = yield* Effect.all([
-    aSale({ organizationId, status: "pending", onHand: 50 }),
-    aSale({ organizationId, status: "pending", onHand: 50 }),
-    aSale({ organizationId, status: "pending", onHand: 50 })
+    aSale({ within: organizationId, status: "pending", onHand: 50 }),
+    aSale({ within: organizationId, status: "pending", onHand: 50 }),
+    aSale({ within: organizationId, status: "pending", onHand: 50 })
   ])
   const steps = [["confirm"], ["process"], ["ship", { trackingNumber: "T-1" }], ["deliver"]] as const
   yield* api("GET", `${me}/orders/${sent.subOrderId}`, { as: sent.vendor })
@@ -73,7 +72,7 @@ const subOrderWalk = Effect.fnUntraced(function*(store: Store, organizationId: s
 
 /** Disputes and returns from their opening to their end, as buyer, vendor and staff. */
 const claimWalk = Effect.fnUntraced(function*({ as }: Store, organizationId: string) {
-  const delivered = () => aSale({ organizationId, status: "delivered", shippedDaysAgo: 2, onHand: 50 })
+  const delivered = () => aSale({ within: organizationId, status: "delivered", shippedDaysAgo: 2, onHand: 50 })
   const sale = yield* delivered()
   const { buyer, subOrderId, vendor } = sale
   const opened = yield* api("POST", `${root}/disputes`, { as: buyer, body: { subOrderId, reason: "defective" } })
@@ -95,7 +94,7 @@ const claimWalk = Effect.fnUntraced(function*({ as }: Store, organizationId: str
   yield* api("POST", `${path}/receive`, { as: other.vendor })
   yield* api("POST", `${path}/refund`, { as })
   const third = yield* delivered()
-  const refused = yield* aReturn(third, "requested", 5, organizationId)
+  const refused = yield* aReturn(third)
   yield* api("POST", `${me}/returns/${refused}/reject`, { as: third.vendor, body: { notes: "Worn." } })
   return sale
 })
@@ -103,8 +102,8 @@ const claimWalk = Effect.fnUntraced(function*({ as }: Store, organizationId: str
 const reviewWalk = Effect.fnUntraced(function*({ as }: Store, sale: Sale, organizationId: string) {
   const reviews = `${root}/vendors/${sale.vendorId}/reviews`
   yield* api("POST", reviews, { as: sale.buyer, body: { rating: 4, orderId: sale.orderId } })
-  const other = yield* aSale({ organizationId, vendorId: sale.vendorId })
-  const review = yield* aReview(other, 5, "published", organizationId)
+  const other = yield* aSale({ within: organizationId, vendorId: sale.vendorId })
+  const review = yield* aReview(other)
   yield* api("GET", reviews, { as })
   yield* api("POST", `${me}/reviews/${review}/respond`, { as: sale.vendor, body: { response: "Thank you." } })
   yield* api("PATCH", `${root}/reviews/${review}`, { as, body: { status: "hidden" } })
@@ -116,7 +115,7 @@ const reviewWalk = Effect.fnUntraced(function*({ as }: Store, sale: Sale, organi
 const payoutWalk = Effect.fnUntraced(function*({ as }: Store, organizationId: string) {
   const ends = [["complete", { reference: "R-1" }], ["fail", { reason: "No such account." }]] as const
   for (const [end, body] of ends) {
-    const vendorId = yield* inDatabase(insertVendor({ organizationId, payoutMinimumCents: 0 }))
+    const vendorId = yield* aVendor({ within: organizationId })
     const credit = { amountCents: 5_000, currency: "USD", reason: "Credit." }
     yield* api("POST", `${root}/vendors/${vendorId}/adjustments`, { as, body: credit })
     yield* api("GET", `${root}/vendors/${vendorId}/balance`, { as })

@@ -3,6 +3,7 @@ import { type PaymentAdapter, PaymentDeclined } from "../../../domain/payments/P
 import { testProvider } from "../../../layers/payments/TestProvider.ts"
 
 const base = testProvider({ webhookSecret: "flaky" })
+const closed = new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." })
 
 /** Whether the provider `flaky` refuses refunds. */
 export const mood = { isRefusing: false }
@@ -11,10 +12,5 @@ export const mood = { isRefusing: false }
 export const flaky: PaymentAdapter = {
   ...base,
   providerId: "flaky",
-  refund: (...asked) =>
-    Effect.suspend(() =>
-      mood.isRefusing
-        ? Effect.fail(new PaymentDeclined({ code: "PAYMENT_REFUND_FAILED", message: "The card is closed." }))
-        : base.refund(...asked)
-    )
+  refund: (...asked) => Effect.suspend(() => mood.isRefusing ? Effect.fail(closed) : base.refund(...asked))
 }

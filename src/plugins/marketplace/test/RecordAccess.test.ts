@@ -1,22 +1,23 @@
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Asked, expectStatuses, type Statuses } from "./Askers.ts"
-import { aReview } from "./ReviewBuilder.ts"
-import { aDispute, aReturn, type Sale } from "./SaleBuilder.ts"
-import { withMarketplace } from "./VendorShop.ts"
+import { asAdmin, asCustomer, asStaff, inOrganization } from "../../../../test/support/TestApp.ts"
+import { asVendor, aVendor, market, send, statusOf } from "./Market.ts"
+import { aDispute, aReturn, aReview, aSale, type Sale } from "./Sales.ts"
 
-/** A request about a new record of a sale. */
-type About<R> = (sale: Sale) => Effect.Effect<Asked, never, R>
+/** Statuses of one request, each about a new sale, as a visitor, the buyer, another customer, the vendor … */
+type Statuses = readonly [number, number, number, number, number, number, number, number]
 
-const about =
-  <E, R>(record: (sale: Sale) => Effect.Effect<string, E, R>) =>
-  (method: string, pathOf: (id: string, sale: Sale) => string, body?: unknown): About<R> =>
-  (sale) => Effect.orDie(Effect.map(record(sale), (id) => ({ method, path: pathOf(id, sale), body })))
-
-const send = (method: string, path: string, body: unknown) => Effect.succeed({ method, path, body })
-
-const aboutReturn = (status?: string) => about((sale) => aReturn(sale, status))
-const aboutDispute = about((sale) => aDispute(sale))
-const aboutReview = about((sale) => aReview(sale))
+/** … another vendor, staff, the administrator, and the one of another store. */
+const actors = [
+  () => Effect.undefined,
+  ({ buyer }: Sale) => Effect.succeed(buyer),
+  () => Effect.succeed(asCustomer("somebody-else")),
+  ({ vendor }: Sale) => Effect.succeed(vendor),
+  () => Effect.map(aVendor(), (vendorId) => asVendor(vendorId)),
+  () => Effect.succeed(asStaff),
+  () => Effect.succeed(asAdmin),
+  () => Effect.succeed(inOrganization("org_of_others", asAdmin))
+]
 
 const buyer: Statuses = [401, 201, 404, 403, 404, 404, 403, 404]
 const parties: Statuses = [401, 200, 404, 200, 404, 404, 200, 404]
@@ -25,80 +26,51 @@ const sellers: Statuses = [401, 403, 404, 201, 404, 404, 201, 404]
 const judges: Statuses = [401, 403, 403, 403, 403, 403, 201, 404]
 const moderators: Statuses = [401, 403, 403, 403, 403, 403, 200, 404]
 
+/** The record that a request is about: its id takes the place of `:id`, the vendor's that of `:vendor`. */
+const records = {
+  sale: ({ subOrderId }: Sale) => Effect.succeed(subOrderId),
+  return: (sale: Sale) => aReturn(sale),
+  "approved return": (sale: Sale) => aReturn(sale, "vendor_approved"),
+  "sent return": (sale: Sale) => aReturn(sale, "shipped_back"),
+  "received return": (sale: Sale) => aReturn(sale, "received"),
+  dispute: (sale: Sale) => aDispute(sale),
+  review: (sale: Sale) => aReview(sale)
+}
+
+const about = ({ orderId, subOrderId }: Sale) => ({ subOrderId, reason: "defective", rating: 4, orderId })
+
 const requests: ReadonlyArray<
-  readonly [what: string, statuses: Statuses, request: About<Effect.Services<ReturnType<typeof aReturn>>>]
+  readonly [statuses: Statuses, record: keyof typeof records, route: string, body?: object | typeof about]
 > = [
-  [
-    "the buyer alone requests a return",
-    buyer,
-    ({ subOrderId }) => send("POST", "/returns", { subOrderId, reason: "changed_mind" })
-  ],
-  ["the parties and operators read a return", parties, aboutReturn()("GET", (id) => `/returns/${id}`)],
-  [
-    "its vendor approves a return",
-    itsVendor,
-    aboutReturn()("POST", (id) => `/vendor/me/returns/${id}/approve`, {})
-  ],
-  ["its vendor rejects a return", itsVendor, aboutReturn()("POST", (id) => `/vendor/me/returns/${id}/reject`, {})],
-  [
-    "the buyer alone ships a return",
-    buyer,
-    aboutReturn("vendor_approved")("POST", (id) => `/returns/${id}/ship-back`, { trackingNumber: "1Z" })
-  ],
-  [
-    "the vendor and operators receive a return",
-    sellers,
-    aboutReturn("shipped_back")("POST", (id) => `/returns/${id}/receive`)
-  ],
-  [
-    "the vendor and operators refund a return",
-    sellers,
-    aboutReturn("received")("POST", (id) => `/returns/${id}/refund`)
-  ],
-  [
-    "the buyer alone opens a dispute",
-    buyer,
-    ({ subOrderId }) => send("POST", "/disputes", { subOrderId, reason: "defective" })
-  ],
-  ["the parties and operators read a dispute", parties, aboutDispute("GET", (id) => `/disputes/${id}`)],
-  [
-    "the parties and operators respond to a dispute",
-    [401, 201, 404, 201, 404, 404, 201, 404],
-    aboutDispute("POST", (id) => `/disputes/${id}/respond`, { note: "So." })
-  ],
-  ["operators escalate a dispute", judges, aboutDispute("POST", (id) => `/disputes/${id}/escalate`)],
-  [
-    "operators resolve a dispute",
-    judges,
-    aboutDispute("POST", (id) => `/disputes/${id}/resolve`, { resolution: "rejected" })
-  ],
-  [
-    "the buyer alone writes a review",
-    [401, 201, 404, 404, 404, 404, 404, 404],
-    ({ orderId, vendorId }) => send("POST", `/vendors/${vendorId}/reviews`, { rating: 4, orderId })
-  ],
-  [
-    "all who are signed in read reviews",
-    [401, 200, 200, 200, 200, 200, 200, 404],
-    aboutReview("GET", (_, sale) => `/vendors/${sale.vendorId}/reviews`)
-  ],
-  [
-    "operators moderate a review by its id",
-    moderators,
-    aboutReview("PATCH", (id) => `/reviews/${id}`, { status: "hidden" })
-  ],
-  [
-    "operators moderate a review of a vendor",
-    moderators,
-    aboutReview("PATCH", (id, sale) => `/vendors/${sale.vendorId}/reviews/${id}`, { status: "hidden" })
-  ],
-  [
-    "its vendor answers a review",
-    itsVendor,
-    aboutReview("POST", (id) => `/vendor/me/reviews/${id}/respond`, { response: "Thank you." })
-  ]
+  [buyer, "sale", "POST /returns", about],
+  [parties, "return", "GET /returns/:id"],
+  [itsVendor, "return", "POST /vendor/me/returns/:id/approve", {}],
+  [itsVendor, "return", "POST /vendor/me/returns/:id/reject", {}],
+  [buyer, "approved return", "POST /returns/:id/ship-back", { trackingNumber: "1Z" }],
+  [sellers, "sent return", "POST /returns/:id/receive"],
+  [sellers, "received return", "POST /returns/:id/refund"],
+  [buyer, "sale", "POST /disputes", about],
+  [parties, "dispute", "GET /disputes/:id"],
+  [[401, 201, 404, 201, 404, 404, 201, 404], "dispute", "POST /disputes/:id/respond", { note: "So." }],
+  [judges, "dispute", "POST /disputes/:id/escalate"],
+  [judges, "dispute", "POST /disputes/:id/resolve", { resolution: "rejected" }],
+  [[401, 201, 404, 404, 404, 404, 404, 404], "sale", "POST /vendors/:vendor/reviews", about],
+  [[401, 200, 200, 200, 200, 200, 200, 404], "review", "GET /vendors/:vendor/reviews"],
+  [moderators, "review", "PATCH /reviews/:id", { status: "hidden" }],
+  [moderators, "review", "PATCH /vendors/:vendor/reviews/:id", { status: "hidden" }],
+  [itsVendor, "review", "POST /vendor/me/reviews/:id/respond", { response: "Thank you." }]
 ]
 
-withMarketplace()("records of the marketplace, by actor", (it) => {
-  for (const [what, statuses, request] of requests) it.effect(what, () => expectStatuses(statuses, request))
+market()("records of the marketplace, by actor:", (test) => {
+  for (const [statuses, record, route, body] of requests) {
+    test(`${route} of a ${record}`, function*() {
+      const found = yield* Effect.forEach(actors, (actor) =>
+        Effect.gen(function*() {
+          const sale = yield* aSale()
+          const path = route.replace(":id", yield* records[record](sale)).replace(":vendor", sale.vendorId)
+          return yield* statusOf(send(yield* actor(sale), path, body === about ? about(sale) : body))
+        }), { concurrency: 4 })
+      assert.deepStrictEqual(found, [...statuses])
+    })
+  }
 })

@@ -3,10 +3,9 @@ import { Context, Effect, Layer } from "effect"
 import { freshDatabase } from "../../../../test/support/Postgres.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../../../../test/support/Purchase.ts"
 import { type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
-import { type Answer, api, asAdmin, asStaff, testAppOn } from "../../../../test/support/TestApp.ts"
+import { type Answer, asAdmin, asStaff, testAppOn } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../index.ts"
-import { anOrderOf, aProductOf, asVendor, aVendor } from "./MarketBuilder.ts"
-import { admin, anApprovedVendor } from "./VendorShop.ts"
+import { anOrderOf, aProductOf, asVendor, aVendor, done, type Who, withoutWorker } from "./Market.ts"
 
 /** Every statement that the service sends. */
 class Tap extends Context.Service<Tap, StatementTap>()("stoa/plugins/marketplace/test/Tap") {}
@@ -14,18 +13,20 @@ class Tap extends Context.Service<Tap, StatementTap>()("stoa/plugins/marketplace
 const tapped = Layer.unwrap(Effect.gen(function*() {
   const { url } = yield* freshDatabase
   const tap = yield* tapOn(url)
-  return Layer.merge(
-    testAppOn(tap.url, { plugins: [marketplace()], jobs: { autorun: { enabled: false } } }),
-    Layer.succeed(Tap, tap)
-  )
+  return Layer.merge(testAppOn(tap.url, { plugins: [marketplace()], ...withoutWorker }), Layer.succeed(Tap, tap))
 }))
 
-/** Statements about tables of the plugin that a request sends. */
-const sentBy = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never, R>) {
+/** What a request answers, and the statements that it sends. */
+const tapping = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never, R>) {
   const tap = yield* Tap
   tap.take()
   const answer = yield* request
-  const taken = tap.take()
+  return { answer, taken: tap.take() }
+})
+
+/** Statements about tables of the plugin that a request sends. */
+const sentBy = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never, R>) {
+  const { answer, taken } = yield* tapping(request)
   // Whose a line of a cart is, is asked when it is added: not a matter of the order.
   const sent = taken.filter(({ text }) => /marketplace_/.test(text) && !text.startsWith("select l.entity_id"))
     .map(({ text }) => text.slice(0, 60))
@@ -37,77 +38,58 @@ const sentBy = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never
   return { answer, sent, created: created?.text ?? "", before: before?.text ?? "" }
 })
 
-const shop = layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })
-
 /** How many statements about vendors a request costs. */
 const asked = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, never, R>) {
-  const tap = yield* Tap
-  tap.take()
-  const answer = yield* request
+  const { answer, taken } = yield* tapping(request)
   assert.include([200, 201], answer.status, JSON.stringify(answer.body))
-  return tap.take().filter(({ text }) => text.includes("marketplace_")).length
+  return taken.filter(({ text }) => text.includes("marketplace_")).length
 })
 
 /** Products, each of another vendor. */
 const goods = (count: number) =>
-  Effect.forEach(
-    Array.from({ length: count }),
-    Effect.fnUntraced(function*() {
-      const [vendorId, entityId] = [yield* anApprovedVendor(), yield* aProduct()]
-      yield* admin("POST", `/${vendorId}/products`, { entityId })
-      return entityId
-    })
-  )
+  Effect.replicateEffect(Effect.flatMap(aVendor(), (vendorId) => aProductOf(vendorId)), count)
 
-shop("vendors", (it) => {
+layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("vendors", (it) => {
   it.effect("cost a page of the catalog one statement, however many of its things have one", () =>
     Effect.gen(function*() {
       yield* goods(6)
-      for (const limit of [1, 6]) {
-        assert.strictEqual(yield* asked(api("GET", `/api/catalog/entities?limit=${limit}`)), 1)
-      }
-      const vendorId = yield* anApprovedVendor()
-      assert.strictEqual(yield* asked(api("GET", "/api/catalog/entities", { as: asVendor(vendorId) })), 1)
+      const list = (limit: number, as: Who) => asked(done(as, `GET /api/catalog/entities?limit=${limit}`))
+      const ofVendor = list(6, asVendor(yield* aVendor()))
+      assert.deepStrictEqual(yield* Effect.all([list(1, asAdmin), list(6, asAdmin), ofVendor]), [1, 1, 1])
     }))
 
   it.effect("cost a line of a cart one statement, and a checkout as many of six lines as of one", () =>
     Effect.gen(function*() {
       const [first = "", ...others] = yield* goods(6)
-      const small = yield* aGuestCart()
+      const [small, cart] = [yield* aGuestCart(), yield* aGuestCart()]
       assert.strictEqual(yield* asked(putInto(small, first)), 1)
-      const ofOne = yield* asked(checkOut(small))
-      const cart = yield* aGuestCart()
       for (const entityId of [first, ...others]) yield* putInto(cart, entityId)
-      assert.strictEqual(yield* asked(checkOut(cart)), ofOne)
+      assert.strictEqual(yield* asked(checkOut(small)), yield* asked(checkOut(cart)))
     }))
 
-  it.effect("vendors are listed with as many statements as any page, searched or not", () =>
+  it.effect("are listed with as many statements as any page, searched or not", () =>
     Effect.gen(function*() {
-      yield* Effect.all([anApprovedVendor(), anApprovedVendor(), anApprovedVendor()])
-      assert.strictEqual(yield* asked(admin("GET", "?limit=1")), 2)
-      assert.strictEqual(yield* asked(admin("GET", "?limit=100")), 2)
-      assert.strictEqual(yield* asked(admin("GET", "?limit=100&search=vendor")), 2)
+      yield* Effect.replicateEffect(aVendor(), 3)
+      for (const query of ["limit=1", "limit=100", "limit=100&search=vendor"]) {
+        assert.strictEqual(yield* asked(done(asAdmin, `GET /vendors?${query}`)), 2)
+      }
     }))
 
-  it.effect("the statements about sub-orders are as many for an order of 24 lines and 8 vendors as for one line", () =>
+  it.effect("cost an order of 24 lines and 8 vendors as many statements about sub-orders as one line", () =>
     Effect.gen(function*() {
-      const vendors = yield* Effect.forEach(Array.from({ length: 8 }), () => aVendor())
+      const vendors = yield* Effect.replicateEffect(aVendor(), 8)
       const things = yield* Effect.forEach(
         vendors.flatMap((vendor) => [vendor, vendor, undefined]),
         (vendor) => vendor === undefined ? aProduct() : aProductOf(vendor)
       )
-      const [thing = ""] = things
-      const one = yield* sentBy(anOrderOf([[thing]]))
+      const one = yield* sentBy(anOrderOf([[things[0] ?? ""]]))
       const many = yield* sentBy(anOrderOf(things.map((id) => [id, 2] as const)))
       assert.deepStrictEqual(many.sent, one.sent)
       assert.include(one.created, "insert into marketplace_vendor_sub_orders", "created with their order")
       assert.notMatch(one.before, /^begin/i, "without a transaction around it, whose locks a frozen process would keep")
       assert.isAtMost(one.sent.length, 12, JSON.stringify(one.sent))
-      const refund = (orderId: string) =>
-        sentBy(api("POST", `/api/orders/${orderId}/refunds`, { as: asStaff, body: { amount: 1000 } }))
-      const [small, large] = [yield* refund(one.answer), yield* refund(many.answer)]
-      assert.deepStrictEqual(large.sent, small.sent)
-      const list = sentBy(api("GET", "/api/marketplace/sub-orders", { as: asAdmin }))
-      assert.isAtMost((yield* list).sent.length, 3)
+      const refund = (orderId: string) => sentBy(done(asStaff, `POST /api/orders/${orderId}/refunds`, { amount: 1000 }))
+      assert.deepStrictEqual((yield* refund(many.answer)).sent, (yield* refund(one.answer)).sent)
+      assert.isAtMost((yield* sentBy(done(asAdmin, "GET /sub-orders"))).sent.length, 3)
     }))
 })

@@ -1,139 +1,193 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { type Answer, api, asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
-import { asVendor } from "../MarketBuilder.ts"
-import { aDispute, aSale, isOnHold, type Sale } from "../SaleBuilder.ts"
-import { assertOnce, withMarketplace } from "../VendorShop.ts"
+import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
+import { eventually } from "../../../../../test/support/Eventually.ts"
+import { asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
+import { subOrders } from "../../suborders/SubOrder.ts"
+import {
+  assertOnce,
+  asVendor,
+  done,
+  market,
+  onTables,
+  refused,
+  refusedBodies,
+  send,
+  times,
+  type Who
+} from "../Market.ts"
+import { aDispute, amountsOf, aSale, refundsOf, type Sale } from "../Sales.ts"
 
-const disputes = "/api/marketplace/disputes"
-const states = ["vendor_response_pending", "platform_review", "escalated", "resolved"] as const
+const invalid = "422 VALIDATION_FAILED"
+const reader = { ...asCustomer("reader"), permissions: ["marketplace:read"] }
 
-const open = ({ buyer, subOrderId }: Sale, rest: object = {}) =>
-  api("POST", disputes, { as: buyer, body: { subOrderId, reason: "item_not_received", ...rest } })
-const step = (id: string, name: string, as: Sale["buyer"], body: object) =>
-  api("POST", `${disputes}/${id}/${name}`, { as, body })
-const state = (answer: Answer) => [answer.status, answer.at("data.status")]
+const opening = ({ subOrderId }: Sale) => ({ subOrderId, reason: "item_not_received" })
+const open = (sale: Sale, rest: object = {}) => done(sale.buyer, "POST /disputes", { ...opening(sale), ...rest })
+const respond = (id: string, as: Who, note: string, rest: object = {}) =>
+  done(as, `POST /disputes/${id}/respond`, { note, ...rest })
+const resolve = (id: string, resolution: string, refundAmountCents?: number) =>
+  done(asAdmin, `POST /disputes/${id}/resolve`, { resolution, refundAmountCents })
 
-withMarketplace({ vendorResponseDeadlineDays: 2 })("a dispute", (it) => {
-  it.effect("opens a dispute as the actor, not as the body says, and holds the sub-order's money until it is resolved", () =>
-    Effect.gen(function*() {
+const isOnHold = ({ subOrderId, within }: Sale) =>
+  Effect.map(onTables((db) => db.table(subOrders).get(subOrderId), within), ({ onHold }) => onHold)
+
+/** What was given back of an order once all of it has arrived. */
+const given = (sale: Sale) =>
+  Effect.andThen(
+    eventually(
+      "refunds to settle",
+      Effect.map(refundsOf(sale), (all) => all.every(({ status }) => status === "completed"))
+    ),
+    amountsOf(sale)
+  )
+
+market({ vendorResponseDeadlineDays: 2 })("a dispute", (test) => {
+  test("is opened as the actor, and holds the sub-order's money until it is resolved", function*() {
+    const sale = yield* aSale()
+    const opened = yield* open(sale, { openedBy: "somebody-else", description: "d".repeat(4_000) })
+    assert.deepInclude(opened.at("data"), { status: "vendor_response_pending", openedBy: sale.buyer.userId })
+    assert.closeTo((Date.parse(opened.text("data.deadlineAt")) - Date.now()) / 86_400_000, 2, 0.01)
+    assert.isTrue(yield* isOnHold(sale))
+    yield* resolve(opened.text("data.id"), "replacement")
+    assert.isFalse(yield* isOnHold(sale))
+  })
+
+  test("is the only open one of its sub-order, also of eight at once, and may be followed by another one", function*() {
+    const sale = yield* aSale()
+    const first = yield* assertOnce(send(sale.buyer, "POST /disputes", opening(sale)), 409)
+    yield* resolve(first?.text("data.id") ?? "", "vendor_favor")
+    yield* open(sale)
+  })
+
+  test("goes to the operators with the vendor's answer, and keeps what all say, also at once", function*() {
+    const sale = yield* aSale()
+    const id = (yield* open(sale)).text("data.id")
+    const url = "https://example.com/photo.jpg"
+    const states = [
+      yield* respond(id, sale.buyer, "Look!", { url }),
+      yield* respond(id, asAdmin, "We wait for the vendor."),
+      yield* respond(id, sale.vendor, "It was sent.", { party: "platform" })
+    ].map((answer) => answer.at("data.status"))
+    assert.deepStrictEqual(states, ["vendor_response_pending", "vendor_response_pending", "platform_review"])
+    yield* Effect.forEach(Array(8).keys(), (n) => respond(id, n % 2 ? sale.buyer : sale.vendor, `${n}`), {
+      concurrency: 8
+    })
+    const kept = yield* done(reader, `GET /disputes/${id}`)
+    const parties = kept.list("data.evidence").map((one) => Object(one).party)
+    assert.deepStrictEqual([parties.length, ...parties.slice(0, 3)], [11, "buyer", "platform", "vendor"])
+    assert.deepInclude(kept.at("data.evidence.0"), { type: "response", note: "Look!", url })
+    yield* refused("403 FORBIDDEN", reader, `POST /disputes/${id}/respond`, { note: "I think" })
+  })
+
+  test("takes answers of its vendor until it is resolved, a hundred at most", function*() {
+    const states = [["vendor_response_pending", "platform_review"], ["escalated", "escalated"]] as const
+    for (const [from, to] of states) {
       const sale = yield* aSale()
-      const opened = yield* open(sale, { openedBy: "somebody-else", description: "d".repeat(4_000) })
-      assert.deepStrictEqual(state(opened), [201, "vendor_response_pending"])
-      assert.strictEqual(opened.at("data.openedBy"), sale.buyer.userId)
-      const days = (Date.parse(opened.text("data.deadlineAt")) - Date.now()) / 86_400_000
-      assert.isTrue(days > 1.99 && days <= 2.01)
-      assert.isTrue(yield* isOnHold(sale))
-      yield* step(opened.text("data.id"), "resolve", asAdmin, { resolution: "replacement", notes: "A new one." })
-      assert.isFalse(yield* isOnHold(sale))
-    }))
+      assert.strictEqual((yield* respond(yield* aDispute(sale, from), sale.vendor, "So.")).at("data.status"), to)
+    }
+    const sale = yield* aSale()
+    const evidence = times(100, { party: "buyer" as const, type: "response", at: "2026-01-01" })
+    const [over, full] = [yield* aDispute(sale, "resolved"), yield* aDispute(sale, "escalated", { evidence })]
+    yield* refused("422 INVALID_TRANSITION", sale.vendor, `POST /disputes/${over}/respond`, { note: "So." })
+    yield* refused(invalid, sale.vendor, `POST /disputes/${full}/respond`, { note: "So." })
+  })
 
-  it.effect("a dispute is the only open one of its sub-order, also of eight at once, and may be followed by another one", () =>
-    Effect.gen(function*() {
+  test("is listed for those whom it is about, by state and sub-order", function*() {
+    const [one, other] = yield* Effect.all([aSale(), aSale()])
+    const bought = yield* aSale({ userId: String(one.buyer.userId), vendorId: other.vendorId })
+    yield* aDispute(one, "escalated")
+    yield* aDispute(other)
+    yield* aDispute(bought)
+    const both = { ...asVendor(other.vendorId), userId: one.buyer.userId ?? null }
+    const totals = yield* Effect.forEach(
+      [
+        [one.buyer, ""],
+        [one.buyer, "?status=escalated"],
+        [one.buyer, `?subOrderId=${other.subOrderId}`],
+        [other.vendor, ""],
+        [both, ""],
+        [asCustomer("another-customer"), ""],
+        [{ ...asCustomer("x"), vendorId: "not-an-id" }, ""],
+        [asAdmin, `?subOrderId=${other.subOrderId}`],
+        [reader, `?subOrderId=${one.subOrderId}`]
+      ] as const,
+      ([as, query]) => Effect.map(done(as, `GET /disputes${query}`), ({ at }) => at("meta.pagination.total"))
+    )
+    assert.deepStrictEqual(totals, [2, 1, 0, 2, 3, 0, 0, 1, 1])
+    const newest = yield* done(one.buyer, "GET /disputes?limit=1")
+    assert.deepStrictEqual([newest.list("data").length, newest.at("data.0.subOrderId")], [1, bought.subOrderId])
+    yield* refused(invalid, asAdmin, "GET /disputes?status=lost")
+  })
+
+  test("refuses bodies that say nothing, and addresses that are no links", function*() {
+    const sale = yield* aSale()
+    const id = yield* aDispute(sale)
+    const wrong = [{}, { note: "" }, { note: "x".repeat(5_001) }, { note: "x", url: "javascript:alert(1)" }]
+    yield* refusedBodies(invalid, sale.buyer, `POST /disputes/${id}/respond`, wrong)
+    yield* refused(invalid, sale.buyer, "POST /disputes", { ...opening(sale), reason: "mood" })
+    yield* refused(invalid, asAdmin, `POST /disputes/${id}/resolve`, { resolution: "closed" })
+  })
+})
+
+market()("the resolution of a dispute", (test) => {
+  test("gives back all of the sub-order, and nothing of what others sold, once of eight at once", function*() {
+    const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 700, quantity: 2 }, { unitPrice: 900 }] })
+    const id = yield* aDispute(sale)
+    yield* assertOnce(send(asAdmin, `POST /disputes/${id}/resolve`, { resolution: "refund_full", resolvedBy: "other" }))
+    assert.deepStrictEqual(yield* given(sale), [1_400])
+    const [refund] = yield* refundsOf(sale)
+    const kept = { status: "resolved", resolution: "refund_full", refundAmountCents: 1_400, resolvedBy: asAdmin.userId }
+    assert.deepInclude((yield* done(asAdmin, `GET /disputes/${id}`)).at("data"), { ...kept, refundId: refund?.id })
+    const events = onDatabase((sql) =>
+      sql`select payload->>'status' as status from outbox_events
+        where type = 'dispute.resolved' and entity_id = ${id}`
+    )
+    assert.deepStrictEqual(yield* events, [{ status: "resolved" }])
+  })
+
+  test("gives back what the buyer wins, and nothing where the vendor does", function*() {
+    for (
+      const [resolution, amounts] of [["buyer_favor", [2_500]], ["replacement", []], ["rejected", []], [
+        "vendor_favor",
+        []
+      ]] as const
+    ) {
       const sale = yield* aSale()
-      const first = yield* assertOnce(open(sale), 409)
-      yield* step(first?.text("data.id") ?? "", "resolve", asAdmin, { resolution: "vendor_favor" })
-      assert.strictEqual((yield* open(sale)).status, 201)
-    }))
+      const answer = yield* resolve(yield* aDispute(sale), resolution)
+      assert.deepStrictEqual([answer.at("data.refundAmountCents"), yield* given(sale)], [amounts[0] ?? null, [
+        ...amounts
+      ]])
+    }
+  })
 
-  it.effect("a dispute goes to the operators with the vendor's answer, and keeps what everybody says", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const id = (yield* open(sale)).text("data.id")
-      const more = yield* step(id, "respond", sale.buyer, { note: "Look!", url: "https://example.com/photo.jpg" })
-      assert.deepStrictEqual(state(more), [201, "vendor_response_pending"])
-      const asked = yield* step(id, "respond", asAdmin, { note: "We wait for the vendor." })
-      assert.deepStrictEqual(state(asked), [201, "vendor_response_pending"])
-      const answered = yield* step(id, "respond", sale.vendor, { party: "platform", note: "It was sent." })
-      assert.deepStrictEqual(state(answered), [201, "platform_review"])
-      yield* step(id, "respond", sale.vendor, { note: "Here is the slip." })
-      const kept = yield* api("GET", `${disputes}/${id}`, { as: sale.buyer })
-      assert.strictEqual(kept.at("data.status"), "platform_review")
-      assert.deepStrictEqual(
-        kept.list("data.evidence").map((one) => Reflect.get(Object(one), "party")),
-        ["buyer", "platform", "vendor", "vendor"]
-      )
-      assert.deepInclude(kept.at("data.evidence.0"), {
-        type: "response",
-        note: "Look!",
-        url: "https://example.com/photo.jpg"
-      })
-    }))
+  test("gives back a part, on lines of the sub-order, up to what is left of them", function*() {
+    const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 3 }, { unitPrice: 9_000 }] })
+    const first = yield* aDispute(sale)
+    yield* refusedBodies(invalid, asAdmin, `POST /disputes/${first}/resolve`, [
+      ...[undefined, 0, -1, 3_001].map((refundAmountCents) => ({ resolution: "refund_partial", refundAmountCents })),
+      { resolution: "refund_full", refundAmountCents: 10 },
+      { resolution: "rejected", refundAmountCents: 10 }
+    ])
+    assert.isTrue(yield* isOnHold(sale))
+    yield* resolve(first, "refund_partial", 800)
+    assert.strictEqual((yield* resolve(yield* aDispute(sale), "refund_full")).at("data.refundAmountCents"), 2_000)
+    assert.deepStrictEqual(yield* given(sale), [800, 2_000])
+    const third = yield* aDispute(sale)
+    yield* refused("409 CONFLICT", asAdmin, `POST /disputes/${third}/resolve`, { resolution: "refund_full" })
+    yield* refused(invalid, asAdmin, `POST /disputes/${third}/resolve`, {
+      resolution: "refund_partial",
+      refundAmountCents: 1
+    })
+    assert.isTrue(yield* isOnHold(sale))
+    yield* resolve(third, "rejected")
+  })
 
-  it.effect("a dispute keeps all of eight concurrent responses", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const id = yield* aDispute(sale)
-      yield* Effect.all(
-        Array.from({ length: 8 }, (_, n) => step(id, "respond", n % 2 ? sale.buyer : sale.vendor, { note: `${n}` })),
-        { concurrency: 8 }
-      )
-      const kept = yield* api("GET", `${disputes}/${id}`, { as: sale.buyer })
-      assert.strictEqual(kept.list("data.evidence").length, 8)
-    }))
-
-  it.effect("a dispute takes answers of its vendor until it is resolved", () =>
-    Effect.gen(function*() {
-      const found = yield* Effect.forEach(states, (from) =>
-        Effect.gen(function*() {
-          const sale = yield* aSale()
-          const answer = yield* step(yield* aDispute(sale, from), "respond", sale.vendor, { note: "So." })
-          return [answer.status, answer.at("data.status") ?? answer.at("error.code")]
-        }))
-      assert.deepStrictEqual(found, [
-        [201, "platform_review"],
-        [201, "platform_review"],
-        [201, "escalated"],
-        [422, "INVALID_TRANSITION"]
-      ])
-    }))
-
-  it.effect("a dispute is listed for those whom it is about, by state and sub-order", () =>
-    Effect.gen(function*() {
-      const [one, other] = yield* Effect.all([aSale(), aSale()])
-      const bought = yield* aSale({ userId: String(one.buyer.userId), vendorId: other.vendorId })
-      yield* aDispute(one, "escalated")
-      yield* aDispute(other)
-      yield* aDispute(bought)
-      const totals = yield* Effect.forEach(
-        [
-          [one.buyer, ""],
-          [one.buyer, "?status=escalated"],
-          [one.buyer, `?subOrderId=${other.subOrderId}`],
-          [other.vendor, ""],
-          [{ ...asVendor(other.vendorId), userId: one.buyer.userId ?? null }, ""],
-          [asCustomer("another-customer"), ""],
-          [{ ...asCustomer("x"), vendorId: "not-an-id" }, ""],
-          [asAdmin, `?subOrderId=${other.subOrderId}`],
-          [{ ...asCustomer("reader"), permissions: ["marketplace:read"] }, `?subOrderId=${one.subOrderId}`]
-        ] as const,
-        ([as, query]) =>
-          Effect.map(api("GET", `${disputes}${query}`, { as }), (list) => list.at("meta.pagination.total"))
-      )
-      assert.deepStrictEqual(totals, [2, 1, 0, 2, 3, 0, 0, 1, 1])
-      assert.strictEqual((yield* api("GET", `${disputes}?page=1&limit=2`, { as: asAdmin })).list("data").length, 2)
-      const page = yield* api("GET", `${disputes}?limit=1`, { as: one.buyer })
-      assert.deepStrictEqual([page.list("data").length, page.at("data.0.subOrderId")], [1, bought.subOrderId])
-      assert.strictEqual((yield* api("GET", `${disputes}?status=lost`, { as: asAdmin })).status, 422)
-    }))
-
-  it.effect("lets an actor with marketplace:read read a dispute but not respond to it", () =>
-    Effect.gen(function*() {
-      const id = yield* aDispute(yield* aSale())
-      const reader = { ...asCustomer("reader"), permissions: ["marketplace:read"] }
-      assert.strictEqual((yield* api("GET", `${disputes}/${id}`, { as: reader })).status, 200)
-      refused(yield* step(id, "respond", reader, { note: "I think" }), 403, "FORBIDDEN")
-    }))
-
-  it.effect("refuses bodies that say nothing, and addresses that are no links", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const id = yield* aDispute(sale)
-      for (const body of [{}, { note: "" }, { note: "x".repeat(5_001) }, { note: "x", url: "javascript:alert(1)" }]) {
-        refused(yield* step(id, "respond", sale.buyer, body), 422, "VALIDATION_FAILED")
-      }
-      refused(yield* open(sale, { reason: "mood" }), 422, "VALIDATION_FAILED")
-      refused(yield* step(id, "resolve", asAdmin, { resolution: "closed" }), 422, "VALIDATION_FAILED")
-    }))
+  test("gives back what was not given back before, and never more than is left of the payment", function*() {
+    const sale = yield* aSale()
+    const refund = (body: object) => done(asAdmin, `POST /api/orders/${sale.orderId}/refunds`, body)
+    yield* refund({ lines: [{ lineItemId: sale.lines[0]?.id, quantity: 1 }] })
+    yield* refund({ amount: 300 })
+    assert.strictEqual((yield* resolve(yield* aDispute(sale), "refund_full")).at("data.refundAmountCents"), 1_200)
+    assert.deepStrictEqual(yield* given(sale), [1_000, 300, 1_200])
+  })
 })

@@ -6,11 +6,13 @@ import { eventually } from "../../../../../test/support/Eventually.ts"
 import { freshDatabase } from "../../../../../test/support/Postgres.ts"
 import { restart, type Service, startService, talkingTo } from "../../../../../test/support/Service.ts"
 import { persistently } from "../../../../../test/support/ServiceCalls.ts"
-import { api, asAdmin, type TestApp } from "../../../../../test/support/TestApp.ts"
+import { asAdmin, type TestApp } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
+import { accountOf, aVendor, send } from "../Market.ts"
+import { sold } from "../Sales.ts"
 import { killPointsOf } from "./KillPoints.ts"
 import { openBank } from "./PayoutBank.ts"
-import { account, aMinuteLater, aVendor, sold } from "./PayoutFixtures.ts"
+import { aMinuteLater } from "./PayoutEmulator.ts"
 
 const program = fileURLToPath(new URL("./servePayouts.ts", import.meta.url))
 
@@ -29,21 +31,13 @@ const settle = Effect.andThen(
 
 /** Jobs that settle payouts and have not ended: their statements would be taken for steps of the next run. */
 const openSettling = onDatabase((sql) =>
-  Effect.map(
-    sql`select count(*)::int4 as n from commerce_jobs
-      where task_slug = 'marketplace/settle-payouts' and status in ('pending', 'processing')`,
-    ([row]) => row?.["n"] ?? -1
-  )
+  sql`select 1 from commerce_jobs
+    where task_slug = 'marketplace/settle-payouts' and status in ('pending', 'processing')`
 )
 
-const runOnce = api("POST", "/api/marketplace/payouts/run", { as: asAdmin, body: {} })
+const runOnce = send(asAdmin, "POST /payouts/run", {})
 
-const openPayouts = onDatabase((sql) =>
-  Effect.map(
-    sql`select count(*)::int4 as n from marketplace_vendor_payouts where status <> 'completed'`,
-    ([row]) => row?.["n"] ?? -1
-  )
-)
+const openPayouts = onDatabase((sql) => sql`select 1 from marketplace_vendor_payouts where status <> 'completed'`)
 
 /** A deployment of one process that dies again and again, each time another one takes its place. */
 const mortal = Effect.gen(function*() {
@@ -72,12 +66,14 @@ const mortal = Effect.gen(function*() {
   return { bank, inShop, line, runUnder }
 })
 
+const aSeller = Effect.tap(aVendor(), (vendorId) => sold(vendorId))
+
 /** Settles everything that is open; repeated requests with the same keys pay no vendor twice. */
 const settled = Effect.gen(function*() {
   yield* persistently("60 seconds")(runOnce)
   yield* settle
-  yield* eventually("all payouts to be completed", Effect.map(openPayouts, (open) => open === 0), 60_000)
-  yield* eventually("nothing to settle them any more", Effect.map(openSettling, (open) => open === 0), 60_000)
+  yield* eventually("all payouts to be completed", Effect.map(openPayouts, ({ length }) => length === 0), 60_000)
+  yield* eventually("nothing to settle them any more", Effect.map(openSettling, ({ length }) => length === 0), 60_000)
 })
 
 it.live(
@@ -87,11 +83,11 @@ it.live(
       const { bank, inShop, line, runUnder } = yield* mortal
       let deaths = 0
       for (let step = 1; step <= most; step++) {
-        const vendorId = yield* inShop(Effect.tap(aVendor(), (vendor) => sold(vendor)))
+        const vendorId = yield* inShop(aSeller)
         const died = yield* runUnder((kill) => line.arm(step, kill))
         yield* inShop(settled)
         assert.strictEqual(bank.paid(vendorId), 9_000, `death at step ${step}`)
-        assert.deepInclude(yield* inShop(account(vendorId)), { balance: 0, exact: true, entries: 3 })
+        assert.deepInclude(yield* inShop(accountOf(vendorId)), { balance: 0, exact: true, entries: 3 })
         if (!died) break
         deaths++
       }
@@ -99,11 +95,11 @@ it.live(
       assert.strictEqual(deaths, 4)
 
       for (const when of ["before", "after"] as const) {
-        const vendorId = yield* inShop(Effect.tap(aVendor(), (vendor) => sold(vendor)))
+        const vendorId = yield* inShop(aSeller)
         assert.isTrue(yield* runUnder((kill) => bank.interrupt(when, kill)))
         yield* inShop(settled)
         assert.strictEqual(bank.paid(vendorId), 9_000, `death ${when} the money moves`)
-        assert.deepInclude(yield* inShop(account(vendorId)), { balance: 0, exact: true, entries: 3 })
+        assert.deepInclude(yield* inShop(accountOf(vendorId)), { balance: 0, exact: true, entries: 3 })
       }
       // Some of them were asked for twice: it is the key that makes that harmless.
       assert.isAtLeast(Math.max(...bank.asked().values()), 2)

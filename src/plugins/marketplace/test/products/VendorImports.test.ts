@@ -3,85 +3,75 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { counts, imported, jsonl, reasons } from "../../../../../test/import-export/ImportFixtures.ts"
-import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
-import { admin, anApprovedVendor, aVendor, withMarketplace } from "../VendorShop.ts"
+import { asAdmin } from "../../../../../test/support/TestApp.ts"
+import { aVendor, done, each, market } from "../Market.ts"
 
-const file = (...records: ReadonlyArray<object>) =>
-  imported(jsonl(...records.map((record) => ({ type: "product", ...record }))), { type: "application/x-ndjson" })
+/** Imports products, each with the vendor that it claims to be of; what became of the file, and why of its records. */
+const file = (
+  ...records: ReadonlyArray<readonly [slug: string, vendorId?: unknown, categories?: ReadonlyArray<string>]>
+) =>
+  Effect.gen(function*() {
+    const rows = records.map(([slug, vendorId, categories]) => (
+      { type: "product", slug, categories, ...vendorId === undefined ? {} : { metadata: { vendorId } } }
+    ))
+    const done = yield* imported(jsonl(...rows), { type: "application/x-ndjson" })
+    return { counts: counts(done), reasons: (yield* reasons(done.text("data.id"))).join(" ") }
+  })
 
 const slugsOf = (vendorId: string) =>
-  Effect.map(
-    admin("GET", `/${vendorId}/products?limit=100`),
-    (list) => list.list("data").map((_, at) => list.text(`data.${at}.slug`)).toSorted()
-  )
+  Effect.map(done(asAdmin, `GET /vendors/${vendorId}/products?limit=100`), (list) => each(list, "slug").toSorted())
 
-const claiming = (vendorId: unknown) => ({ metadata: { vendorId } })
+market()("an import of products", (test) => {
+  test("gives them to the vendors that they name, and refuses those that name none that may sell", function*() {
+    const [one, two, pending] = [yield* aVendor(), yield* aVendor(), yield* aVendor({ status: "pending" })]
+    const claims = [["jug", one], ["pot", two.toUpperCase()], ["own"], ["early", pending]] as const
+    const made = yield* file(...claims, ["ghost", randomUUID()], ["odd", 7])
+    assert.deepStrictEqual([made.counts, yield* slugsOf(one), yield* slugsOf(two)], [[3, 0, 0, 3], ["jug"], ["pot"]])
+    assert.match(made.reasons, /4:.*not approved.*5:.*not the id.*6:.*not the id/)
+    const links = yield* onDatabase((sql, organizationId) =>
+      sql`select 1 from outbox_events where type = 'marketplace/marketplace_vendor_entities.create'
+        and organization_id = ${organizationId}`
+    )
+    assert.strictEqual(links.length, 2)
+  })
 
-withMarketplace()("an import of products", (it) => {
-  it.effect("gives them to the vendors that they name, and refuses those that name none that may sell", () =>
-    Effect.gen(function*() {
-      const [one, two, pending] = [yield* anApprovedVendor(), yield* anApprovedVendor(), yield* aVendor()]
-      const done = yield* file(
-        { slug: "jug", ...claiming(one) },
-        { slug: "pot", ...claiming(two.toUpperCase()) },
-        { slug: "own" },
-        { slug: "early", ...claiming(pending) },
-        { slug: "ghost", ...claiming(randomUUID()) },
-        { slug: "odd", ...claiming(7) }
-      )
-      assert.deepStrictEqual(counts(done), [3, 0, 0, 3])
-      assert.deepStrictEqual([yield* slugsOf(one), yield* slugsOf(two)], [["jug"], ["pot"]])
-      assert.match((yield* reasons(done.text("data.id"))).join(" "), /4:.*not approved.*5:.*not the id.*6:.*not the id/)
-      const links = yield* onDatabase((sql, organizationId) =>
-        sql`select 1 from outbox_events where type = 'marketplace/marketplace_vendor_entities.create'
-          and organization_id = ${organizationId}`
-      )
-      assert.strictEqual(links.length, 2)
-    }))
+  test("gives things of the store's own to a vendor, moves none from one to another, and repeats what is so", function*() {
+    const [one, two] = [yield* aVendor(), yield* aVendor()]
+    yield* file(["bowl"], ["dish", one])
+    const given = yield* file(["bowl", one], ["dish", two])
+    assert.deepStrictEqual(given.counts, [0, 1, 0, 1])
+    assert.match(given.reasons, /2:.*another vendor/)
+    assert.deepStrictEqual([yield* slugsOf(one), yield* slugsOf(two)], [["bowl", "dish"], []])
+    assert.deepStrictEqual((yield* file(["dish", one])).counts, [0, 0, 1, 0])
+  })
 
-  it.effect("gives things of the store's own to a vendor, moves none from one to another, and repeats what is so", () =>
-    Effect.gen(function*() {
-      const [one, two] = [yield* anApprovedVendor(), yield* anApprovedVendor()]
-      yield* file({ slug: "bowl" }, { slug: "dish", ...claiming(one) })
-      const given = yield* file({ slug: "bowl", ...claiming(one) }, { slug: "dish", ...claiming(two) })
-      assert.deepStrictEqual(counts(given), [0, 1, 0, 1])
-      assert.match((yield* reasons(given.text("data.id"))).join(" "), /2:.*another vendor/)
-      assert.deepStrictEqual([yield* slugsOf(one), yield* slugsOf(two)], [["bowl", "dish"], []])
-      assert.deepStrictEqual(counts(yield* file({ slug: "dish", ...claiming(one) })), [0, 0, 1, 0])
-    }))
+  test("links entities in the transaction of the batch, without the events that follow", function*() {
+    const vendorId = yield* aVendor()
+    yield* onDatabase((sql) =>
+      sql`create or replace function same_transaction() returns trigger language plpgsql as $$ begin
+          if (select xmin from catalog_entities where id = new.entity_id) <> pg_current_xact_id()::xid then
+            raise exception 'the link came later than the entity';
+          end if; return new; end $$`
+    )
+    yield* onDatabase((sql) =>
+      sql`create trigger same_transaction before insert on marketplace_vendor_entities
+        for each row execute function same_transaction()`
+    )
+    yield* file(["atomic", vendorId])
+    yield* onDatabase((sql) => sql`drop trigger same_transaction on marketplace_vendor_entities`)
+    assert.deepStrictEqual(yield* slugsOf(vendorId), ["atomic"])
+  })
 
-  it.effect("links entities in the transaction of the batch, without the events that follow", () =>
-    Effect.gen(function*() {
-      const vendorId = yield* anApprovedVendor()
-      yield* onDatabase((sql) =>
-        sql`create or replace function same_transaction() returns trigger language plpgsql as $$ begin
-            if (select xmin from catalog_entities where id = new.entity_id) <> pg_current_xact_id()::xid then
-              raise exception 'the link came later than the entity';
-            end if; return new; end $$`
-      )
-      yield* onDatabase((sql) =>
-        sql`create trigger same_transaction before insert on marketplace_vendor_entities
-          for each row execute function same_transaction()`
-      )
-      yield* file({ slug: "atomic", ...claiming(vendorId) })
-      assert.deepStrictEqual(yield* slugsOf(vendorId), ["atomic"])
-      yield* onDatabase((sql) => sql`drop trigger same_transaction on marketplace_vendor_entities`)
-    }))
-
-  it.effect("puts them only into categories that are approved for their vendor, new ones included", () =>
-    Effect.gen(function*() {
-      const vendorId = yield* anApprovedVendor({ name: "Potter", approvedCategories: ["clay"] })
-      const done = yield* file(
-        { slug: "in-clay", categories: ["clay"], ...claiming(vendorId) },
-        { slug: "in-glass", categories: ["clay", "glass"], ...claiming(vendorId) },
-        { slug: "of-the-store", categories: ["glass"] },
-        { slug: "in-an-id", categories: [randomUUID()], ...claiming(vendorId) }
-      )
-      assert.deepStrictEqual(counts(done), [2, 0, 0, 2])
-      assert.match((yield* reasons(done.text("data.id"))).join(" "), /2:.*Potter may not sell in "glass"/)
-      const later = yield* file({ slug: "in-clay", categories: ["clay", "glass"] })
-      assert.deepStrictEqual(counts(later), [0, 0, 0, 1])
-      const kept = yield* api("GET", "/api/catalog/entities/in-clay?include=categories", { as: asAdmin })
-      assert.strictEqual(kept.list("data.categories").length, 1)
-    }))
+  test("puts them only into categories that are approved for their vendor, new ones included", function*() {
+    const id = yield* aVendor({ name: "Potter", approvedCategories: ["clay"] })
+    const both = ["clay", "glass"]
+    const made = yield* file(["in-clay", id, ["clay"]], ["in-glass", id, both], ["own-glass", undefined, ["glass"]], [
+      "in-id",
+      id,
+      [randomUUID()]
+    ])
+    assert.deepStrictEqual(made.counts, [2, 0, 0, 2])
+    assert.match(made.reasons, /2:.*Potter may not sell in "glass"/)
+    assert.deepStrictEqual((yield* file(["in-clay", undefined, both])).counts, [0, 0, 0, 1])
+  })
 })

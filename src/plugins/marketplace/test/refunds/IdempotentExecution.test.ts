@@ -2,9 +2,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { api, asAdmin } from "../../../../../test/support/TestApp.ts"
-import { aDispute, aReturn, aSale, refundsOf, type Sale } from "../SaleBuilder.ts"
-import { withMarketplace } from "../VendorShop.ts"
+import { asAdmin } from "../../../../../test/support/TestApp.ts"
+import { done, entriesOf, market, send, times } from "../Market.ts"
+import { aDispute, amountsOf, aReturn, aSale, type Sale } from "../Sales.ts"
 
 /** What a process leaves that died after the change was made and before the answer was stored. */
 const loseAnswers = onDatabase((sql) =>
@@ -12,52 +12,40 @@ const loseAnswers = onDatabase((sql) =>
     locked_until = now() - interval '1 second' where status = 'done'`
 )
 
-const requests = {
-  "a cancellation by its vendor": {
-    of: { status: "confirmed" },
-    request: (sale: Sale) =>
-      Effect.succeed({
-        as: sale.vendor,
-        path: `vendor/me/orders/${sale.subOrderId}/cancel`,
-        body: { reason: "Broken" }
-      })
-  },
-  "a resolution that gives everything back": {
-    of: {},
-    request: (sale: Sale) =>
-      Effect.map(aDispute(sale), (id) => ({
-        as: asAdmin,
-        path: `disputes/${id}/resolve`,
-        body: { resolution: "refund_full" }
-      }))
-  },
-  "the refund of a return": {
-    of: {},
-    request: (sale: Sale) =>
-      Effect.map(aReturn(sale, "received"), (id) => ({ as: sale.vendor, path: `returns/${id}/refund`, body: {} }))
-  }
-} as const
+const adjustment = { amountCents: 300, currency: "USD", reason: "A parcel that we broke" }
 
-withMarketplace()(
-  "what follows from one request under an Idempotency-Key",
-  (it) => {
-    for (const [name, { of, request }] of Object.entries(requests)) {
-      it.effect(`${name}: refund, ledger and answer are there once, and a repeat whose answer is lost is not begun`, () =>
-        Effect.gen(function*() {
-          const sale = yield* aSale(of)
-          const { as, body, path } = yield* request(sale)
-          const headers = { "idempotency-key": randomUUID() }
-          const ask = api("POST", `/api/marketplace/${path}`, { as, body, headers })
-          const first = yield* ask
-          assert.strictEqual(first.status, 201, JSON.stringify(first.body))
-          const again = yield* ask
-          assert.deepStrictEqual([again.status, again.body], [201, first.body])
-          yield* loseAnswers
-          const recorded = yield* ask
-          assert.strictEqual(recorded.status, 409)
-          assert.match(recorded.text("error.message"), /may have been carried out/)
-          assert.strictEqual((yield* refundsOf(sale)).length, 1)
-        }))
-    }
+const requests = {
+  "a cancellation by its vendor": ({ subOrderId, vendor }: Sale) =>
+    Effect.succeed([vendor, `POST /vendor/me/orders/${subOrderId}/cancel`, { reason: "Broken" }] as const),
+  "a resolution that gives everything back": (sale: Sale) =>
+    Effect.map(
+      aDispute(sale),
+      (id) => [asAdmin, `POST /disputes/${id}/resolve`, { resolution: "refund_full" }] as const
+    ),
+  "the refund of a return": (sale: Sale) =>
+    Effect.map(aReturn(sale, "received"), (id) => [sale.vendor, `POST /returns/${id}/refund`, {}] as const),
+  "an adjustment": ({ vendorId }: Sale) =>
+    Effect.succeed([asAdmin, `POST /vendors/${vendorId}/adjustments`, adjustment] as const)
+}
+
+market()("one request under an Idempotency-Key", (test) => {
+  for (const [name, request] of Object.entries(requests)) {
+    test(`${name}: is carried out once, and a repeat whose answer is lost is not begun`, function*() {
+      const sale = yield* aSale({ status: name.includes("cancellation") ? "confirmed" : "delivered" })
+      const [as, route, body] = yield* request(sale)
+      const headers = { "idempotency-key": randomUUID() }
+      const answers = yield* Effect.all(times(8, send(as, route, body, headers)), { concurrency: 8 })
+      assert.include([[201], [201, 409]].map(String), [...new Set(answers.map(({ status }) => status))].sort().join())
+      const first = answers.find(({ status }) => status === 201)
+      assert.deepStrictEqual((yield* done(as, route, body, headers)).body, first?.body)
+      assert.isAtLeast((yield* send(as, route, { ...body, reason: "Another" }, headers)).status, 400)
+      yield* loseAnswers
+      const recorded = yield* send(as, route, body, headers)
+      assert.strictEqual(recorded.status, 409)
+      assert.match(recorded.text("error.message"), /may have been carried out/)
+      const [refunds, entries] = [yield* amountsOf(sale), yield* entriesOf(sale.vendorId)]
+      if (name === "an adjustment") assert.deepStrictEqual([refunds, entries], [[], [["adjustment", 300]]])
+      else assert.strictEqual(refunds.length, 1)
+    })
   }
-)
+})

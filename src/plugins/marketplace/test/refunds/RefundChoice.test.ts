@@ -6,7 +6,7 @@ import { nextValue } from "../../../../domain/payments/RefundCalculation.ts"
 import { chooseAll, choosePart, chooseUnits, type Left, type LeftLine, maxFor } from "../../refunds/RefundChoice.ts"
 
 const line = (id: string, quantity: number, amount: number, entity = id): LeftLine => ({
-  orderLineId: OrderLineId.make(id),
+  lineItemId: OrderLineId.make(id),
   entityId: EntityId.make(entity),
   quantity,
   amount
@@ -16,7 +16,7 @@ const chosen = (choice: Result.Result<unknown, { readonly error: { readonly code
   Result.isSuccess(choice) ? choice.success : choice.failure.error.code
 
 describe("what is given back of a sub-order", () => {
-  it("what is given back of a sub-order is everything that is left of it, and of its payment", () => {
+  it("is everything that is left of it, and of its payment", () => {
     const lines = [line("a", 2, 200), line("b", 1, 50)]
     const all = [{ lineItemId: "a", quantity: 2 }, { lineItemId: "b", quantity: 1 }]
     assert.deepStrictEqual(chosen(chooseAll(left(lines))), { lines: all })
@@ -25,7 +25,7 @@ describe("what is given back of a sub-order", () => {
     assert.strictEqual(chosen(chooseAll(left(lines, 0))), "CONFLICT")
   })
 
-  it("what is given back of a sub-order is a part on the cheapest line that bears it, with as few of its units as that takes", () => {
+  it("is a part on the cheapest line that bears it, with as few of its units as that takes", () => {
     const lines = [line("a", 10, 1_000), line("b", 1, 5_000)]
     assert.deepStrictEqual(chosen(choosePart(left(lines), 250)), {
       lines: [{ lineItemId: "a", quantity: 3 }],
@@ -39,12 +39,8 @@ describe("what is given back of a sub-order", () => {
     assert.strictEqual(chosen(choosePart(left(lines, 100), 101)), "VALIDATION_FAILED")
   })
 
-  it("what is given back of a sub-order is units of what came back, of variants of one thing in their order, and none twice", () => {
-    const lines = [
-      line("a1", 1, 100, "a"),
-      line("a2", 3, 300, "a"),
-      line("b", 1, 50)
-    ]
+  it("is units of what came back, of variants of one thing in their order, and none twice", () => {
+    const lines = [line("a1", 1, 100, "a"), line("a2", 3, 300, "a"), line("b", 1, 50)]
     const wanted = [{ entityId: EntityId.make("a"), quantity: 2 }]
     assert.deepStrictEqual(chosen(chooseUnits(left(lines), wanted, null)), {
       lines: [{ lineItemId: "a1", quantity: 1 }, { lineItemId: "a2", quantity: 1 }],
@@ -62,7 +58,7 @@ describe("what is given back of a sub-order", () => {
     part: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }))
   })
 
-  it("what is given back of a sub-order is never less worth in units than the amount, as the core values them", () => {
+  it("is never less worth in units than the amount, as the core values them", () => {
     const cases = Effect.runSync(Arbitrary.sampleEffect(Arbitrary.schema(Case), { count: 2_000, seed: 11 }))
     let seen = 0
     for (const { gone, part, quantity, share } of cases) {

@@ -1,216 +1,191 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { type Answer, api, asAdmin } from "../../../../../test/support/TestApp.ts"
-import { aReturn, aSale, refundsOf, type Sale } from "../SaleBuilder.ts"
-import { assertOnce, withMarketplace } from "../VendorShop.ts"
+import { asAdmin } from "../../../../../test/support/TestApp.ts"
+import {
+  accountOf,
+  anOrderOf,
+  aProductOf,
+  assertOnce,
+  asVendor,
+  aVendor,
+  done,
+  market,
+  refused,
+  refusedBodies,
+  send
+} from "../Market.ts"
+import { amountsOf, aReturn, aSale, refundsOf, type Sale } from "../Sales.ts"
 
-const returns = "/api/marketplace/returns"
-const portal = "/api/marketplace/vendor/me/returns"
-const states = ["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", "refunded"] as const
+const invalid = "422 VALIDATION_FAILED"
 
-const ask = ({ buyer, subOrderId }: Sale, rest: object = {}) =>
-  api("POST", returns, { as: buyer, body: { subOrderId, reason: "defective", ...rest } })
+const asking = ({ subOrderId }: Sale, lineItems?: ReadonlyArray<object>) => ({
+  subOrderId,
+  reason: "defective",
+  ...lineItems && { lineItems }
+})
+const ask = (sale: Sale, lineItems?: ReadonlyArray<object>) =>
+  done(sale.buyer, "POST /returns", asking(sale, lineItems))
 
-/** Every step by whom it is for. */
+/** Every step of a return: by whom, and how it is asked for. */
 const steps = {
-  approve: (id: string, sale: Sale, body: object = {}) =>
-    api("POST", `${portal}/${id}/approve`, { as: sale.vendor, body }),
-  reject: (id: string, sale: Sale) =>
-    api("POST", `${portal}/${id}/reject`, { as: sale.vendor, body: { notes: "It was worn." } }),
-  shipBack: (id: string, sale: Sale) =>
-    api("POST", `${returns}/${id}/ship-back`, { as: sale.buyer, body: { trackingNumber: "1Z 999" } }),
-  receive: (id: string, sale: Sale) => api("POST", `${returns}/${id}/receive`, { as: sale.vendor }),
-  refund: (id: string, sale: Sale) => api("POST", `${returns}/${id}/refund`, { as: sale.vendor })
-}
+  approve: ["vendor", "/vendor/me/returns/:id/approve", {}],
+  reject: ["vendor", "/vendor/me/returns/:id/reject", { notes: "It was worn." }],
+  shipBack: ["buyer", "/returns/:id/ship-back", { trackingNumber: "1Z 999" }],
+  receive: ["vendor", "/returns/:id/receive", {}],
+  refund: ["vendor", "/returns/:id/refund", {}]
+} as const
+const stepOf = (name: keyof typeof steps, id: string) => `POST ${steps[name][1].replace(":id", id)}`
+const step = (name: keyof typeof steps, id: string, sale: Sale, body: object = steps[name][2]) =>
+  done(sale[steps[name][0]], stepOf(name, id), body)
 
-const recorded = (answer: Answer) => [answer.status, answer.at("data.status") ?? answer.at("error.code")]
-const amounts = (sale: Sale) => Effect.map(refundsOf(sale), (all) => all.map(({ amount }) => amount))
-
-withMarketplace({ vendorReturnResponseDays: 4 })("a return", (it) => {
-  it.effect("a return goes its way from the request to the money, and the goods into stock", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }] })
-      const [line] = sale.lines
-      const lineItems = [{ entityId: line?.entityId, quantity: 1, reason: "A crack." }]
-      const asked = yield* ask(sale, { lineItems, customerId: sale.vendorId })
-      assert.deepStrictEqual(recorded(asked), [201, "requested"])
-      assert.deepStrictEqual([asked.at("data.customerId"), asked.at("data.lineItems")], [sale.customerId, lineItems])
-      const days = (Date.parse(asked.text("data.deadlineAt")) - Date.now()) / 86_400_000
-      assert.isTrue(days > 3.99 && days <= 4.01)
-      const id = asked.text("data.id")
-      assert.deepStrictEqual(recorded(yield* steps.approve(id, sale)), [201, "vendor_approved"])
-      const shipped = yield* steps.shipBack(id, sale)
-      assert.deepStrictEqual([...recorded(shipped), shipped.at("data.trackingNumber")], [201, "shipped_back", "1Z 999"])
-      assert.deepStrictEqual(recorded(yield* steps.receive(id, sale)), [201, "received"])
-      const refunded = yield* steps.refund(id, sale)
-      assert.deepStrictEqual([...recorded(refunded), refunded.at("data.refundAmountCents")], [201, "refunded", 1_000])
-      const [refund, ...others] = yield* refundsOf(sale)
-      assert.deepStrictEqual([refund?.id, refund?.amount, others], [refunded.at("data.refundId"), 1_000, []])
-      const record = yield* api("GET", `/api/orders/${sale.orderId}/refunds`, { as: asAdmin })
-      // Of this kind are refunds whose units that were handed over go back into stock.
-      assert.deepInclude(record.at("data.0"), { kind: "return", reason: `return ${id}: defective` })
-    }))
-
-  it.effect("a return takes only the steps of its machine", () =>
-    Effect.gen(function*() {
-      const found: Array<string> = []
-      for (const from of states) {
-        for (const [name, step] of Object.entries(steps)) {
-          const sale = yield* aSale()
-          const answer = yield* step(yield* aReturn(sale, from), sale)
-          if (answer.status === 201) found.push(`${from} ${name} ${answer.text("data.status")}`)
-          else refused(answer, 422, "INVALID_TRANSITION", `${from} ${name}`)
-        }
-      }
-      assert.deepStrictEqual(found, [
-        "requested approve vendor_approved",
-        "requested reject vendor_rejected",
-        "vendor_approved shipBack shipped_back",
-        "shipped_back receive received",
-        "received refund refunded"
-      ])
-    }))
-
-  it.effect("gives money back once of eight requests at once", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const id = yield* aReturn(sale, "received")
-      const answers = yield* Effect.all(
-        Array.from({ length: 8 }, (_, n) =>
-          n % 2 ? steps.refund(id, sale) : api("POST", `${returns}/${id}/refund`, { as: asAdmin })),
-        { concurrency: 8 }
-      )
-      assert.deepStrictEqual(
-        answers.map(({ status }) =>
-          status
-        ).sort(),
-        [201, ...Array.from({ length: 7 }, () => 422)]
-      )
-      assert.deepStrictEqual(yield* amounts(sale), [1_500])
-    }))
-
-  it.effect("refunds what the vendor offered, even nothing, and never more than the goods cost", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
-      const first = yield* aReturn(sale)
-      refused(yield* steps.approve(first, sale, { refundAmountCents: 1_001 }), 422, "VALIDATION_FAILED")
-      refused(yield* steps.approve(first, sale, { refundAmountCents: -1 }), 422, "VALIDATION_FAILED")
-      yield* steps.approve(first, sale, { refundAmountCents: 600 })
-      yield* steps.shipBack(first, sale)
-      yield* steps.receive(first, sale)
-      assert.strictEqual((yield* steps.refund(first, sale)).at("data.refundAmountCents"), 600)
-      assert.deepStrictEqual(yield* amounts(sale), [600])
-      const free = yield* aSale()
-      const second = yield* aReturn(free)
-      yield* steps.approve(second, free, { refundAmountCents: 0 })
-      yield* steps.shipBack(second, free)
-      yield* steps.receive(second, free)
-      const end = yield* steps.refund(second, free)
-      assert.deepStrictEqual([...recorded(end), end.at("data.refundId")], [201, "refunded", null])
-      assert.deepStrictEqual(yield* amounts(free), [])
-    }))
-
-  it.effect("a return is refused for goods that were given back otherwise meanwhile", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
-      const id = yield* aReturn(sale, "received")
-      yield* api("POST", `/api/orders/${sale.orderId}/refunds`, {
-        as: asAdmin,
-        body: { lines: [{ lineItemId: sale.lines[0]?.id, quantity: 1 }] }
-      })
-      refused(yield* steps.refund(id, sale), 409, "CONFLICT")
-      assert.deepStrictEqual(yield* amounts(sale), [1_000])
-    }))
-
-  it.effect("a return is listed for those whom it is about, and in the portal for its vendor", () =>
-    Effect.gen(function*() {
-      const one = yield* aSale()
-      const own = yield* aSale({ vendorId: one.vendorId })
-      const bought = yield* aSale({ userId: String(one.vendor.userId) })
-      yield* aReturn(one, "received")
-      yield* aReturn(own)
-      const boughtId = yield* aReturn(bought)
-      const totals = yield* Effect.forEach(
-        [
-          [one.buyer, returns],
-          [one.buyer, `${returns}?status=requested`],
-          [one.buyer, `${returns}?subOrderId=${one.subOrderId}`],
-          [one.vendor, returns],
-          [one.vendor, portal],
-          [one.vendor, `${portal}?status=received`],
-          [asAdmin, `${returns}?subOrderId=${bought.subOrderId}`]
-        ] as const,
-        ([as, path]) => Effect.map(api("GET", path, { as }), (list) => list.at("meta.pagination.total"))
-      )
-      assert.deepStrictEqual(totals, [1, 0, 1, 3, 2, 1, 1])
-      // A member of a vendor who is the buyer decides nothing about the purchase.
-      const approved = yield* api("POST", `${portal}/${boughtId}/approve`, { as: one.vendor, body: {} })
-      refused(approved, 404, "NOT_FOUND")
-    }))
+/** A return of one unit of each line that has come back, after its vendor offered so much. */
+const cameBack = Effect.fnUntraced(function*(sale: Sale, refundAmountCents?: number) {
+  const id = yield* aReturn(sale)
+  yield* step("approve", id, sale, { refundAmountCents })
+  yield* step("shipBack", id, sale)
+  yield* step("receive", id, sale)
+  return yield* step("refund", id, sale)
 })
 
-const askFor = ({ buyer, subOrderId }: Sale, lineItems?: ReadonlyArray<object>, rest: object = {}) =>
-  api("POST", returns, {
-    as: buyer,
-    body: { subOrderId, reason: "changed_mind", ...(lineItems && { lineItems }), ...rest }
+market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test) => {
+  test("goes its way from the request to the money, and the goods into stock", function*() {
+    const sale = yield* aSale({ vendorLines: 1, lines: [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }] })
+    const lineItems = [{ entityId: sale.lines[0]?.entityId, quantity: 1, reason: "A crack." }]
+    const asked = yield* done(sale.buyer, "POST /returns", { ...asking(sale, lineItems), customerId: sale.vendorId })
+    assert.deepInclude(asked.at("data"), { status: "requested", customerId: sale.customerId, lineItems })
+    assert.closeTo((Date.parse(asked.text("data.deadlineAt")) - Date.now()) / 86_400_000, 4, 0.01)
+    const id = asked.text("data.id")
+    assert.strictEqual((yield* step("approve", id, sale)).at("data.status"), "vendor_approved")
+    const shipped = { status: "shipped_back", trackingNumber: "1Z 999" }
+    assert.deepInclude((yield* step("shipBack", id, sale)).at("data"), shipped)
+    assert.strictEqual((yield* step("receive", id, sale)).at("data.status"), "received")
+    const refunded = yield* step("refund", id, sale)
+    const [refund] = yield* refundsOf(sale)
+    const end = { status: "refunded", refundAmountCents: 1_000, refundId: refund?.id }
+    assert.deepInclude(refunded.at("data"), end)
+    assert.deepStrictEqual(yield* amountsOf(sale), [1_000])
+    // Of this kind are refunds whose units that were handed over go back into stock.
+    const record = yield* done(asAdmin, `GET /api/orders/${sale.orderId}/refunds`)
+    assert.deepInclude(record.at("data.0"), { kind: "return", reason: `return ${id}: defective` })
   })
 
-withMarketplace({ returnWindowDays: 10 })("a return is asked for", (it) => {
-  it.effect("a return is requested once the goods are there, and as long as the window is open", () =>
-    Effect.gen(function*() {
-      for (const status of ["pending", "confirmed", "shipped", "cancelled"] as const) {
-        refused(yield* askFor(yield* aSale({ status })), 422, "VALIDATION_FAILED", status)
+  test("takes only the steps of its machine", function*() {
+    const states = ["requested", "vendor_approved", "vendor_rejected", "shipped_back", "received", "refunded"] as const
+    const found: Array<string> = []
+    const sale = yield* aSale()
+    for (const from of states) {
+      for (const name of ["approve", "reject", "shipBack", "receive", "refund"] as const) {
+        const id = yield* aReturn(sale, from)
+        const answer = yield* send(sale[steps[name][0]], stepOf(name, id), steps[name][2])
+        const code = answer.at("error.code")
+        if (code !== "INVALID_TRANSITION") found.push(`${from} ${name} ${answer.at("data.status") ?? code}`)
       }
-      refused(yield* askFor(yield* aSale({ deliveredDaysAgo: 10.01 })), 422, "VALIDATION_FAILED")
-      assert.strictEqual((yield* askFor(yield* aSale({ deliveredDaysAgo: 9.99 }))).status, 201)
-    }))
+    }
+    assert.deepStrictEqual(found, [
+      "requested approve vendor_approved",
+      "requested reject vendor_rejected",
+      "vendor_approved shipBack shipped_back",
+      "shipped_back receive received",
+      "received refund refunded"
+    ])
+  })
 
-  it.effect("a return is requested of everything that is left, where no lines are named", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ vendorLines: 2, lines: [{ quantity: 2 }, { quantity: 3 }, { quantity: 1 }] })
-      const [one, two] = sale.lines
-      yield* api("POST", `/api/orders/${sale.orderId}/refunds`, {
-        as: asAdmin,
-        body: { lines: [{ lineItemId: one?.id, quantity: 2 }, { lineItemId: two?.id, quantity: 1 }] }
-      })
-      const asked = yield* askFor(sale)
-      assert.deepStrictEqual(asked.at("data.lineItems"), [{ entityId: two?.entityId, quantity: 2 }])
-      refused(yield* askFor(sale), 422, "VALIDATION_FAILED")
-    }))
+  test("gives money back once of eight requests at once", function*() {
+    const sale = yield* aSale()
+    const id = yield* aReturn(sale, "received")
+    yield* assertOnce(send(sale.vendor, stepOf("refund", id)))
+    assert.deepStrictEqual(yield* amountsOf(sale), [1_500])
+  })
 
-  it.effect("a return is requested for units of the sub-order only, and no more of them than are left", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ vendorLines: 1, lines: [{ quantity: 3 }, { quantity: 1 }] })
-      const [line] = sale.lines
-      const entityId = line?.entityId
-      const others = yield* aSale()
-      for (
-        const lines of [
-          [{ entityId: others.lines[0]?.entityId, quantity: 1 }],
-          [{ entityId, quantity: 4 }],
-          [{ entityId, quantity: 2 }, { entityId, quantity: 2 }],
-          [{ entityId, quantity: 0 }],
-          [{ entityId, quantity: 1.5 }],
-          []
-        ]
-      ) refused(yield* askFor(sale, lines), 422, "VALIDATION_FAILED", JSON.stringify(lines))
-      assert.strictEqual((yield* askFor(sale, [{ entityId, quantity: 2 }])).status, 201)
-      refused(yield* askFor(sale, [{ entityId, quantity: 2 }]), 422, "VALIDATION_FAILED")
-      assert.strictEqual((yield* askFor(sale, [{ entityId, quantity: 1 }])).status, 201)
-    }))
+  test("refunds what the vendor offered, even nothing, and never more than the goods cost", function*() {
+    const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
+    const wrong = [1_001, -1].map((refundAmountCents) => ({ refundAmountCents }))
+    yield* refusedBodies(invalid, sale.vendor, stepOf("approve", yield* aReturn(sale)), wrong)
+    assert.strictEqual((yield* cameBack(sale, 600)).at("data.refundAmountCents"), 600)
+    const free = yield* aSale()
+    assert.deepInclude((yield* cameBack(free, 0)).at("data"), { status: "refunded", refundId: null })
+    assert.deepStrictEqual([yield* amountsOf(sale), yield* amountsOf(free)], [[600], []])
+  })
 
-  it.effect("a return is requested for units that a return asked for that came to nothing", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ lines: [{ quantity: 1 }] })
-      yield* aReturn(sale, "vendor_rejected")
-      assert.strictEqual((yield* askFor(sale)).status, 201)
-    }))
+  test("takes off what its vendor is owed, and leaves what others sold in the order", function*() {
+    const [vendorId, other] = [yield* aVendor(), yield* aVendor()]
+    const entityId = yield* aProductOf(vendorId)
+    const orderId = yield* anOrderOf([[entityId, 3], [yield* aProductOf(other, { price: 700 })]])
+    const found = yield* done(asAdmin, `GET /sub-orders?orderId=${orderId}&vendorId=${vendorId}`)
+    yield* done(asAdmin, `PATCH /sub-orders/${found.text("data.0.id")}/status`, { status: "delivered" })
+    const { lines: _, ...sale } = yield* aSale({ vendorId })
+    const id = yield* aReturn({
+      ...sale,
+      subOrderId: found.text("data.0.id"),
+      lines: [{ id: "", entityId, quantity: 1 }]
+    }, "received")
+    assert.strictEqual((yield* done(asVendor(vendorId), stepOf("refund", id))).at("data.refundAmountCents"), 1_000)
+    const balances = yield* Effect.forEach([vendorId, other], (one) => accountOf(one))
+    assert.deepStrictEqual(balances.map(({ balance, exact }) => [balance, exact]), [[1_800, true], [630, true]])
+  })
 
-  it.effect("a return is requested once for the same units, of eight requests at once", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ lines: [{ quantity: 2 }] })
-      const lines = [{ entityId: sale.lines[0]?.entityId, quantity: 2 }]
-      yield* assertOnce(askFor(sale, lines))
-    }))
+  test("is refused for goods that were given back otherwise meanwhile", function*() {
+    const sale = yield* aSale({ lines: [{ unitPrice: 1_000 }] })
+    const id = yield* aReturn(sale, "received")
+    const lines = [{ lineItemId: sale.lines[0]?.id, quantity: 1 }]
+    yield* done(asAdmin, `POST /api/orders/${sale.orderId}/refunds`, { lines })
+    yield* refused("409 CONFLICT", sale.vendor, stepOf("refund", id))
+    assert.deepStrictEqual(yield* amountsOf(sale), [1_000])
+  })
+
+  test("is listed for those whom it is about, and in the portal for its vendor", function*() {
+    const one = yield* aSale()
+    const own = yield* aSale({ vendorId: one.vendorId })
+    const bought = yield* aSale({ userId: String(one.vendor.userId) })
+    yield* aReturn(one, "received")
+    yield* aReturn(own)
+    const boughtId = yield* aReturn(bought)
+    const totals = yield* Effect.forEach(
+      [
+        [one.buyer, "/returns"],
+        [one.buyer, "/returns?status=requested"],
+        [one.buyer, `/returns?subOrderId=${one.subOrderId}`],
+        [one.vendor, "/returns"],
+        [one.vendor, "/vendor/me/returns"],
+        [one.vendor, "/vendor/me/returns?status=received"],
+        [asAdmin, `/returns?subOrderId=${bought.subOrderId}`]
+      ] as const,
+      ([as, path]) => Effect.map(done(as, `GET ${path}`), ({ at }) => at("meta.pagination.total"))
+    )
+    assert.deepStrictEqual(totals, [1, 0, 1, 3, 2, 1, 1])
+    // A member of a vendor who is the buyer decides nothing about the purchase.
+    yield* refused("404 NOT_FOUND", one.vendor, stepOf("approve", boughtId), {})
+  })
+
+  test("is requested once the goods are there, and as long as the window is open", function*() {
+    for (const status of ["pending", "confirmed", "shipped", "cancelled"] as const) {
+      const sale = yield* aSale({ status })
+      yield* refused(invalid, sale.buyer, "POST /returns", asking(sale))
+    }
+    const late = yield* aSale({ deliveredDaysAgo: 10.01 })
+    yield* refused(invalid, late.buyer, "POST /returns", asking(late))
+    yield* ask(yield* aSale({ deliveredDaysAgo: 9.99 }))
+  })
+
+  test("is requested of everything that is left, where no lines are named", function*() {
+    const sale = yield* aSale({ vendorLines: 2, lines: [{ quantity: 2 }, { quantity: 3 }, { quantity: 1 }] })
+    const lines = sale.lines.map(({ id }, at) => ({ lineItemId: id, quantity: 2 - at }))
+    yield* done(asAdmin, `POST /api/orders/${sale.orderId}/refunds`, { lines })
+    const left = [{ entityId: sale.lines[1]?.entityId, quantity: 2 }]
+    assert.deepStrictEqual((yield* ask(sale)).at("data.lineItems"), left)
+    yield* refused(invalid, sale.buyer, "POST /returns", asking(sale))
+  })
+
+  test("is requested for units of the sub-order only, once for each of them, of eight at once", function*() {
+    const sale = yield* aSale({ vendorLines: 1, lines: [{ quantity: 3 }, { quantity: 1 }] })
+    const units = (quantity: number) => ({ entityId: sale.lines[0]?.entityId, quantity })
+    const others = (yield* aSale()).lines[0]?.entityId
+    const wrong = [[{ entityId: others, quantity: 1 }], [units(4)], [units(2), units(2)], [units(0)], [units(1.5)], []]
+    yield* refusedBodies(invalid, sale.buyer, "POST /returns", wrong.map((lines) => asking(sale, lines)))
+    // What a return asked for that came to nothing is free again.
+    yield* aReturn(sale, "vendor_rejected")
+    yield* assertOnce(send(sale.buyer, "POST /returns", asking(sale, [units(2)])))
+    yield* refused(invalid, sale.buyer, "POST /returns", asking(sale, [units(2)]))
+    yield* ask(sale, [units(1)])
+  })
 })

@@ -1,127 +1,91 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { refused } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { api, asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
-import type { MarketplaceSettings } from "../../MarketplaceOptions.ts"
-import { aReview } from "../ReviewBuilder.ts"
-import { aSale, type Sale } from "../SaleBuilder.ts"
-import { assertOnce, withMarketplace } from "../VendorShop.ts"
+import { asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
+import { assertOnce, done, market, refused, refusedBodies, send } from "../Market.ts"
+import { aReview, aSale, type Sale } from "../Sales.ts"
 
-const app = (options: Partial<MarketplaceSettings> = {}) => withMarketplace(options)
+const [missing, invalid] = ["404 NOT_FOUND", "422 VALIDATION_FAILED"]
 
-const of = (vendorId: string) => `/api/marketplace/vendors/${vendorId}/reviews`
-const write = ({ buyer, orderId, vendorId }: Sale, rest: object = {}) =>
-  api("POST", of(vendorId), { as: buyer, body: { rating: 4, orderId, ...rest } })
-const unnamed = { orderId: undefined }
+const route = ({ vendorId }: Pick<Sale, "vendorId">) => `POST /vendors/${vendorId}/reviews`
+const write = (sale: Sale, rest: object = {}) =>
+  done(sale.buyer, route(sale), { rating: 4, orderId: sale.orderId, ...rest })
 
-app()("a review", (it) => {
-  it.effect("accepts a review from the buyer of a delivered order only", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const body = { title: "Good", body: "b".repeat(3_000), customerId: sale.vendorId }
-      const written = yield* write(sale, body)
-      assert.strictEqual(written.status, 201)
-      assert.deepInclude(written.at("data"), {
-        rating: 4,
-        title: "Good",
-        customerId: sale.customerId,
-        orderId: sale.orderId,
-        status: "published",
-        vendorResponse: null
-      })
-      const others = yield* aSale()
-      refused(yield* write(sale, { orderId: others.orderId }), 404, "NOT_FOUND")
-      refused(yield* write({ ...sale, vendorId: others.vendorId }), 404, "NOT_FOUND")
-      refused(yield* write(yield* aSale({ status: "shipped" })), 422, "VALIDATION_FAILED")
-      for (const rating of [0, 6, 4.5]) refused(yield* write(sale, { rating }), 422, "VALIDATION_FAILED")
-    }))
+market()("a review", (test) => {
+  test("is written by the buyer of a delivered order only", function*() {
+    const [sale, others, early] = [yield* aSale(), yield* aSale(), yield* aSale({ status: "shipped" })]
+    const wrong = [0, 6, 4.5].map((rating) => ({ rating, orderId: sale.orderId }))
+    yield* refusedBodies(invalid, sale.buyer, route(sale), wrong)
+    yield* refused(missing, sale.buyer, route(sale), { rating: 4, orderId: others.orderId })
+    yield* refused(missing, sale.buyer, route(others), { rating: 4, orderId: sale.orderId })
+    yield* refused(invalid, early.buyer, route(early), { rating: 4, orderId: early.orderId })
+    yield* refused(invalid, asCustomer("bought-nothing"), route(sale), { rating: 4 })
+    const written = yield* write(sale, { title: "Good", body: "b".repeat(3_000), customerId: sale.vendorId })
+    const { customerId, orderId } = sale
+    assert.deepInclude(written.at("data"), { rating: 4, title: "Good", customerId, orderId, status: "published" })
+  })
 
-  it.effect("a review is the only one of its order and vendor, also of eight at once", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      yield* assertOnce(write(sale), 409)
-    }))
+  test("is the only one of its order and vendor, also of eight at once", function*() {
+    const sale = yield* aSale()
+    yield* assertOnce(send(sale.buyer, route(sale), { rating: 4, orderId: sale.orderId }), 409)
+  })
 
-  it.effect("a review is of the order that waits for one, where none is named", () =>
-    Effect.gen(function*() {
-      const first = yield* aSale()
-      const second = yield* aSale({ vendorId: first.vendorId, userId: String(first.buyer.userId) })
-      yield* write(second)
-      assert.strictEqual((yield* write(first, unnamed)).at("data.orderId"), first.orderId)
-      refused(yield* write(first, unnamed), 409, "CONFLICT")
-      refused(
-        yield* write({ ...first, buyer: asCustomer("bought-nothing") }, unnamed),
-        422,
-        "VALIDATION_FAILED"
-      )
-    }))
+  test("is of the order that waits for one, where none is named", function*() {
+    const first = yield* aSale()
+    yield* write(yield* aSale({ vendorId: first.vendorId, userId: String(first.buyer.userId) }))
+    assert.strictEqual((yield* write(first, { orderId: undefined })).at("data.orderId"), first.orderId)
+    yield* refused("409 CONFLICT", first.buyer, route(first), { rating: 4 })
+  })
 
-  it.effect("a review is seen by others while it is published, and by its vendor always", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const other = yield* aSale({ vendorId: sale.vendorId })
-      const id = yield* aReview(sale, 1, "pending")
-      yield* aReview(other)
-      const seen = (query = "") =>
-        Effect.all([
-          Effect.map(api("GET", of(sale.vendorId), { as: other.buyer }), (list) => list.at("meta.pagination.total")),
-          Effect.map(
-            api("GET", `/api/marketplace/vendor/me/reviews${query}`, { as: sale.vendor }),
-            (list) => list.at("meta.pagination.total")
-          )
-        ])
-      assert.deepStrictEqual(yield* seen(), [1, 2])
-      for (const [status, shown] of [["published", 2], ["flagged", 1], ["hidden", 1]] as const) {
-        const path = status === "flagged" ? `${of(sale.vendorId)}/${id}` : `/api/marketplace/reviews/${id}`
-        const changed = yield* api("PATCH", path, { as: asAdmin, body: { status } })
-        assert.deepStrictEqual([changed.status, changed.at("data.status")], [200, status])
-        assert.deepStrictEqual(yield* seen(), [shown, 2])
-      }
-      assert.deepStrictEqual((yield* seen("?status=hidden"))[1], 1)
-      const elsewhere = yield* aSale()
-      refused(
-        yield* api("PATCH", `${of(elsewhere.vendorId)}/${id}`, { as: asAdmin, body: { status: "published" } }),
-        404,
-        "NOT_FOUND"
-      )
-      refused(
-        yield* api("PATCH", `/api/marketplace/reviews/${id}`, { as: asAdmin, body: {} }),
-        422,
-        "VALIDATION_FAILED"
-      )
-    }))
+  test("is seen by others while it is published, and by its vendor always", function*() {
+    const sale = yield* aSale()
+    const other = yield* aSale({ vendorId: sale.vendorId })
+    const id = yield* aReview(sale, 1, "pending")
+    yield* aReview(other)
+    const total = (...asked: Parameters<typeof done>) =>
+      Effect.map(done(...asked), ({ at }) => at("meta.pagination.total"))
+    const seen = Effect.all([
+      total(other.buyer, `GET /vendors/${sale.vendorId}/reviews`),
+      total(sale.vendor, "GET /vendor/me/reviews")
+    ])
+    assert.deepStrictEqual(yield* seen, [1, 2])
+    for (const [status, shown] of [["published", 2], ["flagged", 1], ["hidden", 1]] as const) {
+      const path = status === "flagged" ? `/vendors/${sale.vendorId}/reviews/${id}` : `/reviews/${id}`
+      assert.strictEqual((yield* done(asAdmin, `PATCH ${path}`, { status })).at("data.status"), status)
+      assert.deepStrictEqual(yield* seen, [shown, 2])
+    }
+    assert.strictEqual(yield* total(sale.vendor, "GET /vendor/me/reviews?status=hidden"), 1)
+    const elsewhere = `PATCH /vendors/${(yield* aSale()).vendorId}/reviews/${id}`
+    yield* refused(missing, asAdmin, elsewhere, { status: "published" })
+    yield* refused(invalid, asAdmin, `PATCH /reviews/${id}`, {})
+  })
 
-  it.effect("a review is answered by its vendor, whose last answer counts", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      const path = `/api/marketplace/vendor/me/reviews/${yield* aReview(sale)}/respond`
-      yield* api("POST", path, { as: sale.vendor, body: { response: "Thanks." } })
-      const again = yield* api("POST", path, { as: sale.vendor, body: { response: "Thank you." } })
-      assert.deepStrictEqual([again.status, again.at("data.vendorResponse")], [201, "Thank you."])
-      assert.match(again.text("data.vendorRespondedAt"), /Z$/)
-      refused(yield* api("POST", path, { as: sale.vendor, body: { response: "" } }), 422, "VALIDATION_FAILED")
-    }))
+  test("is answered by its vendor, whose last answer counts", function*() {
+    const sale = yield* aSale()
+    const path = `POST /vendor/me/reviews/${yield* aReview(sale)}/respond`
+    yield* done(sale.vendor, path, { response: "Thanks." })
+    const again = yield* done(sale.vendor, path, { response: "Thank you." })
+    assert.strictEqual(again.at("data.vendorResponse"), "Thank you.")
+    assert.match(again.text("data.vendorRespondedAt"), /Z$/)
+    yield* refused(invalid, sale.vendor, path, { response: "" })
+  })
 })
 
-app({ reviewModerationEnabled: true })("with reviewModerationEnabled", (it) => {
-  it.effect("a review waits for an operator", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale()
-      assert.strictEqual((yield* write(sale)).at("data.status"), "pending")
-      const list = yield* api("GET", of(sale.vendorId), { as: sale.buyer })
-      assert.deepStrictEqual(list.list("data"), [])
-    }))
+market({ reviewModerationEnabled: true })("with reviewModerationEnabled", (test) => {
+  test("a review waits for an operator", function*() {
+    const sale = yield* aSale()
+    assert.strictEqual((yield* write(sale)).at("data.status"), "pending")
+    assert.deepStrictEqual((yield* done(sale.buyer, `GET /vendors/${sale.vendorId}/reviews`)).list("data"), [])
+  })
 })
 
-app({ requireVerifiedPurchase: false })("without requireVerifiedPurchase", (it) => {
-  it.effect("lets every signed-in customer review a vendor once, and each order once", () =>
-    Effect.gen(function*() {
-      const sale = yield* aSale({ status: "pending" })
-      const visitor = { ...sale, buyer: asCustomer("only-looked") }
-      yield* assertOnce(write(visitor, unnamed), 409)
-      refused(yield* write(visitor), 404, "NOT_FOUND")
-      assert.strictEqual((yield* write(sale)).status, 201)
-      const key = { type: "api_key" as const, userId: null, permissions: ["*:*"], organizationId: "org_default" }
-      refused(yield* write({ ...sale, buyer: { ...asAdmin, ...key } }, unnamed), 403, "FORBIDDEN")
-    }))
+market({ requireVerifiedPurchase: false })("without requireVerifiedPurchase", (test) => {
+  test("every signed-in customer reviews a vendor once, and each order once", function*() {
+    const sale = yield* aSale({ status: "pending" })
+    const visitor = asCustomer("only-looked")
+    yield* assertOnce(send(visitor, route(sale), { rating: 4 }), 409)
+    yield* refused(missing, visitor, route(sale), { rating: 4, orderId: sale.orderId })
+    yield* write(sale)
+    const key = { ...asAdmin, type: "api_key", userId: null, permissions: ["*:*"] } as const
+    yield* refused("403 FORBIDDEN", key, route(sale), { rating: 4 })
+  })
 })

@@ -11,80 +11,66 @@ import {
 } from "../../suborders/SubOrderShares.ts"
 import { random } from "../Random.ts"
 
-const line = (id: string, totalPrice: number, rest: object = {}) => ({
-  id: OrderLineId.make(id),
+const line = (totalPrice: number, rest: object = {}) => ({
+  id: OrderLineId.make(crypto.randomUUID()),
   totalPrice,
   discountAmount: 0,
   taxAmount: 0,
   givenBack: 0,
   ...rest
 })
-
-const order = (rest: Partial<SoldOrder>): SoldOrder => ({
+const unpaid: SoldOrder = {
   taxIncluded: false,
   shippingTotal: 0,
   captured: null,
   givenBack: 0,
   shippingGivenBack: 0,
-  lines: [],
-  ...rest
-})
+  lines: []
+}
 
-const sharesOf = (sold: SoldOrder) => [...lineShares(sold).values()].map(({ charged, refunded }) => [charged, refunded])
+/** What each line was charged, and what of it went back. */
+const sharesOf = (order: Partial<SoldOrder>) =>
+  Array.from(lineShares({ ...unpaid, ...order }).values(), ({ charged, refunded }) => [charged, refunded] as const)
 
-describe("what a line was charged", () => {
-  it("what a line was charged is its price after discounts, without tax", () => {
-    const lines = [line("a", 1000, { discountAmount: 100, taxAmount: 190 })]
-    assert.deepStrictEqual(sharesOf(order({ lines })), [[900, 0]])
-    assert.deepStrictEqual(sharesOf(order({ lines, taxIncluded: true })), [[710, 0]])
+describe("what a vendor sold of a line", () => {
+  it("is its price after discounts without tax, or its part of a payment that was captured in part", () => {
+    const taxed = [line(1000, { discountAmount: 100, taxAmount: 190 })]
+    assert.deepStrictEqual([sharesOf({ lines: taxed }), sharesOf({ lines: taxed, taxIncluded: true })], [[[900, 0]], [[
+      710,
+      0
+    ]]])
+    const lines = [line(1000), line(500)]
+    assert.deepStrictEqual(sharesOf({ lines, captured: 750 }), [[500, 0], [250, 0]])
+    assert.deepStrictEqual(sharesOf({ lines, captured: 0 }), [[0, 0], [0, 0]])
   })
 
-  it("what a line was charged is its part of a payment that was captured in part", () => {
-    const lines = [line("a", 1000), line("b", 500)]
-    assert.deepStrictEqual(sharesOf(order({ lines, captured: 750 })), [[500, 0], [250, 0]])
-    assert.deepStrictEqual(sharesOf(order({ lines, captured: 0 })), [[0, 0], [0, 0]])
-  })
-})
-
-describe("what of a line went back", () => {
-  it("what of a line went back is what refunds name of it, without the tax in that", () => {
-    const lines = [
-      line("a", 1000, { taxAmount: 200, givenBack: 600 }),
-      line("b", 400)
-    ]
-    assert.deepStrictEqual(sharesOf(order({ lines, captured: 1600, givenBack: 600 })), [[1000, 500], [400, 0]])
-  })
-
-  it("what of a line went back is its part of amounts that name nothing, beside shipping", () => {
-    const lines = [line("a", 1000), line("b", 500)]
-    const sold = order({ lines, shippingTotal: 500, captured: 2000, givenBack: 200 })
+  it("went back as refunds name it without tax, and as its part of amounts that name nothing, beside shipping", () => {
+    const named = [line(1000, { taxAmount: 200, givenBack: 600 }), line(400)]
+    assert.deepStrictEqual(sharesOf({ lines: named, captured: 1600, givenBack: 600 }), [[1000, 500], [400, 0]])
+    const sold = { lines: [line(1000), line(500)], shippingTotal: 500, captured: 2000, givenBack: 200 }
     assert.deepStrictEqual(sharesOf(sold), [[1000, 100], [500, 50]])
   })
 
-  it("refunds everything once the whole payment went back, in any parts", () => {
+  it("went back as a whole once the whole payment did, in any parts", () => {
     const roll = random(7)
     for (let round = 0; round < 2000; round++) {
       const shippingTotal = roll(3) * 499
-      const lines = Array.from({ length: 1 + roll(5) }, (_, index) => {
+      const lines = Array.from({ length: 1 + roll(5) }, () => {
         const totalPrice = roll(4000)
-        const discountAmount = roll(totalPrice + 1)
-        return line(`${index}`, totalPrice, { discountAmount, taxAmount: roll(300) })
+        return line(totalPrice, { discountAmount: roll(totalPrice + 1), taxAmount: roll(300) })
       })
       const whole = lines.reduce((sum, one) => sum + one.totalPrice - one.discountAmount + one.taxAmount, shippingTotal)
       const captured = roll(4) === 0 ? roll(whole + 1) : whole + roll(2) * roll(100)
-      const sold = order({ lines, shippingTotal, captured, givenBack: captured })
-      for (const [charged, refunded] of sharesOf(sold)) assert.strictEqual(refunded, charged, JSON.stringify(sold))
-      const part = order({ ...sold, givenBack: roll(captured + 1) })
-      for (const [charged = 0, refunded = 0] of sharesOf(part)) {
-        assert.isAtLeast(refunded, 0)
-        assert.isAtMost(refunded, charged)
+      const sold = { lines, shippingTotal, captured }
+      for (const [charged, back] of sharesOf({ ...sold, givenBack: captured })) assert.strictEqual(back, charged)
+      for (const [charged, back] of sharesOf({ ...sold, givenBack: roll(captured + 1) })) {
+        assert.isTrue(back >= 0 && back <= charged, JSON.stringify(sold))
       }
     }
   })
 })
 
 describe("what a vendor is owed", () => {
-  const terms = plainTerms(1000)
   const state = { isCancelled: false, isCaptured: true }
 
   it("adds up, and the commission goes back with what it was taken for", () => {
@@ -98,44 +84,30 @@ describe("what a vendor is owed", () => {
       const owed = owedOf(lines)
       assert.strictEqual(owed.payout, owed.subtotal - owed.refunded - owed.commission)
       assert.isAtLeast(owed.payout, 0)
-      const { commission, commission_reversal, refund_deduction, sale } = dueEntries(owed, nothingPosted, state)
-      assert.strictEqual(sale + commission + refund_deduction + commission_reversal, owed.payout)
+      const due = Object.values(dueEntries(owed, nothingPosted, state))
+      assert.strictEqual(due.reduce((sum, amount) => sum + amount, 0), owed.payout)
       const back = owedOf(lines.map(({ charged }) => owedLine({ charged, refunded: charged }, rate, false)))
       assert.deepInclude(back, { commission: 0, payout: 0 })
     }
   })
 
-  it("what a vendor is owed is posted once, only when something was captured, and never for an order that was cancelled before", () => {
-    const owed = owedOf([owedLine({ charged: 1000, refunded: 0 }, terms, false)])
+  it("is posted once, only when something was captured, and never for an order that was cancelled before", () => {
+    const owedWhen = (isCancelled: boolean) =>
+      owedOf([owedLine({ charged: 1000, refunded: 0 }, plainTerms(1000), isCancelled)])
+    const [owed, gone, cancelled] = [owedWhen(false), owedWhen(true), { ...state, isCancelled: true }]
     assert.deepStrictEqual(dueEntries(owed, nothingPosted, { ...state, isCaptured: false }), nothingPosted)
     const first = dueEntries(owed, nothingPosted, state)
     assert.deepInclude(first, { sale: 1000, commission: -100 })
     assert.deepStrictEqual(Object.values(dueEntries(owed, first, state)).map(Math.abs), [0, 0, 0, 0])
-    const gone = owedOf([owedLine({ charged: 1000, refunded: 0 }, terms, true)])
-    assert.deepStrictEqual(dueEntries(gone, nothingPosted, { ...state, isCancelled: true }), nothingPosted)
-    assert.deepStrictEqual(dueEntries(gone, first, { ...state, isCancelled: true }), {
-      sale: 0,
-      commission: 0,
-      refund_deduction: -1000,
-      commission_reversal: 100
-    })
+    assert.deepStrictEqual(dueEntries(gone, nothingPosted, cancelled), nothingPosted)
+    const back = { sale: 0, commission: 0, refund_deduction: -1000, commission_reversal: 100 }
+    assert.deepStrictEqual(dueEntries(gone, first, cancelled), back)
   })
 })
 
-describe("a commission", () => {
-  it("a commission is rounded half to even", () => {
-    assert.deepStrictEqual([5, 15, 25, 35].map((amount) => shareOf(amount, 1, 10)), [0, 2, 2, 4])
-    assert.deepStrictEqual([4, 6, 14, 16].map((amount) => shareOf(amount, 1, 10)), [0, 1, 1, 2])
-  })
-
-  it("a commission has a fee on top and bounds, and is never more than the line", () => {
-    const fees = { ...plainTerms(1000), fixedFeeCents: 30, minFeeCents: 50, maxFeeCents: 200 }
-    assert.deepStrictEqual([0, 40, 100, 1000, 5000].map((charged) => commissionOf(charged, fees)), [
-      0,
-      40,
-      50,
-      130,
-      200
-    ])
-  })
+it("a commission is rounded half to even, has a fee on top and bounds, and is never more than the line", () => {
+  assert.deepStrictEqual([4, 5, 6, 15, 25, 35].map((amount) => shareOf(amount, 1, 10)), [0, 0, 1, 2, 2, 4])
+  const fees = { ...plainTerms(1000), fixedFeeCents: 30, minFeeCents: 50, maxFeeCents: 200 }
+  const commissions = [0, 40, 100, 1000, 5000].map((charged) => commissionOf(charged, fees))
+  assert.deepStrictEqual(commissions, [0, 40, 50, 130, 200])
 })

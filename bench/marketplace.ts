@@ -1,10 +1,10 @@
-import { createPluginTestApp, type PluginTestApp, testAdminActor } from "stoa/plugin/testing"
-import { environment } from "../../../../bench/measure/Environment.ts"
-import { percentile } from "../../../../bench/measure/Figures.ts"
-import { atMost, heading, note, record, table } from "../../../../bench/measure/Report.ts"
-import type { Options } from "../../../../bench/Options.ts"
-import { startBenchPostgres } from "../../../../bench/servers/BenchPostgres.ts"
-import { marketplace } from "../index.ts"
+import { createPluginTestApp, type PluginTestApp, testAdminActor } from "../src/plugins/kit/testing/StoaTesting.ts"
+import { marketplace } from "../src/plugins/marketplace/index.ts"
+import { environment } from "./measure/Environment.ts"
+import { percentile } from "./measure/Figures.ts"
+import { atMost, heading, note, record, table } from "./measure/Report.ts"
+import type { Options } from "./Options.ts"
+import { startBenchPostgres } from "./servers/BenchPostgres.ts"
 
 const vendors = 1_000
 
@@ -85,7 +85,7 @@ const timesOf = async (
  * Lists and balances of a marketplace over HTTP, the service and its client in this process, one request at a time; then one
  * payout run over all vendors.
  */
-export const runBench = async (options: Options): Promise<void> => {
+export const runMarketplace = async (options: Options): Promise<void> => {
   const subOrders = options.flows ?? 100_000
   const rounds = 300
   heading(`marketplace: ${vendors} vendors, ${subOrders} sub-orders, ${rounds} requests each`)

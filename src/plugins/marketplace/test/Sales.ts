@@ -1,0 +1,210 @@
+import { Effect, Schema } from "effect"
+import { onDatabase } from "../../../../test/checkout/CheckoutFixtures.ts"
+import { type BuiltLine, orderInApp } from "../../../../test/support/OrderBuilder.ts"
+import { asCustomer, inOrganization, theOrganization } from "../../../../test/support/TestApp.ts"
+import { CustomerId, EntityId, newId, OrderId } from "../../../domain/ids/Id.ts"
+import { rowsOf } from "../../kit/tables/PluginDatabase.ts"
+import type { NewRowOf } from "../../kit/tables/Table.ts"
+import { disputes } from "../disputes/Dispute.ts"
+import type { Posting } from "../ledger/Ledger.ts"
+import { post } from "../ledger/LedgerRepo.ts"
+import { returns } from "../returns/Return.ts"
+import { reviews } from "../reviews/Reviews.ts"
+import { subOrderLines, subOrders } from "../suborders/SubOrder.ts"
+import { asVendor, aVendor, onTables, type Who } from "./Market.ts"
+
+/** A sub-order to be made, as its buyer has paid it: delivered yesterday unless the test says otherwise. */
+export interface SaleSpec {
+  readonly within?: string
+  readonly lines?: ReadonlyArray<BuiltLine>
+  /** How many lines of the order, from the first one on, are the vendor's; the others are the store's. Default all. */
+  readonly vendorLines?: number
+  readonly status?: NewRowOf<typeof subOrders>["status"]
+  readonly deliveredDaysAgo?: number
+  readonly soldDaysAgo?: number
+  readonly shippedDaysAgo?: number
+  /** Vendor and customer; absent: new ones. */
+  readonly vendorId?: string
+  readonly userId?: string
+  /** Stock of each line, with its units reserved; absent: no stock is kept. */
+  readonly onHand?: number
+}
+
+export interface Sale {
+  readonly orderId: string
+  readonly subOrderId: string
+  readonly vendorId: string
+  readonly customerId: string
+  readonly lines: ReadonlyArray<{ readonly id: string; readonly entityId: string; readonly quantity: number }>
+  readonly buyer: Exclude<Who, undefined>
+  readonly vendor: Exclude<Who, undefined>
+  readonly within: string
+}
+
+const customers = rowsOf(Schema.Struct({ id: Schema.String }))
+const refunds = rowsOf(Schema.Struct({ id: Schema.String, amount: Schema.Int, status: Schema.String }))
+
+export const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
+
+/** Sells something of a vendor to a customer, without a cart and without entries of the ledger. */
+export const aSale = Effect.fnUntraced(function*(spec: SaleSpec = {}) {
+  const within = spec.within ?? (yield* theOrganization)
+  const { lines: wanted = [{ unitPrice: 1_000, quantity: 2 }, { unitPrice: 500 }], status = "delivered" } = spec
+  const { userId = `buyer-${newId()}`, vendorId = yield* aVendor({ within }) } = spec
+  const [customer] = yield* onDatabase((sql) =>
+    customers(sql)`insert into customers (id, organization_id, user_id) values (${newId()}::uuid, ${within}, ${userId})
+      on conflict (organization_id, user_id) do update set updated_at = now() returning id`
+  )
+  const customerId = customer?.id ?? ""
+  const stock = spec.onHand === undefined ? {} : { onHand: spec.onHand }
+  const order = yield* orderInApp({ organizationId: within, customerId, status: "confirmed", lines: wanted, ...stock })
+  const own = order.lines.slice(0, spec.vendorLines)
+  const prices = wanted.map(({ quantity = 1, unitPrice = 1_000 }) => quantity * unitPrice)
+  const subtotal = prices.slice(0, own.length).reduce((sum, price) => sum + price, 0)
+  const { id: subOrderId } = yield* onTables((db) =>
+    Effect.gen(function*() {
+      const made = yield* db.table(subOrders).insert({
+        orderId: OrderId.make(order.id),
+        vendorId,
+        currency: "USD",
+        status,
+        subtotal,
+        commissionAmount: subtotal / 10,
+        payoutAmount: subtotal - subtotal / 10,
+        shippedAt: spec.shippedDaysAgo === undefined ? null : daysAgo(spec.shippedDaysAgo),
+        deliveredAt: status === "delivered" ? daysAgo(spec.deliveredDaysAgo ?? 1) : null
+      })
+      yield* db.table(subOrderLines).insertMany(own.map((line, at) => ({
+        subOrderId: made.id,
+        orderLineId: line.id,
+        entityId: EntityId.make(line.entityId),
+        title: "Sold",
+        quantity: line.quantity,
+        totalPrice: prices[at] ?? 0,
+        rateBps: 1_000,
+        commissionAmount: (prices[at] ?? 0) / 10
+      })))
+      return made
+    }), within)
+  yield* onDatabase((sql) =>
+    sql`update marketplace_vendor_sub_orders set created_at = ${daysAgo(spec.soldDaysAgo ?? 0)}
+      where id = ${subOrderId}::uuid`
+  )
+  const [buyer, vendor] = [inOrganization(within, asCustomer(userId)), asVendor(vendorId, "owner", within)]
+  const sale: Sale = { orderId: order.id, subOrderId, vendorId, customerId, lines: own, buyer, vendor, within }
+  return sale
+})
+
+/** A dispute about a sale in a state; its sub-order is on hold while it is open. */
+export const aDispute = (
+  { subOrderId, within }: Sale,
+  status: NewRowOf<typeof disputes>["status"] = "vendor_response_pending",
+  rest: Partial<NewRowOf<typeof disputes>> = {}
+) =>
+  onTables((db) =>
+    Effect.gen(function*() {
+      yield* db.table(subOrders).update(subOrderId, { onHold: status !== "resolved" })
+      const row = {
+        subOrderId,
+        openedBy: "somebody",
+        reason: "defective",
+        status,
+        deadlineAt: daysAgo(-3),
+        ...rest
+      } as const
+      return (yield* db.table(disputes).insert(row)).id
+    }), within)
+
+/** A return of one unit of each line of a sale in a state. */
+export const aReturn = (
+  { customerId, lines, subOrderId, within }: Sale,
+  status: NewRowOf<typeof returns>["status"] = "requested",
+  rest: Partial<NewRowOf<typeof returns>> = {}
+) => {
+  const lineItems = lines.map(({ entityId }) => ({ entityId: EntityId.make(entityId), quantity: 1 }))
+  const row = {
+    subOrderId,
+    customerId: CustomerId.make(customerId),
+    reason: "defective",
+    status,
+    lineItems,
+    ...rest
+  } as const
+  return onTables(
+    (db) => Effect.map(db.table(returns).insert({ deadlineAt: daysAgo(-5), ...row }), ({ id }) => id),
+    within
+  )
+}
+
+/** A review of a sale. */
+export const aReview = (
+  { customerId, orderId, vendorId, within }: Sale,
+  rating = 5,
+  status: NewRowOf<typeof reviews>["status"] = "published"
+) => {
+  const of = { vendorId, customerId: CustomerId.make(customerId), orderId: OrderId.make(orderId) }
+  return onTables((db) => Effect.map(db.table(reviews).insert({ ...of, rating, status }), ({ id }) => id), within)
+}
+
+/** Refunds of an order: what each gives back, minor units, and its state. */
+export const refundsOf = ({ orderId }: Pick<Sale, "orderId">) =>
+  onDatabase((sql) =>
+    refunds(sql)`select id, amount::int4 as amount, status from refunds
+      where order_id = ${orderId}::uuid order by created_at`
+  )
+
+export const amountsOf = (sale: Pick<Sale, "orderId">) =>
+  Effect.map(refundsOf(sale), (all) => all.map(({ amount }) => amount))
+
+/** Entries of the ledger, as the rest of the plugin writes them. */
+export const postAll = (postings: ReadonlyArray<Posting>, within?: string) =>
+  onTables((db) => post(db, postings), within)
+
+/** A sub-order to be sold for 100.00 with a tenth of commission, whose money has been available since yesterday. */
+export interface SoldSpec {
+  readonly within?: string
+  readonly amount?: number
+  readonly currency?: string
+  /** Days since its money became available; negative: in so many days; null: not delivered. */
+  readonly availableDaysAgo?: number | null
+  readonly onHold?: boolean
+  readonly shippedDaysAgo?: number
+}
+
+/** A sub-order whose order was captured, with the entries of its sale, but without an order; gives its id. */
+export const sold = Effect.fnUntraced(function*(vendorId: string, spec: SoldSpec = {}) {
+  const { amount = 10_000, availableDaysAgo: days = 1, currency = "USD", onHold = false, shippedDaysAgo = 9 } = spec
+  const commission = Math.round(amount / 10)
+  const { id } = yield* onTables((db) =>
+    db.table(subOrders).insert({
+      orderId: OrderId.make(newId()),
+      vendorId,
+      currency,
+      status: days === null ? "shipped" : "delivered",
+      subtotal: amount,
+      commissionAmount: commission,
+      payoutAmount: amount - commission,
+      shippedAt: daysAgo(shippedDaysAgo),
+      availableAt: days === null ? null : daysAgo(days),
+      onHold
+    }), spec.within)
+  yield* onDatabase((sql) =>
+    sql`update marketplace_vendor_sub_orders set created_at = shipped_at where id = ${id}::uuid`
+  )
+  const of = { vendorId, currency, subOrderId: id, referenceType: "sub_order", referenceId: id } as const
+  yield* postAll([{ ...of, type: "sale", amountCents: amount }, {
+    ...of,
+    type: "commission",
+    amountCents: -commission
+  }], spec.within)
+  return id
+})
+
+/** A customer got all of a sub-order back. */
+export const givenBack = (vendorId: string, subOrderId: string, amount = 10_000) => {
+  const of = { vendorId, currency: "USD", subOrderId, referenceType: "refund", referenceId: newId() } as const
+  return postAll([
+    { ...of, type: "refund_deduction", amountCents: -amount },
+    { ...of, type: "commission_reversal", amountCents: Math.round(amount / 10) }
+  ])
+}
