@@ -3,6 +3,7 @@ import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationRepo.ts"
+import { ListTotalsRepo } from "../domain/paging/ListTotalsRepo.ts"
 import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
@@ -36,6 +37,7 @@ const scheduledJobs = Effect.gen(function*() {
   const carts = yield* CartRepo
   const holds = yield* HoldRepo
   const refunds = yield* RefundSettlement
+  const totals = yield* ListTotalsRepo
   const unpaid = yield* UnpaidOrders
   const statistics = yield* Statistics
   const all = [
@@ -46,7 +48,8 @@ const scheduledJobs = Effect.gen(function*() {
     whileFull(refunds.startDue, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
     whileFull(captures.startDue, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
     whileFull(unpaid.cancelUnconfirmed, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
-    whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds"))
+    whileFull(carts.abandonExpired, 1000).pipe(everySafely("expired carts", "30 seconds")),
+    whileFull(totals.fold(5000), 5000).pipe(everySafely("totals of lists", "30 seconds"))
   ]
   // Begun one after the other: the first statements of all at once would open a connection for each.
   yield* Effect.forEach(all, (job, index) => Effect.delay(job, index * betweenStarts), {

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { type CustomerId, isUuid } from "../ids/Id.ts"
+import { totalOf } from "../paging/ListTotalsRepo.ts"
 import type { PageRequest } from "../paging/Paging.ts"
 import { decoding } from "../records/Rows.ts"
 import { isOrderNumber, SpentIn } from "./Order.ts"
@@ -97,7 +98,11 @@ export class OrderRepo extends Context.Service<OrderRepo>()("stoa/domain/orders/
         ...(userId === undefined ? [] : [sql`customer_id = (select c.id from customers_read c
           where c.organization_id = ${organization} and c.user_id = ${userId} and c.erased_at is null)`])
       ])
-      return yield* statements.page(where, page)
+      // Counters know the orders of a store, not those of each customer, which are few and counted by their index.
+      const total = customerId === undefined && userId === undefined
+        ? totalOf(sql, organization, "orders", status === undefined ? undefined : [status])
+        : sql`(select count(*) from orders where ${where})`
+      return yield* statements.page(where, total, page)
     }, Effect.orDie)
 
     /**

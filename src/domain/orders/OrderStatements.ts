@@ -71,9 +71,9 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
       }
     ),
 
-  /** A page of the orders that a condition names, newest first. */
-  page: Effect.fnUntraced(function*(where: Statement.Fragment, page: PageRequest) {
-    const count = sql`(select count(*) from orders where ${where}) as total`
+  /** A page of the orders that a condition names, newest first; `total` is how many it names. */
+  page: Effect.fnUntraced(function*(where: Statement.Fragment, total: Statement.Fragment, page: PageRequest) {
+    const count = sql`${total} as total`
     const rows = yield* sql<OrderRow & { readonly total: bigint }>`select ${sql.literal(columns)}, ${count}
       from (select * from orders where ${where}
         order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o

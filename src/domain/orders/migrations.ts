@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_orders": statements(
@@ -216,5 +217,6 @@ export const migrations = {
       from order_status_history`
   ),
   // Digest of the call that created an order of goods that had left: a repeat has the same (SoldOrderRepo.ts).
-  "0007_request_hash": statements("alter table orders add column request_hash text")
+  "0007_request_hash": statements("alter table orders add column request_hash text"),
+  "0008_counted": statements(...countedBy({ table: "orders", part: (row) => `${row}.status` }))
 }

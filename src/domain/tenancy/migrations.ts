@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { listTotals } from "../paging/migrations.ts"
 
 /** Organizations, and the idempotency keys every module writes beside the change log. */
 export const migrations = {
@@ -50,5 +51,6 @@ export const migrations = {
     `create view plugin_organizations as
       select id, slug, name, created_at
       from organizations`
-  )
+  ),
+  "0004_list_totals": statements(...listTotals)
 }

@@ -3,6 +3,7 @@ import { CacheInvalidation } from "../../domain/access/CacheInvalidation.ts"
 import { idempotencyRepoLayer } from "../../domain/idempotency/IdempotencyRepo.ts"
 import { JobRecordRepo } from "../../domain/jobs/JobRecordRepo.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
+import { ListTotalsRepo } from "../../domain/paging/ListTotalsRepo.ts"
 import { migrations } from "../../domain/tenancy/migrations.ts"
 import { OrganizationRepo } from "../../domain/tenancy/OrganizationRepo.ts"
 import { healthHttp, metricsHttp } from "../../http/health/HealthHttp.ts"
@@ -23,6 +24,6 @@ export const tenancy = defineModule({
   id: "tenancy",
   permissions: [{ scope: "metrics:read", description: "Read the metrics of the service" }],
   migrations,
-  services: Layer.mergeAll(idempotencyRepoLayer, health, organizations),
+  services: Layer.mergeAll(idempotencyRepoLayer, health, organizations, ListTotalsRepo.layer),
   routes: Layer.merge(healthHttp, metricsHttp)
 })
