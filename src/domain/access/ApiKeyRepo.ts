@@ -64,7 +64,7 @@ export class ApiKeyRepo extends Context.Service<ApiKeyRepo>()("stoa/domain/acces
 
     /** Newest first. */
     const list = Effect.fn("ApiKeyRepo.list")((page: PageRequest) =>
-      Effect.orDie(ownPage(sql, keys, "created_at desc, id desc", page))
+      Effect.orDie(ownPage(sql, keys, "created_at desc, id desc", page, [], "all"))
     )
 
     const find = Effect.fn("ApiKeyRepo.find")(function*(id: ApiKeyId) {

@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 /**
  * Notifies every process that cached credentials are out of date (`listen auth_changed`). The payload names them: `s`
@@ -180,5 +181,10 @@ export const migrations = {
     `create view users_read as
       select id, name, email, email_verified
       from users`
+  ),
+  "0003_counted": statements(
+    "create index members_listed on members (organization_id, created_at, id)",
+    ...countedBy({ table: "members" }),
+    ...countedBy({ table: "api_keys" })
   )
 }

@@ -4,6 +4,7 @@ import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.t
 import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { changeLogRows } from "../events/ChangeLogRepo.ts"
 import { type EntityId, newId } from "../ids/Id.ts"
+import { totalOf } from "../paging/ListTotalsRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { decoding } from "../records/Rows.ts"
 import { columnsOf, jsonOf } from "../records/Table.ts"
@@ -265,8 +266,8 @@ const makeDraftList = (sql: SqlClient.SqlClient) =>
         join catalog_entities e on e.id = d.entity_id and e.organization_id = d.organization_id
         where d.organization_id = ${organization} order by d.proposed_at, d.entity_id, d.locale
         limit ${page.limit} offset ${offsetOf(page)}`,
-      decoding(sql, Schema.Struct({ count: Schema.Int }))`select count(*) as count from entity_attribute_drafts
-        where organization_id = ${organization}`
+      decoding(sql, Schema.Struct({ count: Schema.Int }))`select
+        ${totalOf(sql, organization, "entity_attribute_drafts")} as count`
     ], { concurrency: "unbounded" })
     return { ...page, items, total: counted[0]?.count ?? 0 }
   }, Effect.orDie)

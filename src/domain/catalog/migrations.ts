@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 import { fieldTables } from "./fields/EntityFieldRepo.ts"
 import { revisionTables } from "./revisions/RevisionRepo.ts"
 
@@ -281,5 +282,13 @@ export const migrations = {
     `create view plugin_variants as
       select id, organization_id, entity_id, sku, barcode, tax_class, status, sort_order, metadata
       from variants`
+  ),
+  "0004_counted": statements(
+    // What categories and brands are listed by.
+    "create index categories_listed on categories (organization_id, sort_order, slug)",
+    "create index brands_listed on brands (organization_id, display_name, slug)",
+    ...countedBy({ table: "categories", part: (row) => `${row}.status` }),
+    ...countedBy({ table: "brands" }),
+    ...countedBy({ table: "entity_attribute_drafts" })
   )
 }

@@ -5,6 +5,7 @@ import { conflict } from "../errors/ErrorKinds.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import type { CustomerGroupId, CustomerId } from "../ids/Id.ts"
+import { totalOf } from "../paging/ListTotalsRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { refusedBy } from "../records/Constraints.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
@@ -31,6 +32,7 @@ export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("sto
     ...recordRepo(sql, {
       table: groups,
       order: "name",
+      counted: "all",
       entityType: "customer_group",
       changes: { create: "customerGroups.create", update: "customerGroups.update", delete: "customerGroups.delete" }
     }, orRefused),
@@ -47,13 +49,14 @@ export class CustomerGroupRepo extends Context.Service<CustomerGroupRepo>()("sto
 const membership = (sql: SqlClient.SqlClient) => {
   /** A page of the customers in a group, last joined first, in two statements. */
   const members = Effect.fn("CustomerGroupRepo.members")(function*(groupId: CustomerGroupId, page: PageRequest) {
-    const where = sql`m.organization_id = ${yield* currentOrganization} and m.group_id = ${groupId}::uuid`
+    const organization = yield* currentOrganization
+    const where = sql`m.organization_id = ${organization} and m.group_id = ${groupId}::uuid`
     const [items, [counted]] = yield* Effect.all([
       customers.rows(sql)`select ${
         sql.literal(customers.columns("c"))
       } from customer_group_members m join customers c on c.id = m.customer_id
         where ${where} order by m.joined_at desc, m.customer_id desc limit ${page.limit} offset ${offsetOf(page)}`,
-      sql`select count(*) as count from customer_group_members m where ${where}`
+      sql`select ${totalOf(sql, organization, "customer_group_members", [groupId])} as count`
     ], { concurrency: "unbounded" })
     return { ...page, items, total: Number(counted?.["count"]) }
   }, Effect.orDie)

@@ -80,7 +80,7 @@ export class CustomerRepo extends Context.Service<CustomerRepo>()("stoa/domain/c
       /** A profile by id; undefined when the organization has no such profile. */
       find: (id: CustomerId) => records.find(id, there),
       /** A page of profiles, newest first, in two statements. */
-      list: (page: PageRequest) => records.list(page, [there]),
+      list: (page: PageRequest) => records.list(page, [there], "all"),
       /** Writes a new profile with its event; 409 when its login has a profile. */
       insert: records.insert,
       /**

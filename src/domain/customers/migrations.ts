@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_customers": statements(
@@ -114,5 +115,10 @@ export const migrations = {
       select id, organization_id, user_id, email, phone, first_name, last_name, group_ids, metadata, created_at,
         updated_at, erased_at
       from customers`
+  ),
+  "0004_counted": statements(
+    ...countedBy({ table: "customers", part: (row) => `case when ${row}.erased_at is null then '' end` }),
+    ...countedBy({ table: "customer_groups" }),
+    ...countedBy({ table: "customer_group_members", part: (row) => `${row}.group_id::text` })
   )
 }

@@ -123,7 +123,8 @@ export class FulfillmentRepo extends Context.Service<FulfillmentRepo>()("stoa/do
             ${sql.literal(file)} as file, ${sql.literal(left)} as remaining, ${sql.literal(until)} as "expiresAt",
             ${sql.literal(valid)} as valid
           from order_lines_read l join orders_read o on o.id = l.order_id
-          left join fulfillments f on f.order_line_id = l.id and f.organization_id = l.organization_id
+          left join fulfillments f on f.order_id = l.order_id and f.order_line_id = l.id
+            and f.organization_id = l.organization_id
           where ${where} order by l.position limit ${page.limit} offset ${offsetOf(page)}`,
         sql`select count(*) as total from order_lines_read l where ${where}`
       ], { concurrency: "unbounded" })

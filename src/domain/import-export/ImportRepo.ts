@@ -130,12 +130,15 @@ const makeReads = (sql: SqlClient.SqlClient) => {
     return yield* ownPage(sql, imports, "created_at desc, id desc", page, [
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
       ...(state === undefined ? [] : [sql`state = ${state}`])
-    ])
+    ], kind === undefined && state === undefined ? "all" : undefined)
   }, Effect.orDie)
 
   /** The refused records of an import, in the order of the file. */
   const refusals = Effect.fn("ImportRepo.refusals")(function*(id: ImportId, page: PageRequest) {
-    return yield* ownPage(sql, refusedRows, "row", page, [sql`import_id = ${id}::uuid`])
+    // The import counts them itself.
+    const total = sql`(select refused from imports
+      where id = ${id}::uuid and organization_id = ${yield* currentOrganization})`
+    return yield* ownPage(sql, refusedRows, "row", page, [sql`import_id = ${id}::uuid`], total)
   }, Effect.orDie)
 
   /** The refused records after a row, up to a limit, for reading all of them. */

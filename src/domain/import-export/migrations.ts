@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_import_export": statements(
@@ -62,5 +63,8 @@ export const migrations = {
       issues jsonb not null,
       primary key (import_id, row)
     )`
+  ),
+  "0002_counted": statements(
+    ...countedBy({ table: "imports" })
   )
 }

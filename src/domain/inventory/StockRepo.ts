@@ -6,6 +6,7 @@ import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { EntityId, newId, nilId, WarehouseId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
+import { totalOf } from "../paging/ListTotalsRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { Time } from "../pricing/Bounds.ts"
 import { decoding } from "../records/Rows.ts"
@@ -93,8 +94,11 @@ const makeReads = (sql: SqlClient.SqlClient) => {
       ...(filter.entityId === undefined ? [] : [sql`l.entity_id = ${filter.entityId}::uuid`]),
       ...(filter.warehouseId === undefined ? [] : [sql`l.warehouse_id = ${filter.warehouseId}::uuid`])
     ])
-    const [counted] = yield* decoding(sql, Schema.Struct({ total: Schema.Int }))`
-      select count(*) as total from stock_levels l where ${wanted}`
+    const { entityId, warehouseId } = filter
+    const total = entityId === undefined
+      ? totalOf(sql, organization, "stock_levels", warehouseId === undefined ? undefined : [warehouseId])
+      : sql`(select count(*) from stock_levels l where ${wanted})`
+    const [counted] = yield* decoding(sql, Schema.Struct({ total: Schema.Int }))`select ${total} as total`
     const items = yield* levels.rows(sql)`select ${sql.literal(columns)} from stock_levels l
       join stock_items i on i.organization_id = l.organization_id and i.sellable_id = l.sellable_id
       where ${wanted} order by l.sellable_id, l.warehouse_id limit ${page.limit} offset ${offsetOf(page)}`

@@ -59,7 +59,7 @@ const make = (sql: SqlClient.SqlClient) => {
     }),
     /** By priority, inactive ones included. */
     list: Effect.fn("WarehouseRepo.list")((page: PageRequest) =>
-      Effect.orDie(ownPage(sql, warehouses, "priority, id", page))
+      Effect.orDie(ownPage(sql, warehouses, "priority, id", page, [], "all"))
     ),
     /** Creates the default warehouse when there is none at all. Safe at any time and from several processes. */
     ensureDefault: Effect.flatMap(currentOrganization, (organization) =>

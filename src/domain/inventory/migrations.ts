@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_inventory": statements(
@@ -132,5 +133,10 @@ export const migrations = {
       select id, organization_id, entity_id, variant_id, warehouse_id, type, quantity, reference_type, reference_id,
         reason, performed_by, performed_at, unit_cost
       from stock_movements`
+  ),
+  "0004_counted": statements(
+    "create index warehouses_listed on warehouses (organization_id, priority, id)",
+    ...countedBy({ table: "warehouses" }),
+    ...countedBy({ table: "stock_levels", part: (row) => `${row}.warehouse_id::text` })
   )
 }

@@ -59,7 +59,7 @@ export class JobRecordRepo extends Context.Service<JobRecordRepo>()("stoa/domain
 
     /** Failed jobs of the organization, newest end first. */
     const failed = Effect.fn("JobRecordRepo.failed")((page: PageRequest) =>
-      Effect.orDie(ownPage(sql, jobs, "completed_at desc, id desc", page, [sql`status = 'failed'`]))
+      Effect.orDie(ownPage(sql, jobs, "completed_at desc, id desc", page, [sql`status = 'failed'`], "all"))
     )
 
     /** Restarts a failed job; undefined if the organization has no failed job with that id. */

@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 /** The queue: jobs with their leases, held keys, worker slots and ticks of schedules. */
 export const migrations = {
@@ -69,5 +70,8 @@ export const migrations = {
       task_slug text primary key,
       tick timestamptz not null
     )`
+  ),
+  "0002_counted": statements(
+    ...countedBy({ table: "commerce_jobs", part: (row) => `case when ${row}.status = 'failed' then '' end`, few: true })
   )
 }

@@ -108,7 +108,7 @@ const reading = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, assets: 
         sql`id = any(array(select l.media_asset_id from entity_media l
           where l.entity_id = ${entityId}::uuid and l.organization_id = ${organization}))`
       ]
-    ])
+    ], entityId === undefined ? contentType === undefined ? "all" : [contentType] : undefined)
   }, Effect.orDie)
 
   return { find, record, page }

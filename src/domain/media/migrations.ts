@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_media": statements(
@@ -96,5 +97,8 @@ export const migrations = {
       select id, organization_id, storage_key, filename, content_type, size, width, height, alt, metadata, is_public,
         uploaded_at
       from media_assets`
+  ),
+  "0003_counted": statements(
+    ...countedBy({ table: "media_assets", part: (row) => `${row}.content_type` })
   )
 }

@@ -46,7 +46,14 @@ export class CompensationFailureRepo
       const list = Effect.fn("CompensationFailureRepo.list")(function*(status: string | undefined, page: PageRequest) {
         // The planner uses the partial index only for a constant.
         const only = status === undefined ? [] : [status === "open" ? sql`status = 'open'` : sql`status = ${status}`]
-        return yield* ownPage(sql, failures, "created_at desc, id desc", page, only)
+        return yield* ownPage(
+          sql,
+          failures,
+          "created_at desc, id desc",
+          page,
+          only,
+          status === undefined ? "all" : [status]
+        )
       }, Effect.orDie)
 
       const find = Effect.fn("CompensationFailureRepo.find")(function*(id: CompensationFailureId) {

@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_payments": statements(
@@ -150,5 +151,8 @@ export const migrations = {
     `create view plugin_refund_lines as
       select organization_id, refund_id, order_line_id, quantity, amount, restock, restocked
       from refund_lines`
+  ),
+  "0005_counted": statements(
+    ...countedBy({ table: "compensation_failures", part: (row) => `${row}.status` })
   )
 }

@@ -60,6 +60,7 @@ export const modifiers = new Table("price_modifiers", PriceModifier, { casts: { 
 const source = {
   table: modifiers,
   order: "priority, id",
+  counted: "all",
   entityType: "price",
   changes: { create: "pricing.create", update: "pricing.update", delete: "pricing.update" }
 } as const

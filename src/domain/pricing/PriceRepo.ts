@@ -130,7 +130,10 @@ export class PriceRepo extends Context.Service<PriceRepo>()("stoa/domain/pricing
 
     /** A page of prices, newest first. */
     const list = Effect.fn("PriceRepo.list")((filter: PriceFilter, page: PageRequest) =>
-      Effect.orDie(ownPage(sql, prices, "created_at desc, id desc", page, matching(sql, filter)))
+      Effect.suspend(() => {
+        const only = matching(sql, filter)
+        return ownPage(sql, prices, "created_at desc, id desc", page, only, only.length === 0 ? "all" : undefined)
+      }).pipe(Effect.orDie)
     )
 
     /** The first 100 modifiers, in order of application, that may touch the prices a filter shows. */

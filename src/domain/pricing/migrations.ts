@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_pricing": statements(
@@ -64,5 +65,9 @@ export const migrations = {
       select id, organization_id, entity_id, variant_id, currency, amount, compare_at_amount, customer_group_id,
         min_quantity, max_quantity, valid_from, valid_until, metadata, created_at, updated_at
       from prices`
+  ),
+  "0003_counted": statements(
+    ...countedBy({ table: "prices" }),
+    ...countedBy({ table: "price_modifiers" })
   )
 }

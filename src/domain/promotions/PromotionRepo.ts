@@ -144,6 +144,7 @@ export const promotionRepoLayer = Layer.effect(
     const records = recordRepo(sql, {
       table: promotions,
       order: "priority, id",
+      counted: "all",
       entityType: "promotion",
       changes: { create: "promotions.create", update: "promotions.update", delete: "promotions.update" }
     }, orTaken)

@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_promotions": statements(
@@ -52,5 +53,8 @@ export const migrations = {
       primary key (organization_id, promotion_id, buyer),
       constraint promotions_customer_limit check (usage_limit is null or used_count <= usage_limit)
     )`
+  ),
+  "0002_counted": statements(
+    ...countedBy({ table: "promotions" })
   )
 }

@@ -4,7 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert, deleteRecorded } from "../events/ChangeLogRepo.ts"
 import { type Change, type ChangeType, isSameRecord, type Subject } from "../events/Event.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
-import { ownPage } from "../paging/OwnPageRepo.ts"
+import { type Counted, ownPage } from "../paging/OwnPageRepo.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import type { Table } from "./Table.ts"
 
@@ -13,6 +13,8 @@ export interface RecordSource<A extends object> {
   readonly table: Table<A>
   /** Order of lists. */
   readonly order: string
+  /** The table has counters of its rows, for lists of all of them (`countedBy`). */
+  readonly counted?: "all"
   readonly entityType: Subject
   readonly changes: { readonly create: ChangeType; readonly update: ChangeType; readonly delete: ChangeType }
   /** Condition of other rows that a change locks as well, in the order of their ids. */
@@ -33,7 +35,8 @@ export interface RecordRepo<A extends StoredRecord, E> {
   /** A page in two statements. */
   readonly list: (
     page: PageRequest,
-    only?: ReadonlyArray<Statement.Fragment>
+    only?: ReadonlyArray<Statement.Fragment>,
+    counted?: Counted
   ) => Effect.Effect<PageOf<A>, never, CurrentActor>
   readonly insert: (record: A) => Effect.Effect<void, E, CurrentActor>
   /**
@@ -56,6 +59,14 @@ interface StoredRecord {
   readonly id: string
   readonly organizationId: string
 }
+
+const listOf = <A extends StoredRecord>(
+  sql: SqlClient.SqlClient,
+  { counted: all, order, table }: RecordSource<A>
+): RecordRepo<A, never>["list"] =>
+  Effect.fn("RecordRepo.list")((page, only = [], counted = only.length === 0 ? all : undefined) =>
+    Effect.orDie(ownPage(sql, table, order, page, only, counted))
+  )
 
 /** `orError` translates violated constraints; it dies of any other failure of a statement. */
 export const recordRepo = <A extends StoredRecord, E>(
@@ -90,9 +101,7 @@ export const recordRepo = <A extends StoredRecord, E>(
         where ${sql.and([sql`id = ${id}::uuid`, sql`organization_id = ${yield* currentOrganization}`, ...only])}`
       return found
     }, Effect.orDie),
-    list: Effect.fn("RecordRepo.list")((page: PageRequest, only: ReadonlyArray<Statement.Fragment> = []) =>
-      Effect.orDie(ownPage(sql, table, source.order, page, only))
-    ),
+    list: listOf(sql, source),
     insert: Effect.fn("RecordRepo.insert")(function*(record: A) {
       const { organizationId } = yield* CurrentActor
       yield* sql`with ${yield* recorded(changes.create, record, null)}

@@ -57,6 +57,7 @@ const shippingZonesLayer = Layer.effect(
     const repo = recordRepo(yield* SqlClient.SqlClient, {
       table: zones,
       order: "priority, id",
+      counted: "all",
       entityType: "shipping_zone",
       changes: { create: "shippingZones.create", update: "shippingZones.update", delete: "shippingZones.delete" }
     }, orZoneConflict)
@@ -73,6 +74,7 @@ const shippingRatesLayer = Layer.effect(
       {
         table: rates,
         order: "amount, id",
+        counted: "all",
         entityType: "shipping_rate",
         changes: { create: "shippingRates.create", update: "shippingRates.update", delete: "shippingRates.delete" }
       },
@@ -84,7 +86,7 @@ const shippingRatesLayer = Layer.effect(
         repo.list(page, [
           ...(zoneId === undefined ? [] : [sql`zone_id = ${zoneId}::uuid`]),
           ...(currency === undefined ? [] : [sql`currency = ${currency}`])
-        ])
+        ], zoneId !== undefined && currency === undefined ? [zoneId] : undefined)
     })
   })
 )

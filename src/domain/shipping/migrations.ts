@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 /** Every process drops its cache of the organization's rules (`layers/access/RequestActors.ts`). */
 const tells = (table: string) =>
@@ -58,5 +59,9 @@ export const migrations = {
     end $$`,
     tells("shipping_zones"),
     tells("shipping_rates")
+  ),
+  "0002_counted": statements(
+    ...countedBy({ table: "shipping_zones" }),
+    ...countedBy({ table: "shipping_rates", part: (row) => `${row}.zone_id::text` })
   )
 }

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert, changeLogRows } from "../events/ChangeLogRepo.ts"
+import { totalOf } from "../paging/ListTotalsRepo.ts"
 import { ownPage } from "../paging/OwnPageRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { decoding } from "../records/Rows.ts"
@@ -39,7 +40,7 @@ export class StaffRepo extends Context.Service<StaffRepo>()("stoa/domain/staff/S
         members`select ${sql.literal(memberColumns)}
           from members m join users u on u.id = m.user_id where m.organization_id = ${organization}
           order by m.created_at, m.id limit ${page.limit} offset ${offsetOf(page)}`,
-        counts`select count(*) as count from members where organization_id = ${organization}`
+        counts`select ${totalOf(sql, organization, "members")} as count`
       ], { concurrency: "unbounded" })
       return { ...page, items, total: counted?.count ?? 0 }
     }, Effect.orDie)

@@ -57,6 +57,7 @@ const taxClassesLayer = Layer.effect(
     const repo = recordRepo(sql, {
       table: classes,
       order: "name",
+      counted: "all",
       entityType: "tax_class",
       changes: { create: "taxClasses.create", update: "taxClasses.update", delete: "taxClasses.delete" },
       // So two changes of the default cannot deadlock.
@@ -99,6 +100,7 @@ const taxRatesLayer = Layer.effect(
       {
         table: rates,
         order: "priority, id",
+        counted: "all",
         entityType: "tax_rate",
         changes: { create: "taxRates.create", update: "taxRates.update", delete: "taxRates.delete" }
       },

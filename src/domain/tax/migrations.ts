@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 /** Every process drops its cache of the organization's rules (`layers/access/RequestActors.ts`). */
 const tells = (table: string) =>
@@ -50,5 +51,9 @@ export const migrations = {
     end $$`,
     tells("tax_classes"),
     tells("tax_rates")
+  ),
+  "0002_counted": statements(
+    ...countedBy({ table: "tax_classes" }),
+    ...countedBy({ table: "tax_rates" })
   )
 }

@@ -4,6 +4,7 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change, ChangeType } from "../events/Event.ts"
 import type { WebhookDeliveryId, WebhookEndpointId } from "../ids/Id.ts"
+import { totalOf } from "../paging/ListTotalsRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
@@ -221,12 +222,13 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
 
   /** Newest first. */
   const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: WebhookEndpointId, page: PageRequest) {
-    const where = sql`organization_id = ${yield* currentOrganization} and endpoint_id = ${endpointId}::uuid`
+    const organization = yield* currentOrganization
+    const where = sql`organization_id = ${organization} and endpoint_id = ${endpointId}::uuid`
     const [items, counted] = yield* Effect.all([
       rows`select ${columns} from (select * from webhook_deliveries where ${where}
           order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) d ${messages}
         order by d.created_at desc, d.id desc`,
-      sql`select count(*) as count from webhook_deliveries where ${where}`
+      sql`select ${totalOf(sql, organization, "webhook_deliveries", [endpointId])} as count`
     ], { concurrency: "unbounded" })
     return { items, ...page, total: Number(counted[0]?.["count"] ?? 0) }
   }, Effect.orDie)

@@ -1,4 +1,5 @@
 import { statements } from "../modules/MigrationStatements.ts"
+import { countedBy } from "../paging/migrations.ts"
 
 export const migrations = {
   "0001_webhooks": statements(
@@ -77,5 +78,8 @@ export const migrations = {
     `create index webhook_deliveries_order on webhook_deliveries
       (organization_id, endpoint_id, created_at desc, id desc)`,
     `create index webhook_deliveries_age on webhook_deliveries (created_at)`
+  ),
+  "0002_counted": statements(
+    ...countedBy({ table: "webhook_deliveries", part: (row) => `${row}.endpoint_id::text` })
   )
 }

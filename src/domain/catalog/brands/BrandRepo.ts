@@ -31,7 +31,7 @@ const make = (sql: SqlClient.SqlClient) => {
 
   /** By display name; all brands when no page is given. */
   const list = Effect.fn("BrandRepo.list")((page: PageRequest | undefined) =>
-    Effect.orDie(ownPage(sql, brands, "display_name, slug", page))
+    Effect.orDie(ownPage(sql, brands, "display_name, slug", page, [], "all"))
   )
 
   const create = Effect.fn("BrandRepo.create")(function*(input: NewBrand) {

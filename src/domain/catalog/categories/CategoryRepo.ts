@@ -69,7 +69,9 @@ const make = (sql: SqlClient.SqlClient) => {
   /** By position, then slug; the complete tree when no page is given. */
   const list = Effect.fn("CategoryRepo.list")((includeArchived: boolean, page: PageRequest | undefined) =>
     Effect.orDie(
-      ownPage(sql, categories, "sort_order, slug", page, includeArchived ? [] : [sql`status = 'active'`])
+      includeArchived
+        ? ownPage(sql, categories, "sort_order, slug", page, [], "all")
+        : ownPage(sql, categories, "sort_order, slug", page, [sql`status = 'active'`], ["active"])
     )
   )
 
