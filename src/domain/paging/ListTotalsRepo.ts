@@ -21,7 +21,7 @@ export const totalOf = (
     select rows from list_totals where ${mine} union all select rows from list_changes where ${mine}) counted)`
 }
 
-/** Keeps the counters of lists short (ADR 22). */
+/** Keeps the counters of lists short (ADR 23). */
 export class ListTotalsRepo extends Context.Service<ListTotalsRepo>()("stoa/domain/paging/ListTotalsRepo", {
   make: Effect.map(SqlClient.SqlClient, (sql) => {
     const moved = decoding(sql, Schema.Struct({ moved: Schema.Int }))

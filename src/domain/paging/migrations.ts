@@ -1,5 +1,5 @@
 /**
- * Counters of lists (ADR 22): how many rows of a table an organization has, by a value that lists are filtered by. Writers
+ * Counters of lists (ADR 23): how many rows of a table an organization has, by a value that lists are filtered by. Writers
  * only add to `list_changes`, so none of them waits for another one; `ListTotals.fold` moves what they added into
  * `list_totals`. The total is the sum of both.
  */
