@@ -18,6 +18,8 @@ export interface Options {
   readonly flows: number | undefined
   /** Shows every SQL statement with its calls per flow and mean time. */
   readonly verbose: boolean
+  /** Shows from which sources the operations of a flow come. */
+  readonly by: boolean
   /** Whether bare names its statements, so that PostgreSQL parses each once per connection. */
   readonly barePrepare: boolean
   /** Shows which variants of a program exist and runs only those that contain this text. */
@@ -46,6 +48,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
       products: { type: "string" },
       flows: { type: "string" },
       verbose: { type: "boolean", default: false },
+      by: { type: "boolean", default: false },
       "bare-prepare": { type: "string", default: "true" },
       only: { type: "string" },
       json: { type: "string" }
@@ -60,6 +63,7 @@ export const readOptions = (args: ReadonlyArray<string>): Options => {
     products: number("products", values.products) ?? 1000,
     flows: number("flows", values.flows),
     verbose: values.verbose,
+    by: values.by,
     barePrepare: values["bare-prepare"] !== "false",
     only: values.only,
     json: values.json
