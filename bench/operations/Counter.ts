@@ -36,10 +36,12 @@ Object.assign(Tracer.nativeTracer, {
 
 interface StatementInside {
   compile(): readonly [text: string, parameters: ReadonlyArray<unknown>]
-  withConnectionSpan(...rest: ReadonlyArray<unknown>): unknown
+  withConnectionSpan(...rest: Array<unknown>): unknown
 }
 
-const statement: StatementInside = Object.getPrototypeOf(Statement.make(Effect.never, Statement.makeCompilerSqlite())``)
+const statement: StatementInside = Object.getPrototypeOf(
+  Statement.make(Effect.never, Statement.makeCompilerSqlite(), [], undefined)``
+)
 const { withConnectionSpan } = statement
 statement.withConnectionSpan = function(...rest) {
   if (inForeground()) {
@@ -63,13 +65,13 @@ if (process.env["BENCH_PLUGINS"] === "none") {
   })
 }
 
-const sources = process.env["BENCH_BY"] === undefined ? new Map<string, number>() : profileBySource(fiber, background)
+const sources = process.env["BENCH_BY"] === undefined ? undefined : profileBySource(fiber, background)
 
 createServer((_request, response) => {
   const answer: Counts = {
     ...counts,
     statements: Object.fromEntries(statements),
-    sources: Object.fromEntries(sources)
+    sources: Object.fromEntries(sources?.() ?? [])
   }
   response.end(JSON.stringify(answer))
 }).listen(Number(process.env["BENCH_COUNTER_PORT"]), "127.0.0.1").unref()

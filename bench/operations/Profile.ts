@@ -4,10 +4,10 @@ import type { BackgroundFibers, FiberInside } from "./BackgroundFibers.ts"
 const inside = "~effect/Effect/"
 
 interface Operation {
-  [`${inside}evaluate`](fiber: FiberInside): unknown
+  "~effect/Effect/evaluate"(fiber: FiberInside): unknown
 }
 
-const noOperation: Operation = { [`${inside}evaluate`]: () => undefined }
+const noOperation: Operation = { "~effect/Effect/evaluate": () => undefined }
 const root = new URL("../..", import.meta.url).href
 
 /** Finds where functions and generators are written, with the inspector of this process. */
@@ -65,14 +65,19 @@ const functionsOf = (operation: object): ReadonlyArray<object> =>
 
 /**
  * Counts each operation of the foreground twice: `at` the nearest function of this service that waits for it, and `by` its
- * kind and the nearest function of any library. A server that does this is a hundred times slower.
+ * kind and the nearest function of any library. It begins when the counts are read for the first time, since the server is a
+ * hundred times slower then.
  */
-export const profileBySource = (fiber: FiberInside, background: BackgroundFibers): ReadonlyMap<string, number> => {
+export const profileBySource = (
+  fiber: FiberInside,
+  background: BackgroundFibers
+): () => ReadonlyMap<string, number> => {
   const found = new Map<string, number>()
+  let isAsked = false
   const places = new Places()
   const add = (name: string) => found.set(name, (found.get(name) ?? 0) + 1)
   const count = (operation: Operation, of: FiberInside) => {
-    if (background.has(of)) return
+    if (!isAsked || background.has(of)) return
     const waiting = [operation, ...of._stack.toReversed()].flatMap(functionsOf).map((one) => places.of(one))
     add(`at ${waiting.find((place) => place.startsWith("src/")) ?? "?"}`)
     const nearest = waiting.find((place) => place !== "") ?? "?"
@@ -84,7 +89,7 @@ export const profileBySource = (fiber: FiberInside, background: BackgroundFibers
     // Effect asks this hook of tracers for each operation.
     this.cache.tracerContext ??= (operation: Operation, of: FiberInside) => {
       count(operation, of)
-      return operation[`${inside}evaluate`](of)
+      return operation["~effect/Effect/evaluate"](of)
     }
   }
   // Values go to the next function without an operation of their kind.
@@ -92,5 +97,8 @@ export const profileBySource = (fiber: FiberInside, background: BackgroundFibers
     count(noOperation, this)
     return succeedWith.call(this, value)
   }
-  return found
+  return () => {
+    isAsked = true
+    return found
+  }
 }
