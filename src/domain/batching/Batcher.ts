@@ -1,4 +1,4 @@
-import { Cause, Deferred, Effect, Exit, Latch, Metric } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Latch, Metric } from "effect"
 import type { Scope } from "effect"
 
 /**
@@ -32,12 +32,104 @@ export const batchFailures = Metric.counter("stoa_batch_failures", {
   incremental: true
 })
 
-/** Timeout of a batch, after which its callers fail. */
-const timeout = "20 seconds"
+/** Milliseconds after which the callers of a batch fail. Longer than any statement may take. */
+const timeout = 20_000
 
 interface Waiting<A, B, E> {
   readonly item: A
   readonly answer: Deferred.Deferred<B, E>
+}
+
+type Batch<A, B, E> = ReadonlyArray<Waiting<A, B, E>>
+
+/** Who waits, and what is being written. */
+class Line<A, B, E> {
+  readonly someoneWaits = Latch.makeUnsafe(false)
+  waiting: Array<Waiting<A, B, E>> = []
+  /** The batch that is being written, and when that takes too long. */
+  writing: { readonly batch: Batch<A, B, E>; readonly until: number } | undefined
+  closed = false
+
+  add(waiting: Waiting<A, B, E>): void {
+    this.waiting.push(waiting)
+    this.someoneWaits.openUnsafe()
+  }
+
+  leave(waiting: Waiting<A, B, E>): void {
+    this.waiting = this.waiting.filter((other) => other !== waiting)
+  }
+
+  /** The next batch leaves the line. */
+  next(maxSize: number, until: number): Batch<A, B, E> {
+    const batch = this.waiting.slice(0, maxSize)
+    this.waiting = this.waiting.slice(maxSize)
+    this.writing = { batch, until }
+    return batch
+  }
+
+  settle(batch: Batch<A, B, E>, exit: Exit.Exit<ReadonlyArray<B>, E>): void {
+    this.writing = undefined
+    batch.forEach(({ answer }, index) => Deferred.doneUnsafe(answer, Exit.map(exit, (all) => all[index] as B)))
+  }
+
+  close(): void {
+    this.closed = true
+    this.settle([...this.writing?.batch ?? [], ...this.waiting], Exit.interrupt())
+    this.waiting = []
+  }
+}
+
+/** Writes what waits in a line, batch by batch, for ever. */
+const draining = <A, B, E>({ maxSize, name, write }: Options<A, B, E>, line: Line<A, B, E>) => {
+  const size = Metric.withAttributes(batchSize, { batcher: name })
+  const failures = Metric.withAttributes(batchFailures, { batcher: name })
+
+  const fail = Effect.fnUntraced(function*(batch: Batch<A, B, E>, cause: Cause.Cause<E>) {
+    yield* Metric.update(failures, 1)
+    yield* Effect.logWarning(`Batch ${name} of ${batch.length} failed`, cause)
+    line.settle(batch, Exit.failCause(cause))
+  })
+
+  const writeOne = Effect.fnUntraced(function*() {
+    const batch = line.next(maxSize, (yield* Clock.currentTimeMillis) + timeout)
+    const exit = yield* Effect.exit(Effect.suspend(() => write(batch.map(({ item }) => item))))
+    if (Exit.isFailure(exit)) return yield* fail(batch, exit.cause)
+    // Too few results would leave callers with `undefined`; it is a bug of the writer and fails the batch.
+    const message = `${name}: ${exit.value.length} answers for ${batch.length} items`
+    if (exit.value.length !== batch.length) return yield* fail(batch, Cause.die(new Error(message)))
+    yield* Metric.update(size, batch.length)
+    line.settle(batch, exit)
+  })
+
+  const drain = Effect.gen(function*() {
+    while (true) {
+      yield* line.someoneWaits.await
+      while (line.waiting.length > 0) yield* writeOne()
+      line.someoneWaits.closeUnsafe()
+    }
+  })
+
+  /** The first batch that takes too long. */
+  const tooLong = Effect.gen(function*() {
+    while (true) {
+      yield* line.someoneWaits.await
+      const began = yield* Clock.currentTimeMillis
+      yield* Effect.sleep(line.writing === undefined ? timeout : line.writing.until - began)
+      const now = yield* Clock.currentTimeMillis
+      if (line.writing !== undefined && line.writing.until <= now) return line.writing.batch
+    }
+  })
+
+  // A dead connection must not block all callers for ever. One timer looks at the batches of its time, because a timeout for
+  // each would be most of what a batch costs here.
+  return Effect.gen(function*() {
+    while (true) {
+      const fiber = yield* Effect.forkChild(drain, { startImmediately: true })
+      const stuck = yield* tooLong
+      fiber.interruptUnsafe()
+      yield* fail(stuck, Cause.die(new Cause.TimeoutError(name)))
+    }
+  })
 }
 
 /**
@@ -49,66 +141,16 @@ interface Waiting<A, B, E> {
 export const make = Effect.fnUntraced(function*<A, B, E>(
   options: Options<A, B, E>
 ): Effect.fn.Return<Batcher<A, B, E>, never, Scope.Scope> {
-  const size = Metric.withAttributes(batchSize, { batcher: options.name })
-  const failures = Metric.withAttributes(batchFailures, { batcher: options.name })
-  const someoneWaits = Latch.makeUnsafe(false)
-  let line: Array<Waiting<A, B, E>> = []
-  let closed = false
-
-  const settle = (batch: ReadonlyArray<Waiting<A, B, E>>, exit: Exit.Exit<ReadonlyArray<B>, E>) => {
-    batch.forEach((waiting, index) => Deferred.doneUnsafe(waiting.answer, Exit.map(exit, (all) => all[index] as B)))
-  }
-
-  const writeOne = (batch: ReadonlyArray<Waiting<A, B, E>>) =>
-    Effect.suspend(() => options.write(batch.map((waiting) => waiting.item))).pipe(
-      // Too few results would leave callers with `undefined`; it is a bug of the writer and fails the batch.
-      Effect.filterOrElse(
-        (answers) => answers.length === batch.length,
-        (answers) => Effect.die(new Error(`${options.name}: ${answers.length} answers for ${batch.length} items`))
-      ),
-      // Longer than any statement may take: a dead connection must not block all callers forever.
-      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.die(new Cause.TimeoutError(options.name)) }),
-      Effect.tap(() => Metric.update(size, batch.length)),
-      Effect.tapCause((cause) =>
-        Metric.update(failures, 1).pipe(
-          Effect.andThen(Effect.logWarning(`Batch ${options.name} of ${batch.length} failed`, cause))
-        )
-      ),
-      Effect.onExit((exit) => Effect.sync(() => settle(batch, exit))),
-      Effect.exit
-    )
-
-  const drain = Effect.gen(function*() {
-    while (true) {
-      yield* someoneWaits.await
-      while (line.length > 0) {
-        const batch = line.slice(0, options.maxSize)
-        line = line.slice(options.maxSize)
-        yield* writeOne(batch)
-      }
-      someoneWaits.closeUnsafe()
-    }
-  })
-
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      closed = true
-      settle(line, Exit.interrupt())
-      line = []
-    })
-  )
-  yield* Effect.forkScoped(drain)
+  const line = new Line<A, B, E>()
+  yield* Effect.addFinalizer(() => Effect.sync(() => line.close()))
+  yield* Effect.forkScoped(draining(options, line))
 
   const submit = (item: A): Effect.Effect<B, E> =>
     Effect.suspend(() => {
-      if (closed) return Effect.interrupt
+      if (line.closed) return Effect.interrupt
       const waiting: Waiting<A, B, E> = { item, answer: Deferred.makeUnsafe() }
-      line.push(waiting)
-      someoneWaits.openUnsafe()
-      return Effect.onInterrupt(Deferred.await(waiting.answer), () =>
-        Effect.sync(() => {
-          line = line.filter((other) => other !== waiting)
-        }))
+      line.add(waiting)
+      return Effect.onInterrupt(Deferred.await(waiting.answer), () => Effect.sync(() => line.leave(waiting)))
     })
   return { submit }
 })

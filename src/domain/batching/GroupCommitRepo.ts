@@ -38,11 +38,9 @@ const refused = (error: SqlError.SqlError): boolean =>
 export const make = Effect.fnUntraced(function*<A, B>({ alone, name, together }: Options<A, B>) {
   const batcher = yield* Batcher.make({ name, maxSize: largest, write: together })
   return (item: A): Effect.Effect<B, SqlError.SqlError> =>
-    batcher.submit(item).pipe(
-      Effect.catchCause((cause) => {
-        const error = Option.filter(Cause.findErrorOption(cause), refused)
-        return Option.isSome(error) ? Effect.undefined : Effect.failCause(cause)
-      }),
-      Effect.flatMap((done) => done === undefined ? alone(item) : Effect.succeed(done))
-    )
+    Effect.matchCauseEffect(batcher.submit(item), {
+      onFailure: (cause) =>
+        Option.exists(Cause.findErrorOption(cause), refused) ? alone(item) : Effect.failCause(cause),
+      onSuccess: (done) => done === undefined ? alone(item) : Effect.succeed(done)
+    })
 })
