@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { type Actor, CurrentActor, isSignedIn } from "../access/Actor.ts"
 import { Unauthorized } from "../errors/ApiErrors.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { type CustomerId, isUuid, newId } from "../ids/Id.ts"
@@ -21,12 +21,7 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
     const hooks = yield* Hooks
     const clock = Effect.map(DateTime.now, DateTime.toDateUtc)
 
-    /**
-     * Profile of the signed-in user, created on first use, which runs `customers.afterCreate`; null for anonymous
-     * visitors and API keys.
-     */
-    const opened = Effect.gen(function*() {
-      const actor = yield* CurrentActor
+    const openedBy = Effect.fnUntraced(function*(actor: Actor) {
       // Nearly every user has a profile: the statement that would create it, with its entry, is more expensive.
       const known = yield* repo.existingProfileOf(actor)
       if (known !== null) return known
@@ -34,6 +29,15 @@ export class Customers extends Context.Service<Customers>()("stoa/domain/custome
       if (profile?.made) yield* hooks.after("customers.afterCreate", profile.customer)
       return profile?.customer ?? null
     })
+
+    /**
+     * Profile of the signed-in user, created on first use, which runs `customers.afterCreate`; null for anonymous
+     * visitors and API keys.
+     */
+    const opened = Effect.flatMap(
+      CurrentActor,
+      (actor) => isSignedIn(actor) ? openedBy(actor) : Effect.succeed(null)
+    )
 
     /** The same, but 401 for visitors and API keys. */
     const ownProfile = Effect.flatMap(opened, (own) => own === null ? Unauthorized.of() : Effect.succeed(own))
