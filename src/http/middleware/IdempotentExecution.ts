@@ -217,13 +217,14 @@ const keep = (response: HttpServerResponse.HttpServerResponse): Kept => {
 export const idempotencyLayer = Layer.effect(
   Idempotency,
   Effect.map(IdempotentExecution, ({ once }) =>
-    Idempotency.of((handler, { endpoint }) =>
-      Effect.gen(function*() {
+    Idempotency.of((handler, { endpoint: { annotations, method } }) => {
+      if (method === "GET") return handler
+      // A checkout has separate keys, whose work may still be running.
+      if (hasNoKey(annotations)) return Effect.tapError(handler, withRetryAfter)
+      const inBody = Context.getOrUndefined(annotations, BodyKey) === true
+      const withKey = Effect.gen(function*() {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (request.method === "GET" || hasNoKey(endpoint.annotations)) return yield* handler
         const inHeader = yield* sentKey(request)
-        const inBody = Context.getOrUndefined(endpoint.annotations, BodyKey) === true
-        if (inHeader === undefined && !inBody) return yield* handler
         // The body is read once and cached by the request, so the handler's decoder sees it again. A body that cannot
         // be read (too large, cut off) is a defect here exactly as it is there, and the edge answers it.
         const digest = yield* Effect.serviceOption(BodyDigest)
@@ -231,10 +232,11 @@ export const idempotencyLayer = Layer.effect(
         const key = inHeader ?? keyInBody(body)
         if (key === undefined) return yield* handler
         const print = fingerprint(request.method, request.url, body)
-        return yield* once(
-          { key, shown: request, print, annotations: endpoint.annotations, keep, again: givenAgain },
-          handler
-        )
+        return yield* once({ key, shown: request, print, annotations, keep, again: givenAgain }, handler)
       }).pipe(Effect.tapError(withRetryAfter))
-    ))
+      return inBody ? withKey : Effect.flatMap(
+        HttpServerRequest.HttpServerRequest,
+        ({ headers }) => headers["idempotency-key"] === undefined ? handler : withKey
+      )
+    }))
 )
