@@ -1,4 +1,4 @@
-import { Effect, Layer, Redacted, Tracer } from "effect"
+import { Effect, Layer, Redacted, References, Tracer } from "effect"
 import { FetchHttpClient, HttpBody } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { AppSettings } from "../config/AppConfig.ts"
@@ -24,12 +24,12 @@ const sampledBy = ({ sampler }: NonNullable<AppSettings["tracing"]>) => (tracer:
 
 /**
  * Sends spans to the receiver that the environment names (`OTEL_EXPORTER_OTLP_ENDPOINT`): requests, calls of actors,
- * durable processes and statements, in one trace across processes. Without a receiver there is no layer, and Effect's
- * own tracer, which keeps nothing, stays.
+ * durable processes and statements, in one trace across processes. Without a receiver no span is made: that of each
+ * statement is a good part of its work.
  */
 export const tracingLayer = ({ tracing }: AppSettings): Layer.Layer<never> =>
   tracing === undefined ?
-    Layer.empty :
+    Layer.succeed(References.TracerEnabled, false) :
     Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, sampledBy(tracing))).pipe(
       Layer.provide(OtlpTracer.layer({
         url: tracing.url,
