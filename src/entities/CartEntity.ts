@@ -4,7 +4,7 @@ import { Rpc } from "effect/rpc"
 import { Actor, CurrentActor } from "../domain/access/Actor.ts"
 import { admit, CartLine, CartState, type CartVisitor, changeable, newer } from "../domain/carts/Cart.ts"
 import { CartRepo, type LineWrite } from "../domain/carts/CartRepo.ts"
-import { CartActor, LineNotFound } from "../domain/carts/Carts.ts"
+import { CartActor, LineNotFound, type LineToAdd } from "../domain/carts/Carts.ts"
 import { Conflict, NotFound, Unavailable, ValidationFailed } from "../domain/errors/ApiErrors.ts"
 import { conflict, invalid } from "../domain/errors/ErrorKinds.ts"
 import { CartId, CartLineId, CustomerId } from "../domain/ids/Id.ts"
@@ -27,7 +27,7 @@ const error = Schema.Union([NotFound, ValidationFailed, Conflict, Unavailable])
 
 /**
  * Applies changes of one cart one at a time (ARCHITECTURE §3). Its state is a cache; the table is the truth, and its
- * version column reveals a stale cache.
+ * version column reveals a stale cache. An add comes here only when another request changes the cart meanwhile.
  */
 export const CartEntity = Entity.make("Cart", [
   Rpc.make("addLine", {
@@ -59,7 +59,14 @@ interface Sender extends CartVisitor {
 
 type Write = (from: CartState) => Effect.Effect<LineWrite, never, CurrentActor>
 
-const maxAttempts = 3
+/** Each lost attempt means that an add outside of the entity was made. */
+const maxAttempts = 10
+
+/** Why nothing was written, or the line. */
+const written = (outcome: Exclude<LineWrite, "stale">): Effect.Effect<CartLine, TooMany | LineNotFound> => {
+  if (outcome === "too-many") return Effect.fail(new TooMany())
+  return outcome === "no-line" ? Effect.fail(new LineNotFound()) : Effect.succeed(outcome)
+}
 
 export const cartEntityLayer = CartEntity.toLayer(
   Effect.gen(function*() {
@@ -86,10 +93,11 @@ export const cartEntityLayer = CartEntity.toLayer(
           }
           const current = yield* Effect.fromResult(open)
           const outcome = yield* Effect.onError(write(current), () => clear)
-          if (outcome === "too-many") return yield* new TooMany()
-          if (outcome === "no-line") return yield* new LineNotFound()
-          cached = outcome === "stale" ? undefined : { ...current, version: current.version + 1 }
-          if (outcome !== "stale") return outcome
+          cached = undefined
+          if (outcome === "stale") continue
+          const line = yield* written(outcome)
+          cached = { ...current, version: current.version + 1 }
+          return line
         }
         return yield* new CartBusy()
       }).pipe(Effect.provideService(CurrentActor, sender.actor), orUnavailable)
@@ -108,18 +116,46 @@ export const cartEntityLayer = CartEntity.toLayer(
   { maxIdleTime: "10 seconds", disableFatalDefects: true }
 )
 
-/** Calls the entity of a cart. */
+/** Adds lines, and calls the entity of a cart for what has to take turns. */
 export const cartActorLayer = Layer.effect(
   CartActor,
-  Effect.map(CartEntity.client, (clientOf) => {
+  Effect.map(Effect.all([CartEntity.client, CartRepo]), ([clientOf, carts]) => {
     // The cluster compares ids as text, so normalize the case: a cart must have one entity.
     const entityOf = (cartId: CartId) => clientOf(cartId.toLowerCase())
     /** The deadline is computed last, so that hooks do not use up the entity's time. */
     const from = (visitor: CartVisitor, seen: CartState) =>
       Effect.map(deadline, (until) => ({ ...visitor, seen, until }))
+    /** Adds of this process that wait for the entity of a cart: later ones must not overtake them for ever. */
+    const waiting = new Map<CartId, number>()
+    const count = (cartId: CartId, change: number) => {
+      const now = (waiting.get(cartId) ?? 0) + change
+      if (now === 0) waiting.delete(cartId)
+      else waiting.set(cartId, now)
+    }
+    const addInTurn = (cartId: CartId, visitor: CartVisitor, seen: CartState, line: LineToAdd) =>
+      Effect.suspend(() => {
+        count(cartId, 1)
+        return Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).addLine({ ...sender, line })))
+          .pipe(
+            Effect.ensuring(Effect.sync(() => count(cartId, -1)))
+          )
+      })
+    /** Through the same fence that the entity's write has. */
+    const addAtOnce = (visitor: CartVisitor, seen: CartState, line: LineToAdd) =>
+      carts.addLineUnlessBusy(seen, { ...line, cartId: seen.cart.id, currency: seen.cart.currency }).pipe(
+        Effect.provideService(CurrentActor, visitor.actor),
+        orUnavailable
+      )
     return CartActor.of({
       addLine: (cartId, visitor, seen, line) =>
-        Effect.flatMap(from(visitor, seen), (sender) => call(entityOf(cartId).addLine({ ...sender, line }))),
+        Effect.suspend(() =>
+          waiting.has(cartId)
+            ? addInTurn(cartId, visitor, seen, line)
+            : Effect.flatMap(
+              addAtOnce(visitor, seen, line),
+              (outcome) => outcome === "stale" ? addInTurn(cartId, visitor, seen, line) : written(outcome)
+            )
+        ),
       changeLine: (cartId, visitor, seen, lineId, { notes, quantity }) =>
         Effect.flatMap(from(visitor, seen), (sender) =>
           call(

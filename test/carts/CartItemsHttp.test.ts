@@ -1,6 +1,11 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { CurrentActor, systemActor } from "../../src/domain/access/Actor.ts"
+import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
+import { chosenLine } from "../../src/domain/carts/Line.ts"
+import { CartId, type CartLineId, EntityId, newId } from "../../src/domain/ids/Id.ts"
 import { aForeignProduct, aProductInSizes, elsewhere, onDatabase, refused } from "../checkout/CheckoutFixtures.ts"
 import { addTo, aGuestCart, aProduct, type GuestCart, putInto } from "../support/Purchase.ts"
 import { api, asAdmin, asAnonymous, asCustomer, withSharedApp } from "../support/TestApp.ts"
@@ -47,16 +52,57 @@ withSharedApp("items of a cart over HTTP", (it) => {
       assert.strictEqual((yield* linesOf(cart)).length, 1)
     }))
 
-  it.effect("eight parallel adds make one line of eight, and eight more make it sixteen", () =>
+  it.effect("fifty parallel adds make one line of fifty, and fifty more make it a hundred", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct()
       const cart = yield* aGuestCart()
-      const eight = Effect.replicateEffect(addTo(cart, entityId), 8, { concurrency: "unbounded" })
-      for (const quantity of [8, 16]) {
-        assert.isTrue((yield* eight).every(({ status }) => status === 201))
+      const fifty = Effect.replicateEffect(addTo(cart, entityId), 50, { concurrency: "unbounded" })
+      for (const quantity of [50, 100]) {
+        assert.isTrue((yield* fifty).every(({ status }) => status === 201))
         const [line, ...others] = yield* linesOf(cart)
         assert.deepStrictEqual([Object(line).quantity, others], [quantity, []])
       }
+    }))
+
+  it.effect("fifty parallel adds have fifty effects when another process makes half of them past the entity", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const cart = yield* aGuestCart()
+      // The entity is resident and has the cart as it was.
+      const first = yield* putInto(cart, entityId, 1)
+      yield* api("PATCH", `/api/carts/${cart.id}/items/${first.text("data.id")}`, {
+        body: { quantity: 2 },
+        headers: cart.headers
+      })
+      const others = onDatabase((sql, organization) =>
+        Effect.gen(function*() {
+          const carts = yield* CartRepo.make
+          const chosen = chosenLine({ entityId: EntityId.make(entityId), quantity: 1 })
+          const add = Effect.gen(function*() {
+            const from = yield* carts.state(CartId.make(cart.id))
+            if (from === undefined) return yield* Effect.die("no cart")
+            const line = {
+              ...chosen,
+              id: newId<CartLineId>(),
+              cartId: from.cart.id,
+              unitPriceSnapshot: 1,
+              currency: "USD"
+            }
+            return yield* carts.addLineUnlessBusy(from, { ...line, addedAt: new Date() })
+          })
+          const written = Effect.repeat(add, { while: (outcome) => outcome === "stale" })
+          return yield* Effect.replicateEffect(written, 25, { concurrency: "unbounded" })
+        }).pipe(
+          Effect.scoped,
+          Effect.provideService(SqlClient.SqlClient, sql),
+          Effect.provideService(CurrentActor, systemActor(organization))
+        )
+      )
+      const own = Effect.replicateEffect(addTo(cart, entityId), 25, { concurrency: "unbounded" })
+      const [answers, outcomes] = yield* Effect.all([own, others], { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.filter(({ status }) => status !== 201), [])
+      assert.isTrue(outcomes.every((outcome) => typeof outcome === "object"))
+      assert.deepStrictEqual((yield* linesOf(cart)).map((line) => Object(line).quantity), [52])
     }))
 
   it.effect("refuses quantities and prices that are no whole numbers in their range, also for a line", () =>

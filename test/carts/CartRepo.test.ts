@@ -87,6 +87,7 @@ it.layer(layer, { excludeTestServices: true })("the repository of carts", (it) =
       yield* Deferred.await(locked)
       const waits = yield* Effect.forkChild(carts.addLine(busy, aLine(busy)), { startImmediately: true })
       assert.isObject(yield* carts.addLine(free, aLine(free)))
+      assert.strictEqual(yield* carts.addLineUnlessBusy(busy, aLine(busy)), "stale")
       yield* Deferred.succeed(unlock, undefined)
       yield* Fiber.join(holder)
       assert.isObject(yield* Fiber.join(waits))

@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { currentOrganization } from "../../src/domain/access/Actor.ts"
 import { CacheInvalidation } from "../../src/domain/access/CacheInvalidation.ts"
 import { CartRepo } from "../../src/domain/carts/CartRepo.ts"
 import { CategoryRepo } from "../../src/domain/catalog/categories/CategoryRepo.ts"
@@ -8,10 +9,10 @@ import { EntityLinkRepo } from "../../src/domain/catalog/EntityLinkRepo.ts"
 import { EntityRepo } from "../../src/domain/catalog/EntityRepo.ts"
 import { VariantRepo } from "../../src/domain/catalog/variants/VariantRepo.ts"
 import {
-  type CartId,
+  CartId,
   type CategoryId,
   type CustomerId,
-  type EntityId,
+  EntityId,
   newId,
   type PriceId,
   type VariantId
@@ -124,7 +125,11 @@ const promotions = ({ code, customer }: Records) =>
 
 const offer = (cart: string, entity: string) =>
   CartRepo.use((repo) =>
-    Effect.map(repo.offer(cart, entity, null), (found) => found && (found.isPublic === null ? "no product" : found.id))
+    Effect.gen(function*() {
+      const line = { entityId: EntityId.make(entity), variantId: null }
+      const [found] = yield* repo.offers([{ organization: yield* currentOrganization, cart: CartId.make(cart), line }])
+      return found && (found.isPublic === null ? "no product" : found.id)
+    })
   )
 
 const inStock = ({ entity, variant }: Records) =>

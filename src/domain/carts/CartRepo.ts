@@ -6,6 +6,7 @@ import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLo
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
+import { type LineInCart, Prices } from "../pricing/Prices.ts"
 import { type CartLine, type CartLineChange, carts, type CartState, toCart } from "./Cart.ts"
 import {
   type AddedLine,
@@ -16,11 +17,11 @@ import {
   isTooMany,
   lineJson,
   type LineRow,
-  type OfferRow,
   offerStatement,
   toLine,
   type WantedItem
 } from "./CartStatements.ts"
+import type { ChosenLine } from "./Line.ts"
 
 const cartRow = { columns: carts.columns("r"), row: carts.row(`i."row"`) }
 
@@ -60,21 +61,11 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
     return cart
   }, Effect.orDie)
 
-  const looking = yield* GroupCommit.make<WantedItem, { readonly offer: OfferRow | undefined }>({
-    name: "carts.offers",
-    together: (wanted) =>
-      Effect.map(offerStatement(lookup, wanted), (rows) => {
-        const byIndex = new Map(rows.map((row) => [row.n, row]))
-        return wanted.map((_, n) => ({ offer: byIndex.get(n) }))
-      }),
-    alone: (wanted) => Effect.map(offerStatement(lookup, [wanted]), ([offer]) => ({ offer }))
-  })
-
   return {
     /** A cart with its lines. Undefined when the organization has no such cart. */
     find: Effect.fn("CartRepo.find")((cartId: CartId) => read(cartId)),
-    /** A cart with one of its lines, or with none (null). Undefined like `find`. */
-    findWithLine: Effect.fn("CartRepo.findWithLine")((cartId: CartId, lineId: CartLineId | null) =>
+    /** A cart with one of its lines. Undefined like `find`. */
+    findWithLine: Effect.fn("CartRepo.findWithLine")((cartId: CartId, lineId: CartLineId) =>
       read(cartId, sql` and l.id = ${lineId}::uuid`)
     ),
     /** A cart without its lines. Undefined like `find`. */
@@ -90,14 +81,33 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       )
       return found.map(toCart)
     }, Effect.orDie),
-    /**
-     * A cart with its customer's groups and what decides whether the item can be added, in one statement for all waiting
-     * adds. Show it only to admitted visitors. Undefined like `find`.
-     */
-    offer: Effect.fn("CartRepo.offer")(function*(cart: string, entity: string, variant: string | null) {
-      return (yield* looking({ cart, entity, variant, organization: yield* currentOrganization })).offer
-    }, Effect.orDie)
+    /** Carts with their customers' groups and what decides whether items can be added, in the order of the items. */
+    offers: (wanted: ReadonlyArray<WantedItem>) =>
+      Effect.map(offerStatement(lookup, wanted), (rows) => {
+        const byIndex = new Map(rows.map((row) => [row.n, row]))
+        return wanted.map((_, n) => byIndex.get(n))
+      })
   }
+})
+
+/**
+ * Looks up a cart, whether a line can be added to it and what that costs: two statements at once, for all adds that wait.
+ * Show it only to admitted visitors.
+ */
+export const offerLookUps = Effect.gen(function*() {
+  const [carts, prices] = yield* Effect.all([CartRepo, Prices])
+  const lookUp = (wanted: ReadonlyArray<LineInCart>) =>
+    Effect.map(
+      Effect.all([carts.offers(wanted), prices.offersIn(wanted)], { concurrency: 2 }),
+      ([offers, prices]) => wanted.map((_, n) => ({ offer: offers[n], priceIn: prices[n] }))
+    )
+  const looking = yield* GroupCommit.make({
+    name: "carts.offers",
+    together: lookUp,
+    alone: (wanted: LineInCart) => Effect.map(lookUp([wanted]), ([found]) => found)
+  })
+  return (cart: CartId, line: ChosenLine, now: Date) =>
+    Effect.flatMap(currentOrganization, (organization) => Effect.orDie(looking({ organization, cart, line, now })))
 })
 
 const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
@@ -134,7 +144,7 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   const adding = yield* GroupCommit.make<AddedLine, CartLine | "stale">({
     name: "carts.add",
     together: (adds) => {
-      // After a partition, two entities of one cart may each add to it; each uses a separate statement.
+      // Parallel adds to one cart, and two entities of it after a partition; each uses a separate statement.
       const first = new Map(adds.map((add) => [add.line.cartId, add] as const).reverse())
       const chosen = adds.filter((add) => first.get(add.line.cartId) === add)
       return Effect.map(addStatement(sql, chosen, "skip locked"), (rows) => {
@@ -142,8 +152,19 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
         return adds.map((add) => results.get(add))
       })
     },
-    alone: (add) => Effect.map(addStatement(sql, [add], ""), ([row]) => changedLine(row?.line ?? null))
+    alone: (add) =>
+      add.waits
+        ? Effect.map(addStatement(sql, [add], ""), ([row]) => changedLine(row?.line ?? null))
+        : Effect.succeed("stale")
   })
+
+  const add = (waits: boolean) =>
+    Effect.fnUntraced(
+      function*(from: CartState, line: CartLine) {
+        return yield* adding({ from, line, actor: yield* CurrentActor, waits })
+      },
+      Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
+    )
 
   const write = Effect.fnUntraced(function*(
     from: CartState,
@@ -167,12 +188,12 @@ const lineChanges = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
 
   return {
     /** Adds a line, or increases the quantity of an equal line and takes the newer price. */
-    addLine: Effect.fn("CartRepo.addLine")(
-      function*(from: CartState, line: CartLine) {
-        return yield* adding({ from, line, actor: yield* CurrentActor })
-      },
-      Effect.catchTag("SqlError", (error) => isTooMany(error) ? Effect.succeed("too-many" as const) : Effect.die(error))
-    ),
+    addLine: add(true),
+    /**
+     * Like `addLine`, but takes no turn: `stale` also while another request changes the cart, and where the database
+     * refused the statement that it shared with others.
+     */
+    addLineUnlessBusy: add(false),
     /** Sets the quantity, the notes or both. */
     changeLine: Effect.fn("CartRepo.changeLine")(
       (from: CartState, lineId: CartLineId, { notes, quantity }: CartLineChange) => {

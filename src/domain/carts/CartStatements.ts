@@ -7,7 +7,7 @@ import { type CartId, type CartLineId, newId } from "../ids/Id.ts"
 import { refusalOf, sqlStates } from "../records/Constraints.ts"
 import { columnOf, jsonOf } from "../records/Table.ts"
 import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
-import { lineDetails } from "./Line.ts"
+import { type ChosenLine, lineDetails } from "./Line.ts"
 
 /** A line as `lineJson` reads it. */
 export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
@@ -42,14 +42,6 @@ export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId
     ([row]) => row && toState(row)
   )
 
-/** An item that somebody wants to add to a cart. */
-export interface WantedItem {
-  readonly cart: string
-  readonly entity: string
-  readonly variant: string | null
-  readonly organization: string
-}
-
 /** A cart and what decides whether an item can be added to it. */
 export interface OfferRow extends CartRow {
   readonly n: number
@@ -59,10 +51,25 @@ export interface OfferRow extends CartRow {
   readonly variantFound: boolean
 }
 
+/** An item that somebody wants to add to a cart. */
+export interface WantedItem {
+  readonly organization: string
+  readonly cart: CartId
+  readonly line: Pick<ChosenLine, "entityId" | "variantId">
+}
+
+const toWanted = ({ cart, line, organization }: WantedItem, n: number) => ({
+  n,
+  cart,
+  entity: line.entityId,
+  variant: line.variantId,
+  organization
+})
+
 /** Carts and items. Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join. */
 export const offerStatement = (sql: SqlClient.SqlClient, wanted: ReadonlyArray<WantedItem>) =>
   sql<OfferRow>`with i as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(wanted.map((one, n) => ({ ...one, n })))}::jsonb)
+      select * from jsonb_to_recordset(${JSON.stringify(wanted.map(toWanted))}::jsonb)
         as i(n int, cart uuid, entity uuid, variant uuid, organization text))
     select i.n, ${sql.literal(cartColumns)},
       (select u.group_ids from customers_read u where u.id = c.customer_id) as "groupIds",
@@ -79,6 +86,8 @@ export interface AddedLine {
   readonly from: CartState
   readonly line: CartLine
   readonly actor: Actor
+  /** Whether it waits for other changes of its cart. Else they make it stale. */
+  readonly waits: boolean
 }
 
 const toInput = ({ actor, from: { cart, version }, line }: AddedLine, n: number) => ({

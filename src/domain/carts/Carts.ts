@@ -8,7 +8,6 @@ import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { type CartId, type CartLineId, newId, type VariantId } from "../ids/Id.ts"
 import { linePricings } from "../pricing/LinePricing.ts"
-import { Prices } from "../pricing/Prices.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
   admit,
@@ -24,9 +23,9 @@ import {
   type StoredCart,
   toState
 } from "./Cart.ts"
-import { CartRepo } from "./CartRepo.ts"
+import { CartRepo, offerLookUps } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
-import { chosenLine } from "./Line.ts"
+import { type ChosenLine, chosenLine } from "./Line.ts"
 
 class VariantNotFound extends notFound("Variant", "Variant not found.") {}
 class VariantRequired
@@ -73,6 +72,10 @@ const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: Variant
   if (variantId !== null) return offer.variantFound ? undefined : new VariantNotFound()
   return offer.hasVariants ? new VariantRequired() : undefined
 }
+
+/** Whether what was looked up for one line holds for the other. */
+const isOfSame = (line: ChosenLine, other: ChosenLine): boolean =>
+  line.entityId === other.entityId && line.variantId === other.variantId && line.quantity === other.quantity
 
 /** Creates, reads and changes carts (contract §2). */
 export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
@@ -132,10 +135,10 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
     })
 
     /**
-     * A cart to change, with the line to change or none (null). 404 for visitors who may not change it, 422 when it is
-     * not active or has expired.
+     * A cart with the line to change. 404 for visitors who may not change it, 422 when it is not active or has
+     * expired.
      */
-    const toChange = Effect.fn("Carts.toChange")(function*(cartId: CartId, lineId: CartLineId | null) {
+    const toChange = Effect.fn("Carts.toChange")(function*(cartId: CartId, lineId: CartLineId) {
       const cart = yield* admitted(yield* repo.findWithLine(cartId, lineId), "cart:update")
       return yield* Effect.fromResult(changeable(cart, DateTime.toDateUtc(yield* DateTime.now)))
     })
@@ -149,9 +152,10 @@ export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
 /** Changes of lines: reads and hooks come before the actor's turn, which is one rule and one statement. */
 const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   visitor: Effect.Effect<CartVisitor, E, R>,
-  toChange: (cartId: CartId, lineId: CartLineId | null) => Effect.Effect<StoredCart, E2, R2>
+  toChange: (cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
 ) {
-  const [repo, cartActor, hooks, prices] = yield* Effect.all([CartRepo, CartActor, Hooks, Prices])
+  const [cartActor, hooks] = yield* Effect.all([CartActor, Hooks])
+  const lookUp = yield* offerLookUps
   const linePricing = yield* linePricings
 
   /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
@@ -163,23 +167,22 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   return {
     /** Adds a line at the current price for the cart's customer; 404 for an entity that this actor cannot buy. */
     addItem: Effect.fn("Carts.addItem")(function*(cartId: CartId, sent: NewCartLine) {
-      // Hooks must not run for visitors who may not change the cart.
-      if (hooks.has("cart.beforeAddItem")) yield* toChange(cartId, null)
-      const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
-      const chosen = chosenLine(item)
       const sender = yield* visitor
       const addedAt = DateTime.toDateUtc(yield* DateTime.now)
+      const wanted = chosenLine(sent)
+      const first = yield* lookUp(cartId, wanted, addedAt)
       // Refuse here already, so that a refusal costs no turn of the entity.
-      const [offer, priceIn] = yield* Effect.all([
-        repo.offer(cartId, chosen.entityId, chosen.variantId),
-        prices.offerIn(cartId, chosen)
-      ], { concurrency: "unbounded" })
-      const admitted = yield* Effect.fromResult(admit(offer && toState(offer), sender, "cart:update"))
+      const admitted = yield* Effect.fromResult(admit(first?.offer && toState(first.offer), sender, "cart:update"))
       const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
+      // Hooks must not run for visitors who may not change the cart.
+      const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
+      const chosen = chosenLine(item)
+      const found = isOfSame(wanted, chosen) ? first : yield* lookUp(cartId, chosen, addedAt)
+      const offer = found?.offer
       // Only after the admission: this error would reveal that the cart exists.
       const refusal = refusalOf(offer, sender.actor, chosen.variantId)
       if (refusal !== undefined) return yield* refusal
-      const unitPrice = priceIn(seen.cart.currency, offer?.groupIds ?? []) ?? item.unitPriceSnapshot
+      const unitPrice = found?.priceIn?.(seen.cart.currency, offer?.groupIds ?? []) ?? item.unitPriceSnapshot
       if (unitPrice === undefined) return yield* new NoPrice()
       const { currency, customerId } = seen.cart
       const [priced] = yield* Effect.mapError(

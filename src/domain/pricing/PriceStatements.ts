@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
-import type { CartId, EntityId, VariantId } from "../ids/Id.ts"
+import type { EntityId, VariantId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
 import type { ModifierRow, PriceRow } from "./PriceResolution.ts"
 
@@ -10,9 +10,6 @@ export interface PricedThing {
   readonly entityId: EntityId
   readonly variantId: VariantId | null
 }
-
-/** A currency, or that of a cart, for callers that look up the cart concurrently. */
-export type PricedIn = string | { readonly cartId: CartId }
 
 /** All rows that can affect the prices of some sellables in one currency. */
 export interface PriceCandidates {
@@ -38,7 +35,7 @@ interface CandidateRow {
 }
 
 /** Everything about these entities: in a currency, or in that of a cart. */
-interface Question {
+export interface PriceQuestion {
   readonly organization: string
   readonly ids: ReadonlyArray<string>
   readonly named?: string
@@ -54,7 +51,7 @@ export class PriceCandidateRepo
     make: Effect.gen(function*() {
       const sql = yield* lookupSql
 
-      const findAll = (questions: ReadonlyArray<Question>) =>
+      const findAll = (questions: ReadonlyArray<PriceQuestion>) =>
         Effect.map(
           sql<CandidateRow & { readonly n: number }>`with asked as materialized (
             select i.*, coalesce(i.named, (select c.currency from carts_read c
@@ -87,7 +84,7 @@ export class PriceCandidateRepo
           }
         )
 
-      const finding = yield* GroupCommit.make<Question, PriceCandidates>({
+      const finding = yield* GroupCommit.make<PriceQuestion, PriceCandidates>({
         name: "prices.candidates",
         together: findAll,
         alone: (question) => Effect.map(findAll([question]), ([candidates]) => candidates ?? toCandidates(undefined))
@@ -98,19 +95,23 @@ export class PriceCandidateRepo
        * with concurrent callers.
        */
       const candidates = Effect.fn("PriceCandidateRepo.candidates")(
-        function*(things: ReadonlyArray<PricedThing>, currency: PricedIn, now: Date) {
+        function*(things: ReadonlyArray<PricedThing>, currency: string, now: Date) {
           if (things.length === 0) return toCandidates(undefined)
           return yield* finding({
             organization: yield* currentOrganization,
             ids: [...new Set(things.map((thing) => thing.entityId))],
-            ...(typeof currency === "string" ? { named: currency } : { cart: currency.cartId }),
+            named: currency,
             now
           })
         },
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      return { candidates }
+      return {
+        candidates,
+        /** The same for each question, for callers that wait for others already. One statement. */
+        candidatesOfAll: findAll
+      }
     })
   })
 {}

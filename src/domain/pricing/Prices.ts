@@ -20,6 +20,17 @@ export interface PricedLine extends PricedThing {
   readonly quantity: number
 }
 
+/** A line for a cart of the organization. */
+export interface LineInCart {
+  readonly organization: string
+  readonly cart: CartId
+  readonly line: PricedLine
+  readonly now: Date
+}
+
+/** The unit price of a line, undefined if the store has none. */
+export type PriceIn = (currency: string, groups: ReadonlyArray<string>) => number | undefined
+
 /** A page of prices and the modifiers that may touch them. */
 export interface PriceList {
   readonly prices: PageOf<Price>
@@ -76,20 +87,28 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
     )
 
     /**
-     * Looks up what a line can cost in a cart, without loading the cart first: the result gives the unit price once
-     * currency and buyer's groups are known, undefined if the store has none.
+     * Looks up what lines can cost in carts, without loading the carts first: each result gives the unit price once
+     * currency and buyer's groups are known, undefined if the store has none. One statement.
      */
-    const offerIn = Effect.fn("Prices.offerIn")(function*(cartId: CartId, line: PricedLine) {
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const candidates = yield* rows.candidates([line], { cartId }, now)
-      return (currency: string, groups: ReadonlyArray<string>) =>
-        Result.match(resolved(line, candidates, { currency, groups, now }), {
-          onFailure: () => undefined,
-          onSuccess: (price) => price.finalAmount
-        })
-    })
+    const offersIn = (asked: ReadonlyArray<LineInCart>) =>
+      Effect.map(
+        rows.candidatesOfAll(asked.map(({ cart, line, now, organization }) => ({
+          organization,
+          ids: [line.entityId],
+          cart,
+          now
+        }))),
+        (found) =>
+          asked.map(({ line, now }, n): PriceIn => (currency, groups) => {
+            const candidates = found[n]
+            return candidates && Result.match(resolved(line, candidates, { currency, groups, now }), {
+              onFailure: () => undefined,
+              onSuccess: (price) => price.finalAmount
+            })
+          })
+      )
 
-    return { set, list, resolve, resolveLines, offerIn }
+    return { set, list, resolve, resolveLines, offersIn }
   })
 }) {
   static readonly layer = Layer.effect(Prices, Prices.make)

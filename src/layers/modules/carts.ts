@@ -19,7 +19,7 @@ export const carts = defineModule({
     { scope: "cart:update", description: "Change carts" }
   ],
   migrations,
-  services: Layer.provideMerge(Carts.layer, Layer.merge(CartRepo.layer, cartActorLayer)),
+  services: Carts.layer.pipe(Layer.provideMerge(cartActorLayer), Layer.provideMerge(CartRepo.layer)),
   actors: cartEntityLayer,
   routes: cartsHttp
 })
