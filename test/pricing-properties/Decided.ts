@@ -105,7 +105,7 @@ const decisionsOf = (shop: Shop) => {
     Layer.provide([Prices.layer, ShippingPrices.layer, Taxes.layer]),
     Layer.provide([
       Layer.mock(PriceRepo)({}),
-      Layer.succeed(PriceCandidateRepo, { candidates: () => Effect.succeed(candidates) }),
+      Layer.mock(PriceCandidateRepo)({ candidates: () => Effect.succeed(candidates) }),
       Layer.mock(Promotions)({
         // The repository finds all named promotions; asking for more changes nothing.
         candidates: () => Effect.succeed(promotions.map((promotion) => ({ promotion, usage })))

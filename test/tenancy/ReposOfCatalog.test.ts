@@ -110,12 +110,13 @@ const shelves = Effect.gen(function*() {
 
 type Records = Effect.Success<typeof shelves>
 
-const candidates = (entityId: EntityId, currency: string | { readonly cartId: CartId }) =>
+const candidates = (entityId: EntityId, currency: { readonly named: string } | { readonly cart: CartId }) =>
   PriceCandidateRepo.use((repo) =>
-    Effect.map(
-      repo.candidates([{ entityId, variantId: null }], currency, at),
-      ({ entities, modifiers, prices }) => [prices.length, modifiers.length, entities.size]
-    )
+    Effect.gen(function*() {
+      const question = { organization: yield* currentOrganization, ids: [entityId], now: at, ...currency }
+      const [found] = yield* repo.candidatesOfAll([question])
+      return found && [found.prices.length, found.modifiers.length, found.entities.size]
+    })
   )
 
 const promotions = ({ code, customer }: Records) =>
@@ -147,7 +148,7 @@ const questions: ReadonlyArray<Question<Records, Layer.Success<typeof Repos>>> =
   ["an offer of the product", ({ entity, theirs }) => offer(theirs.cart, entity), "no product"],
   ["options", ({ entity }) => VariantRepo.use((repo) => Effect.isSuccess(repo.axes(entity))), false, true],
   ["stock", inStock, [false, false], [true, true]],
-  ["prices", ({ entity }) => candidates(entity, "USD"), [0, 0, 0], [1, 1, 1]],
+  ["prices", ({ entity }) => candidates(entity, { named: "USD" }), [0, 0, 0], [1, 1, 1]],
   [
     "categories of a promotion",
     ({ entity }) => PromotionRepo.use((repo) => Effect.map(repo.categorySlugs([entity]), ({ size }) => size)),
@@ -203,7 +204,7 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the catalog, car
       const { brand, cart, entity, line, state, theirs } = records
       yield* answersApart(records, questions)
       assert.strictEqual(yield* asAnother(offer(theirs.cart, theirs.entity)), theirs.cart)
-      assert.deepStrictEqual(yield* asOwner(candidates(entity, { cartId: theirs.cart })), [0, 1, 1], "no currency")
+      assert.deepStrictEqual(yield* asOwner(candidates(entity, { cart: theirs.cart })), [0, 1, 1], "no currency")
       yield* asOwner(EntityLinkRepo.use((repo) => repo.link("brand", entity, brand)))
       yield* answersApart(records, later)
       // A line of the owner in another tenant's cart is in neither.
