@@ -14,15 +14,16 @@ import { buildOrder, manager } from "../support/OrderBuilder.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 
 /** 100,000 orders of two organizations, a fifth of them of 5,000 customers, a fifth of them with steps, events and mails. */
-const many = inBulk(Effect.gen(function*() {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`insert into organizations (id, slug, name) values ('org_0', 'o0', 'O0'), ('org_1', 'o1', 'O1')`
-  yield* sql`insert into customers (id, organization_id, email, first_name, last_name)
+const many = Effect.andThen(
+  inBulk(Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`insert into organizations (id, slug, name) values ('org_0', 'o0', 'O0'), ('org_1', 'o1', 'O1')`
+    yield* sql`insert into customers (id, organization_id, email, first_name, last_name)
     select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'org_' || n % 2, 'who' || n || '@mail.test',
       'First' || n, 'Last' || n from generate_series(1, 5000) n`
-  yield* sql`insert into order_counters (organization_id, year, last_number)
+    yield* sql`insert into order_counters (organization_id, year, last_number)
     values ('org_0', 2025, 100000), ('org_1', 2025, 100000)`
-  yield* sql`insert into orders (id, organization_id, order_number, customer_id, email, status, currency, subtotal,
+    yield* sql`insert into orders (id, organization_id, order_number, customer_id, email, status, currency, subtotal,
       tax_total, shipping_total, discount_total, grand_total, amount_captured, placed_at)
     select ('00000000-0000-7000-9000-' || lpad(n::text, 12, '0'))::uuid, 'org_' || n % 2,
       'ORD-2025-' || lpad(n::text, 6, '0'),
@@ -31,20 +32,24 @@ const many = inBulk(Effect.gen(function*() {
       case when n % 100 = 1 then 'pending' else 'fulfilled' end, 'USD', 100, 0, 0, 0, 100,
       case when n % 100 = 1 then null else 100 end, timestamptz '2025-01-01' + n * interval '1 minute'
     from generate_series(1, 100000) n`
-  yield* sql`insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title, quantity,
+    yield* sql`insert into order_lines (id, organization_id, order_id, position, entity_id, entity_type, title, quantity,
       unit_price, total_price)
     select gen_random_uuid(), organization_id, id, 0, gen_random_uuid(), 'product', 'Thing', 1, 100, 100 from orders
       where order_number like 'ORD-2025-%'`
-  yield* sql`insert into order_status_history (id, organization_id, order_id, from_status, to_status, changed_at)
+    yield* sql`insert into order_status_history (id, organization_id, order_id, from_status, to_status, changed_at)
     select gen_random_uuid(), organization_id, id, 'pending', 'confirmed', placed_at from orders where placed_at < '2025-01-15'`
-  yield* sql`insert into payment_events (organization_id, provider, event_id, type, order_id, received_at)
+    yield* sql`insert into payment_events (organization_id, provider, event_id, type, order_id, received_at)
     select organization_id, 'test', id::text, 'payment_intent.succeeded', id, placed_at from orders where placed_at < '2025-01-15'`
-  yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, at)
+    yield* sql`insert into order_mails (id, organization_id, order_id, template, outcome, at)
     select gen_random_uuid(), organization_id, id, 'order-confirmation', 'sent', placed_at from orders where placed_at < '2025-01-15'`
-  for (const table of ["customers", "orders", "order_lines", "order_status_history", "payment_events", "order_mails"]) {
-    yield* sql`analyze ${sql(table)}`
-  }
-}))
+    for (
+      const table of ["customers", "orders", "order_lines", "order_status_history", "payment_events", "order_mails"]
+    ) {
+      yield* sql`analyze ${sql(table)}`
+    }
+  })),
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`select orders_recount()`)
+)
 
 const inOrg = (organization: string) => Effect.provideService(CurrentActor, manager(organization))
 const asOrg1 = inOrg("org_1")

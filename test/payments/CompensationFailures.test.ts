@@ -81,12 +81,13 @@ it.layer(Repos, { excludeTestServices: true })("money steps that failed for good
       const records = yield* RefundRepo
       const stock = yield* OrderStock
       const open = yield* plansOf(inStore(failures.list("open", page)))
-      open.forEach((plan) => assert.include(plan, "compensation_failures_open"))
+      assert.isTrue(open.some((plan) => plan.includes("compensation_failures_open")))
+      open.forEach((plan) => assert.notMatch(plan, /Seq Scan on compensation_failures/))
       const listed = yield* plansOf(inStore(records.ofOrder(order.id, page)))
       listed.forEach((plan) => assert.include(plan, "refunds_order"))
       const units = [{ sellable: order.lines[0]?.entityId ?? "", quantity: 1 }]
       const [back = ""] = yield* plansOf(inStore(stock.restoreHold(order.id, units)))
-      assert.include(back, "stock_movements_order")
+      assert.include(back, "stock_movements_left")
       for (const plan of [...open, ...listed, back]) {
         assert.notMatch(plan, /Seq Scan on (compensation_failures|refunds|stock_movements)/)
       }

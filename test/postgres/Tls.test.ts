@@ -104,7 +104,8 @@ layer(Servers.layer, { excludeTestServices: true, timeout: "60 seconds" })("a se
         "stoa-cluster-messages",
         "stoa-cluster-runners",
         "stoa-jobs",
-        "stoa-lookups"
+        "stoa-lookups",
+        "stoa-process"
       ]
       const connections = Effect.promise(() =>
         asking(plain.href, (client) =>

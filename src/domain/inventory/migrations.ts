@@ -138,5 +138,10 @@ export const migrations = {
     "create index warehouses_listed on warehouses (organization_id, priority, id)",
     ...countedBy({ table: "warehouses" }),
     ...countedBy({ table: "stock_levels", part: (row) => `${row}.warehouse_id::text` })
+  ),
+  // Units of an order that have left, also by a sale, and come back. `stock_movements_order` is for version 0.2.0.
+  "0005_sold_units": statements(
+    `create index stock_movements_left on stock_movements (organization_id, reference_id)
+      where type in ('fulfillment', 'sale', 'return')`
   )
 }
