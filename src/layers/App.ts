@@ -34,6 +34,7 @@ import { mediaAdapters } from "./media/MediaAdapters.ts"
 import { migrationCheck } from "./MigrationCheck.ts"
 import { migrate } from "./Migrations.ts"
 import { actors, services } from "./modules/Modules.ts"
+import { Notifications } from "./Notifications.ts"
 import { paymentProviders } from "./payments/PaymentProviders.ts"
 import { retentionTasks } from "./RetentionTasks.ts"
 import { waitingFor } from "./RunMain.ts"
@@ -98,7 +99,7 @@ const prepare = Effect.gen(function*() {
 /** Configuration, the database and its tables: what the command line's tools need. */
 export const databaseApp = (settings: AppSettings) =>
   Layer.effectDiscard(prepare).pipe(
-    Layer.provideMerge(Layer.merge(sqlLayer, lookupLayer)),
+    Layer.provideMerge(Layer.mergeAll(sqlLayer, lookupLayer, Notifications.layer)),
     Layer.provideMerge(databaseLayer),
     Layer.provideMerge(storeSettingsLayer),
     Layer.provideMerge(Layer.succeed(AppConfig, settings))

@@ -79,7 +79,7 @@ const withoutNewConnections = Effect.acquireRelease(
     Effect.andThen(
       sql`alter database ${sql(database)} with allow_connections false`,
       sql`select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'stoa-access' and datname = ${database}`
+        where application_name = 'stoa-notifications' and datname = ${database}`
     )
   ),
   () => onServer((sql, database) => sql`alter database ${sql(database)} with allow_connections true`)

@@ -1,16 +1,17 @@
+import { PgClient } from "@effect/sql-pg"
 import { assert, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Array, Deferred, Effect, Fiber, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { type EventNotice, EventSubscribers } from "../../src/domain/events/EventSubscribers.ts"
-import { Relay } from "../../src/domain/events/Relay.ts"
+import { Relay, RelayWake } from "../../src/domain/events/Relay.ts"
 import { RelayStatements } from "../../src/domain/events/RelayStatements.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { placesOf, upTo, writeEntries } from "./ChangeLog.ts"
 
 const Relays = Relay.layer.pipe(
-  Layer.provideMerge(Layer.merge(RelayStatements.layer, EventSubscribers.layer)),
+  Layer.provideMerge(Layer.mergeAll(RelayStatements.layer, RelayWake.layer, EventSubscribers.layer)),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -109,6 +110,22 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
       yield* Fiber.interrupt(running)
     }))
 
+  it.effect("writers notify a relay that rests, once their change is committed, and no other", () =>
+    Effect.gen(function*() {
+      const pg = yield* PgClient.PgClient
+      const { rest } = yield* RelayStatements
+      const heard = yield* pg.listen("stoa_change_log")
+      yield* writeEntries(2, "org_notify")
+      yield* rest(true)
+      yield* writeEntries(3, "org_notify")
+      yield* rest(false)
+      yield* writeEntries(2, "org_notify")
+      yield* pg.notify("stoa_change_log", "the end")
+      const payloads = Array.map(yield* Queue.takeBetween(heard, 2, 9), ({ payload }) => payload)
+      yield* relayAll
+      assert.deepStrictEqual(payloads, ["", "the end"])
+    }).pipe(Effect.scoped))
+
   it.effect("a subscriber receives the id, type and sequence of an event", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
@@ -155,12 +172,16 @@ it.layer(Relays, { excludeTestServices: true })("the relay", (it) => {
 
 /** A change log with so many entries that wait, which counts how often it is looked at. */
 const changeLogOf = (waiting: number) => {
-  const changeLog = { waiting, looks: 0 }
+  const changeLog = { waiting, looks: 0, resting: false }
   const repo = Layer.succeed(RelayStatements, {
     waits: Effect.sync(() => {
       changeLog.looks += 1
       return changeLog.waiting > 0
     }),
+    rest: (resting) =>
+      Effect.sync(() => {
+        changeLog.resting = resting
+      }),
     assignPositions: () =>
       Effect.sync(() => {
         const { waiting } = changeLog
@@ -168,7 +189,10 @@ const changeLogOf = (waiting: number) => {
         return waiting
       })
   })
-  return { changeLog, relay: Layer.provide(Relay.layer, Layer.merge(repo, EventSubscribers.layer)) }
+  return {
+    changeLog,
+    relay: Layer.provide(Layer.provideMerge(Relay.layer, RelayWake.layer), Layer.merge(repo, EventSubscribers.layer))
+  }
 }
 
 /** How often it is looked at in so many milliseconds. */
@@ -178,6 +202,28 @@ const looksIn = (changeLog: { readonly looks: number }, ms: number) =>
     yield* Effect.repeat(TestClock.adjust(5), { times: ms / 5 - 1 })
     return changeLog.looks - before
   })
+
+it.effect("a relay that hears of writes rests after two quiet seconds, and writers notify it only then", () => {
+  const { changeLog, relay } = changeLogOf(0)
+  return Effect.gen(function*() {
+    const { listening, wake } = yield* RelayWake
+    yield* listening(true)
+    yield* Effect.forkChild((yield* Relay).run, { startImmediately: true })
+    yield* looksIn(changeLog, 1_200)
+    assert.isTrue(changeLog.resting)
+    assert.strictEqual(yield* looksIn(changeLog, 10_000), 2, "a lost notification costs five seconds")
+    changeLog.waiting = 1
+    yield* wake
+    yield* TestClock.adjust(1)
+    assert.deepInclude(changeLog, { waiting: 0, resting: false })
+    yield* looksIn(changeLog, 900)
+    assert.isFalse(changeLog.resting)
+    yield* looksIn(changeLog, 1_500)
+    assert.isTrue(changeLog.resting)
+    yield* listening(false)
+    assert.isAtLeast(yield* looksIn(changeLog, 1_000), 10, "without notifications it goes on to look")
+  }).pipe(Effect.provide(relay))
+})
 
 it.effect("a relay looks forty times a second while changes come, and ten times after a second without any", () => {
   const { changeLog, relay } = changeLogOf(0)

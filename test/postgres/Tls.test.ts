@@ -99,12 +99,11 @@ layer(Servers.layer, { excludeTestServices: true, timeout: "60 seconds" })("a se
       plain.username = "plain"
       const names = [
         "stoa",
-        "stoa-access",
         "stoa-cluster-locks",
         "stoa-cluster-messages",
         "stoa-cluster-runners",
-        "stoa-jobs",
         "stoa-lookups",
+        "stoa-notifications",
         "stoa-process"
       ]
       const connections = Effect.promise(() =>

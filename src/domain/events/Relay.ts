@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Metric } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Metric } from "effect"
 import { type EventNotice, EventSubscribers } from "./EventSubscribers.ts"
 import { RelayStatements } from "./RelayStatements.ts"
 
@@ -17,11 +17,14 @@ const batchBytes = 8_000_000
 const rest = 25
 
 /**
- * The pause once nothing was written for a second. These reads are most of the work of an idle process, so the first
- * change after a pause waits up to a tenth of a second.
+ * The pause once nothing was written for a second. After another second the relay rests until it is notified: by then no
+ * transaction is open that began to write before writers knew that it rests, or only a slow one.
  */
 const quietRest = 100
 const quietAfter = 1_000
+
+/** How long the change of a slow transaction, or one whose notification was lost, waits at most. */
+const longestRest = 5_000
 
 /** Pause after the n-th failure in a row, in milliseconds: doubled up to half a minute. */
 const backOff = (failures: number): number => Math.min(30_000, 50 * 2 ** failures)
@@ -35,6 +38,65 @@ const failures = Metric.counter("stoa_outbox_relay_failures_total", {
   incremental: true
 })
 
+/** Tells the relay that entries were written while it rested. Without a listener (`hears`) it never rests. */
+export class RelayWake extends Context.Service<RelayWake>()("stoa/domain/events/RelayWake", {
+  make: Effect.sync(() => {
+    const latch = Latch.makeUnsafe(false)
+    let hears = false
+    return {
+      wake: Effect.asVoid(latch.open),
+      /** Whether notifications arrive from now on; one may have been lost before. */
+      listening: (on: boolean) =>
+        Effect.suspend(() => {
+          hears = on
+          return Effect.asVoid(latch.open)
+        }),
+      hears: () => hears,
+      latch
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(RelayWake, RelayWake.make)
+}
+
+/** The pauses between looks at the change log. */
+const makePauses = Effect.map(Effect.all([RelayStatements, RelayWake]), ([repo, { hears, latch }]) => {
+  let written = -Infinity
+  let restingSince: number | undefined
+  let writersNotify = true
+
+  const tellWriters = (resting: boolean, since: number | undefined) =>
+    Effect.map(repo.rest(resting), () => {
+      writersNotify = resting
+      restingSince = since
+    })
+
+  const untilNotified = (now: number) => {
+    if (!hears()) return Effect.sleep(quietRest)
+    if (restingSince === undefined) return tellWriters(true, now)
+    return now - restingSince < quietAfter
+      ? Effect.sleep(quietRest)
+      : Effect.asVoid(Effect.timeoutOption(latch.await, longestRest))
+  }
+
+  return {
+    /** Another process may have left it with the writers that they notify. */
+    start: Effect.sync(() => {
+      writersNotify = true
+      restingSince = undefined
+    }),
+    /** Before a look: what is written from now on ends the next pause. */
+    begin: Effect.sync(() => latch.closeUnsafe()),
+    /** Entries wait: the relay looks often now, so writers need not notify it. */
+    awake: Effect.suspend(() => writersNotify ? tellWriters(false, undefined) : Effect.void),
+    after: (count: number) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (count > 0) written = now
+        return now - written < quietAfter ? Effect.sleep(rest) : untilNotified(now)
+      })
+  }
+})
+
 /**
  * Assigns positions to committed entries of the change log and passes the events among them to the subscribers. One
  * process of the deployment runs it. Two at once are safe, and a batch is lost in full when its process dies.
@@ -43,6 +105,7 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/events/Relay", 
   make: Effect.gen(function*() {
     const repo = yield* RelayStatements
     const subscribers = yield* EventSubscribers
+    const pauses = yield* makePauses
 
     const emit = (events: ReadonlyArray<EventNotice>) =>
       Effect.forEach(subscribers.all(), (subscriber) => subscriber(events), { discard: true })
@@ -56,22 +119,15 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/events/Relay", 
     // entries are nearly always there, and the check is skipped.
     let busy = false
     const turn = Effect.suspend(() => busy ? Effect.succeed(true) : repo.waits).pipe(
-      Effect.flatMap((waits) => waits ? once : Effect.succeed(0)),
+      Effect.flatMap((waits) => waits ? Effect.andThen(pauses.awake, once) : Effect.succeed(0)),
       Effect.tap((count) => Effect.sync(() => (busy = count > 1)))
     )
 
-    let written = -Infinity
-    const restAfter = (count: number) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        if (count > 0) written = now
-        return now - written < quietAfter ? rest : quietRest
-      })
-
     let failed = 0
-    const safely = turn.pipe(
+    const safely = Effect.andThen(pauses.begin, turn).pipe(
       Effect.flatMap((count) => {
         failed = 0
-        return count < batchSize ? Effect.flatMap(restAfter(count), Effect.sleep) : Effect.void
+        return count < batchSize ? pauses.after(count) : Effect.void
       }),
       Effect.catchCause((cause) => {
         failed += 1
@@ -85,7 +141,7 @@ export class Relay extends Context.Service<Relay>()("stoa/domain/events/Relay", 
     return {
       once,
       /** Processes batches forever; logs and retries a batch that fails. */
-      run: Effect.forever(safely)
+      run: Effect.andThen(pauses.start, Effect.forever(safely))
     }
   })
 }) {

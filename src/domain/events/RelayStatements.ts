@@ -123,6 +123,12 @@ export class RelayStatements extends Context.Service<RelayStatements>()("stoa/do
         Effect.map((rows) => rows.length > 0),
         Effect.orDie
       ),
+      /** Whether writers are to notify the channel `stoa_change_log`. */
+      rest: Effect.fn("RelayStatements.rest")(
+        (resting: boolean) => sql`update outbox_relay set resting = ${resting} where resting <> ${resting}`,
+        Effect.asVoid,
+        Effect.orDie
+      ),
       /**
        * Assigns the oldest waiting entries, within the limit, their positions in the change logs of their organizations
        * and passes the events among them on, in one transaction. Returns the number of entries. Two relays take turns

@@ -201,5 +201,22 @@ export const migrations = {
       primary key (organization_id, subscription, entity_type, entity_id, sequence)
     ) with (fillfactor = 70)`,
     `create index event_dispatches_age on event_dispatches (touched_at)`
+  ),
+  // Writers notify the relay while it rests, and only then: PostgreSQL commits transactions that notify one after the other.
+  "0004_relay_rest": statements(
+    `create table outbox_relay (
+      one boolean primary key default true check (one),
+      resting boolean not null
+    )`,
+    `insert into outbox_relay (resting) values (false)`,
+    `create function outbox_written() returns trigger language plpgsql as $$
+      begin
+        if (select resting from outbox_relay) then
+          perform pg_notify('stoa_change_log', '');
+        end if;
+        return null;
+      end $$`,
+    `create trigger outbox_events_written after insert on outbox_events for each statement
+      execute function outbox_written()`
   )
 }

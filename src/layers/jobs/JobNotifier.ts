@@ -1,9 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Latch, Layer, Queue, Semaphore } from "effect"
-import { Reactivity } from "effect/reactivity"
+import { Context, Effect, Latch, Layer, Semaphore } from "effect"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
-import { connectingTo } from "../config/DatabaseTls.ts"
-import { Database, keepAlive } from "../Database.ts"
+import { Notifications } from "../Notifications.ts"
 
 /**
  * In-process notifications that a queue has work. They only shorten the wait of an idle worker: one who misses a
@@ -69,33 +66,14 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("sto
   static readonly layer = Layer.effect(WorkerLoopStarter, WorkerLoopStarter.make)
 }
 
-const again = "1 second"
-
 /**
- * Listens on a separate connection for jobs that other processes enqueue, and wakes the workers of this one. Without it,
- * or while the connection is lost, workers find jobs at their next poll.
+ * Hears of jobs that other processes enqueue, and wakes the workers of this one. Without notifications, workers find jobs
+ * at their next poll.
  */
 export const jobNotificationsLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     if (!(yield* JobSettings).autorun) return
-    const jobNotifier = yield* JobNotifier
-    const { url } = yield* Database
-    const listen = Effect.gen(function*() {
-      const client = yield* PgClient.make({
-        ...connectingTo(url),
-        keepAlive,
-        maxConnections: 1,
-        applicationName: "stoa-jobs"
-      })
-      const heard = yield* client.listen("stoa_jobs")
-      yield* jobNotifier.wake()
-      return yield* Effect.forever(Effect.flatMap(Queue.take(heard), ({ payload }) => jobNotifier.wake(payload)))
-    }).pipe(Effect.scoped)
-    yield* listen.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("notifications of jobs are not received", cause)),
-      Effect.andThen(Effect.sleep(again)),
-      Effect.forever,
-      Effect.forkScoped
-    )
+    const { wake } = yield* JobNotifier
+    yield* (yield* Notifications).listen("stoa_jobs", { heard: wake, listening: () => wake() })
   })
-).pipe(Layer.provide(Reactivity.layer))
+)

@@ -6,15 +6,21 @@ import { EventRepo } from "../../domain/events/EventRepo.ts"
 import { Events, EventTailer } from "../../domain/events/Events.ts"
 import { EventSubscribers } from "../../domain/events/EventSubscribers.ts"
 import { migrations } from "../../domain/events/migrations.ts"
-import { Relay } from "../../domain/events/Relay.ts"
+import { Relay, RelayWake } from "../../domain/events/Relay.ts"
 import { RelayStatements } from "../../domain/events/RelayStatements.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { auditHttp } from "../../http/audit/AuditHttp.ts"
 import { eventsHttp } from "../../http/events/EventsHttp.ts"
+import { Notifications } from "../Notifications.ts"
 import { tenancy } from "./tenancy.ts"
 
 /** One relay in the deployment; another process takes over when it dies. */
 const relay = Layer.unwrap(Effect.map(Relay, ({ run }) => Singleton.make("change log relay", run)))
+
+const relayNotifications = Layer.effectDiscard(Effect.gen(function*() {
+  const { listening, wake } = yield* RelayWake
+  yield* (yield* Notifications).listen("stoa_change_log", { heard: () => wake, listening })
+}))
 
 /** The change log: what every module writes, the stream of events and the audit trail (ADR 6). */
 export const events = defineModule({
@@ -25,11 +31,16 @@ export const events = defineModule({
     { scope: "webhooks:manage", description: "Read the stream of events" }
   ],
   migrations,
-  services: Layer.mergeAll(Relay.layer, Events.layer, EventTailer.layerOf(), auditLayer).pipe(
+  services: Layer.mergeAll(
+    Layer.provideMerge(Relay.layer, RelayWake.layer),
+    Events.layer,
+    EventTailer.layerOf(),
+    auditLayer
+  ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(RelayStatements.layer, EventDispatchRepo.layer, EventRepo.layer, EventSubscribers.layer)
     )
   ),
-  actors: relay,
+  actors: Layer.merge(relay, relayNotifications),
   routes: Layer.merge(eventsHttp, auditHttp)
 })
