@@ -18,6 +18,7 @@ import { stockShards } from "../entities/StockEntity.ts"
 import { AuthSecret } from "./auth/AuthSecret.ts"
 import { clusterHealth, onlyProcess } from "./cluster/ClusterHealth.ts"
 import * as ClusterStorage from "./cluster/ClusterStorage.ts"
+import type { MessageArrivals } from "./cluster/MessageArrivals.ts"
 import { ownShardsOnly, peerClient, peerServer, strictLines } from "./cluster/PeerTransport.ts"
 import { withRestartDelays } from "./cluster/RestartDelays.ts"
 import { AppConfig, type AppSettings } from "./config/AppConfig.ts"
@@ -79,6 +80,7 @@ const clusterOf = (settings: AppSettings): Layer.Layer<
   SocketServer.SocketServerError,
   | AuthSecret
   | DeploymentHealth
+  | MessageArrivals
   | MessageStorage.MessageStorage
   | RunnerStorage.RunnerStorage
   | ShardingConfig.ShardingConfig

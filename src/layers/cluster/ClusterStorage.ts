@@ -14,7 +14,8 @@ import { connectingTo } from "../config/DatabaseTls.ts"
 import { keepAlive } from "../Database.ts"
 import { ShardTenure } from "./ActivationLookups.ts"
 import * as GroupCommitMessageStorage from "./GroupCommitMessageStorage.ts"
-import { ShardLocks } from "./ShardLocks.ts"
+import { MessageArrivals } from "./MessageArrivals.ts"
+import { runnersChanged, ShardLocks } from "./ShardLocks.ts"
 
 /** The columns the batched statements were written for: `table.column type [not null]`. */
 const knownColumns: ReadonlyArray<string> = [
@@ -130,28 +131,41 @@ export const sessionRunnerStorage = Layer.effect(
     const soon = <A, E>(statement: Effect.Effect<A, E>) =>
       heard(Effect.retry(statement, { schedule: Schedule.spaced("100 millis"), times: 50 }))
 
+    const askForRunners = soon(Effect.map(
+      sql`
+        select runner, healthy from cluster_runners where last_heartbeat > ${lastSign}`,
+      (rows) => rows.map(({ healthy, runner }) => [String(runner), healthy === true] as const)
+    ))
+    /** A change of the table: what runners know of it from their last heartbeat is over. */
+    const changing = <A, E>(statement: Effect.Effect<A, E>) =>
+      Effect.tap(statement, () => Effect.sync(() => locks.runners()?.forget()))
+    const tellRunners = sql.literal(`pg_notify('${runnersChanged}', '')`)
+
     return RunnerStorage.makeEncoded({
       register: (address, runner, healthy) =>
-        soon(Effect.map(
+        changing(soon(Effect.map(
           sql`
           insert into cluster_runners (address, runner, last_heartbeat, healthy)
           values (${address}, ${runner}, now(), ${healthy})
           on conflict (address) do update
           set runner = excluded.runner, last_heartbeat = excluded.last_heartbeat, healthy = excluded.healthy
-          returning machine_id`,
+          returning machine_id, ${tellRunners}`,
           ([row]) => Number(row?.["machine_id"] ?? 0)
-        )),
+        ))),
       unregister: (address) =>
-        heard(Effect.asVoid(
-          sql`delete from cluster_runners where address = ${address} or last_heartbeat < ${lastSign}`
-        )),
-      getRunners: soon(Effect.map(
-        sql`
-        select runner, healthy from cluster_runners where last_heartbeat > ${lastSign}`,
-        (rows) => rows.map(({ healthy, runner }) => [String(runner), healthy === true] as const)
-      )),
+        changing(heard(Effect.asVoid(
+          sql`delete from cluster_runners where address = ${address} or last_heartbeat < ${lastSign}
+            returning ${tellRunners}`
+        ))),
+      // Asked twice a second: usually the last heartbeat has brought the answer.
+      getRunners: Effect.suspend(() => {
+        const known = locks.runners()?.known()
+        return known === undefined ? askForRunners : Effect.succeed([...known])
+      }),
       setRunnerHealth: (address, healthy) =>
-        heard(Effect.asVoid(sql`update cluster_runners set healthy = ${healthy} where address = ${address}`)),
+        changing(heard(Effect.asVoid(
+          sql`update cluster_runners set healthy = ${healthy} where address = ${address} returning ${tellRunners}`
+        ))),
       acquire: (address, shardIds) => locks.acquire(address, shardIds),
       refresh: (address, shardIds) => {
         if (shardIds.length > 0) {
@@ -215,13 +229,14 @@ export const runnersClient = (url: Redacted.Redacted<string>) =>
  * `Sharding`; fails with `SqlError` when the database cannot be reached.
  */
 export const layer = (url: Redacted.Redacted<string>): Layer.Layer<
-  MessageStorage.MessageStorage | RunnerStorage.RunnerStorage,
+  MessageArrivals | MessageStorage.MessageStorage | RunnerStorage.RunnerStorage,
   SqlError.SqlError,
   ShardingConfig.ShardingConfig
 > => {
   const forMessages = messagesClient(url)
   const tables = ClusterTables.layer.pipe(Layer.provide(forMessages))
   return Layer.mergeAll(Layer.provide(messages, forMessages), Layer.provide(runners(url), runnersClient(url))).pipe(
+    Layer.provideMerge(MessageArrivals.layer),
     Layer.provide([tables, ShardTenure.layer])
   )
 }

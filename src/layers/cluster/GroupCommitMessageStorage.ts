@@ -15,6 +15,7 @@ import * as ActivationLookups from "./ActivationLookups.ts"
 import { ShardTenure } from "./ActivationLookups.ts"
 import * as ClusterStatements from "./ClusterStatements.ts"
 import { type ClaimedMessage, fromRow, type NewRequest } from "./ClusterStatements.ts"
+import { askedWhenDue, MessageArrivals } from "./MessageArrivals.ts"
 
 /** Activation look-ups of new executions that were answered without a statement. */
 export const lookupsSpared = Metric.counter("stoa_cluster_lookups_spared", {
@@ -206,7 +207,13 @@ export const makeEncoded = Effect.gen(function*() {
 export const layer: Layer.Layer<
   MessageStorage.MessageStorage,
   never,
-  SqlClient.SqlClient | ShardingConfig.ShardingConfig | Digest.Digest | ShardTenure
-> = Layer.effect(MessageStorage.MessageStorage, Effect.flatMap(makeEncoded, MessageStorage.makeEncoded)).pipe(
+  SqlClient.SqlClient | ShardingConfig.ShardingConfig | Digest.Digest | ShardTenure | MessageArrivals
+> = Layer.effect(
+  MessageStorage.MessageStorage,
+  Effect.flatMap(
+    Effect.zipWith(makeEncoded, MessageArrivals, askedWhenDue),
+    MessageStorage.makeEncoded
+  )
+).pipe(
   Layer.provide(Snowflake.layerGenerator)
 )

@@ -8,14 +8,15 @@ import { hkdfSync } from "node:crypto"
 import { isIP } from "node:net"
 import type { ConnectionOptions } from "node:tls"
 import { AuthSecret } from "../auth/AuthSecret.ts"
+import { MessageArrivals } from "./MessageArrivals.ts"
 
 /**
  * The sharding as other processes reach it: a message is refused that names another shard than its entity's. Taken at its
  * word, it would run a second actor for the entity in a process that does not own it.
  */
-export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding> = Layer.effect(
+export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Sharding | MessageArrivals> = Layer.effect(
   Sharding.Sharding,
-  Effect.map(Sharding.Sharding, (sharding) => {
+  Effect.map(Effect.all([Sharding.Sharding, MessageArrivals]), ([sharding, arrivals]) => {
     const belongs = ({ entityId, shardId }: EntityAddress.EntityAddress) =>
       ShardId.toString(sharding.getShardId(entityId, shardId.group)) === ShardId.toString(shardId)
     const refused = (address: EntityAddress.EntityAddress) =>
@@ -26,8 +27,13 @@ export const ownShardsOnly: Layer.Layer<Sharding.Sharding, never, Sharding.Shard
     return Sharding.Sharding.of({
       ...sharding,
       send: (message) => belongs(message.envelope.address) ? sharding.send(message) : refused(message.envelope.address),
-      notify: (message, options) =>
-        belongs(message.envelope.address) ? sharding.notify(message, options) : refused(message.envelope.address)
+      notify: (message, options) => {
+        // Another process has saved it.
+        arrivals.note()
+        return belongs(message.envelope.address)
+          ? sharding.notify(message, options)
+          : refused(message.envelope.address)
+      }
     })
   })
 )

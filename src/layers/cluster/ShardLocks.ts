@@ -37,6 +37,16 @@ export const lockNumbers = (config: ShardingConfig.ShardingConfig["Service"]): R
     )
   )
 
+/** Channel of notifications that a runner has come, gone, or become healthy or not. */
+export const runnersChanged = "stoa_runners_changed"
+
+/** A runner as the table has it, and how long ago it was heard of, in seconds. */
+interface SeenRunner {
+  readonly runner: string
+  readonly healthy: boolean
+  readonly silentFor: number
+}
+
 type Asked<A> = Effect.Effect<A, SqlError.SqlError | Cause.TimeoutError>
 
 /** A session of the database that has locks on shards. They end when it does, and no other session can end them. */
@@ -47,6 +57,7 @@ interface LockSession {
   readonly isCertain: () => boolean
   /** Writes the heartbeat of the runner, and returns the shards whose locks the session has. */
   readonly confirm: (runnerAddress: string) => Asked<ReadonlySet<string | undefined>>
+  readonly runners: ReturnType<typeof seenRunners>
   /** Takes those that are free. */
   readonly take: (shardIds: ReadonlyArray<string>) => Asked<ReadonlyArray<string>>
   readonly unlock: (shardIds: ReadonlyArray<string>) => Asked<void>
@@ -60,6 +71,45 @@ interface Options {
   readonly expirationMs: number
   /** The session has ended, or does not answer. */
   readonly onEnd: (session: LockSession) => Effect.Effect<void>
+}
+
+/** The heartbeat of a runner; a row for each lock of the session, and for each runner. */
+const confirmation = `with heartbeat as (update cluster_runners set last_heartbeat = now() where address = $1)
+  select objid::text, null, null, null from pg_locks where locktype = 'advisory' and granted and objsubid = 2
+    and classid = ${lockNamespace >>> 0} and pid = pg_backend_pid()
+  union all
+  select null, runner, healthy, case when address = $1 then 0 else extract(epoch from now() - last_heartbeat)::float8 end
+  from cluster_runners`
+
+/** How long the runners of a heartbeat are taken for all there are, in ms: a little longer than until the next one. */
+const knownFor = 1_500
+
+/**
+ * What the last heartbeat has shown of the runners. Who falls silent counts as dead as exactly as if the table were asked:
+ * a living runner is heard of every second.
+ */
+const seenRunners = (expirationMs: number) => {
+  let seen: { readonly at: number; readonly all: ReadonlyArray<SeenRunner> } | undefined
+  return {
+    see: (rows: ReadonlyArray<ReadonlyArray<unknown>>, at: number): void => {
+      const all = rows.flatMap(([number, runner, healthy, silentFor]) =>
+        number === null ? [{ runner: String(runner), healthy: healthy === true, silentFor: Number(silentFor) }] : []
+      )
+      seen = { at, all }
+    },
+    forget: (): void => {
+      seen = undefined
+    },
+    /** All runners; undefined when they may have changed since. */
+    known: () => {
+      if (seen === undefined) return undefined
+      const age = performance.now() - seen.at
+      if (age > knownFor) return undefined
+      return seen.all.flatMap(({ healthy, runner, silentFor }) =>
+        silentFor * 1_000 + age < expirationMs ? [[runner, healthy] as const] : []
+      )
+    }
+  }
 }
 
 /** Certainty ends so long before the session may: the sharding asks once a second, and a question may take another. */
@@ -82,8 +132,8 @@ const openLockSession = Effect.fnUntraced(
         startupParameters: { synchronous_commit: "off", idle_session_timeout: String(Math.ceil(expirationMs)) }
       })
       const connection = yield* connected.pin
-      // No message arrives here. A listener learns of the end of its connection without a query.
-      return { connection, calls: yield* connection.listen("stoa_shard_locks") }
+      // A listener learns of the end of its connection without a query.
+      return { connection, calls: yield* connection.listen(runnersChanged) }
     })
     const { calls, connection } = yield* connect.pipe(
       Scope.provide(own),
@@ -104,19 +154,20 @@ const openLockSession = Effect.fnUntraced(
         )
       })
 
+    const runners = seenRunners(expirationMs)
+
     const session: LockSession = {
       held: new Set(),
+      runners,
       isCertain: () => performance.now() - answered < expirationMs - marginMs,
       confirm: (runnerAddress) =>
-        Effect.map(
-          ask(
-            `with heartbeat as (update cluster_runners set last_heartbeat = now() where address = $1)
-            select objid::text from pg_locks where locktype = 'advisory' and granted and objsubid = 2
-              and classid = ${lockNamespace >>> 0} and pid = pg_backend_pid()`,
-            [runnerAddress]
-          ),
-          (rows) => new Set(rows.map(([number]) => shards.get(Number(number))))
-        ),
+        Effect.suspend(() => {
+          const asked = performance.now()
+          return Effect.map(ask(confirmation, [runnerAddress]), (rows) => {
+            runners.see(rows, asked)
+            return new Set(rows.flatMap(([number]) => number === null ? [] : shards.get(Number(number))))
+          })
+        }),
       take: (shardIds) =>
         Effect.map(
           ask(`select number from unnest(array[${shardIds.map(numberOf).join(", ")}]) number
@@ -129,7 +180,8 @@ const openLockSession = Effect.fnUntraced(
         ),
       close: Scope.close(own, Exit.void)
     }
-    yield* Effect.forkIn(Effect.catch(Effect.forever(Queue.take(calls)), () => onEnd(session)), own)
+    const changes = Effect.forever(Effect.tap(Queue.take(calls), () => Effect.sync(runners.forget)))
+    yield* Effect.forkIn(Effect.catch(changes, () => onEnd(session)), own)
     return session
   }
 )
@@ -211,8 +263,7 @@ const holdingsOf = (state: State, tenure: ShardTenure["Service"]) => {
 export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/cluster/ShardLocks", {
   make: Effect.fnUntraced(function*(url: Redacted.Redacted<string>) {
     const config = yield* ShardingConfig.ShardingConfig
-    const scope = yield* Effect.scope
-    const tenure = yield* ShardTenure
+    const [scope, tenure] = yield* Effect.all([Effect.scope, ShardTenure])
     const turn = Semaphore.makeUnsafe(1).withPermits(1)
     const state: State = { session: undefined, unreported: false, address: "" }
     const { confirm, releaseNext, releaseShards, take } = holdingsOf(state, tenure)
@@ -284,6 +335,7 @@ export class ShardLocks extends Context.Service<ShardLocks>()("stoa/layers/clust
 
     return {
       acquire,
+      runners: () => state.session?.runners,
       held,
       release: (shardId: string) => Effect.suspend(() => untilDone(releaseNext(shardId))),
       releaseAll: untilDone(releaseShards(() => state.session?.held ?? [])),
