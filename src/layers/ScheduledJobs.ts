@@ -1,23 +1,28 @@
-import { Effect, Layer, Schedule } from "effect"
+import { type Duration, Effect, Layer } from "effect"
 import { Singleton } from "effect/cluster"
 import { CartRepo } from "../domain/carts/CartRepo.ts"
 import { HoldRepo } from "../domain/inventory/HoldRepo.ts"
 import { countReservations } from "../domain/inventory/ReservationRepo.ts"
 import { ListTotalsRepo } from "../domain/paging/ListTotalsRepo.ts"
+import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { Captures, capturesPerRun } from "../workflows/checkout/Captures.ts"
 import { Checkouts } from "../workflows/checkout/Checkouts.ts"
 import { RefundSettlement, refundsPerRun } from "../workflows/payments/RefundSettlement.ts"
 import { ordersPerRun, UnpaidOrders } from "../workflows/payments/UnpaidOrders.ts"
 import { Statistics } from "./Statistics.ts"
 
-/** Runs a job at an interval. A failure or defect is logged, the next run happens all the same, and other jobs go on. */
+/**
+ * Runs a job again and again, after a pause that may depend on what it did last. A failure or defect is logged, the next run
+ * happens all the same, and other jobs go on.
+ */
 export const everySafely =
-  (name: string, interval: "1 second" | "30 seconds") => <E, R>(job: Effect.Effect<number, E, R>) =>
+  (name: string, pause: Duration.Input | ((count: number) => Duration.Input)) =>
+  <E, R>(job: Effect.Effect<number, E, R>) =>
     job.pipe(
       Effect.tap((count) => count > 0 ? Effect.logDebug(`scheduled job ${name}: ${count}`) : Effect.void),
-      Effect.catchCause((cause) => Effect.logWarning(`scheduled job ${name} failed`, cause)),
-      Effect.repeat(Schedule.spaced(interval)),
-      Effect.asVoid
+      Effect.catchCause((cause) => Effect.as(Effect.logWarning(`scheduled job ${name} failed`, cause), 0)),
+      Effect.flatMap((count) => Effect.sleep(typeof pause === "function" ? pause(count) : pause)),
+      Effect.forever
     )
 
 /** Repeats a job that stopped at its limit at once: a thousand holds may run out in the same second. */
@@ -27,6 +32,22 @@ const whileFull = <R>(job: Effect.Effect<number, never, R>, limit: number) =>
 /** Between the first runs of two jobs, in ms. */
 const betweenStarts = 20
 
+/** The longest pause of what has nothing to do, in ms. */
+const longestPause = 5_000
+
+/** Expires holds within a second of their time; between the times of holds it looks now and then for new ones. */
+const expiredHolds = Effect.gen(function*() {
+  const holds = yield* HoldRepo
+  const longest = Math.min(longestPause, (yield* StoreSettings).holdSeconds * 1_000)
+  let next = 0
+  const expire = whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500)
+  const job = Effect.flatMap(holds.untilNextExpiry, (ms = Infinity) => {
+    next = ms
+    return ms > 0 ? Effect.succeed(0) : expire
+  })
+  return yield* job.pipe(everySafely("expired holds", () => Math.max(1_000, Math.min(longest, next))))
+})
+
 /**
  * Work that must not wait in a queue: expired stock holds are released within a second, unpaid orders are cancelled, and
  * abandoned refunds and captures resumed. One process of the deployment runs it, another one if that dies. Retention is in
@@ -35,16 +56,14 @@ const betweenStarts = 20
 const scheduledJobs = Effect.gen(function*() {
   const captures = yield* Captures
   const carts = yield* CartRepo
-  const holds = yield* HoldRepo
   const refunds = yield* RefundSettlement
   const totals = yield* ListTotalsRepo
   const unpaid = yield* UnpaidOrders
   const statistics = yield* Statistics
   const all = [
-    statistics.refresh.pipe(everySafely("statistics", "1 second")),
-    whileFull(Effect.tap(holds.expireDue, (count) => countReservations("expired", count)), 500).pipe(
-      everySafely("expired holds", "1 second")
-    ),
+    // A table that grows is likely to go on.
+    statistics.refresh.pipe(everySafely("statistics", (count) => count > 0 ? 1_000 : longestPause)),
+    expiredHolds,
     whileFull(refunds.startDue, refundsPerRun).pipe(everySafely("abandoned refunds", "30 seconds")),
     whileFull(captures.startDue, capturesPerRun).pipe(everySafely("abandoned captures", "30 seconds")),
     whileFull(unpaid.cancelUnconfirmed, ordersPerRun).pipe(everySafely("unconfirmed orders", "30 seconds")),
@@ -64,6 +83,6 @@ export const scheduledJobsLayer = Singleton.make("scheduled jobs", scheduledJobs
 export const checkoutTakeoverLayer = Layer.effectDiscard(
   Effect.flatMap(
     Checkouts,
-    ({ takeOver }) => Effect.forkScoped(everySafely("abandoned checkouts", "1 second")(takeOver))
+    ({ takeOver }) => Effect.forkScoped(everySafely("abandoned checkouts", "2 seconds")(takeOver))
   )
 )

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { newId } from "../../src/domain/ids/Id.ts"
 import { JobSettings } from "../../src/domain/jobs/JobSettings.ts"
 import { JobClaimStatements } from "../../src/layers/jobs/JobClaimStatements.ts"
+import { JobQueueRepo } from "../../src/layers/jobs/JobQueueRepo.ts"
 import { QueueClaims } from "../../src/layers/jobs/WorkerSlot.ts"
 import { statementsOf } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
@@ -33,7 +34,7 @@ const NotedClaims = Layer.effect(
 ).pipe(Layer.provide(JobClaimStatements.layer))
 
 const Claims = QueueClaims.layer.pipe(
-  Layer.provideMerge(Layer.merge(NotedClaims, JobSettings.layerOf({}))),
+  Layer.provideMerge(Layer.mergeAll(NotedClaims, JobQueueRepo.layer, JobSettings.layerOf({}))),
   Layer.provideMerge(TestDatabase)
 )
 
@@ -113,7 +114,7 @@ it.layer(Claims, { timeout: "60 seconds" })("a queue that is never empty", (it) 
 })
 
 const PlainClaims = QueueClaims.layer.pipe(
-  Layer.provideMerge(Layer.merge(JobClaimStatements.layer, JobSettings.layerOf({}))),
+  Layer.provideMerge(Layer.mergeAll(JobClaimStatements.layer, JobQueueRepo.layer, JobSettings.layerOf({}))),
   Layer.provideMerge(OneConnection)
 )
 

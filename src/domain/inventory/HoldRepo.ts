@@ -25,6 +25,8 @@ const releaseTries = 5
 /** Holders by organization: what is done to them is done per organization, so that indexes find their lines. */
 const Holders = Schema.Struct({ organization: Schema.String, holders: Schema.Array(Schema.String) })
 
+const Next = Schema.Struct({ ms: Schema.Finite })
+
 const Released = Schema.Struct({ released: Schema.Boolean, settled: Schema.Boolean })
 
 /**
@@ -121,6 +123,13 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
         order by expires_at limit ${batchSize}) due group by organization_id`
     return yield* eachAlone("expire", due, expireOf)
   }).pipe(Effect.orDie, Effect.withSpan("HoldRepo.expireDue"))
+  /** Time until the next hold expires, in ms: negative when it is overdue, undefined when there is none. */
+  const untilNextExpiry = Effect.gen(function*() {
+    const [next] = yield* decoding(sql, Next)`select
+        (extract(epoch from expires_at - now()) * 1000)::float8 as ms
+      from holds where state = 'held' and expires_at is not null order by expires_at limit 1`
+    return next?.ms
+  }).pipe(Effect.orDie, Effect.withSpan("HoldRepo.untilNextExpiry"))
   const deleteEnded = (organization: string, holders: ReadonlyArray<string>) =>
     sql`with old as materialized (
         select holder from holds where organization_id = ${organization} and holder = any(${holders}::text[])
@@ -140,7 +149,7 @@ const makeReleases = (sql: SqlClient.SqlClient) => {
       group by organization_id`
     return yield* eachAlone("delete", ended, deleteEnded)
   }, Effect.orDie)
-  return { release, expireDue, purgeEnded }
+  return { release, expireDue, untilNextExpiry, purgeEnded }
 }
 
 /** Holds of orders; all join the caller's transaction, so that an order and its stock change together or not at all. */

@@ -9,12 +9,31 @@ import { Notifications } from "../Notifications.ts"
 export class JobNotifier extends Context.Service<JobNotifier>()("stoa/layers/jobs/JobNotifier", {
   make: Effect.sync(() => {
     const latches = new Map<Latch.Latch, string>()
+    const unserved = Latch.makeUnsafe(false)
+    let hears = false
+    const wake = (queue?: string) =>
+      Effect.sync(() => {
+        let served = false
+        for (const [latch, of] of latches) {
+          if (queue !== undefined && of !== queue) continue
+          latch.openUnsafe()
+          served = true
+        }
+        if (!served) unserved.openUnsafe()
+      })
     return {
       /** Wakes the workers that wait for the queue in this process; without a name, all workers. */
-      wake: (queue?: string) =>
-        Effect.sync(() => {
-          for (const [latch, of] of latches) if (queue === undefined || of === queue) latch.openUnsafe()
+      wake,
+      /** Opens when no worker of this process has the queue of a notification. */
+      unserved,
+      /** Whether notifications of other processes arrive; some may have been lost before. */
+      listening: (on: boolean) =>
+        Effect.suspend(() => {
+          hears = on
+          return wake()
         }),
+      /** How long an idle worker may wait: three times as long while notifications arrive. */
+      restOf: (pollMs: number): number => hears ? 3 * pollMs : pollMs,
       /** A latch that every notification opens; its owner closes it before each look at the queue. */
       latch: (queue: string) =>
         Effect.acquireRelease(
@@ -73,7 +92,7 @@ export class WorkerLoopStarter extends Context.Service<WorkerLoopStarter>()("sto
 export const jobNotificationsLayer = Layer.effectDiscard(
   Effect.gen(function*() {
     if (!(yield* JobSettings).autorun) return
-    const { wake } = yield* JobNotifier
-    yield* (yield* Notifications).listen("stoa_jobs", { heard: wake, listening: () => wake() })
+    const { listening, wake } = yield* JobNotifier
+    yield* (yield* Notifications).listen("stoa_jobs", { heard: wake, listening })
   })
 )

@@ -5,7 +5,7 @@ import { newId } from "../../domain/ids/Id.ts"
 import { defaultQueue, JobSettings, permanentQueues } from "../../domain/jobs/JobSettings.ts"
 import { Tasks } from "../../domain/jobs/Task.ts"
 import { JobClaimStatements } from "./JobClaimStatements.ts"
-import { WorkerLoopStarter } from "./JobNotifier.ts"
+import { JobNotifier, WorkerLoopStarter } from "./JobNotifier.ts"
 import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { runWorkerSlot } from "./WorkerSlot.ts"
 import { WorkerLoopRun, WorkerSlotLeases, WorkerSlotRepo } from "./WorkerSlotRepo.ts"
@@ -39,8 +39,11 @@ const widening = (
   })
 }
 
-/** Interval between checks for blocked jobs whose key is free, in ms. */
-const unparkMs = 1_000
+/** Interval between checks for blocked jobs whose key is free, in ms; a process checks after its claims, too. */
+const unparkMs = 10_000
+
+/** How often a slot that always exists and finds no job hands over, in terms of the usual. */
+const idleLoops = 5
 
 /**
  * The first slot of a permanent queue does the maintenance for all queues: it unblocks jobs whose key is free, and
@@ -87,18 +90,23 @@ export const workerLoopLayer = WorkerLoop.toLayer(
     const wanted = settings.autorun && slot < settings.slots
     const shard = sharding.getShardId(EntityId.make(executionId), "default")
     const mine = () => wanted && !starter.isStopping() && sharding.hasShardId(shard) && lease.isHeld()
+    const standing = slot === 0 && permanentQueues(yield* Tasks, settings).includes(queue)
+    const idleMs = standing ? idleLoops * settings.loopMs : settings.loopMs
     const taken = yield* Effect.scoped(Effect.gen(function*() {
       if (queue === defaultQueue && slot === 0 && wanted) yield* Effect.forkScoped(keepOrder)
-      return yield* runWorkerSlot({ queue, slot: name, token, mine, lease, busy: widening(starter, run) })
+      return yield* runWorkerSlot({ queue, slot: name, token, mine, lease, busy: widening(starter, run), idleMs })
     }))
-    const standing = slot === 0 && permanentQueues(yield* Tasks, settings).includes(queue)
     yield* wanted && (standing || taken > 0 || !mine()) ? slots.end(run, token) : slots.close(run, token)
     yield* starter.start
   }, Effect.scoped)
 )
 
-/** How often a runner looks for loop runs that have not begun: after a start, or when their runner stopped. */
-const lookEvery = "2 seconds"
+/**
+ * How often a runner looks for loop runs that have not begun, in ms: after it heard of jobs or runs that none of its slots
+ * has, and otherwise.
+ */
+const lookMs = 2_000
+const quietLookMs = 10_000
 
 /**
  * Starts the worker loop of every required slot: the first one of each permanent queue, and the others of queues with
@@ -124,9 +132,15 @@ export const workerLoopsLayer = Layer.effectDiscard(
       })
     })
     yield* Effect.addFinalizer(() => starter.stop)
+    const { restOf, unserved } = yield* JobNotifier
+    const untilHeard = Effect.gen(function*() {
+      yield* Effect.sleep(lookMs)
+      if (restOf(1) > 1) yield* Effect.timeoutOption(unserved.await, quietLookMs - lookMs)
+      unserved.closeUnsafe()
+    })
     yield* look.pipe(
       Effect.catchCause((cause) => Effect.logWarning("worker loops could not be started", cause)),
-      Effect.andThen(Effect.timeoutOption(starter.latch.await, lookEvery)),
+      Effect.andThen(Effect.raceFirst(starter.latch.await, untilHeard)),
       Effect.forever,
       Effect.forkScoped
     )

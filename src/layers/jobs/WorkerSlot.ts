@@ -1,7 +1,8 @@
-import { Context, Effect, Layer, Option, Semaphore } from "effect"
+import { Context, Effect, Latch, Layer, Option, Semaphore } from "effect"
 import { JobSettings } from "../../domain/jobs/JobSettings.ts"
 import { type Claim, type Claimed, JobClaimStatements } from "./JobClaimStatements.ts"
 import { JobNotifier } from "./JobNotifier.ts"
+import { JobQueueRepo } from "./JobQueueRepo.ts"
 import { makeJobWorker, now } from "./JobWorker.ts"
 import type { WorkerSlotLease } from "./WorkerSlotRepo.ts"
 
@@ -59,6 +60,28 @@ const sumUp = (view: View, claim: Claim, { jobs, parked }: Claimed) => {
   if (Number.isFinite(oldest)) view.from = new Date(oldest - overlapMs)
 }
 
+/** So long after a claim that set jobs aside, in ms, a settlement is committed that freed their keys at the same moment. */
+const unparkMs = 1_000
+
+/** Unblocks jobs that a claim of this process set aside while their key became free, once for all claims of a second. */
+const unparking = Effect.gen(function*() {
+  const { unpark } = yield* JobQueueRepo
+  const parked = Latch.makeUnsafe(false)
+  yield* parked.await.pipe(
+    Effect.andThen(Effect.sleep(unparkMs)),
+    Effect.andThen(Effect.suspend(() => {
+      parked.closeUnsafe()
+      return unpark
+    })),
+    Effect.catchDefect((defect) => Effect.logWarning("unparking jobs failed", defect)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  return () => {
+    parked.openUnsafe()
+  }
+})
+
 /**
  * Serializes the claims of all slots of a process per queue, and shares their state: where the last one began, and when
  * the queue was last scanned from its beginning and for jobs of other organizations. Two claims at once would begin at
@@ -70,6 +93,7 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
     const repo = yield* JobClaimStatements
     const { order } = yield* JobSettings
     const views = new Map<string, View>()
+    const unparkSoon = yield* unparking
 
     const viewOf = (queue: string) => {
       const view = views.get(queue) ?? makeView()
@@ -84,6 +108,7 @@ export class QueueClaims extends Context.Service<QueueClaims>()("stoa/layers/job
         ? yield* repo.take(claim, order, view.from)
         : yield* noting(view.whole, at, repo.take(claim, order))
       sumUp(view, claim, found)
+      if (found.parked > 0) unparkSoon()
       return { ...found, wholeInMs }
     })
 
@@ -120,6 +145,8 @@ interface WorkerSlotWork {
   readonly mine: () => boolean
   /** Jobs run only while the lease is held. Absent: no other worker can have the slot. */
   readonly lease?: WorkerSlotLease
+  /** How long it goes on without finding a job, in ms; else as long as with jobs. */
+  readonly idleMs?: number
   /** Runs whenever more jobs arrive than can start at once, or while others are running. */
   readonly busy?: Effect.Effect<void>
 }
@@ -130,10 +157,11 @@ interface WorkerSlotWork {
  * poll. On a stop, running jobs get some time to end and are then released. Returns the number of claimed jobs.
  */
 export const runWorkerSlot = Effect.fnUntraced(
-  function*({ busy = Effect.void, lease, mine, queue, slot, token }: WorkerSlotWork) {
+  function*({ busy = Effect.void, idleMs, lease, mine, queue, slot, token }: WorkerSlotWork) {
     const { batch, concurrency, loopMs, leaseMs, pollMs } = yield* JobSettings
     const repo = yield* JobClaimStatements
-    const latch = yield* (yield* JobNotifier).latch(queue)
+    const notifier = yield* JobNotifier
+    const latch = yield* notifier.latch(queue)
     const worker = yield* makeJobWorker(queue, token, latch, lease?.isHeld)
     const claims = yield* QueueClaims
     const begun = yield* now
@@ -162,10 +190,10 @@ export const runWorkerSlot = Effect.fnUntraced(
       size = worker.running() > 0 ? concurrency : found.full ? Math.min(batch, size * 2) : size
       if (!found.empty || worker.hasEnded()) return yield* Effect.yieldNow
       const due = yield* repo.nextDue(queue)
-      const left = due === undefined ? pollMs : due.getTime() - (yield* now)
+      const left = due === undefined ? Infinity : due.getTime() - (yield* now)
       // A claim that did not start at the oldest job may have missed one, so look again as soon as a full scan is
       // allowed.
-      yield* wait(Math.max(1, Math.min(pollMs, left, found.wholeInMs || pollMs)))
+      yield* wait(Math.max(1, Math.min(notifier.restOf(pollMs), left, found.wholeInMs || Infinity)))
     })
 
     const safely = (work: Effect.Effect<void>) =>
@@ -176,8 +204,12 @@ export const runWorkerSlot = Effect.fnUntraced(
 
     const loop = Effect.gen(function*() {
       yield* Effect.forkScoped(worker.beat)
-      if (lease !== undefined) yield* Effect.forkScoped(Effect.andThen(lease.lost, worker.stop))
-      for (let age = 0; mine() && (age < loopMs || worker.size() > 0); age = (yield* now) - begun) {
+      if (lease !== undefined) {
+        lease.isIdle = () => worker.size() === 0
+        yield* Effect.forkScoped(Effect.andThen(lease.lost, worker.stop))
+      }
+      const longest = () => taken === 0 ? idleMs ?? loopMs : loopMs
+      for (let age = 0; mine() && (age < longest() || worker.size() > 0); age = (yield* now) - begun) {
         // A slot that is never empty hands over too: then it waits for what it has.
         yield* safely(turn(age < 5 * loopMs))
       }

@@ -84,11 +84,11 @@ export class WorkerSlotRepo extends Context.Service<WorkerSlotRepo>()("stoa/laye
         Effect.asVoid,
         Effect.orDie
       ),
-      /** Ends the current run, unless another worker has it; the next run is then open. */
+      /** Ends the current run, unless another worker has it; the next run is then open, and runners are notified. */
       end: Effect.fn("WorkerSlotRepo.end")(
         (run: WorkerLoopRun, token: string) =>
           sql`update worker_slots set sequence = sequence + 1, open = true, lease_token = null, lease_until = null
-            where ${own(run, token)}`,
+            where ${own(run, token)} returning pg_notify('stoa_jobs', queue)`,
         Effect.asVoid,
         Effect.orDie
       ),
@@ -123,9 +123,12 @@ export interface WorkerSlotLease {
   readonly isHeld: () => boolean
   /** Completes when the lease is lost. */
   readonly lost: Effect.Effect<void>
+  /** Whether nothing runs in the slot: a lease is then renewed half as often, since its loss costs nothing. */
+  isIdle: () => boolean
 }
 
 interface Held {
+  readonly lease: WorkerSlotLease
   readonly name: string
   readonly latch: Latch.Latch
   /** Of `performance.now()`, which no change of a clock moves. */
@@ -150,11 +153,8 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
       return Effect.logWarning(`slot ${lease.name} could not be kept: its jobs stop here and run again`)
     })
 
-  const sign = Effect.gen(function*() {
-    const asked = [...held]
-    if (asked.length === 0 || signs >= mostSigns) return
+  const extend = Effect.fnUntraced(function*(asked: ReadonlyArray<readonly [string, Held]>) {
     const sent = performance.now()
-    signs++
     const ours = new Set(yield* slots.extend(asked.map(([token]) => token), leaseMs))
     for (const [token, lease] of asked) {
       // A lease lost meanwhile stays lost, even if the database reports it as held later.
@@ -162,12 +162,20 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
       if (ours.has(token)) lease.until = Math.max(lease.until, endOf(sent))
       else yield* lose(token, lease)
     }
-  }).pipe(
-    Effect.ensuring(Effect.sync(() => {
-      signs--
-    })),
-    Effect.catchDefect((defect) => Effect.logWarning("slots of jobs could not be kept", defect))
-  )
+  })
+
+  const sign = (withIdle: boolean) =>
+    Effect.suspend(() => {
+      const asked = [...held].filter(([, { lease }]) => withIdle || !lease.isIdle())
+      if (asked.length === 0 || signs >= mostSigns) return Effect.void
+      signs++
+      return extend(asked).pipe(
+        Effect.ensuring(Effect.sync(() => {
+          signs--
+        })),
+        Effect.catchDefect((defect) => Effect.logWarning("slots of jobs could not be kept", defect))
+      )
+    })
 
   const look = Effect.suspend(() =>
     Effect.forEach([...held], ([token, lease]) => performance.now() < lease.until ? Effect.void : lose(token, lease), {
@@ -179,15 +187,16 @@ const keepLeases = (slots: WorkerSlotRepo["Service"], held: Map<string, Held>, s
     for (let turn = 1;; turn++) {
       yield* pause(lookMs)
       yield* look
-      if (turn % (signMs / lookMs) === 0) yield* Effect.forkIn(sign, scope)
+      const seconds = turn * lookMs / signMs
+      if (Number.isInteger(seconds)) yield* Effect.forkIn(sign(seconds % 2 === 0), scope)
     }
   })
 }
 
 /**
  * Keeps two workers of one slot apart, even when neither can see the other: after a crash of the database, a loop's
- * shards may get a new owner before the old one notices. A lease lasts five seconds and is renewed every second. A
- * worker that cannot renew it stops its jobs a second before the lease ends.
+ * shards may get a new owner before the old one notices. A lease lasts five seconds and is renewed every second, every other
+ * one while no job runs. A worker that cannot renew it stops its jobs a second before the lease ends.
  */
 export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/layers/jobs/WorkerSlotLeases", {
   make: Effect.gen(function*() {
@@ -209,12 +218,14 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
       let { sent, state } = yield* begin(run, token)
       for (; state === "leased"; { sent, state } = yield* begin(run, token)) yield* pause(lookMs)
       if (state === "gone") return undefined
-      const lease: Held = {
-        name: `${run.queue}/${run.slot}`,
-        latch: Latch.makeUnsafe(false),
-        until: endOf(sent)
+      const lost = Latch.makeUnsafe(false)
+      const lease: WorkerSlotLease = {
+        isHeld: () => performance.now() < own.until,
+        lost: lost.await,
+        isIdle: () => false
       }
-      held.set(token, lease)
+      const own: Held = { lease, name: `${run.queue}/${run.slot}`, latch: lost, until: endOf(sent) }
+      held.set(token, own)
       yield* Effect.addFinalizer(() =>
         Effect.suspend(() => {
           held.delete(token)
@@ -223,7 +234,7 @@ export class WorkerSlotLeases extends Context.Service<WorkerSlotLeases>()("stoa/
           return Effect.ignoreCause(slots.release(run, token))
         })
       )
-      return { isHeld: () => performance.now() < lease.until, lost: lease.latch.await }
+      return lease
     })
     return { take }
   })
