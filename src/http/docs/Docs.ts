@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
@@ -136,7 +136,7 @@ const staticDocument = Effect.fnUntraced(function*(document: unknown) {
 
 /**
  * The document and the explorer over it; the explorer's script is part of its page, so no outside host is asked. Both
- * are made at the first request.
+ * are made at the first request: the script alone takes more memory than any module of the service.
  */
 export const docsRoutes = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
@@ -149,7 +149,13 @@ export const docsRoutes = <Id extends string, Groups extends HttpApiGroup.Constr
   }))
   const documented = api.annotate(OpenApi.Transform, () => documentOf(api, version))
   const scalar = { withDefaultFonts: false, authentication: { preferredSecurityScheme: "apiKey" } }
-  return Layer.merge(document, HttpApiScalar.layer(documented, { path: "/api/reference", scalar }))
+  const path = "/api/reference"
+  const explorer = HttpRouter.use(Effect.fnUntraced(function*(router) {
+    const made = HttpRouter.toHttpEffect(HttpApiScalar.layer(documented, { path, scalar }))
+    const answer = yield* Effect.cached(Effect.provideService(made, Scope.Scope, yield* Effect.scope))
+    yield* router.add("GET", path, Effect.flatten(answer))
+  }))
+  return Layer.merge(document, explorer)
 }
 
 const links = [
