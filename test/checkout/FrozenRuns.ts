@@ -150,7 +150,12 @@ const goThrough = Effect.fnUntraced(function*(entityId: string, { frozenAt, othe
   now = does[2]
   const thawed = yield* frozen.outcome
   const lost = Exit.isFailure(thawed) && JSON.stringify(thawed.cause).includes("RunLost")
-  if (lost) assert.deepStrictEqual(yield* factsOf(payload), before, "a run that lost its checkout changed something")
+  if (lost) {
+    const after = yield* factsOf(payload)
+    // A reservation is the same for every run of a checkout: the first one to come makes it.
+    const expected = before.hold === null ? { ...before, hold: after.hold } : before
+    assert.deepStrictEqual(after, expected, "a run that lost its checkout changed something")
+  }
   now = does[1]
   const ended = yield* other.outcome
   if (lost && Exit.isFailure(ended)) yield* voidLost(payload)
