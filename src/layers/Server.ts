@@ -39,13 +39,17 @@ const enqueueableTasks = Layer.effect(
 )
 
 /** `/rpc` with its handlers and the middleware before them. */
-export const rpcLayer = Layer.unwrap(
-  Effect.map(AppConfig, ({ tracing }) => rpcRoutes({ untraced: tracing === undefined }))
-)
-  .pipe(
-    Layer.provide(Layer.provide(rpcHandlers, enqueueableTasks)),
-    Layer.provide(rpcAccessLayer)
+const rpcLayer = Layer.unwrap(
+  Effect.zipWith(
+    AppConfig,
+    InstalledPlugins,
+    ({ tracing }, { rpc: { groups, handlers } }) =>
+      Layer.provide(rpcRoutes({ untraced: tracing === undefined, groups }), handlers)
   )
+).pipe(
+  Layer.provide(Layer.provide(rpcHandlers, enqueueableTasks)),
+  Layer.provide(rpcAccessLayer)
+)
 
 /** Changes that are made once for an `Idempotency-Key`, over HTTP and `/rpc`. */
 const idempotentExecution = Layer.provide(IdempotentExecution.layer, Layer.effect(FingerprintSecret, AuthSecret))

@@ -34,7 +34,7 @@ layer(app, { excludeTestServices: true, timeout: "60 seconds" })("every call", (
     const known = Object.keys(samples({ ...ids, cart, jobId: "0-0-0-0-0" }))
     assert.deepStrictEqual([...tags].sort(), [...known, ...apart].sort())
     for (const tag of tags) {
-      assert.isDefined(Context.getOrUndefined(routeOf(tag)?.annotations ?? Context.empty(), Access), tag)
+      assert.isDefined(Context.getOrUndefined(routeOf(tag).annotations, Access), tag)
     }
   })
 

@@ -159,7 +159,7 @@ export const rpcAccessLayer = Layer.effect(
       const headers = Headers.remove(sent, "cookie")
       const requestId = requestIdOf(headers["x-request-id"])
       const isStream = RpcSchema.isStreamSchema(rpc.successSchema)
-      const { annotations: route = Context.empty(), method } = routeOf(rpc._tag) ?? {}
+      const { annotations: route, method } = routeOf(rpc._tag, rpc.annotations)
       const call = { connection, headers, isChange: method !== "GET", isStream, payload, requestId, route, rpc }
       const open = isStream ? "streams" : "calls"
       connection[open]++

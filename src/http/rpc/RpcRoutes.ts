@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Schema, SchemaGetter, type SchemaIssue, SchemaParser } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { RpcSerialization, RpcServer } from "effect/rpc"
+import { type RpcGroup, RpcSerialization, RpcServer } from "effect/rpc"
 import { ValidationFailed } from "../../domain/errors/ApiErrors.ts"
 import { issuesOf } from "../../domain/text/Issues.ts"
 import { valueCheckOf } from "../middleware/BodyCheck.ts"
@@ -69,10 +69,8 @@ const unfailing = <S extends Schema.Top>(
   }))
 }
 
-const payloads = new Set<Schema.Top>([...StoaRpcs.requests.values()].map(({ payloadSchema }) => payloadSchema))
-
-/** A serialization that refuses what is no message, and says of payloads what is wrong with them. */
-const checked = (serialization: RpcSerialization.RpcSerialization["Service"]) =>
+/** A serialization that refuses what is no message, and says of these payloads what is wrong with them. */
+const checked = (serialization: RpcSerialization.RpcSerialization["Service"], payloads: ReadonlySet<Schema.Top>) =>
   RpcSerialization.RpcSerialization.of({
     ...serialization,
     codecFor: (schema) => payloads.has(schema) ? unfailing(schema) : serialization.codecFor(schema),
@@ -87,12 +85,6 @@ const checked = (serialization: RpcSerialization.RpcSerialization["Service"]) =>
       return { encode, decode: decodeMessages }
     }
   })
-
-/** For sockets: one message a line. */
-export const lines = checked(RpcSerialization.makeNdjson({ maxBufferSize: maxMessageBytes }))
-
-/** For HTTP: one message, or an array of them. */
-export const whole = checked(RpcSerialization.json)
 
 /** Methods of `/rpc`, for the edge's 405. */
 export const rpcEndpoints = [{ method: "GET", path: "/rpc" }, { method: "POST", path: "/rpc" }]
@@ -113,11 +105,17 @@ const requests = HttpRouter.middleware((rpc: HttpEffect) =>
 export const rpcRoutes = (options: {
   /** No traces are exported, so none are made. */
   readonly untraced: boolean
+  /** Calls of plugins; their handlers are provided with those of the core. */
+  readonly groups: ReadonlyArray<RpcGroup.Any>
 }) => {
+  const group = StoaRpcs.merge(...options.groups)
+  const payloads = new Set<Schema.Top>(Array.from(group.requests.values(), ({ payloadSchema }) => payloadSchema))
+  // For sockets one message a line, for HTTP one message or an array of them.
+  const lines = checked(RpcSerialization.makeNdjson({ maxBufferSize: maxMessageBytes }), payloads)
+  const whole = checked(RpcSerialization.json, payloads)
   // With fatal defects a call that breaks would end the others on its connection.
   const server = { disableTracing: options.untraced, disableFatalDefects: true, spanPrefix: "rpc" }
-  const serve = (protocol: "http" | "websocket") =>
-    RpcServer.layerHttp({ ...server, group: StoaRpcs, path: "/rpc", protocol })
+  const serve = (protocol: "http" | "websocket") => RpcServer.layerHttp({ ...server, group, path: "/rpc", protocol })
   return Layer.merge(
     Layer.provide(serve("websocket"), [sockets, Layer.succeed(RpcSerialization.RpcSerialization, lines)]),
     Layer.provide(serve("http"), [requests, Layer.succeed(RpcSerialization.RpcSerialization, whole)])

@@ -226,6 +226,9 @@ export const StoaRpcs = catalog.merge(carts, orders, inventory, jobs, customers,
   .middleware(RpcAccess)
   .annotateRpcs(Rpc.ParseOptions, { errors: "all" })
 
+/** Annotation of a call of a plugin that changes nothing. */
+export class ReadOnly extends Context.Service<ReadOnly, true>()("stoa/http/rpc/ReadOnly") {}
+
 type Route = { readonly method: string; readonly annotations: Context.Context<never> }
 
 /** Endpoints by the names of the calls that do the same. */
@@ -247,8 +250,12 @@ const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   events: { ...EventsGroup.endpoints, tail: EventsGroup.endpoints.list }
 }
 
-/** The route that does the same as a call: its access rule, rate limit and idempotency hold for the call. */
-export const routeOf = (tag: string): Route | undefined => {
+/**
+ * The route that does the same as a call: its access rule, rate limit and idempotency hold for the call. Calls of plugins
+ * bear them as annotations.
+ */
+export const routeOf = (tag: string, annotations: Context.Context<never> = Context.empty()): Route => {
   const [group = "", name = ""] = tag.split(".")
-  return routes[group]?.[name]
+  const method = Context.getOrUndefined(annotations, ReadOnly) === true ? "GET" : "POST"
+  return routes[group]?.[name] ?? { annotations, method }
 }

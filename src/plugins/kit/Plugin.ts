@@ -18,6 +18,7 @@ import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
 import { type PluginContext, PluginHost } from "./PluginHost.ts"
 import type { BuiltRoute, Route } from "./routes/PluginRoute.ts"
+import type { DescribedCall, ServedRpc } from "./routes/PluginRpc.ts"
 import type { Described } from "./routes/RouteShape.ts"
 import type { PluginTools } from "./routes/RouteTools.ts"
 import { PluginDatabase } from "./tables/PluginDatabase.ts"
@@ -71,6 +72,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   /** Handlers of hooks (docs/plugins.md), appended in this order. */
   readonly hooks?: (context: PluginContext) => Listed<Hook, NoInfer<Services | Used>>
   readonly routes?: (context: PluginContext) => ReadonlyArray<Route<NoInfer<Services | Used>>>
+  /** Calls for internal services, at `/rpc` (`rpcGroup`, `serveRpc`). */
+  readonly rpc?: ServedRpc<NoInfer<Services | Used> | PluginNeeds>
   /** Kinds of jobs, slugs `<id>/<action>`. */
   readonly tasks?: (context: PluginContext) => Listed<Task, NoInfer<Services | Used>>
   /** Names of the events that it announces; webhooks can subscribe to them. */
@@ -127,6 +130,7 @@ export interface InstalledPlugin {
   readonly taxAdapters: ReadonlyArray<TaxAdapter>
   readonly shippingAdapters: ReadonlyArray<RateAdapter>
   readonly routes: ReadonlyArray<BuiltRoute>
+  readonly rpc: ServedRpc | undefined
   /** Its entities and workflows, for processes that run actors. */
   readonly actors: Layer.Layer<never>
   readonly orderProjection: OrderProjection | undefined
@@ -161,6 +165,7 @@ export interface Plugin extends Manifest {
   /** Names of its entities, and of its workflows. */
   readonly entities: ReadonlyArray<string>
   readonly workflows: ReadonlyArray<string>
+  readonly calls: ReadonlyArray<DescribedCall>
   /** Its options, for people. */
   readonly options: ReadonlyArray<OptionRow>
   /** What is wrong with the options that the deployment gives it. */
@@ -215,6 +220,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
     mailTemplates: manifest.mailTemplates ?? [],
     entities: entities.map(({ name }) => name),
     workflows: workflows.map(({ name }) => name),
+    calls: manifest.rpc?.calls ?? [],
     options: [],
     flaws: [],
     exports,
@@ -236,6 +242,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
       const all = Layer.succeedContext(Context.merge(services, needs))
       return {
         id,
+        rpc: manifest.rpc && { ...manifest.rpc, layer: Layer.provide(manifest.rpc.layer, all) },
         actors: Layer.provide(actors, all),
         hooks: yield* listed(manifest.hooks?.(context), services),
         tasks: [...yield* listed(manifest.tasks?.(context), services), ...yield* starts],

@@ -74,6 +74,7 @@ export { type OutboundAnswer, OutboundFailed, OutboundRefused } from "./outbound
 
 export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
 export { group, type Route, type RouteCall, type RouteShape } from "./routes/PluginRoute.ts"
+export { type CallOptions, rpcCall, rpcGroup, type ServedRpc, serveRpc } from "./routes/PluginRpc.ts"
 export type { RawAnswer, RawCall } from "./routes/RawRoute.ts"
 export type { CommonOptions, RawOptions, RouteOptions } from "./routes/RouteShape.ts"
 export type { PluginTools, RouteError } from "./routes/RouteTools.ts"

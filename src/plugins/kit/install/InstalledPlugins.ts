@@ -15,14 +15,14 @@ import { endpoints } from "../../../http/docs/Docs.ts"
 import { AppConfig, type AppSettings } from "../../../layers/config/AppConfig.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import { namesOf, subscriptionOf } from "../events/EventHandler.ts"
-import type { Plugin } from "../Plugin.ts"
+import type { InstalledPlugin, Plugin } from "../Plugin.ts"
 import type { PluginContext } from "../PluginHost.ts"
 import type { PluginTools } from "../routes/RouteTools.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { transportOf } from "./GuardedTransport.ts"
-import { routeFlaws } from "./PluginRules.ts"
+import { callFlaws, routeFlaws } from "./PluginRules.ts"
 import { registration } from "./Registration.ts"
 
 /** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
@@ -73,6 +73,15 @@ const contextOf = (
     },
     db,
     database: { db, transaction: db.transaction }
+  }
+}
+
+/** What all plugins run as actors, and what answers their calls. */
+const runBy = (plugins: ReadonlyArray<InstalledPlugin>) => {
+  const served = plugins.flatMap(({ rpc }) => rpc ?? [])
+  return {
+    actors: together(plugins.map(({ actors }) => actors)),
+    rpc: { groups: served.map(({ group }) => group), handlers: together(served.map(({ layer }) => layer)) }
   }
 }
 
@@ -149,9 +158,9 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     yield* follow(all.flatMap(({ subscriptions }) => subscriptions))
     const { core, plugin } = yield* PermissionCatalogue
     const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
-    const [flaw] = routeFlaws(routes, known, endpoints())
+    const [flaw] = [...routeFlaws(routes, known, endpoints()), ...callFlaws(settings.deployment.plugins, known)]
     if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
-    return { actors: together(all.map(({ installed }) => installed.actors)), routes: routes.map(({ route }) => route) }
+    return { ...runBy(all.map(({ installed }) => installed)), routes: routes.map(({ route }) => route) }
   })
 }) {}
 

@@ -142,6 +142,27 @@ export const flawsOf = (plugins: ReadonlyArray<Plugin>, core: CoreNames): Readon
   ...doubles(plugins, "The event", ({ events }) => events, core.events)
 ]
 
+/** What cannot be right about their calls: as of routes, and a name that is not the plugin's. */
+export const callFlaws = (
+  plugins: ReadonlyArray<Pick<Plugin, "calls" | "id">>,
+  permissions: ReadonlySet<string>
+): ReadonlyArray<string> =>
+  plugins.flatMap(({ calls, id }) =>
+    calls.flatMap((one) => [
+      ...(one.name.startsWith(`${id}.`)
+        ? []
+        : [`Plugin "${id}": the name of the call "${one.name}" is not of the form "${id}.name".`]),
+      ...(one.isGuarded && ruleOf(one) !== undefined
+        ? []
+        : [`The call "${one.name}" of plugin "${id}" says neither auth, permission, admits nor public.`]),
+      ...(one.permission === undefined || permissions.has(one.permission)
+        ? []
+        : [
+          `The call "${one.name}" of plugin "${id}" asks for the permission "${one.permission}", which is not declared.`
+        ])
+    ])
+  )
+
 /** A route, and whose it is. */
 interface OwnedRoute {
   readonly plugin: string
