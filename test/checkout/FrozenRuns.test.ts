@@ -1,10 +1,14 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { newId } from "../../src/domain/ids/Id.ts"
+import { Checkouts } from "../../src/workflows/checkout/Checkouts.ts"
 import { chanceOf } from "../pricing-properties/Chance.ts"
 import { audit } from "../support/Audit.ts"
-import { aProduct } from "../support/Purchase.ts"
+import { eventually } from "../support/Eventually.ts"
+import { aCartWith, aProduct } from "../support/Purchase.ts"
 import { TestApp } from "../support/TestApp.ts"
-import { aRound, assertEndsWell, type FrozenRound, frozenStore } from "./FrozenRuns.ts"
+import { aPayload, aRound, assertEndsWell, dyingAt, type FrozenRound, frozenStore } from "./FrozenRuns.ts"
 
 const pays = ["pays", "pays", "pays"] as const
 
@@ -44,5 +48,27 @@ layer(frozenStore, { excludeTestServices: true, timeout: "60 seconds" })(
         }),
       120_000
     )
+
+    it.effect("that died is taken over also beside one that cannot be read", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const entityId = yield* aProduct({ stock: 10 })
+        const [unreadable, readable] = [newId(), aPayload((yield* aCartWith(entityId)).id, "card_taken_over")]
+        yield* Effect.orDie(sql`insert into checkout_runs (id, organization_id, owner, process, payload, started_at)
+        values (${unreadable}::uuid, 'org_default', ${newId()}::uuid, 1, 'no payload', now() - interval '1 hour')`)
+        yield* dyingAt(readable, "authorized")
+        yield* Effect.orDie(sql`update checkout_runs set started_at = now() - interval '1 minute'`)
+        assert.strictEqual(yield* (yield* Checkouts).takeOver, 2)
+        yield* eventually(
+          "the order to be paid",
+          Effect.map(
+            Effect.orDie(
+              sql`select 1 from orders where id = ${readable.checkoutId}::uuid and amount_captured is not null`
+            ),
+            (rows) => rows.length === 1
+          )
+        )
+        yield* Effect.orDie(sql`delete from checkout_runs where id = ${unreadable}::uuid`)
+      }))
   }
 )

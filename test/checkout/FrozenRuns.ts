@@ -109,6 +109,29 @@ const assertEnded = Effect.fnUntraced(function*(payload: CheckoutPayload, token:
   )
 })
 
+/** A checkout of a cart, paid by this card, that no request began. */
+export const aPayload = (cartId: string, card: string): CheckoutPayload => ({
+  checkoutId: newId<OrderId>(),
+  actor: systemActor("org_default"),
+  customerId: null,
+  secretHash: null,
+  request: {
+    cartId: CartId.make(cartId),
+    paymentMethodId: "scripted",
+    paymentMethodToken: card,
+    currency: CurrencyCode.make("USD")
+  },
+  requestHash: "",
+  idempotencyKey: null
+})
+
+/** Starts a checkout in a process that dies at the boundary. */
+export const dyingAt = (payload: CheckoutPayload, boundary: FaultPoint) =>
+  runCheckout({ ...payload, owner: newId(), process: 1 }).pipe(
+    Effect.provideService(AtFaultPoint, (point) => point === boundary ? Effect.die(new Error("died")) : Effect.void),
+    Effect.exit
+  )
+
 let rounds = 0
 
 /** Goes through a round; returns whether the first run lost its checkout. */
@@ -121,20 +144,7 @@ const goThrough = Effect.fnUntraced(function*(entityId: string, { frozenAt, othe
   const isRefused = (operation: PaymentOperation) =>
     (operation === "authorize" && isDeclined()) || (operation === "capture" && now === "refuses to capture")
   provider.obstruct(token, (operation) => isRefused(operation) ? refusal : Effect.void)
-  const payload: CheckoutPayload = {
-    checkoutId: newId<OrderId>(),
-    actor: systemActor("org_default"),
-    customerId: null,
-    secretHash: null,
-    request: {
-      cartId: CartId.make(cart.id),
-      paymentMethodId: "scripted",
-      paymentMethodToken: token,
-      currency: CurrencyCode.make("USD")
-    },
-    requestHash: "",
-    idempotencyKey: null
-  }
+  const payload = aPayload(cart.id, token)
   const inStore = Effect.provideService(CurrentActor, payload.actor)
   const frozen = yield* startedUntil(payload, newId(), 1, frozenAt)
   const owner = newId<RunToken>()

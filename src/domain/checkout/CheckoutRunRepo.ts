@@ -31,7 +31,9 @@ export class ProcessNumber extends Context.Service<ProcessNumber, {
 /** So old is a checkout before anything looks whether its process lives; most have ended by then. */
 const settled = "1 second"
 
+/** A run that nothing goes on with, and the stored payload of its checkout. */
 const AbandonedRun = Schema.Struct({ owner: RunToken, payload: Schema.String })
+export type AbandonedRun = typeof AbandonedRun.Type
 
 /**
  * The checkouts that run (ARCHITECTURE §3). The claim of a cart writes the row and the last change of the checkout

@@ -4,7 +4,12 @@ import { createHash } from "node:crypto"
 import { CurrentActor } from "../../domain/access/Actor.ts"
 import { Carts } from "../../domain/carts/Carts.ts"
 import { type CheckoutRequest, giftCardMethod, type TenderRequest } from "../../domain/checkout/Checkout.ts"
-import { CheckoutRunRepo, ProcessNumber, type RunToken } from "../../domain/checkout/CheckoutRunRepo.ts"
+import {
+  type AbandonedRun,
+  CheckoutRunRepo,
+  ProcessNumber,
+  type RunToken
+} from "../../domain/checkout/CheckoutRunRepo.ts"
 import { StillRunning, Unavailable } from "../../domain/errors/ApiErrors.ts"
 import { conflict } from "../../domain/errors/ErrorKinds.ts"
 import { IdempotencyKeys } from "../../domain/idempotency/IdempotencyKeys.ts"
@@ -128,19 +133,25 @@ const makeRunning = Effect.gen(function*() {
     })
   })
 
+  const follow = Effect.fnUntraced(function*({ owner, payload: stored }: AbandonedRun) {
+    const payload = decodePayload(stored)
+    const end = runs.end({ checkoutId: payload.checkoutId, owner })
+    // Version 0.2.0 knows no runs: its engine may have ended the checkout and left the row.
+    const isOver = yield* hasEnded(payload)
+    yield* isOver ? Effect.provideService(end, CurrentActor, payload.actor) : leave(payload)
+  })
+
   /** Leaves checkouts that nothing runs any more to the workflow engine. Returns how many it looked at. */
   const takeOver = Effect.gen(function*() {
     const abandoned = yield* runs.abandoned(yield* processes.current, [...running])
-    for (const { owner, payload: stored } of abandoned) {
-      const payload = decodePayload(stored)
-      const end = Effect.provideService(
-        runs.end({ checkoutId: payload.checkoutId, owner }),
-        CurrentActor,
-        payload.actor
-      )
-      // Version 0.2.0 knows no runs: its engine may have ended the checkout and left the row.
-      yield* (yield* hasEnded(payload)) ? end : leave(payload)
-    }
+    // One that cannot be read must not hold up the others.
+    yield* Effect.forEach(
+      abandoned,
+      (one) => Effect.catchCause(follow(one), (cause) => Effect.logError("a checkout cannot be taken over", cause)),
+      {
+        discard: true
+      }
+    )
     return abandoned.length
   }).pipe(Effect.withSpan("Checkouts.takeOver"))
 
