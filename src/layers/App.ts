@@ -11,6 +11,7 @@ import { ServiceRegistry } from "../domain/modules/ServiceRegistry.ts"
 import { OrderProjections } from "../domain/orders/OrderProjections.ts"
 import { LinePricings } from "../domain/pricing/LinePricing.ts"
 import { RateLimitSettings } from "../domain/ratelimits/RateLimits.ts"
+import { SearchFields } from "../domain/search/SearchFields.ts"
 import { SearchSettings } from "../domain/search/SearchQuery.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { RateAdapters, ShippingSettings } from "../domain/shipping/RateAdapter.ts"
@@ -67,6 +68,7 @@ const deploymentLayer = (settings: AppSettings) => {
     HealthContributors.layer,
     OrderProjections.layer,
     LinePricings.layer,
+    SearchFields.layer,
     CheckoutExtensions.layer,
     DeclaredEvents.layerOf(deployment.plugins),
     CatalogSettings.layerOf(deployment.catalog),

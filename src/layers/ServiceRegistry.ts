@@ -28,6 +28,7 @@ import { PriceModifiers } from "../domain/pricing/PriceModifiers.ts"
 import { Prices } from "../domain/pricing/Prices.ts"
 import { Promotions } from "../domain/promotions/Promotions.ts"
 import { GuessLimits } from "../domain/ratelimits/RateLimits.ts"
+import { SearchUpdates } from "../domain/search/SearchUpdates.ts"
 import { ShippingRates } from "../domain/shipping/ShippingRate.ts"
 import { ShippingZones } from "../domain/shipping/ShippingZone.ts"
 import { Captures } from "../workflows/checkout/Captures.ts"
@@ -93,6 +94,8 @@ const coreServices = Effect.all({
   shippingZones: ShippingZones,
   shippingRates: ShippingRates,
   customers: Customers,
+  /** Tells that values of `searchDocuments` have changed. */
+  search: SearchUpdates,
   /** People whom the organization knows, and for whose vendor they act. */
   users: Users,
   /** Mails of plugins, by their `mailTemplates`. */

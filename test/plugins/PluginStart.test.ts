@@ -165,6 +165,23 @@ describe("a plugin's tasks", () => {
   )
 })
 
+describe("a plugin's search fields", () => {
+  const field = (name: string): Partial<PluginManifest> => ({
+    searchDocuments: () => [{ name, kind: "text", of: () => Effect.succeed(new Map()) }]
+  })
+
+  it.live("end the start when a name is taken or cannot be one", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      const other = definePlugin({ id: "other", version: "1.0.0", ...field("said") })
+      const message = yield* refusal(url, [plugin(field("said")), other])
+      assert.match(message, /search field "said" of plugin "other" belongs to plugin "notes" already/)
+      for (const name of ["brand", "what they said"]) {
+        assert.match(yield* refusal(url, [plugin(field(name))]), /search field ".*" needs 1 to 64 letters/)
+      }
+    })), 60_000)
+})
+
 describe("a plugin's routes", () => {
   const get = (path: string, guard: { auth?: boolean; permission?: string }) =>
     routes.get(path, { ...guard, success: Schema.Null }).handle(() => Effect.succeed(null))

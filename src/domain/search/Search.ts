@@ -3,20 +3,24 @@ import { CurrentActor } from "../access/Actor.ts"
 import { CatalogSettings, localeChain } from "../catalog/CatalogSettings.ts"
 import { seesUnpublished, withoutFile } from "../catalog/CatalogVisibility.ts"
 import { SearchEngine, type SearchHit, type SearchPage } from "./SearchEngine.ts"
+import { searchFields } from "./SearchFields.ts"
 import {
   asksForSomething,
   attributesOf,
   cutText,
   facetsOf,
   prefixOf,
+  rangesOf,
   type SearchQuery,
-  SearchSettings
+  SearchSettings,
+  sortOf
 } from "./SearchQuery.ts"
 
 /** A search request from HTTP. */
-export interface SentSearch extends Omit<SearchQuery, "attributes" | "facets" | "locales"> {
+export interface SentSearch extends Omit<SearchQuery, "attributes" | "facets" | "locales" | "numbers" | "sort"> {
   readonly facets?: string | undefined
   readonly locale?: string | undefined
+  readonly sort?: string | undefined
   /** All parameters of the request; those that begin with `attr.` are filters. */
   readonly parameters: Iterable<readonly [name: string, value: string]>
 }
@@ -41,9 +45,11 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
     const engine = yield* SearchEngine
     const { defaultFacets } = yield* SearchSettings
     const languages = yield* CatalogSettings
+    const { isNumber } = yield* searchFields
     const localesOf = (locale: string | undefined) => locale === undefined ? undefined : localeChain(locale, languages)
 
     const queryOf = Effect.fnUntraced(function*(sent: SentSearch) {
+      const filters = yield* attributesOf(sent.parameters)
       const query: SearchQuery = {
         q: cutText(sent.q),
         type: given(sent.type),
@@ -53,13 +59,15 @@ export class Search extends Context.Service<Search>()("stoa/domain/search/Search
         locales: localesOf(sent.locale),
         page: sent.page,
         limit: sent.limit,
-        attributes: yield* attributesOf(sent.parameters),
+        attributes: filters.filter(({ name }) => !isNumber(name)),
+        numbers: yield* Effect.forEach(filters.filter(({ name }) => isNumber(name)), rangesOf),
+        sort: yield* sortOf(sent.sort, isNumber),
         facets: yield* facetsOf(sent.facets, defaultFacets)
       }
       return query
     })
 
-    /** 422 for an attribute or facet with an invalid name. */
+    /** 422 for an attribute or facet with an invalid name, an unknown order and a bad range. */
     const search = Effect.fn("Search.search")(function*(sent: SentSearch) {
       const query = yield* queryOf(sent)
       const { facets, limit, page } = query

@@ -8,6 +8,18 @@ export interface AttributeFilter {
   readonly values: ReadonlyArray<string>
 }
 
+/** A number in any of `ranges`; without an end a range is open there. */
+export interface NumberFilter {
+  readonly name: string
+  readonly ranges: ReadonlyArray<{ readonly from?: number; readonly to?: number }>
+}
+
+/** A number to sort by; hits without it come last. */
+export interface SearchOrder {
+  readonly name: string
+  readonly ascending: boolean
+}
+
 /** A search query (contract §9). Filters with unknown values find nothing. */
 export interface SearchQuery extends PageRequest {
   /** The words; a hit must match all of them. */
@@ -22,6 +34,10 @@ export interface SearchQuery extends PageRequest {
   readonly locales?: ReadonlyArray<string> | undefined
   /** A hit must match all of them. */
   readonly attributes: ReadonlyArray<AttributeFilter>
+  /** As `attributes`, for search fields of plugins that hold numbers. */
+  readonly numbers?: ReadonlyArray<NumberFilter>
+  /** Default: the best first. */
+  readonly sort?: SearchOrder | undefined
   /** Names of what is counted: type, category, brand, status, or an attribute with or without `attr.` before it. */
   readonly facets: ReadonlyArray<string>
 }
@@ -123,7 +139,34 @@ export const attributesOf = (
   return Effect.succeed(Array.from(byName, ([name, found]) => ({ name, values: [...found] })))
 }
 
+const form = /^(-?\d{1,15}(?:\.\d{1,15})?)?(\.\.)?(-?\d{1,15}(?:\.\d{1,15})?)?$/
+
+/** Filters of numbers: `4`, `4..5`, `4..` or `..5`, ends included. 422 for anything else. */
+export const rangesOf = ({ name, values }: AttributeFilter): Effect.Effect<NumberFilter, InvalidParameter> => {
+  const ranges = values.flatMap((value) => {
+    const [, from, dots, to] = form.exec(value) ?? []
+    if ((from ?? to) === undefined || (dots === undefined && to !== undefined)) return []
+    const last = dots === undefined ? from : to
+    return [{ ...from !== undefined && { from: Number(from) }, ...last !== undefined && { to: Number(last) } }]
+  })
+  return ranges.length === values.length
+    ? Effect.succeed({ name, ranges })
+    : Effect.fail(new InvalidParameter(`${mark}${name}`, "must be a number, or a range such as 4..5, 4.. or ..5"))
+}
+
+/** The order `name:asc` or `name:desc`; 422 for a name that is no number of a plugin, and for another direction. */
+export const sortOf = (
+  text: string | undefined,
+  isNumber: (name: string) => boolean
+): Effect.Effect<SearchOrder | undefined, InvalidParameter> => {
+  if (text === undefined || text === "") return Effect.undefined
+  const [, name = "", direction] = /^([A-Za-z0-9_-]+):(asc|desc)$/.exec(text) ?? []
+  return isNumber(name)
+    ? Effect.succeed({ name, ascending: direction === "asc" })
+    : Effect.fail(new InvalidParameter("sort", "must be a number that a search can sort by, with :asc or :desc"))
+}
+
 /** Whether the query has words or filters; without any, nothing is found (contract §9). */
 export const asksForSomething = (query: SearchQuery): boolean =>
-  query.attributes.length > 0 ||
+  query.attributes.length > 0 || (query.numbers ?? []).length > 0 ||
   [query.q, query.type, query.category, query.brand, query.status].some((part) => part !== undefined)

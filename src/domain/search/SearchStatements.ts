@@ -25,7 +25,7 @@ const queryTerms = (sql: SqlClient.SqlClient, { isForgiving, organization, publi
 
 /** Predicate for documents `d` that match and that the client can see. */
 const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }: SearchInput): Statement.Fragment => {
-  const { attributes, brand, category, q, status, type } = query
+  const { attributes, brand, category, numbers = [], q, status, type } = query
   const everyTerm = sql.literal("(select every_term from asked)")
   return sql.and([
     sql`d.organization_id = ${organization}`,
@@ -36,6 +36,13 @@ const predicate = (sql: SqlClient.SqlClient, { organization, publicOnly, query }
     ...brand === undefined ? [] : [sql`d.brands @> ${[brand]}::text[]`],
     ...attributes.map(({ name, values }) =>
       sql.or(values.map((value) => sql`d.attributes @> jsonb_build_object(${name}::text, ${[value]}::text[])`))
+    ),
+    ...numbers.map(({ name, ranges }) =>
+      sql.or(
+        ranges.map(({ from = null, to = null }) =>
+          sql`(d.sort_values->>${name}::text)::float8 between coalesce(${from}::float8, '-infinity') and coalesce(${to}::float8, 'infinity')`
+        )
+      )
     ),
     ...q === undefined
       ? []
@@ -99,21 +106,25 @@ const hit = `jsonb_build_object('id', e.id, 'score', p.score, 'document',
   || case when w.description is null then '{}' else jsonb_build_object('description', w.description) end
   || case when p.attributes = '{}' then '{}' else jsonb_build_object('attributes', p.attributes) end)`
 
-/** One page of hits, best first and then by title, with the total and the facets of all hits. */
+/** One page of hits, by the order of the query, best first and then by title, with the total and the facets of all hits. */
 export const searchStatement = (sql: SqlClient.SqlClient, input: SearchInput) => {
-  const { limit, locales, q } = input.query
+  const { limit, locales, q, sort } = input.query
+  const order = (row: string) =>
+    sql.literal(
+      `${sort === undefined ? "" : `${row}.sorted ${sort.ascending ? "asc" : "desc"} nulls last, `}${row}.score desc,
+        ${row}.sort_title, ${row}.entity_id`
+    )
+  const sorted = sort === undefined ? sql.literal("null") : sql`(d.sort_values->>${sort.name}::text)::float8`
   return sql<Omit<Found, "total"> & { readonly total: bigint }>`with ${queryTerms(sql, input)},
-    found as materialized (select d.entity_id, d.sort_title, d.type, d.status, d.categories, d.brands, d.attributes,
+    found as materialized (select d.entity_id, d.sort_title, d.type, d.status, d.categories, d.brands, d.attributes, ${sorted} as sorted,
       ${sql.literal(q === undefined ? "0" : score)} as score
       from search_documents d where ${predicate(sql, input)}),
-    page as (select * from found order by score desc, sort_title, entity_id limit ${limit} offset ${
-    offsetOf(input.query)
-  }),
+    page as (select * from found f order by ${order("f")} limit ${limit} offset ${offsetOf(input.query)}),
     facet_groups as materialized (
       select type, status, categories, brands, count(*) as n from found group by 1, 2, 3, 4),
     attribute_groups as (select attributes, count(*) as n from found group by 1)
     select (select coalesce(sum(n), 0)::int8 from facet_groups) as total, ${facetCounts(sql, input.query)} as facets,
-      (select coalesce(jsonb_agg(${sql.literal(hit)} order by p.score desc, p.sort_title, p.entity_id), '[]')
+      (select coalesce(jsonb_agg(${sql.literal(hit)} order by ${order("p")}), '[]')
         from page p join catalog_entities_read e on e.id = p.entity_id and e.organization_id = ${input.organization}
         cross join lateral (${wordsOf(sql, locales)}) w) as hits`
 }

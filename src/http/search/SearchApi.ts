@@ -23,6 +23,9 @@ export const SearchGroup = guarded(
       brand: text("Brand slug."),
       status: text("draft, active, archived or discontinued. Shoppers find active and visible entities only."),
       locale: locale("Locale of the texts of a hit: the first one of its chain that the hit has."),
+      sort: text(
+        "`name:asc` or `name:desc` by a number that a plugin adds; hits without it come last. Default: best first."
+      ),
       facets: text("Comma list of type, category, brand, status and attributes. Default: the first four.")
     },
     success: SearchPage
@@ -31,7 +34,7 @@ export const SearchGroup = guarded(
     .annotateMerge(OpenApi.annotations({
       description:
         "Best fitting first, then by title. `attr.<name>=<value>` narrows to values of an attribute and may be " +
-        "repeated: values of one name are alternatives. Total and facets are of all that was found. Without words and " +
+        "repeated: values of one name are alternatives, and numbers that a plugin adds also take ranges such as `4..5`. Total and facets are of all that was found. Without words and " +
         "filters nothing is found."
     })),
   HttpApiEndpoint.get("suggest", "/api/search/suggest", {

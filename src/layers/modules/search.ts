@@ -1,20 +1,26 @@
 import { Layer } from "effect"
+import { Tasks } from "../../domain/jobs/Task.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { postgresEngineLayer } from "../../domain/search/PostgresEngineRepo.ts"
 import { Search } from "../../domain/search/Search.ts"
+import { SearchAdditionRepo } from "../../domain/search/SearchAdditionRepo.ts"
+import { SearchUpdates, updateSearch } from "../../domain/search/SearchUpdates.ts"
 import { searchHttp } from "../../http/search/SearchHttp.ts"
 import { searchSqlLayer } from "../Database.ts"
 import { migrations } from "../search/SearchIndex.ts"
 import { catalog } from "./catalog.ts"
+import { jobs } from "./jobs.ts"
 import { tenancy } from "./tenancy.ts"
 
 /** Finds entities of the catalog by an index that triggers keep in the database (contract §9, docs/catalog.md). */
 export const search = defineModule({
   id: "search",
-  requires: [tenancy, catalog],
+  requires: [tenancy, jobs, catalog],
   migrations,
-  services: Search.layer.pipe(
-    Layer.provide(Layer.provide(postgresEngineLayer, searchSqlLayer))
+  services: Layer.mergeAll(
+    Layer.provide(Search.layer, Layer.provide(postgresEngineLayer, searchSqlLayer)),
+    Layer.provide(Tasks.add(updateSearch), SearchAdditionRepo.layer),
+    SearchUpdates.layer
   ),
   routes: searchHttp
 })

@@ -135,7 +135,8 @@ const listed = (prefix = "") => columns.map((column) => prefix + column).join(",
  * Brings these entities up to date. Locking their documents first makes the second of two writers of one entity build from
  * the changes of both. Planning takes longer than the work, so one plan is kept and held to look-ups by key.
  */
-const write = `create function search_index(ids uuid[]) returns void language plpgsql
+const writing = (create: string, value: (column: string) => string) =>
+  `${create} function search_index(ids uuid[]) returns void language plpgsql
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
     set jit = off as $$
   begin
@@ -145,8 +146,8 @@ const write = `create function search_index(ids uuid[]) returns void language pl
     with built as materialized (select * from search_build(ids)),
     written as (insert into search_documents as d (entity_id, ${listed()})
       select entity_id, ${listed()} from built order by entity_id
-      on conflict (entity_id) do update set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}
-        where (${listed("d.")}) is distinct from (${listed("excluded.")}))
+      on conflict (entity_id) do update set ${columns.map((column) => `${column} = ${value(column)}`).join(", ")}
+        where (${listed("d.")}) is distinct from (${columns.map(value).join(", ")}))
     insert into search_vocabulary (organization_id, word, is_name)
       select w.organization_id, w.word, w.is_name from (
         select distinct b.organization_id, n.word, true as is_name
@@ -157,6 +158,25 @@ const write = `create function search_index(ids uuid[]) returns void language pl
       where not exists (select 1 from search_vocabulary v
         where v.organization_id = w.organization_id and v.word = w.word and (v.is_name or not w.is_name));
   end $$`
+
+const write = writing("create", (column) => `excluded.${column}`)
+
+/** Values of the catalog with those of plugins, which win where an attribute has a name of theirs. */
+const withAdded: Readonly<Record<string, string>> = {
+  attributes: "excluded.attributes || coalesce(d.added_attributes, '{}')",
+  words: "excluded.words || coalesce(d.added_words, '')",
+  staff_words: "excluded.staff_words || coalesce(d.added_words, '')"
+}
+
+/**
+ * What plugins add to documents, null where they add nothing: kept apart from the catalog's, so that a change of the
+ * catalog keeps it. `sort_values` are numbers by the name of their field.
+ */
+export const addedValues: ReadonlyArray<string> = [
+  `alter table search_documents add column added_attributes jsonb, add column added_words tsvector,
+    add column sort_values jsonb`,
+  writing("create or replace", (column) => withAdded[column] ?? `excluded.${column}`)
+]
 
 /** Tables and indexes of search, and the functions that make and write its documents. */
 export const indexDocuments: ReadonlyArray<string> = [...documents, ...vocabulary, ...attributeIndexes, build, write]

@@ -13,6 +13,7 @@ import { together } from "../../domain/modules/Module.ts"
 import type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
 import type { PaymentAdapter } from "../../domain/payments/PaymentAdapter.ts"
 import type { LinePricing } from "../../domain/pricing/LinePricing.ts"
+import type { SearchField } from "../../domain/search/SearchFields.ts"
 import type { RateAdapter } from "../../domain/shipping/RateAdapter.ts"
 import type { TaxAdapter } from "../../domain/tax/TaxAdapter.ts"
 import { type InstalledSubscription, type OnEvents, subscriptionWith } from "./events/EventHandler.ts"
@@ -93,6 +94,8 @@ export interface PluginManifest<Services = never, Used = never> extends Partial<
   readonly taxAdapters?: (context: PluginContext) => Listed<TaxAdapter, NoInfer<Services | Used>>
   /** Services that price shipping, in the same way. */
   readonly shippingAdapters?: (context: PluginContext) => Listed<RateAdapter, NoInfer<Services | Used>>
+  /** What it adds to the search index of the catalog. */
+  readonly searchDocuments?: (context: PluginContext) => Listed<SearchField, NoInfer<Services | Used>>
   /** Behaviour of its entities (`pluginEntity`). */
   readonly entities?: ReadonlyArray<ActorLayer<NoInfer<Services | Used>>>
   /** What its durable workflows do (`pluginWorkflow`). */
@@ -129,6 +132,7 @@ export interface InstalledPlugin {
   readonly paymentMethods: ReadonlyArray<PaymentAdapter>
   readonly taxAdapters: ReadonlyArray<TaxAdapter>
   readonly shippingAdapters: ReadonlyArray<RateAdapter>
+  readonly searchDocuments: ReadonlyArray<SearchField>
   readonly routes: ReadonlyArray<BuiltRoute>
   readonly rpc: ServedRpc | undefined
   /** Its entities and workflows, for processes that run actors. */
@@ -249,6 +253,7 @@ export const definePlugin = <Services = never, Used = never>(manifest: PluginMan
         paymentMethods: yield* listed(manifest.paymentMethods?.(context), services),
         taxAdapters: yield* listed(manifest.taxAdapters?.(context), services),
         shippingAdapters: yield* listed(manifest.shippingAdapters?.(context), services),
+        searchDocuments: yield* listed(manifest.searchDocuments?.(context), services),
         routes,
         exported: exportedOf(own, exports),
         onEvents: Record.map(manifest.onEvents ?? {}, (one) => subscriptionWith(one, services)),

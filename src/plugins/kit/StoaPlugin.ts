@@ -145,6 +145,7 @@ export {
 export { Amount, Moment, Time } from "../../domain/pricing/Bounds.ts"
 export type { LinePricing, LinesToPrice } from "../../domain/pricing/LinePricing.ts"
 export type { PriceStep } from "../../domain/pricing/PriceSteps.ts"
+export type { SearchField } from "../../domain/search/SearchFields.ts"
 export type { RateAdapter, RateRequest } from "../../domain/shipping/RateAdapter.ts"
 export type { TaxAdapter, TaxRequest } from "../../domain/tax/TaxAdapter.ts"
 export { FreeText, StorableObject, Text } from "../../domain/text/Storable.ts"

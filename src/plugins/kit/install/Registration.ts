@@ -5,22 +5,27 @@ import { type Task, Tasks } from "../../../domain/jobs/Task.ts"
 import { OrderProjections } from "../../../domain/orders/OrderProjections.ts"
 import { type PaymentAdapter, PaymentAdapters } from "../../../domain/payments/PaymentAdapter.ts"
 import { LinePricings } from "../../../domain/pricing/LinePricing.ts"
+import { type SearchField, SearchFields } from "../../../domain/search/SearchFields.ts"
+import { usualFacets } from "../../../domain/search/SearchQuery.ts"
 import { RateAdapters } from "../../../domain/shipping/RateAdapter.ts"
 import { TaxAdapters } from "../../../domain/tax/TaxAdapter.ts"
 import { InvalidSetting } from "../../../layers/config/Settings.ts"
 import type { InstalledPlugin } from "../Plugin.ts"
 
+const fieldForm = /^[A-Za-z0-9_-]{1,64}$/
+
 /** Gives what a plugin brought to the modules of the core that ask for it. Fails with a sentence when a name is taken. */
 export const registration = Effect.gen(function*() {
   const [hooks, tasks, payments] = yield* Effect.all([Hooks, Tasks, PaymentAdapters])
-  const [taxes, rates, projections, pricings, checkouts] = yield* Effect.all([
+  const [taxes, rates, projections, pricings, checkouts, fields] = yield* Effect.all([
     TaxAdapters,
     RateAdapters,
     OrderProjections,
     LinePricings,
-    CheckoutExtensions
+    CheckoutExtensions,
+    SearchFields
   ])
-  /** Whose a task is, by its slug. */
+  /** Whose a task or a search field is, by its slug or name. */
   const owners = new Map<string, string>()
   const taken = (what: string, plugin: string, owner: string) =>
     new InvalidSetting({ message: `The ${what} of plugin "${plugin}" belongs to ${owner} already.` })
@@ -41,12 +46,25 @@ export const registration = Effect.gen(function*() {
     yield* payments.register([adapter])
   })
 
+  const addSearchField = Effect.fnUntraced(function*(plugin: string, field: SearchField) {
+    const { name } = field
+    const key = `search field "${name}"`
+    if (!fieldForm.test(name) || usualFacets.includes(name)) {
+      const message = `Plugin "${plugin}": the ${key} needs 1 to 64 letters, digits, _ and -, and no name of the core.`
+      return yield* new InvalidSetting({ message })
+    }
+    if (fields.has(name)) return yield* taken(key, plugin, owners.get(key) ?? "another plugin")
+    owners.set(key, `plugin "${plugin}"`)
+    yield* fields.register(field)
+  })
+
   return Effect.fnUntraced(function*(plugin: string, installed: InstalledPlugin) {
     yield* hooks.register(installed.hooks)
     yield* Effect.forEach(installed.tasks, (task) => addTask(plugin, task), { discard: true })
     yield* Effect.forEach(installed.paymentMethods, (one) => addPaymentMethod(plugin, one), { discard: true })
     yield* taxes.register(installed.taxAdapters)
     yield* rates.register(installed.shippingAdapters)
+    yield* Effect.forEach(installed.searchDocuments, (one) => addSearchField(plugin, one), { discard: true })
     if (installed.orderProjection !== undefined) yield* projections.register(installed.orderProjection)
     if (installed.linePricing !== undefined) yield* pricings.register(installed.linePricing)
     if (installed.checkoutExtension !== undefined) yield* checkouts.register(plugin, installed.checkoutExtension)

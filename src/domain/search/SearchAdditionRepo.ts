@@ -1,0 +1,72 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { EntityId } from "../ids/Id.ts"
+import { decoding } from "../records/Rows.ts"
+import type { SearchAddition } from "./SearchFields.ts"
+
+/** Documents by ids, or a page of the organization's: at most `limit` behind the id `after`. */
+export type WhichDocuments =
+  | { readonly ids: ReadonlyArray<EntityId> }
+  | { readonly after: EntityId | null; readonly limit: number }
+
+const Row = Schema.Struct({ id: EntityId })
+
+/** All SQL of what plugins add to search documents. */
+export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("stoa/domain/search/SearchAdditionRepo", {
+  make: Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+
+    /** In the order of ids, in which the index itself locks them. */
+    const locked = Effect.fnUntraced(function*(which: WhichDocuments) {
+      const organization = yield* currentOrganization
+      const rows = yield* decoding(sql, Row)`select entity_id as id from search_documents
+        where organization_id = ${organization} and ${
+        "ids" in which
+          ? sql`entity_id = any(${which.ids}::uuid[])`
+          : sql`(${which.after}::uuid is null or entity_id > ${which.after}::uuid)`
+      } order by entity_id limit ${"ids" in which ? which.ids.length : which.limit} for update`
+      return rows.map(({ id }) => id)
+    })
+
+    /** Their words are compared with typing errors as those of descriptions are. */
+    const store = (additions: ReadonlyArray<SearchAddition>) =>
+      sql`with given as materialized (
+          select id, nullif(attributes, '{}') as attributes, nullif(numbers, '{}') as numbers,
+            strip(to_tsvector('simple', nullif(search_normalize(words), ''))) as words
+          from jsonb_to_recordset(${JSON.stringify(additions)}::jsonb)
+            as g(id uuid, attributes jsonb, numbers jsonb, words text)),
+        stored as (update search_documents d
+          set added_attributes = g.attributes, added_words = g.words, sort_values = g.numbers
+          from given g where d.entity_id = g.id
+            and (d.added_attributes, d.added_words, d.sort_values) is distinct from (g.attributes, g.words, g.numbers)
+          returning d.organization_id, d.added_words)
+        insert into search_vocabulary (organization_id, word, is_name)
+        select distinct s.organization_id, w.word, false from stored s, unnest(tsvector_to_array(s.added_words)) w(word)
+        where char_length(w.word) between 3 and 8 and not exists (select 1 from search_vocabulary v
+          where v.organization_id = s.organization_id and v.word = w.word)`
+
+    return {
+      /**
+       * Locks documents of the actor's organization, asks what is added to them, and stores that. Locking before reading
+       * keeps the last of two writers from storing what was true before the other one. Gives the ids.
+       */
+      update: Effect.fn("SearchAdditionRepo.update")(function*(
+        which: WhichDocuments,
+        additionsOf: (
+          ids: ReadonlyArray<EntityId>
+        ) => Effect.Effect<ReadonlyArray<SearchAddition>, never, CurrentActor>
+      ) {
+        return yield* sql.withTransaction(Effect.gen(function*() {
+          const ids = yield* locked(which)
+          if (ids.length === 0) return ids
+          yield* store(yield* additionsOf(ids))
+          yield* sql`select search_index(${ids}::uuid[])`
+          return ids
+        }))
+      }, Effect.orDie)
+    }
+  })
+}) {
+  static readonly layer = Layer.effect(SearchAdditionRepo, SearchAdditionRepo.make)
+}
