@@ -13,7 +13,7 @@ import {
   text,
   ValidationFailed
 } from "stoa/plugin"
-import { onDatabase } from "../checkout/CheckoutFixtures.ts"
+import { elsewhere, onDatabase, openElsewhere } from "../checkout/CheckoutFixtures.ts"
 import { eventually } from "../support/Eventually.ts"
 import { api, asAdmin, testAppLayer } from "../support/TestApp.ts"
 
@@ -104,6 +104,20 @@ layer(testAppLayer({ plugins: [plugin] }), { excludeTestServices: true, timeout:
           { person: "ada", author: "system" },
           { person: "grace", author: "system" }
         ])
+      }), 180_000)
+
+    it.effect("is another one in another organization", () =>
+      Effect.gen(function*() {
+        yield* openElsewhere
+        for (const as of [asAdmin, elsewhere]) yield* api("POST", "/api/letters", { as, body: { to: "both" } })
+        yield* eventually(
+          "both to write",
+          Effect.map(
+            onDatabase((sql) => sql`select distinct organization_id from letters where person = 'both'`),
+            (rows) => rows.length === 2
+          ),
+          90_000
+        )
       }), 180_000)
 
     it.effect("does not start when the transaction of its caller is rolled back", () =>
