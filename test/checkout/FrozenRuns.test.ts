@@ -70,5 +70,28 @@ layer(frozenStore, { excludeTestServices: true, timeout: "60 seconds" })(
         )
         yield* Effect.orDie(sql`delete from checkout_runs where id = ${unreadable}::uuid`)
       }))
+
+    it.effect("that died after the payment is taken over for what is left to do, and only then", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const dead = Effect.fnUntraced(function*(type: string) {
+          const payload = aPayload((yield* aCartWith(yield* aProduct({ type }))).id, `card_of_${type}`)
+          yield* dyingAt(payload, "settled")
+          return payload.checkoutId
+        })
+        const [parcel, download] = [yield* dead("product"), yield* dead("digitalDownload")]
+        const ended = yield* Effect.orDie(sql`select 1 from checkout_runs where id = ${parcel}::uuid`)
+        assert.deepStrictEqual(ended, [], "a parcel waits for staff")
+        yield* Effect.orDie(sql`update checkout_runs set started_at = now() - interval '1 minute'`)
+        yield* (yield* Checkouts).takeOver
+        const delivered = (id: string) =>
+          Effect.map(
+            Effect.orDie(
+              sql`select 1 from order_lines where order_id = ${id}::uuid and fulfillment_status = 'fulfilled'`
+            ),
+            (rows) => rows.length === 1
+          )
+        yield* eventually("the download to be delivered", delivered(download))
+      }))
   }
 )

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { lookupSql } from "../../domain/modules/DatabaseRepo.ts"
 import { decoding } from "../../domain/records/Rows.ts"
 import { DeploymentHealth, type HealthChecks, HealthUnknown } from "../health/Readiness.ts"
-import { lockNamespace, lockNumbers } from "./ShardLocks.ts"
+import { lockNamespace, lockNumbers } from "./LockSession.ts"
 
 /** A database that takes longer for a look does not count as answering. */
 const timeout = "2 seconds"

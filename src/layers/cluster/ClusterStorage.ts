@@ -14,8 +14,9 @@ import { connectingTo } from "../config/DatabaseTls.ts"
 import { keepAlive } from "../Database.ts"
 import { ShardTenure } from "./ActivationLookups.ts"
 import * as GroupCommitMessageStorage from "./GroupCommitMessageStorage.ts"
+import { runnersChanged } from "./LockSession.ts"
 import { MessageArrivals } from "./MessageArrivals.ts"
-import { runnersChanged, ShardLocks } from "./ShardLocks.ts"
+import { ShardLocks } from "./ShardLocks.ts"
 
 /** The columns the batched statements were written for: `table.column type [not null]`. */
 const knownColumns: ReadonlyArray<string> = [
