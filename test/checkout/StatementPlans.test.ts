@@ -54,7 +54,9 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
       }
       const priced = { ...line, unitPriceSnapshot: 1, currency: "USD", addedAt: new Date() }
       const shared = [
-        plansOf(carts.offers([{ organization: "org_default", cart: newOrder.cartId, line }])),
+        plansOf(
+          inStore(carts.offer({ cart: newOrder.cartId, entity: line.entityId, variant: null, now: priced.addedAt }))
+        ),
         plansOf(inStore(carts.addLine(state, priced))),
         plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD", null))),
         plansOf(inStore(create(newOrder))),

@@ -71,7 +71,7 @@ it.effect("a defect in a cart's entity reaches only its caller: the next caller 
       findWithLine: () => unused,
       ofCustomer: () => unused,
       state: () => Effect.succeed(state),
-      offers: () => unused,
+      offer: () => unused,
       insert: () => unused,
       addLine: () => unused,
       addLineUnlessBusy: () => unused,

@@ -6,7 +6,6 @@ import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLo
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
-import { type LineInCart, Prices } from "../pricing/Prices.ts"
 import { type CartLine, type CartLineChange, carts, type CartState, toCart } from "./Cart.ts"
 import {
   type AddedLine,
@@ -21,7 +20,6 @@ import {
   toLine,
   type WantedItem
 } from "./CartStatements.ts"
-import type { ChosenLine } from "./Line.ts"
 
 const cartRow = { columns: carts.columns("r"), row: carts.row(`i."row"`) }
 
@@ -55,6 +53,15 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
 
 const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
   const lookup = yield* lookupSql
+  const looking = yield* GroupCommit.make({
+    name: "carts.offers",
+    together: (wanted: ReadonlyArray<WantedItem>) =>
+      Effect.map(offerStatement(lookup, wanted), (rows) => {
+        const byIndex = new Map(rows.map((row) => [row.n, { offer: row }]))
+        return wanted.map((_, n) => byIndex.get(n) ?? { offer: undefined })
+      }),
+    alone: (item) => Effect.map(offerStatement(lookup, [item]), ([offer]) => ({ offer }))
+  })
   const read = Effect.fnUntraced(function*(cartId: CartId, filter?: Statement.Fragment) {
     const named = sql`c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`
     const [cart] = yield* cartsWithLines(lookup, named, filter)
@@ -81,33 +88,14 @@ const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
       )
       return found.map(toCart)
     }, Effect.orDie),
-    /** Carts with their customers' groups and what decides whether items can be added, in the order of the items. */
-    offers: (wanted: ReadonlyArray<WantedItem>) =>
-      Effect.map(offerStatement(lookup, wanted), (rows) => {
-        const byIndex = new Map(rows.map((row) => [row.n, row]))
-        return wanted.map((_, n) => byIndex.get(n))
-      })
+    /**
+     * A cart, whether an item can be added to it and what that costs, in one statement for all adds that wait. Show it
+     * only to admitted visitors. Undefined like `find`.
+     */
+    offer: Effect.fn("CartRepo.offer")(function*(item: Omit<WantedItem, "organization">) {
+      return (yield* looking({ ...item, organization: yield* currentOrganization })).offer
+    }, Effect.orDie)
   }
-})
-
-/**
- * Looks up a cart, whether a line can be added to it and what that costs: two statements at once, for all adds that wait.
- * Show it only to admitted visitors.
- */
-export const offerLookUps = Effect.gen(function*() {
-  const [carts, prices] = yield* Effect.all([CartRepo, Prices])
-  const lookUp = (wanted: ReadonlyArray<LineInCart>) =>
-    Effect.map(
-      Effect.all([carts.offers(wanted), prices.offersIn(wanted)], { concurrency: 2 }),
-      ([offers, prices]) => wanted.map((_, n) => ({ offer: offers[n], priceIn: prices[n] }))
-    )
-  const looking = yield* GroupCommit.make({
-    name: "carts.offers",
-    together: lookUp,
-    alone: (wanted: LineInCart) => Effect.map(lookUp([wanted]), ([found]) => found)
-  })
-  return (cart: CartId, line: ChosenLine, now: Date) =>
-    Effect.flatMap(currentOrganization, (organization) => Effect.orDie(looking({ organization, cart, line, now })))
 })
 
 const inserts = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {

@@ -3,11 +3,12 @@ import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
 import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
-import { type CartId, type CartLineId, newId } from "../ids/Id.ts"
+import { type CartId, type CartLineId, type EntityId, newId, type VariantId } from "../ids/Id.ts"
+import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { refusalOf, sqlStates } from "../records/Constraints.ts"
 import { columnOf, jsonOf } from "../records/Table.ts"
 import { CartLine, cartLines, type CartRow, carts, type CartState, type StoredCart, toState } from "./Cart.ts"
-import { type ChosenLine, lineDetails } from "./Line.ts"
+import { lineDetails } from "./Line.ts"
 
 /** A line as `lineJson` reads it. */
 export type LineRow = Omit<CartLine, "addedAt"> & { readonly addedAt: string }
@@ -42,8 +43,8 @@ export const cartState = (sql: SqlClient.SqlClient, organization: string, cartId
     ([row]) => row && toState(row)
   )
 
-/** A cart and what decides whether an item can be added to it. */
-export interface OfferRow extends CartRow {
+/** A cart, what decides whether an item can be added to it, and what decides the item's price there. */
+export interface OfferRow extends CartRow, CandidateRow {
   readonly n: number
   readonly groupIds: ReadonlyArray<string> | null
   readonly isPublic: boolean | null
@@ -55,30 +56,31 @@ export interface OfferRow extends CartRow {
 export interface WantedItem {
   readonly organization: string
   readonly cart: CartId
-  readonly line: Pick<ChosenLine, "entityId" | "variantId">
+  readonly entity: EntityId
+  readonly variant: VariantId | null
+  readonly now: Date
 }
 
-const toWanted = ({ cart, line, organization }: WantedItem, n: number) => ({
-  n,
-  cart,
-  entity: line.entityId,
-  variant: line.variantId,
-  organization
+const priced = candidatesSql({
+  organization: "i.organization",
+  ids: "array[i.entity]",
+  currency: "c.currency",
+  now: "i.now"
 })
 
 /** Carts and items. Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join. */
 export const offerStatement = (sql: SqlClient.SqlClient, wanted: ReadonlyArray<WantedItem>) =>
   sql<OfferRow>`with i as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(wanted.map(toWanted))}::jsonb)
-        as i(n int, cart uuid, entity uuid, variant uuid, organization text))
-    select i.n, ${sql.literal(cartColumns)},
+      select * from jsonb_to_recordset(${JSON.stringify(wanted.map((item, n) => ({ ...item, n })))}::jsonb)
+        as i(n int, cart uuid, entity uuid, variant uuid, organization text, now timestamptz))
+    select i.n, ${sql.literal(cartColumns)}, ${sql.literal(priced.columns)},
       (select u.group_ids from customers_read u where u.id = c.customer_id) as "groupIds",
       (select e.status = 'active' and e.is_visible from catalog_entities_read e
         where e.id = i.entity and e.organization_id = c.organization_id) as "isPublic",
       coalesce((select true from variants_read v where v.entity_id = i.entity limit 1), false) as "hasVariants",
       coalesce((select true from variants_read v where v.entity_id = i.entity and v.id = i.variant
         and v.status = 'active' limit 1), false) as "variantFound"
-    from i join carts c on c.id = i.cart and c.organization_id = i.organization
+    from i join carts c on c.id = i.cart and c.organization_id = i.organization ${sql.literal(priced.joins)}
     where c.id = any(array(select cart from i))`
 
 /** A line to add to a cart that its sender read in this state. */

@@ -1,4 +1,4 @@
-import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Result } from "effect"
 import { type Actor, actsForShop, CurrentActor } from "../access/Actor.ts"
 import { seesUnpublished } from "../catalog/CatalogVisibility.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
@@ -8,6 +8,8 @@ import { invalid, notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
 import { type CartId, type CartLineId, newId, type VariantId } from "../ids/Id.ts"
 import { linePricings } from "../pricing/LinePricing.ts"
+import { linePrice } from "../pricing/Prices.ts"
+import { toCandidates } from "../pricing/PriceStatements.ts"
 import { StoreSettings } from "../settings/StoreSettings.ts"
 import {
   admit,
@@ -23,7 +25,7 @@ import {
   type StoredCart,
   toState
 } from "./Cart.ts"
-import { CartRepo, offerLookUps } from "./CartRepo.ts"
+import { CartRepo } from "./CartRepo.ts"
 import type { OfferRow } from "./CartStatements.ts"
 import { type ChosenLine, chosenLine } from "./Line.ts"
 
@@ -73,9 +75,16 @@ const refusalOf = (offer: OfferRow | undefined, actor: Actor, variantId: Variant
   return offer.hasVariants ? new VariantRequired() : undefined
 }
 
-/** Whether what was looked up for one line holds for the other. */
+/** Whether the offer for one line is that for the other. */
 const isOfSame = (line: ChosenLine, other: ChosenLine): boolean =>
-  line.entityId === other.entityId && line.variantId === other.variantId && line.quantity === other.quantity
+  line.entityId === other.entityId && line.variantId === other.variantId
+
+/** The unit price of the line for the cart's customer, undefined if the store has none. */
+const offeredPrice = (offer: OfferRow | undefined, line: ChosenLine, now: Date): number | undefined =>
+  offer && Result.getOrUndefined(Result.map(
+    linePrice(line, toCandidates(offer), { currency: offer.currency, groups: offer.groupIds ?? [], now }),
+    ({ finalAmount }) => finalAmount
+  ))
 
 /** Creates, reads and changes carts (contract §2). */
 export class Carts extends Context.Service<Carts>()("stoa/domain/carts/Carts", {
@@ -154,8 +163,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
   visitor: Effect.Effect<CartVisitor, E, R>,
   toChange: (cartId: CartId, lineId: CartLineId) => Effect.Effect<StoredCart, E2, R2>
 ) {
-  const [cartActor, hooks] = yield* Effect.all([CartActor, Hooks])
-  const lookUp = yield* offerLookUps
+  const [cartActor, hooks, repo] = yield* Effect.all([CartActor, Hooks, CartRepo])
   const linePricing = yield* linePricings
 
   /** A cart and its line, for visitors who may change them. Invented ids must not start entities. */
@@ -169,20 +177,21 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
     addItem: Effect.fn("Carts.addItem")(function*(cartId: CartId, sent: NewCartLine) {
       const sender = yield* visitor
       const addedAt = DateTime.toDateUtc(yield* DateTime.now)
+      const offerOf = ({ entityId, variantId }: ChosenLine) =>
+        repo.offer({ cart: cartId, entity: entityId, variant: variantId, now: addedAt })
       const wanted = chosenLine(sent)
-      const first = yield* lookUp(cartId, wanted, addedAt)
+      const first = yield* offerOf(wanted)
       // Refuse here already, so that a refusal costs no turn of the entity.
-      const admitted = yield* Effect.fromResult(admit(first?.offer && toState(first.offer), sender, "cart:update"))
+      const admitted = yield* Effect.fromResult(admit(first && toState(first), sender, "cart:update"))
       const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
       // Hooks must not run for visitors who may not change the cart.
       const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
       const chosen = chosenLine(item)
-      const found = isOfSame(wanted, chosen) ? first : yield* lookUp(cartId, chosen, addedAt)
-      const offer = found?.offer
+      const offer = isOfSame(wanted, chosen) ? first : yield* offerOf(chosen)
       // Only after the admission: this error would reveal that the cart exists.
       const refusal = refusalOf(offer, sender.actor, chosen.variantId)
       if (refusal !== undefined) return yield* refusal
-      const unitPrice = found?.priceIn?.(seen.cart.currency, offer?.groupIds ?? []) ?? item.unitPriceSnapshot
+      const unitPrice = offeredPrice(offer, chosen, addedAt) ?? item.unitPriceSnapshot
       if (unitPrice === undefined) return yield* new NoPrice()
       const { currency, customerId } = seen.cart
       const [priced] = yield* Effect.mapError(

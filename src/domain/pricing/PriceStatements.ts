@@ -28,20 +28,49 @@ export interface PricedEntity {
 /** Times inside aggregated JSON are text. */
 type Timed<Row, Keys extends keyof Row> = Omit<Row, Keys> & { readonly [Key in Keys]: string | null }
 
-interface CandidateRow {
+/** What `candidatesSql` reads. */
+export interface CandidateRow {
   readonly prices: ReadonlyArray<Timed<PriceRow, "validFrom" | "validUntil"> & { readonly createdAt: string }>
   readonly modifiers: ReadonlyArray<Timed<ModifierRow, "validFrom" | "validUntil">>
   readonly entities: ReadonlyArray<{ readonly id: string; readonly slug: string; readonly basePrice: unknown }>
 }
 
-/** Everything about these entities: in a currency, or in that of a cart. */
-export interface PriceQuestion {
+/** Everything about these entities in a currency. */
+interface PriceQuestion {
   readonly organization: string
   readonly ids: ReadonlyArray<string>
-  readonly named?: string
-  readonly cart?: string
+  readonly currency: string
   readonly now: Date
 }
+
+/**
+ * SQL that reads the candidates of sellables in a statement about something else: joins, and the columns of a
+ * `CandidateRow`. All of `of` is SQL: `ids` an array of entities, `now` the time that prices must not have ended at.
+ */
+export const candidatesSql = (of: { readonly [Fact in keyof PriceQuestion]: string }) => ({
+  columns: `coalesce(price.found, '[]') as prices, coalesce(modifier.found, '[]') as modifiers,
+    coalesce(entity.found, '[]') as entities`,
+  joins: `cross join lateral (select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id,
+        'variantId', p.variant_id, 'currency', p.currency, 'amount', p.amount,
+        'customerGroupId', p.customer_group_id, 'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity,
+        'validFrom', p.valid_from, 'validUntil', p.valid_until, 'createdAt', p.created_at)) as found
+      from prices p where p.organization_id = ${of.organization} and p.entity_id = any(${of.ids})
+        and p.currency = ${of.currency} and (p.valid_until is null or p.valid_until >= ${of.now})) price
+    cross join lateral (select jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.type,
+        'value', m.value, 'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
+        'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
+        'maxQuantity', m.max_quantity, 'conditions', m.conditions, 'validFrom', m.valid_from,
+        'validUntil', m.valid_until)) as found
+      from price_modifiers m where m.organization_id = ${of.organization}
+        and (m.entity_id is null or m.entity_id = any(${of.ids})) and (m.currency is null or m.currency = ${of.currency})
+        and (m.valid_until is null or m.valid_until >= ${of.now})) modifier
+    cross join lateral (select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug,
+        'basePrice', e.metadata->'basePrice')) as found
+      from catalog_entities_read e where e.organization_id = ${of.organization} and e.id = any(${of.ids})) entity`
+})
+
+/** Made once, as this statement runs with every checkout. */
+const asked = candidatesSql({ organization: "i.organization", ids: "i.ids", currency: "i.currency", now: "i.now" })
 
 const timeOf = (text: string | null): Date | null => text === null ? null : new Date(text)
 
@@ -53,31 +82,10 @@ export class PriceCandidateRepo
 
       const findAll = (questions: ReadonlyArray<PriceQuestion>) =>
         Effect.map(
-          sql<CandidateRow & { readonly n: number }>`with asked as materialized (
-            select i.*, coalesce(i.named, (select c.currency from carts_read c
-              where c.id = i.cart and c.organization_id = i.organization)) as currency
+          sql<CandidateRow & { readonly n: number }>`select i.n, ${sql.literal(asked.columns)}
             from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
-              as i(n int, organization text, ids uuid[], named text, cart uuid, now timestamptz))
-          select i.n, coalesce(p.found, '[]') as prices, coalesce(m.found, '[]') as modifiers,
-            coalesce(e.found, '[]') as entities
-          from asked i
-          cross join lateral (select jsonb_agg(jsonb_build_object('id', p.id, 'entityId', p.entity_id,
-              'variantId', p.variant_id, 'currency', p.currency, 'amount', p.amount,
-              'customerGroupId', p.customer_group_id, 'minQuantity', p.min_quantity, 'maxQuantity', p.max_quantity,
-              'validFrom', p.valid_from, 'validUntil', p.valid_until, 'createdAt', p.created_at)) as found
-            from prices p where p.organization_id = i.organization and p.entity_id = any(i.ids)
-              and p.currency = i.currency and (p.valid_until is null or p.valid_until >= i.now)) p
-          cross join lateral (select jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'type', m.type,
-              'value', m.value, 'priority', m.priority, 'entityId', m.entity_id, 'variantId', m.variant_id,
-              'customerGroupId', m.customer_group_id, 'currency', m.currency, 'minQuantity', m.min_quantity,
-              'maxQuantity', m.max_quantity, 'conditions', m.conditions, 'validFrom', m.valid_from,
-              'validUntil', m.valid_until)) as found
-            from price_modifiers m where m.organization_id = i.organization
-              and (m.entity_id is null or m.entity_id = any(i.ids)) and (m.currency is null or m.currency = i.currency)
-              and (m.valid_until is null or m.valid_until >= i.now)) m
-          cross join lateral (select jsonb_agg(jsonb_build_object('id', e.id, 'slug', e.slug,
-              'basePrice', e.metadata->'basePrice')) as found
-            from catalog_entities_read e where e.organization_id = i.organization and e.id = any(i.ids)) e`,
+              as i(n int, organization text, ids uuid[], currency text, now timestamptz)
+            ${sql.literal(asked.joins)}`,
           (rows) => {
             const found = new Map(rows.map((row) => [row.n, row]))
             return questions.map((_, n) => toCandidates(found.get(n)))
@@ -100,18 +108,14 @@ export class PriceCandidateRepo
           return yield* finding({
             organization: yield* currentOrganization,
             ids: [...new Set(things.map((thing) => thing.entityId))],
-            named: currency,
+            currency,
             now
           })
         },
         Effect.catchTag("SqlError", Effect.die)
       )
 
-      return {
-        candidates,
-        /** The same for each question, for callers that wait for others already. One statement. */
-        candidatesOfAll: findAll
-      }
+      return { candidates }
     })
   })
 {}
@@ -119,7 +123,7 @@ export class PriceCandidateRepo
 /** `PriceCandidateRepo` over the database of the process. */
 export const priceCandidateRepoLayer = Layer.effect(PriceCandidateRepo, PriceCandidateRepo.make)
 
-const toCandidates = (row: CandidateRow | undefined): PriceCandidates => ({
+export const toCandidates = (row: CandidateRow | undefined): PriceCandidates => ({
   prices: (row?.prices ?? []).map((price) => ({
     ...price,
     validFrom: timeOf(price.validFrom),

@@ -3,7 +3,7 @@ import { CurrentActor } from "../access/Actor.ts"
 import { EntityNotFound } from "../catalog/Entity.ts"
 import { notFound } from "../errors/ErrorKinds.ts"
 import { Hooks } from "../hooks/Hooks.ts"
-import { type CartId, newId } from "../ids/Id.ts"
+import { newId } from "../ids/Id.ts"
 import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { type Price, type PriceFilter, priceOf, type SetPrice } from "./Price.ts"
 import type { PriceModifier } from "./PriceModifier.ts"
@@ -19,17 +19,6 @@ class PriceNotFound
 export interface PricedLine extends PricedThing {
   readonly quantity: number
 }
-
-/** A line for a cart of the organization. */
-export interface LineInCart {
-  readonly organization: string
-  readonly cart: CartId
-  readonly line: PricedLine
-  readonly now: Date
-}
-
-/** The unit price of a line, undefined if the store has none. */
-export type PriceIn = (currency: string, groups: ReadonlyArray<string>) => number | undefined
 
 /** A page of prices and the modifiers that may touch them. */
 export interface PriceList {
@@ -67,7 +56,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
         const entity = candidates.entities.get(line.entityId.toLowerCase())
         if (entity === undefined) return yield* new EntityNotFound()
         return yield* Effect.fromResult(Result.mapError(
-          resolved(line, candidates, { currency, groups, now }),
+          linePrice(line, candidates, { currency, groups, now }),
           () => new PriceNotFound(entity.slug, currency)
         ))
       }
@@ -78,7 +67,7 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
       function*(lines: ReadonlyArray<PricedLine>, currency: string, groups: ReadonlyArray<string>, now: Date) {
         const candidates = yield* rows.candidates(lines, currency, now)
         return lines.map((line) =>
-          Result.match(resolved(line, candidates, { currency, groups, now }), {
+          Result.match(linePrice(line, candidates, { currency, groups, now }), {
             onFailure: () => null,
             onSuccess: (price) => price
           })
@@ -86,35 +75,14 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
       }
     )
 
-    /**
-     * Looks up what lines can cost in carts, without loading the carts first: each result gives the unit price once
-     * currency and buyer's groups are known, undefined if the store has none. One statement.
-     */
-    const offersIn = (asked: ReadonlyArray<LineInCart>) =>
-      Effect.map(
-        rows.candidatesOfAll(asked.map(({ cart, line, now, organization }) => ({
-          organization,
-          ids: [line.entityId],
-          cart,
-          now
-        }))),
-        (found) =>
-          asked.map(({ line, now }, n): PriceIn => (currency, groups) => {
-            const candidates = found[n]
-            return candidates && Result.match(resolved(line, candidates, { currency, groups, now }), {
-              onFailure: () => undefined,
-              onSuccess: (price) => price.finalAmount
-            })
-          })
-      )
-
-    return { set, list, resolve, resolveLines, offersIn }
+    return { set, list, resolve, resolveLines }
   })
 }) {
   static readonly layer = Layer.effect(Prices, Prices.make)
 }
 
-const resolved = (
+/** The unit price of a line for a buyer, explained; fails if there is none. */
+export const linePrice = (
   line: PricedLine,
   { entities, modifiers, prices }: PriceCandidates,
   buyer: { readonly currency: string; readonly groups: ReadonlyArray<string>; readonly now: Date }
