@@ -1,4 +1,6 @@
 import { Fiber } from "effect"
+import { syncBuiltinESMExports } from "node:module"
+import timers from "node:timers/promises"
 
 /** What is used of a fiber's inside. */
 export interface FiberInside {
@@ -47,6 +49,13 @@ export class BackgroundFibers {
   }
 
   #watchTimers() {
+    const { setTimeout: sleep } = timers
+    timers.setTimeout = (...args) => {
+      const sleeper = Fiber.getCurrent()
+      if (sleeper !== undefined) this.#found.add(sleeper)
+      return sleep(...args)
+    }
+    syncBuiltinESMExports()
     const { setInterval, setTimeout } = globalThis
     const watched = (work: (...args: ReadonlyArray<unknown>) => void) => (...args: ReadonlyArray<unknown>) => {
       this.#timerFires = true

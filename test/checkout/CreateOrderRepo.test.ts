@@ -228,7 +228,11 @@ layer(repos, { excludeTestServices: true })("claiming a cart", (it) => {
       if (found === undefined || line === undefined) return assert.fail("The cart is not there.")
       const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: null }
       const claim = inStore(
-        baskets.claim(cartId, order.id, visitor, "USD", { owner: newId(), process: 1, payload: "{}" })
+        baskets.claim(order.id, visitor, { cartId, currency: CurrencyCode.make("USD") }, {
+          owner: newId(),
+          process: 1,
+          payload: "{}"
+        })
       )
       const [, claimed] = yield* atOnce<unknown, never, never>(
         () => sql`select 1 from carts where id = ${cartId}::uuid for update`,

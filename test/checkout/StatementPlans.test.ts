@@ -7,6 +7,7 @@ import { chosenLine } from "../../src/domain/carts/Line.ts"
 import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { CreateOrderRepo, createOrderRepoLayer } from "../../src/domain/checkout/CreateOrderRepo.ts"
 import { type CartLineId, newId } from "../../src/domain/ids/Id.ts"
+import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { plansOf, recording } from "../pricing/Statements.ts"
 import { TestDatabase } from "../support/Postgres.ts"
 import { aPendingOrder, inStore } from "./NewOrder.ts"
@@ -58,7 +59,7 @@ it.layer(repos, { excludeTestServices: true })("the statements that requests sha
           inStore(carts.offer({ cart: newOrder.cartId, entity: line.entityId, variant: null, now: priced.addedAt }))
         ),
         plansOf(inStore(carts.addLine(state, priced))),
-        plansOf(inStore(claim(newOrder.cartId, id, visitor, "USD", null))),
+        plansOf(inStore(claim(id, visitor, { cartId: newOrder.cartId, currency: CurrencyCode.make("USD") }, null))),
         plansOf(inStore(create(newOrder))),
         plansOf(
           inStore(settleCheckout({ checkoutId: id, owner: newOrder.owner }, true, "pi", { total: 1000, parts: [] }))

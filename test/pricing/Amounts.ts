@@ -1,6 +1,17 @@
 import { Effect } from "effect"
-import type { ResolvedPrice } from "../../src/domain/pricing/PriceResolution.ts"
+import { linePricesOf, type PricedLine, Prices } from "../../src/domain/pricing/Prices.ts"
 
-/** The unit amounts of resolved prices, null where there was none. */
-export const amounts = <E, R>(resolved: Effect.Effect<ReadonlyArray<ResolvedPrice | null>, E, R>) =>
-  Effect.map(resolved, (prices) => prices.map((price): number | null => price?.finalAmount ?? null))
+/** The unit amounts of the prices of lines, null where there is none. */
+export const amounts = (
+  lines: ReadonlyArray<PricedLine>,
+  currency: string,
+  groups: ReadonlyArray<string>,
+  now: Date
+) =>
+  Prices.use((prices) =>
+    Effect.map(
+      prices.candidates(lines, currency, now),
+      (found) =>
+        linePricesOf(lines, found, { currency, groups, now }).map((price): number | null => price?.finalAmount ?? null)
+    )
+  )

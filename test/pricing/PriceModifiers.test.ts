@@ -27,12 +27,12 @@ describe("price modifiers", () => {
   it.layer(layer)((it) => {
     it.effect("a new modifier has the defaults of the contract and lowers the price it is for", () =>
       Effect.gen(function*() {
-        const [prices, modifiers] = [yield* Prices, yield* PriceModifiers]
+        const modifiers = yield* PriceModifiers
         const { entityId } = yield* seedEntity({ basePrice: 1000 })
         const modifier = yield* modifiers.create(body({ ...tenOff, entityId }))
         assert.deepStrictEqual([modifier.priority, modifier.conditions, modifier.currency], [100, {}, null])
         assert.deepStrictEqual(
-          yield* amounts(prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date())),
+          yield* amounts([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date()),
           [900]
         )
         assert.deepStrictEqual((yield* eventsOf(modifier.id)).map(({ type }) => type), ["pricing.create"])

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { systemActor } from "../../src/domain/access/Actor.ts"
+import { BasketRepo, basketRepoLayer } from "../../src/domain/checkout/BasketRepo.ts"
 import { Hooks } from "../../src/domain/hooks/Hooks.ts"
-import { type EntityId, newId } from "../../src/domain/ids/Id.ts"
+import { type CartId, type EntityId, newId } from "../../src/domain/ids/Id.ts"
+import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { SetPrice } from "../../src/domain/pricing/Price.ts"
 import { priceRepoLayer } from "../../src/domain/pricing/PriceRepo.ts"
 import { Prices } from "../../src/domain/pricing/Prices.ts"
@@ -27,6 +30,8 @@ const seedMany = inBulk(Effect.gen(function*() {
   yield* sql`insert into price_modifiers (id, organization_id, name, type, value, entity_id)
     select gen_random_uuid(), organization_id, 'm', 'percentage_discount', 10, id from catalog_entities
     where organization_id = 'org_default' limit 5000`
+  yield* sql`insert into promotions (id, organization_id, code, name, type, value)
+    select gen_random_uuid(), 'org_default', 'CODE-' || n, 'p', 'percentage_off_order', 10 from generate_series(1, 5000) n`
   yield* sql`analyze`
   const rows = yield* sql<
     { id: EntityId }
@@ -34,7 +39,7 @@ const seedMany = inBulk(Effect.gen(function*() {
   return rows.map((row) => row.id)
 }))
 
-const layer = Prices.layer.pipe(
+const layer = Layer.merge(Prices.layer, basketRepoLayer).pipe(
   Layer.provide(Layer.mergeAll(priceRepoLayer, priceCandidateRepoLayer, Hooks.layerNone)),
   Layer.provide(recording),
   Layer.provideMerge(TestDatabase)
@@ -48,13 +53,31 @@ describe("prices among 24,000", () => {
       Effect.gen(function*() {
         const prices = yield* Prices
         const lines = (yield* seedMany).map((entityId) => ({ entityId, variantId: null, quantity: 1 }))
-        const ask = (count: number) => prices.resolveLines(lines.slice(0, count), "USD", [], new Date())
+        const ask = (count: number) => prices.candidates(lines.slice(0, count), "USD", new Date())
         assert.strictEqual((yield* statementsOf(ask(1))).length, 1)
         const [plan = "", ...others] = yield* plansOf(ask(50))
         assert.deepStrictEqual(others, [])
         assert.include(plan, "prices_natural")
         assert.include(plan, "price_modifiers_scope")
         assert.notMatch(plan, /Seq Scan on (prices|price_modifiers|catalog_entities)/)
+      }).pipe(asStaff))
+
+    it.effect("prices among 24,000 are read with the cart that a checkout claims, over the same indexes", () =>
+      Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const cartId = newId<CartId>()
+        yield* sql`insert into carts (id, organization_id, status, currency, secret_hash, expires_at)
+          values (${cartId}, 'org_default', 'active', 'USD', 'h', now() + interval '1 day')`
+        yield* sql`insert into cart_lines (id, organization_id, cart_id, entity_id, quantity, unit_price_snapshot, currency)
+          select gen_random_uuid(), 'org_default', ${cartId}, id, 1, 100, 'USD' from catalog_entities
+          where organization_id = 'org_default' limit 50`
+        const visitor = { actor: systemActor("org_default"), customerId: null, secretHash: "h" }
+        const request = { cartId, currency: CurrencyCode.make("USD"), promotionCodes: ["CODE-1"] }
+        const [plan = ""] = yield* plansOf((yield* BasketRepo).claim(newId(), visitor, request, null))
+        assert.include(plan, "prices_natural")
+        assert.include(plan, "price_modifiers_scope")
+        assert.include(plan, "promotions_code")
+        assert.notMatch(plan, /Seq Scan on (prices|price_modifiers|promotions|catalog_entities)/)
       }).pipe(asStaff))
 
     it.effect("prices among 24,000 are listed newest first by three statements, no page reading the table", () =>

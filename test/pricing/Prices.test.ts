@@ -158,9 +158,9 @@ describe("prices", () => {
           { entityId: based.entityId, variantId: null, quantity: 1 }
         ]
         const now = new Date()
-        assert.deepStrictEqual(yield* amounts(prices.resolveLines(lines, "USD", [], now)), [null, 1000, 900, 13])
-        assert.deepStrictEqual(yield* amounts(prices.resolveLines(lines, "USD", ["vip"], now)), [null, 700, 900, 13])
-        assert.deepStrictEqual(yield* amounts(prices.resolveLines([], "USD", [], now)), [])
+        assert.deepStrictEqual(yield* amounts(lines, "USD", [], now), [null, 1000, 900, 13])
+        assert.deepStrictEqual(yield* amounts(lines, "USD", ["vip"], now), [null, 700, 900, 13])
+        assert.deepStrictEqual(yield* amounts([], "USD", [], now), [])
       }).pipe(asStaff))
 
     it.effect("a price holds from its first to its last moment", () =>
@@ -171,7 +171,7 @@ describe("prices", () => {
         yield* prices.set(body({ entityId, currency: "USD", amount: 5, ...window }))
         const at = (time: string) =>
           Effect.map(
-            amounts(prices.resolveLines([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date(time))),
+            amounts([{ entityId, variantId: null, quantity: 1 }], "USD", [], new Date(time)),
             ([amount]) => amount
           )
         assert.deepStrictEqual(
@@ -195,8 +195,8 @@ describe("prices", () => {
         const { id } = yield* prices.set(body({ entityId, currency: "USD", amount: 5 }))
         const resolved = yield* prices.resolve(line, "USD", [], new Date())
         assert.deepStrictEqual([resolved.finalAmount as number, resolved.basePriceId], [5, id])
-        assert.deepStrictEqual(yield* amounts(prices.resolveLines([line], "USD", [], new Date())), [5])
-        assert.deepStrictEqual(yield* amounts(prices.resolveLines([line], "EUR", [], new Date())), [null])
+        assert.deepStrictEqual(yield* amounts([line], "USD", [], new Date()), [5])
+        assert.deepStrictEqual(yield* amounts([line], "EUR", [], new Date()), [null])
       }).pipe(asStaff))
   })
 })

@@ -17,6 +17,7 @@ import { keyDigest } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { idempotencyRepoLayer } from "../../src/domain/idempotency/IdempotencyRepo.ts"
 import { type CartId, type CustomerId, newId, type PromotionId } from "../../src/domain/ids/Id.ts"
 import { OrderStock } from "../../src/domain/inventory/Inventory.ts"
+import { CurrencyCode } from "../../src/domain/money/Money.ts"
 import { UndoCreateOrder } from "../../src/domain/orders/OrderStatus.ts"
 import { aPendingOrder, aRun } from "../checkout/NewOrder.ts"
 import { buildOrder } from "../support/OrderBuilder.ts"
@@ -141,13 +142,16 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       })
       const refused = Effect.all([
         ofCart(cartId),
-        claim(cartId, order.id, visitor("org_another"), "USD", null),
+        claim(order.id, visitor("org_another"), { cartId, currency: CurrencyCode.make("USD") }, null),
         release(cartId, { checkoutId: order.id, owner })
       ])
       const answers = yield* whileLocked("org_default", asAnother(refused))
       assert.deepStrictEqual(answers, [undefined, undefined, undefined])
       assert.strictEqual((yield* asOwner(CartRepo.use((repo) => repo.find(cartId))))?.cart.status, "checking_out")
-      assert.isTrue((yield* asOwner(claim(cartId, order.id, visitor("org_default"), "USD", null)))?.ours)
+      assert.isTrue(
+        (yield* asOwner(claim(order.id, visitor("org_default"), { cartId, currency: CurrencyCode.make("USD") }, null)))
+          ?.ours
+      )
     }))
 
   it.effect("repositories of the checkout claim a cart without the goods and orders of another tenant under the same ids", () =>
@@ -165,10 +169,9 @@ it.layer(Repos, { excludeTestServices: true })("repositories of the checkout", (
       const claimed = (organization: string) =>
         Effect.map(
           claim(
-            cart,
             checkout.id,
             { actor: systemActor(organization), customerId: null, secretHash: "hash" },
-            "USD",
+            { cartId: cart, currency: CurrencyCode.make("USD") },
             aNewRun
           ),
           (found) => [found?.claimed, found?.ordered, found?.lines[0]?.available]

@@ -1,15 +1,27 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization, holds, servesGuests } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
-import { type CartId, CustomerId, type OrderId } from "../ids/Id.ts"
+import { type CartId, CustomerId, isUuid, type OrderId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
+import { toCandidates } from "../pricing/PriceStatements.ts"
+import { toPromotions } from "../promotions/CandidateStatements.ts"
+import { normalizeCodes } from "../promotions/PromotionRules.ts"
 import { decoding } from "../records/Rows.ts"
+import type { CheckoutRequest } from "./Checkout.ts"
 import type { RunOwner } from "./CheckoutRunRepo.ts"
-import { basket, catalogOf, type Claim, type ClaimedCart, claimStatement, sellableSnapshot } from "./ClaimStatements.ts"
-import { ClaimedLine } from "./PricedCart.ts"
+import {
+  basket,
+  catalogOf,
+  type Claim,
+  type ClaimedCart,
+  type ClaimRow,
+  claimStatement,
+  sellableSnapshot
+} from "./ClaimStatements.ts"
+import { buyerOf, ClaimedLine } from "./PricedCart.ts"
 
 /** Catalog data of a requested line. */
 const SellableSnapshot = Schema.Struct({
@@ -29,6 +41,11 @@ const CartBasket = Schema.Struct({
   lines: Schema.Array(ClaimedLine)
 })
 
+const toClaimed = ({ entities, modifiers, prices, promotions, ...cart }: ClaimRow): ClaimedCart => ({
+  ...cart,
+  candidates: { prices: toCandidates({ entities, modifiers, prices }), promotions: toPromotions(promotions) }
+})
+
 /** Reads lines for pricing, and claims carts for checkouts. */
 export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/checkout/BasketRepo", {
   make: Effect.gen(function*() {
@@ -39,10 +56,10 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
       name: "checkout.claim",
       together: (claims) =>
         Effect.map(claimStatement(sql, claims, "skip locked"), (carts) => {
-          const byIndex = new Map(carts.map((cart) => [cart.n, { cart }]))
+          const byIndex = new Map(carts.map((cart) => [cart.n, { cart: toClaimed(cart) }]))
           return claims.map((_, n) => byIndex.get(n))
         }),
-      alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([cart]) => ({ cart }))
+      alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([cart]) => ({ cart: cart && toClaimed(cart) }))
     })
 
     /**
@@ -51,14 +68,14 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
      */
     const claim = Effect.fn("BasketRepo.claim")(
       function*(
-        cartId: CartId,
         checkoutId: OrderId,
         { actor, customerId, secretHash }: CartVisitor,
-        currency: string,
+        request: Pick<CheckoutRequest, "cartId" | "currency" | "customerId" | "promotionCodes">,
         run: Claim["run"]
       ) {
+        const { named, own } = buyerOf(actor, request.customerId, customerId)
         const claimed = yield* claiming({
-          cart: cartId,
+          cart: request.cartId,
           checkout: checkoutId,
           run,
           organization: actor.organizationId,
@@ -66,7 +83,12 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
           secret: secretHash,
           serves: servesGuests(actor, "cart:update"),
           everything: holds(actor, "*:*"),
-          currency
+          currency: request.currency,
+          codes: normalizeCodes(request.promotionCodes ?? []),
+          // Another text names no customer, which is refused when the cart is priced.
+          named: named !== null && isUuid(named) ? named : null,
+          own,
+          now: DateTime.toDateUtc(yield* DateTime.now)
         })
         return claimed.cart
       },

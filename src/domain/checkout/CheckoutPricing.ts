@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer, Result, Struct } from "effect"
-import { actsForShop, CurrentActor, mayNameCustomers } from "../access/Actor.ts"
+import { CurrentActor, mayNameCustomers } from "../access/Actor.ts"
 import { Line } from "../carts/Line.ts"
 import { Customers } from "../customers/Customers.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
@@ -8,7 +8,8 @@ import { type CustomerId, newId, type OrderLineId } from "../ids/Id.ts"
 import { CustomerOrders } from "../orders/CustomerOrders.ts"
 import { linePricings } from "../pricing/LinePricing.ts"
 import type { ResolvedPrice } from "../pricing/PriceResolution.ts"
-import { Prices } from "../pricing/Prices.ts"
+import { linePricesOf, Prices } from "../pricing/Prices.ts"
+import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { perLine, type PriceSteps, taxableAmount } from "../pricing/PriceSteps.ts"
 import { type AppliedPromotions, applyPromotions } from "../promotions/AppliedPromotions.ts"
 import type { PromotionRow, PromotionUsage } from "../promotions/PromotionRules.ts"
@@ -19,7 +20,15 @@ import type { Shipment } from "../shipping/ShippingRules.ts"
 import { type OrderTax, Taxes } from "../tax/Taxes.ts"
 import type { Taxable } from "../tax/TaxRules.ts"
 import { type CheckoutTerms, type DecideTerms, noTerms } from "./CheckoutExtension.ts"
-import type { Basket, BasketLine, PricedCart, PricedCartLine, PricingRequest } from "./PricedCart.ts"
+import {
+  type Basket,
+  type BasketLine,
+  buyerOf,
+  type PricedCart,
+  type PricedCartLine,
+  type PricingCandidates,
+  type PricingRequest
+} from "./PricedCart.ts"
 import { type OrderTotals, orderTotals, type TotalsDiscount, type TotalsInput } from "./Totals.ts"
 
 /** The order's customer, whom an actor with `customers:read` may name, and their groups (contract §3.1). */
@@ -36,19 +45,17 @@ type PriceFactors = Omit<PricingRequest, "metadata">
  */
 export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/domain/checkout/CheckoutPricing", {
   make: Effect.gen(function*() {
-    const [promotions, shipping, taxes, priced] = yield* Effect.all([Promotions, ShippingPrices, Taxes, linePrices])
+    const [findCandidates, shipping, taxes, priced] = yield* Effect.all([candidates, ShippingPrices, Taxes, linePrices])
     const [customers, history, settings] = yield* Effect.all([Customers, CustomerOrders, StoreSettings])
 
-    const buyerOf = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
+    const findBuyer = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, visitor: CustomerId | null) {
       const actor = yield* CurrentActor
-      const trusted = mayNameCustomers(actor)
-      const sent = trusted ? request.customerId ?? null : null
+      const { named: sent, own } = buyerOf(actor, request.customerId, visitor)
       const named = sent === null
         ? null
         : yield* Effect.mapError(customers.mustExist(sent), () => CheckoutFailed.of(`Unknown customer ${sent}.`))
-      // Staff who check out a guest's cart act for the guest, who reads the order by the cart's secret.
-      const customerId = named ?? cart.customerId ?? (actsForShop(actor) ? null : own)
-      const groups = trusted && request.customerGroupIds !== undefined
+      const customerId = named ?? cart.customerId ?? own
+      const groups = mayNameCustomers(actor) && request.customerGroupIds !== undefined
         ? request.customerGroupIds
         : customerId === null || customerId === cart.customerId
         ? cart.customerGroupIds
@@ -57,38 +64,35 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
     })
 
     const discounted = Effect.fnUntraced(function*(cart: Basket, request: PriceFactors, own: CustomerId | null) {
-      const buyer = yield* buyerOf(cart, request, own)
-      const [lines, candidates] = yield* Effect.all(
-        [
-          priced(cart, buyer),
-          promotions.candidates(request.promotionCodes ?? [], buyer.customerId, cart.email)
-        ],
-        { concurrency: "unbounded" }
-      )
-      const orderCount = candidates.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const buyer = yield* findBuyer(cart, request, own)
+      const found = cart.candidates ?? (yield* findCandidates(cart, request, buyer, now))
+      const lines = yield* priced(cart, buyer, found.prices, now)
+      const orderCount = found.promotions.some(({ promotion }) => promotion.conditions.firstOrderOnly === true)
         ? (yield* history.countOf(buyer.customerId)) - (cart.used === undefined ? 0 : 1)
         : 0
-      const now = DateTime.toDateUtc(yield* DateTime.now)
       const isKnown = buyer.customerId !== null || (cart.email ?? "").trim() !== ""
       const subtotal = lines.reduce((sum, line) => sum + agreedTotal(line), 0)
       const applied = applyPromotions({
-        promotions: candidates.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
+        promotions: found.promotions.map(({ promotion }) => inCurrency(promotion, settings.defaultCurrency)),
         codes: request.promotionCodes ?? [],
         lines: lines.map((line) => ({ ...line, totalPrice: agreedTotal(line) })),
         subtotal,
         currency: cart.currency,
         customer: { isKnown, groupIds: buyer.groups, orderCount },
-        usage: new Map(candidates.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])),
+        usage: new Map(
+          found.promotions.map(({ promotion, usage }) => [promotion.id, byOthers(usage, promotion, cart)])
+        ),
         now
       })
       const shipment = shipmentOf(cart, request, lines, subtotal, applied)
-      return { buyer, lines, candidates, applied, shipment }
+      return { buyer, lines, found, applied, shipment }
     })
 
     /** `decide` gives terms that are decided elsewhere; without it all of them are decided here. */
     const price = Effect.fn("CheckoutPricing.price")(
       function*(cart: Basket, request: PricingRequest, own: CustomerId | null, decide: DecideTerms = noTerms) {
-        const { applied, buyer, candidates, lines, shipment } = yield* discounted(cart, request, own)
+        const { applied, buyer, found, lines, shipment } = yield* discounted(cart, request, own)
         const terms = yield* decide({
           customerId: buyer.customerId,
           lines: lines.map((line) => Struct.pick(line, ["entityId", "variantId", "metadata", "quantity", "unitPrice"])),
@@ -100,7 +104,7 @@ export class CheckoutPricing extends Context.Service<CheckoutPricing>()("stoa/do
         // Tax needs the totals after discounts, so they are computed twice: 0.1 ms for 50 lines.
         const tax = yield* taxes.taxOf(taxableOf(yield* totalled(input), request))
         const totals = yield* totalled({ ...input, ...tax, taxIncluded: tax.included })
-        return withTerms(assemble(cart, request, buyer, totals, applied, candidates, shipped, tax), terms)
+        return withTerms(assemble(cart, request, buyer, totals, applied, found, shipped, tax), terms)
       }
     )
 
@@ -129,24 +133,38 @@ const withTerms = (pricedCart: PricedCart, { channel, extensions, warehouseId }:
   ...(channel === undefined ? {} : { metadata: { ...pricedCart.metadata, channel } })
 })
 
-/** Prices the lines by the catalog and the line pricing of plugins, in one statement for all of them. */
+/** Reads what a cart was not read with: two statements at once. */
+const candidates = Effect.map(
+  Effect.all([Prices, Promotions]),
+  ([prices, promotions]) => (cart: Basket, request: PriceFactors, { customerId }: Buyer, now: Date) =>
+    Effect.all(
+      {
+        prices: prices.candidates(cart.lines, cart.currency, now),
+        promotions: promotions.candidates(request.promotionCodes ?? [], customerId, cart.email)
+      },
+      { concurrency: "unbounded" }
+    )
+)
+
+/** Prices the lines by the catalog and the line pricing of plugins. */
 const linePrices = Effect.map(
-  Effect.all([Prices, linePricings]),
-  ([prices, linePricing]) =>
-    Effect.fnUntraced(function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer) {
-      const now = DateTime.toDateUtc(yield* DateTime.now)
-      const resolved = yield* prices.resolveLines(cart.lines, currency, groups, now)
-      const lines = yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
-      // An agreed price is final: steps that were part of it then are part of it still.
-      const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
-      const stepped = yield* Effect.mapError(
-        linePricing.priced({ currency, customerId, lines: open }),
-        ({ message }) => CheckoutFailed.of(message)
-      )
-      const rest = stepped.values()
-      const all = lines.map((line) => line.agreed?.unitPrice === undefined ? rest.next().value ?? line : line)
-      return yield* Effect.forEach(all, discountWithin)
-    })
+  linePricings,
+  (linePricing) =>
+    Effect.fnUntraced(
+      function*({ currency, ...cart }: Basket, { customerId, groups }: Buyer, found: PriceCandidates, now: Date) {
+        const resolved = linePricesOf(cart.lines, found, { currency, groups, now })
+        const lines = yield* Effect.forEach(cart.lines, (line, index) => withPrice(line, resolved[index] ?? null))
+        // An agreed price is final: steps that were part of it then are part of it still.
+        const open = lines.filter(({ agreed }) => agreed?.unitPrice === undefined)
+        const stepped = yield* Effect.mapError(
+          linePricing.priced({ currency, customerId, lines: open }),
+          ({ message }) => CheckoutFailed.of(message)
+        )
+        const rest = stepped.values()
+        const all = lines.map((line) => line.agreed?.unitPrice === undefined ? rest.next().value ?? line : line)
+        return yield* Effect.forEach(all, discountWithin)
+      }
+    )
 )
 
 const totalsInput = (
@@ -267,11 +285,11 @@ const assemble = (
   buyer: Buyer,
   order: OrderTotals<LineWithKey>,
   applied: AppliedPromotions,
-  candidates: ReadonlyArray<{ readonly promotion: PromotionRow }>,
+  { promotions }: PricingCandidates,
   shipped: ShippingPrice,
   { provider }: OrderTax
 ): PricedCart => {
-  const limits = new Map(candidates.map(({ promotion }) => [promotion.id, customerLimit(promotion)]))
+  const limits = new Map(promotions.map(({ promotion }) => [promotion.id, customerLimit(promotion)]))
   return {
     currency: cart.currency,
     customerId: buyer.customerId,

@@ -1,5 +1,7 @@
 import type { SqlClient } from "effect/sql"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
+import { promotionsSql } from "../promotions/CandidateStatements.ts"
 import { jsonOf } from "../records/Table.ts"
 import type { RunToken } from "./CheckoutRunRepo.ts"
 import { type Basket, ClaimedLine } from "./PricedCart.ts"
@@ -67,25 +69,51 @@ export interface Claim {
   readonly serves: boolean
   readonly everything: boolean
   readonly currency: string
+  /** What decides the promotions: normalized codes, `buyerOf`, and the time. */
+  readonly codes: ReadonlyArray<string>
+  readonly named: string | null
+  readonly own: string | null
+  readonly now: Date
+}
+
+const priced = candidatesSql({
+  organization: "c.organization_id",
+  ids: "chosen.ids",
+  currency: "c.currency",
+  now: "c.now"
+})
+
+const promoted = promotionsSql({
+  organization: "c.organization_id",
+  codes: "c.codes",
+  customer: "coalesce(c.named, c.customer_id, c.own)",
+  email: "c.email",
+  now: "c.now"
+})
+
+/** A claimed cart as the statement reads it. */
+export interface ClaimRow extends Omit<ClaimedCart, "candidates">, CandidateRow {
+  readonly n: number
+  readonly promotions: unknown
 }
 
 /**
- * Claims carts for checkouts, records their runs and reads their lines. Locks carts in id order; `locking` waits for locked carts or skips
+ * Claims carts for checkouts, records their runs and reads their lines with what can affect their prices. Locks carts in id order; `locking` waits for locked carts or skips
  * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
  * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
  */
 export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
-  sql<ClaimedCart & { readonly n: number }>`with input as materialized (
+  sql<ClaimRow>`with input as materialized (
       select * from jsonb_to_recordset(${
     JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
   }::jsonb) as i(n int,
         cart uuid, checkout uuid, run jsonb, organization text, customer uuid, secret text, serves boolean, everything boolean,
-        currency text)),
+        currency text, codes text[], named uuid, own uuid, now timestamptz)),
     locked as materialized (
       select c.id from input i join carts c on c.id = i.cart and c.organization_id = i.organization
       where c.id = any(array(select cart from input)) order by c.id for update of c ${sql.literal(locking)}),
     c as (
-      select c.*, i.n, i.checkout, i.run, i.currency as wanted,
+      select c.*, i.n, i.checkout, i.run, i.currency as wanted, i.codes, i.named, i.own, i.now,
         (c.customer_id = i.customer or c.secret_hash = i.secret or (c.customer_id is null and i.serves)
           or i.everything) as admitted,
         coalesce((select true from orders_read o where o.id = i.checkout and o.organization_id = c.organization_id limit 1),
@@ -109,5 +137,6 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
       c.ordered,
-      ${sql.literal(basket)}
-    from c`
+      ${sql.literal(basket)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions
+    from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
+      ${sql.literal(priced.joins)}`

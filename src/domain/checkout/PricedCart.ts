@@ -1,10 +1,13 @@
 import { Effect, Schema, Struct } from "effect"
+import { type Actor, actsForShop, mayNameCustomers } from "../access/Actor.ts"
 import { ChosenLine, chosenMetadata, Line } from "../carts/Line.ts"
 import { type CartId, CustomerId, type OrderId, OrderLineId, PromotionId, WarehouseId } from "../ids/Id.ts"
 import type { Order, OrderLine } from "../orders/Order.ts"
 import { noPayment, type PaymentColumns, withTenders } from "../orders/Tender.ts"
 import { BreakdownStep } from "../pricing/PriceResolution.ts"
+import type { PriceCandidates } from "../pricing/PriceStatements.ts"
 import { PriceSteps } from "../pricing/PriceSteps.ts"
+import type { PromotionCandidate } from "../promotions/CandidateStatements.ts"
 import type { CheckoutRequest } from "./Checkout.ts"
 
 /** A chosen line with current catalog data; `entityType` is null when the organization does not have the entity. */
@@ -40,6 +43,12 @@ export interface BasketLine extends ClaimedLine {
   readonly agreed?: Agreement | undefined
 }
 
+/** The rows that can affect the prices of an order. */
+export interface PricingCandidates {
+  readonly prices: PriceCandidates
+  readonly promotions: ReadonlyArray<PromotionCandidate>
+}
+
 /** The lines to price and their customer: a cart, a quote or a manual order (contract §3.8, §4.4). */
 export interface Basket {
   readonly currency: string
@@ -51,9 +60,20 @@ export interface Basket {
   /** Hash of the cart's secret; empty without a cart. */
   readonly secretHash: string
   readonly lines: ReadonlyArray<BasketLine>
+  /** What can affect its prices, where it was read with the cart. */
+  readonly candidates?: PricingCandidates | undefined
   /** Promotions that this order already uses; its usage does not count against their limits. Absent without an order. */
   readonly used?: ReadonlyArray<PromotionId> | undefined
 }
+
+/**
+ * Who buys (contract §3.1): the customer that an actor with `customers:read` names, else the cart's, else the profile of
+ * the visitor. Staff who check out a guest's cart act for the guest, who reads the order by the cart's secret.
+ */
+export const buyerOf = (actor: Actor, named: string | null | undefined, own: CustomerId | null) => ({
+  named: mayNameCustomers(actor) ? named ?? null : null,
+  own: actsForShop(actor) ? null : own
+})
 
 /** The parts of a request, besides the lines, that decide the price. */
 export type PricingRequest = Pick<

@@ -62,31 +62,27 @@ export class Prices extends Context.Service<Prices>()("stoa/domain/pricing/Price
       }
     )
 
-    /** Unit prices of many lines, in their order, explained, in one statement; null if the store has none. */
-    const resolveLines = Effect.fn("Prices.resolveLines")(
-      function*(lines: ReadonlyArray<PricedLine>, currency: string, groups: ReadonlyArray<string>, now: Date) {
-        const candidates = yield* rows.candidates(lines, currency, now)
-        return lines.map((line) =>
-          Result.match(linePrice(line, candidates, { currency, groups, now }), {
-            onFailure: () => null,
-            onSuccess: (price) => price
-          })
-        )
-      }
-    )
-
-    return { set, list, resolve, resolveLines }
+    return {
+      set,
+      list,
+      resolve,
+      /** What can affect the prices of these lines now, in one statement; `linePricesOf` decides. */
+      candidates: rows.candidates
+    }
   })
 }) {
   static readonly layer = Layer.effect(Prices, Prices.make)
 }
 
+/** What else decides a price. */
+export interface PriceBuyer {
+  readonly currency: string
+  readonly groups: ReadonlyArray<string>
+  readonly now: Date
+}
+
 /** The unit price of a line for a buyer, explained; fails if there is none. */
-export const linePrice = (
-  line: PricedLine,
-  { entities, modifiers, prices }: PriceCandidates,
-  buyer: { readonly currency: string; readonly groups: ReadonlyArray<string>; readonly now: Date }
-) =>
+export const linePrice = (line: PricedLine, { entities, modifiers, prices }: PriceCandidates, buyer: PriceBuyer) =>
   resolvePrice({
     ...buyer,
     entityId: line.entityId,
@@ -96,3 +92,7 @@ export const linePrice = (
     modifiers,
     basePrice: entities.get(line.entityId)?.basePrice ?? null
   })
+
+/** The same for many lines, in their order; null without a price. */
+export const linePricesOf = (lines: ReadonlyArray<PricedLine>, candidates: PriceCandidates, buyer: PriceBuyer) =>
+  lines.map((line) => Result.getOrElse(linePrice(line, candidates, buyer), () => null))

@@ -10,9 +10,9 @@ import { refusedBy } from "../records/Constraints.ts"
 import { type RecordRepo, recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
+import { type PromotionCandidate, type PromotionQuestion, promotionsSql, toPromotions } from "./CandidateStatements.ts"
 import { Promotion, type PromotionStatus } from "./Promotion.ts"
-import { normalizeCodes, type PromotionUsage } from "./PromotionRules.ts"
-import { buyerKeys } from "./UsageStatements.ts"
+import { normalizeCodes } from "./PromotionRules.ts"
 
 export const promotions = new Table("promotions", Promotion, { casts: { value: "float8" } })
 
@@ -20,56 +20,26 @@ class CodeTaken extends conflict("CodeTaken", "A promotion with this code alread
 
 const Slugs = Schema.Struct({ entityId: Schema.String, slugs: Schema.Array(Schema.String) })
 
-/** A promotion that may apply to an order, with its total usage and that of this customer. */
-export interface PromotionCandidate {
-  readonly promotion: Promotion
-  readonly usage: PromotionUsage
-}
-
-/** The input of one checkout: normalized codes, and the buyer whose usage counts. */
-interface Question {
-  readonly organization: string
-  readonly named: ReadonlyArray<string>
-  readonly customer: string | null
-  readonly email: string | null
-  readonly now: Date
-}
-
-/** A candidate of the checkout of this number. */
-const CandidateRow = Schema.Struct({ ...Promotion.fields, n: Schema.Int, byCustomer: Schema.Int })
-
-const toCandidate = ({ byCustomer, n: _, ...promotion }: typeof CandidateRow.Type): PromotionCandidate => ({
-  promotion,
-  usage: { total: promotion.usedCount, byCustomer }
-})
-
-/** Finds the promotions of a checkout, in one statement for all concurrent checkouts. */
+/** Finds the promotions of an order, in one statement for all that are asked for at once. */
 const findCandidates = Effect.gen(function*() {
   const lookup = yield* lookupSql
-  const rows = decoding(lookup, CandidateRow)
+  const found = promotionsSql({
+    organization: "i.organization",
+    codes: "i.codes",
+    customer: "i.customer",
+    email: "i.email",
+    now: "i.now"
+  })
 
-  const findAll = (questions: ReadonlyArray<Question>) =>
+  const findAll = (questions: ReadonlyArray<PromotionQuestion>) =>
     Effect.map(
-      // Two arms, each with a separate index; a promotion that is both named and automatic comes from the first.
-      rows`select i.n, ${lookup.literal(promotions.columns("p"))},
-          coalesce((select max(u.used_count) from promotion_buyer_usages u
-            where u.organization_id = i.organization and u.promotion_id = p.id and u.buyer = any(b.keys)), 0) as "byCustomer"
+      lookup<{ readonly promotions: unknown }>`select ${lookup.literal(found)} as promotions
         from jsonb_to_recordset(${JSON.stringify(questions.map((one, n) => ({ ...one, n })))}::jsonb)
-          as i(n int, organization text, named text[], customer uuid, email text, now timestamptz)
-        cross join lateral (select ${lookup.literal(buyerKeys("i.customer", "i.email"))} as keys) b
-        cross join lateral (
-          select * from promotions where organization_id = i.organization and code = any(i.named)
-          union all
-          select * from promotions where organization_id = i.organization and is_automatic and is_active
-            and (valid_until is null or valid_until >= i.now) and (code is null or code <> all(i.named))) p
-        order by i.n, p.priority, p.id`,
-      (all) => {
-        const found = Map.groupBy(all, ({ n }) => n)
-        return questions.map((_, n) => (found.get(n) ?? []).map(toCandidate))
-      }
+          as i(n int, organization text, codes text[], customer uuid, email text, now timestamptz) order by i.n`,
+      (rows) => rows.map(({ promotions }) => toPromotions(promotions))
     )
 
-  const finding = yield* GroupCommit.make<Question, ReadonlyArray<PromotionCandidate>>({
+  const finding = yield* GroupCommit.make<PromotionQuestion, ReadonlyArray<PromotionCandidate>>({
     name: "promotions.candidates",
     together: findAll,
     alone: (question) => Effect.map(findAll([question]), ([found]) => found ?? [])
@@ -80,7 +50,7 @@ const findCandidates = Effect.gen(function*() {
       const now = DateTime.toDateUtc(yield* DateTime.now)
       return yield* finding({
         organization: yield* currentOrganization,
-        named: normalizeCodes(codes),
+        codes: normalizeCodes(codes),
         customer,
         email,
         now

@@ -259,12 +259,16 @@ export const edge = <E, R>(
     const requestId = requestIdOf(request.headers["x-request-id"])
     const own = withClientAddress(request, options.isProxy)
     const facts: RequestFacts = {}
-    // One service at a time: merging a context copies all services of the process for every request.
-    const [response, standing] = yield* counted(own, facts, began).pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, bodyLimit),
-      Effect.provideService(RequestId, requestId),
-      Effect.provideService(CurrentRequest, facts),
-      Effect.provideService(HttpServerRequest.HttpServerRequest, own)
+    // Added, not merged: merging a context copies all services of the process for every request.
+    const [response, standing] = yield* Effect.updateContext(
+      counted(own, facts, began),
+      (context: Context.Context<R>) =>
+        context.pipe(
+          Context.add(HttpIncomingMessage.MaxBodySize, bodyLimit),
+          Context.add(RequestId, requestId),
+          Context.add(CurrentRequest, facts),
+          Context.add(HttpServerRequest.HttpServerRequest, own)
+        )
     )
     return withHeaders(request, response, standing, requestId)
   })

@@ -37,7 +37,7 @@ export const claimCart = Effect.fn("Checkout.claim")(function*(run: CheckoutRun)
   const recorded = process === null ? null : { owner, process, payload: encodePayload(run) }
   const visitor = { actor, customerId, secretHash }
   for (let retry = 0;; retry++) {
-    const cart = yield* claims.claim(request.cartId, checkoutId, visitor, request.currency, recorded)
+    const cart = yield* claims.claim(checkoutId, visitor, request, recorded)
     if (cart !== undefined && (cart.claimed || cart.ordered)) return cart
     if (cart?.ours === true && process !== null) return yield* StillRunning.of()
     const changed = cart !== undefined && (cart.ours || cart.admitted && cart.status === "active" && !cart.expired &&
