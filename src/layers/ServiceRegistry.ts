@@ -17,6 +17,7 @@ import { Shipments } from "../domain/fulfillment/Shipments.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
 import { Inventory } from "../domain/inventory/Inventory.ts"
 import { Invoices } from "../domain/invoices/Invoices.ts"
+import { PrintedDocuments } from "../domain/invoices/PrintedDocuments.ts"
 import { Jobs } from "../domain/jobs/Jobs.ts"
 import { InvoiceMails } from "../domain/mail/OrderMails.ts"
 import { PluginMails } from "../domain/mail/PluginMails.ts"
@@ -72,6 +73,8 @@ const coreServices = Effect.all({
     Effect.map(Invoices, ({ file, page, receipt }) => ({ file, page, receipt })),
     Effect.map(InvoiceMails, ({ send }) => ({ send }))
   ),
+  /** Documents of plugins as PDF. */
+  printing: PrintedDocuments,
   /** Keys of the API, also short-lived ones in a scope of a plugin (`keyScopes`, `expiresAt`). */
   apiKeys: ApiKeys,
   /**

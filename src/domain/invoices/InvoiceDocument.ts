@@ -37,6 +37,8 @@ export interface ShownDocument {
   readonly facts: ReadonlyArray<Fact>
   readonly parties: ReadonlyArray<{ readonly label: string; readonly lines: ReadonlyArray<string> }>
   readonly columns: ReadonlyArray<string>
+  /** Points of the columns after the first one, which has what they leave. */
+  readonly widths: ReadonlyArray<number>
   /** Under its title a line has its SKU, the steps of its price and its notes, one text each as the other columns. */
   readonly rows: ReadonlyArray<{
     readonly title: string
@@ -57,7 +59,8 @@ export interface ShownDocument {
 /** Of a unit, or of the line. */
 const stepAmount = ({ amountPerLine = 0, amountPerUnit = amountPerLine }: PriceStep): number => amountPerUnit
 
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, " ").trim()
+/** Without line breaks and control characters. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, " ").trim()
 
 const texts = (content: InvoiceContent) => {
   const { currency, locale } = content
@@ -177,6 +180,7 @@ export const shown = (document: InvoiceDocument, words: InvoiceWords): ShownDocu
       { label: words.shipTo, lines: content.shipTo.map(oneLine) }
     ].filter(({ lines }) => lines.length > 0),
     columns: [words.item, words.quantity, words.unitPrice, words.discount, words.tax, words.amount],
+    widths: [35, 68, 64, 58, 66],
     rows: content.lines.map(({ amount, discount, notes, priceSteps = [], quantity, sku, tax, title, unitPrice }) => ({
       title: oneLine(title),
       details: [sku, ...priceSteps.map((step) => `${step.label} ${money(stepAmount(step))}`), notes].map((text) =>

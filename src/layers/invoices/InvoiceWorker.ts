@@ -27,14 +27,17 @@ interface Column {
   readonly width: number
 }
 
-const itemColumns: ReadonlyArray<Column> = [
-  { x: left, width: 185 },
-  { x: 238, width: 35 },
-  { x: 277, width: 68 },
-  { x: 349, width: 64 },
-  { x: 417, width: 58 },
-  { x: 479, width: 66 }
-]
+/** Columns side by side between the edges: the first one has what these widths leave. */
+const itemColumns = (widths: ReadonlyArray<number>): ReadonlyArray<Column> => {
+  const gap = 4
+  const columns: Array<Column> = []
+  let end = right
+  for (const width of widths.toReversed()) {
+    columns.unshift({ x: end - width, width })
+    end -= width + gap
+  }
+  return [{ x: left, width: end - left }, ...columns]
+}
 
 const factColumns = (x: number, width: number): ReadonlyArray<Column> => [
   { x, width: width * 0.52 },
@@ -161,9 +164,10 @@ const drawColumns = (pen: Pen, columns: ReadonlyArray<string>, places: ReadonlyA
   pen.y += 18
 }
 
-const drawRows = (pen: Pen, { columns, rows }: ShownDocument) => {
-  drawColumns(pen, columns, itemColumns)
-  const item = itemColumns[0] ?? { x: left, width: 100 }
+const drawRows = (pen: Pen, { columns, rows, widths }: ShownDocument) => {
+  const places = itemColumns(widths)
+  drawColumns(pen, columns, places)
+  const item = places[0] ?? { x: left, width: 100 }
   for (const { cells, details, title } of rows) {
     const under = details.join("\n")
     pen.set(9)
@@ -171,8 +175,8 @@ const drawRows = (pen: Pen, { columns, rows }: ShownDocument) => {
     pen.set(7.5)
     const height = Math.max(12, titleHeight + pen.height(under, item)) + 8
     // Repeat the column names on every page.
-    if (pen.need(height)) drawColumns(pen, columns, itemColumns)
-    pen.row([title, ...cells], itemColumns, 9)
+    if (pen.need(height)) drawColumns(pen, columns, places)
+    pen.row([title, ...cells], places, 9)
     pen.set(7.5, false, gray)
     pen.write(under, item, pen.y + titleHeight)
     pen.y += height
@@ -194,7 +198,7 @@ const drawTaxes = (pen: Pen, { columns, label, rows }: ShownDocument["taxes"]) =
   }
 }
 
-const drawFoot = (pen: Pen, { notes, page, payments, taxes }: ShownDocument) => {
+const drawMoney = (pen: Pen, { payments, taxes }: ShownDocument) => {
   // Both halves start on one page; the taller one decides where the next part starts.
   pen.need(40 + 16 * Math.max(payments.facts.length, taxes.rows.length + 1))
   const top = pen.y
@@ -206,6 +210,11 @@ const drawFoot = (pen: Pen, { notes, page, payments, taxes }: ShownDocument) => 
   pen.y += 15
   drawFacts(pen, payments.facts, factColumns(330, right - 330))
   pen.y = Math.max(end, pen.y) + 14
+}
+
+const drawFoot = (pen: Pen, document: ShownDocument) => {
+  const { notes, page, payments } = document
+  if (payments.facts.length > 0) drawMoney(pen, document)
   const whole = { x: left, width: right - left }
   for (const note of notes) {
     pen.set(8, false, gray)

@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { InvoiceRepo } from "../../domain/invoices/InvoiceRepo.ts"
 import { Invoices } from "../../domain/invoices/Invoices.ts"
 import { migrations } from "../../domain/invoices/migrations.ts"
+import { PrintedDocuments } from "../../domain/invoices/PrintedDocuments.ts"
 import { defineModule } from "../../domain/modules/Module.ts"
 import { invoicesHttp } from "../../http/orders/OrdersHttp.ts"
 import { customers } from "./customers.ts"
@@ -13,6 +14,6 @@ export const invoices = defineModule({
   id: "invoices",
   requires: [customers, orders, payments],
   migrations,
-  services: Layer.provideMerge(Invoices.layer, InvoiceRepo.layer),
+  services: Layer.mergeAll(Layer.provideMerge(Invoices.layer, InvoiceRepo.layer), PrintedDocuments.layer),
   routes: invoicesHttp
 })
