@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Data, Duration, Effect, Exit, Layer, Metric, Queue, Schedule, Schema } from "effect"
+import { Cause, Clock, Context, Data, Effect, Exit, Layer, Metric, Queue, Random, Result, Schema } from "effect"
 import { ClusterSchema, Entity, type Envelope, Sharding } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CurrentActor, currentOrganization, systemActor } from "../domain/access/Actor.ts"
@@ -200,14 +200,14 @@ export const stockEntityActor = (options: { readonly capacity?: number } = {}) =
     { disableFatalDefects: true, maxIdleTime: "5 minutes" }
   )
 
-/** Time-out of one call; a healthy entity answers within milliseconds. */
-const callTimeout = Duration.seconds(2)
+/** Milliseconds of one call; a healthy entity answers within a few. */
+const callTimeout = 2_000
 
-/** Total time-out: longer than a fail-over of the entity's runner. */
-const timeout = Duration.seconds(15)
+/** Milliseconds of all calls together: longer than a fail-over of the entity's runner. */
+const timeout = 15_000
 
-/** Delays between calls grow to one second, with jitter, so that callers do not come back all at once. */
-const delays = Schedule.jittered(Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")]))
+/** Milliseconds between calls: they grow, with jitter, so that callers do not come back all at once. */
+const delays = { first: 50, longest: 1_000 } as const
 
 /** This process stops and reaches no entity any more; another process can still reserve. */
 export class ProcessStopping extends Data.TaggedError("ProcessStopping") {}
@@ -229,16 +229,22 @@ export type ReserveCall = (
 const client = (send: ReserveCall, isStopping: Effect.Effect<boolean>): StockClient["Service"] => ({
   reserve: Effect.fn("StockClient.reserve")(function*(request: Omit<ReserveStock, "deadline">) {
     const organization = yield* currentOrganization
+    const until = (yield* Clock.currentTimeMillis) + timeout
     // One deadline for all calls: under load, the first may be served while a later one waits.
-    const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(timeout) - clockTolerance
-    return yield* Effect.suspend(() => send(organization, { ...request, deadline })).pipe(
+    const call = Effect.suspend(() => send(organization, { ...request, deadline: until - clockTolerance })).pipe(
       Effect.timeout(callTimeout),
       Effect.catch((error) => Effect.flatMap(isStopping, (stopping) => Effect.fail(toReserveError(error, stopping)))),
       // A failed write answers with a defect. Repeating it is safe: a holder reserves once.
-      Effect.catchDefect(() => Effect.fail(Unavailable.of())),
-      Effect.retry({ while: (error) => error._tag === "Unavailable", schedule: delays }),
-      Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(Unavailable.of()) })
+      Effect.catchDefect(() => Effect.fail(Unavailable.of()))
     )
+    for (let delay: number = delays.first;; delay = Math.min(2 * delay, delays.longest)) {
+      const answer = yield* Effect.result(call)
+      if (Result.isSuccess(answer)) return answer.success
+      const pause = delay * (yield* Random.nextBetween(0.8, 1.2))
+      const isLate = (yield* Clock.currentTimeMillis) + pause + callTimeout > until
+      if (answer.failure._tag !== "Unavailable" || isLate) return yield* answer.failure
+      yield* Effect.sleep(pause)
+    }
   })
 })
 

@@ -1,4 +1,4 @@
-import { type Duration, Effect, Schedule, Schema } from "effect"
+import { type Duration, Effect, Schema } from "effect"
 import { Activity, DurableClock } from "effect/workflow"
 import {
   type PaymentAdapter,
@@ -46,12 +46,13 @@ export const answerWithin = <A, E extends PaymentDeclined | PaymentUnknown, R>(
  * Asks a provider up to three times with one idempotency key, so that no money moves twice. If it stays silent, a durable
  * workflow resolves the payment later (ARCHITECTURE §3).
  */
-export const askProvider = <A, R>(call: Effect.Effect<A, PaymentDeclined | PaymentUnknown, R>) =>
-  Effect.retry(answerWithin(call, "5 seconds"), {
-    times: 2,
-    schedule: Schedule.exponential("200 millis"),
-    while: (error) => error._tag === "PaymentUnknown"
-  })
+export const askProvider = <A, R>(call: Effect.Effect<A, PaymentDeclined | PaymentUnknown, R>) => {
+  const once = answerWithin(call, "5 seconds")
+  return once.pipe(
+    Effect.catchTag("PaymentUnknown", () => Effect.delay(once, "200 millis")),
+    Effect.catchTag("PaymentUnknown", () => Effect.delay(once, "400 millis"))
+  )
+}
 
 /** About a week with the delays below; then an operator has to handle it. */
 const maxAttempts = 200
