@@ -168,6 +168,55 @@ layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })
       assert.deepStrictEqual(yield* shelves.updateMany({ code: "no such" }, { label: "x" }), [])
     }).pipe(inDefault))
 
+  it.effect("are each changed to what they say in one statement, all or none, each with its entry", () =>
+    Effect.gen(function*() {
+      const { boxes, shelves } = yield* at
+      const made = yield* shelves.insertMany([{ code: "e1", label: "one" }, { code: "e2", label: "two" }, {
+        code: "e3"
+      }])
+      const [one, two, three] = made.map(({ id }) => id)
+      assert.isDefined(one ?? two ?? three)
+      const rows = [{ id: `${two}`.toUpperCase(), capacity: 2, label: null }, { id: `${one}`, capacity: 1 }]
+      const changed = yield* shelves.updateEach(rows)
+      assert.deepStrictEqual(changed.map(({ capacity, code, label }) => [code, capacity, label]), [
+        ["e2", 2, null],
+        ["e1", 1, "one"]
+      ])
+      const entries = yield* Effect.forEach(made, ({ id }) => entriesOf(id))
+      assert.deepStrictEqual(entries.map(({ length }) => length), [2, 2, 1])
+      assert.strictEqual(yield* statementsOf(shelves.updateEach(rows)), 1)
+      const foreign = yield* within("org_other")(shelves.insert({ code: "e1" }))
+      const refused = yield* Effect.all([
+        Effect.flip(shelves.updateEach([{ id: `${one}`, capacity: 3 }, { id: foreign.id, capacity: 3 }])),
+        Effect.flip(shelves.updateEach([{ id: `${one}`, capacity: 3 }, { id: `${two}`, capacity: 101 }])),
+        Effect.flip(shelves.updateEach([{ id: `${one}`, capacity: 3 }, { id: `${two}`, code: "e3" }]))
+      ])
+      assert.deepStrictEqual(refused.map(({ _tag }) => _tag), [
+        "NotFound/Row",
+        "ValidationFailed/ConditionNotMet",
+        "Conflict/RowTaken"
+      ])
+      assert.strictEqual((yield* shelves.get(`${one}`)).capacity, 1)
+      const [box] = yield* boxes.insertMany([{ shelfId: `${one}`, place: 1 }])
+      assert.strictEqual((yield* boxes.updateEach([{ id: `${box?.id}`, place: 2 }]))[0]?.place, 2)
+      const moved = boxes.updateEach([{ id: `${box?.id}`, shelfId: `${two}` }])
+      assert.include(String(yield* Effect.flip(Effect.sandbox(moved))), "another parent")
+      assert.deepStrictEqual(yield* shelves.updateEach([]), [])
+    }).pipe(inDefault))
+
+  it.effect("that are listed with a lock are changed one transaction after the other", () =>
+    Effect.gen(function*() {
+      const { shelves, sql } = yield* at
+      yield* shelves.insertMany([{ code: "l1", capacity: 0 }, { code: "l2", capacity: 0 }])
+      const countUp = sql.withTransaction(Effect.gen(function*() {
+        const rows = yield* shelves.list({ code: { in: ["l1", "l2"] } }, { order: ["createdAt"], lock: true })
+        yield* shelves.updateEach(rows.map(({ capacity, id }) => ({ id, capacity: capacity + 1 })))
+      }))
+      yield* Effect.forEach(eight, () => countUp, { concurrency: "unbounded" })
+      const counted = yield* shelves.list({ code: { in: ["l1", "l2"] } })
+      assert.deepStrictEqual(counted.map(({ capacity }) => capacity), [8, 8])
+    }).pipe(inDefault))
+
   it.effect("are inserted or changed by a unique, and what is not named stays", () =>
     Effect.gen(function*() {
       const { boxes, shelves } = yield* at

@@ -47,10 +47,13 @@ export interface TableHandle<T> {
   readonly lock: (which: Which<T>) => Effect.Effect<RowOf<T>, NotFound, CurrentActor>
   /** The first row, by the order. */
   readonly first: (where: Where<T>, order?: OrderOf<T>) => Effect.Effect<RowOf<T> | undefined, never, CurrentActor>
-  /** At most `limit` rows (default 1000). */
+  /**
+   * At most `limit` rows (default 1000). `lock` locks them in this order until the caller's transaction ends: lock in the
+   * same order everywhere, by columns that never change, so that no two transactions wait for each other.
+   */
   readonly list: (
     where: Where<T>,
-    options?: { readonly order?: OrderOf<T>; readonly limit?: number }
+    options?: { readonly order?: OrderOf<T>; readonly limit?: number; readonly lock?: boolean }
   ) => Effect.Effect<ReadonlyArray<RowOf<T>>, never, CurrentActor>
   /** A page and how many rows there are in all. */
   readonly page: (
@@ -81,6 +84,14 @@ export interface TableHandle<T> {
     where: Where<T>,
     change: Omit<ChangeOf<T>, SecretOf<T>>
   ) => Effect.Effect<ReadonlyArray<RowOf<T>>, Conflict | ValidationFailed, CurrentActor>
+  /**
+   * Changes each of these rows, named once by its id, to what it says beside that: one statement, all of them or none.
+   * Gives them in their order. A row of a child table keeps its parent. 404 when one is not there; 409 and 422 as for an
+   * insert.
+   */
+  readonly updateEach: (
+    rows: ReadonlyArray<Omit<ChangeOf<T>, SecretOf<T>> & { readonly id: string }>
+  ) => Effect.Effect<ReadonlyArray<RowOf<T>>, NotFound | Conflict | ValidationFailed, CurrentActor>
   /** Reads a secret of a row, which no row shows; null when it has none. 404 without the row. */
   readonly secret: (
     which: Which<T>,

@@ -20,7 +20,7 @@ import { toRow } from "./TableRowsRepo.ts"
 import { secretsOf } from "./TableSecrets.ts"
 import { conflictTarget } from "./TableSql.ts"
 import { whereSql, type Which } from "./TableWhereRepo.ts"
-import { type Context, deleteSql, insertSql, own, updateSql, type Values } from "./TableWritesRepo.ts"
+import { type Context, deleteSql, insertSql, own, updateEachSql, updateSql, type Values } from "./TableWritesRepo.ts"
 
 /** What the handles of a plugin have in common. */
 export interface HandleTools {
@@ -98,7 +98,22 @@ const updatesOf = <T extends Table>(parts: Parts<T>) => {
   }
   const updateMany: TableHandle<T>["updateMany"] = (where, change) =>
     updateAll(whereSql(sql, table, { ...where }), { ...change })
-  return { updateAll, update, updateMany }
+  const updateEach: TableHandle<T>["updateEach"] = Effect.fnUntraced(function*(given) {
+    if (given.length === 0) return []
+    const rows = given.map((row): Values => ({ ...row, id: row.id.toLowerCase() }))
+    for (const row of rows) {
+      secrets.refuse(row)
+      if (table.parent !== undefined && row[table.parent.column] !== undefined) {
+        return yield* Effect.die(new Error(`updateEach of "${table.name}" moves no row to another parent.`))
+      }
+    }
+    const actor = yield* CurrentActor
+    const made = yield* Effect.catch(updateEachSql(parts, actor, rows), refused)
+    if (made.length < rows.length) return yield* new RowNotFound()
+    const byId = new Map(made.map((row) => [row["id"], rowOf(row)]))
+    return rows.flatMap(({ id }) => byId.get(id) ?? [])
+  })
+  return { updateAll, update, updateMany, updateEach }
 }
 
 const upsertOf = <T extends Table>(
@@ -165,6 +180,7 @@ export const tableHandle = <T extends Table>({ keyring, plugin, sql }: HandleToo
     upsert: upsertOf(parts, inserts, updates),
     update: updates.update,
     updateMany: updates.updateMany,
+    updateEach: updates.updateEach,
     delete: remove,
     secret
   }

@@ -18,6 +18,12 @@ const orderSql = (sql: SqlClient.SqlClient, table: Table, order: ReadonlyArray<s
 
 const newest = ["-createdAt"]
 
+interface ListOptions {
+  readonly order?: ReadonlyArray<string>
+  readonly limit?: number
+  readonly lock?: boolean
+}
+
 /** The conditions of `Which`. */
 export const whichOf = (which: string | object): Values => typeof which === "string" ? { id: which } : { ...which }
 
@@ -56,8 +62,8 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
     lock: (which: string | object) => Effect.flatMap(one(which, sql.literal("for update of t")), found),
     first: (where: object, order: ReadonlyArray<string> = newest) =>
       Effect.map(select(where, order, sql`limit 1`), ([row]) => row),
-    list: (where: object, { limit = 1000, order = newest }: { order?: ReadonlyArray<string>; limit?: number } = {}) =>
-      select(where, order, sql`limit ${limit}`),
+    list: (where: object, { limit = 1000, lock = false, order = newest }: ListOptions = {}) =>
+      select(where, order, sql`limit ${limit} ${sql.literal(lock ? "for update of t" : "")}`),
     page,
     count
   }

@@ -138,6 +138,32 @@ export const updateSql = (
       where not exists (select 1 from made where made.id = old.id)`
 }
 
+/**
+ * Changes each of the rows, which name their ids, to what it says, where all of them are the organization's, else none.
+ * They are one parameter, as those of an insert.
+ */
+export const updateEachSql = (context: Context, actor: Actor, rows: ReadonlyArray<Values>) => {
+  const { sql, table } = context
+  const named = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== "id")
+  const set = named.map((name) => {
+    const column = columnOf(table, name)
+    return `${column} = case when o ? '${name}' then ${valueFromJson(table, name)} else t.${column} end`
+  })
+  const stamp = table.kind === "organization" ? "updated_at = now()" : "id = t.id"
+  return sql`with input as materialized (select o, (o->>'id')::uuid as row_id
+      from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) i (o)),
+    old as materialized (select t.* from ${sql(table.name)} t${turn(context, actor.organizationId)}
+      where ${
+    own(sql, table, actor.organizationId)
+  } and t.id in (select row_id from input) order by t.id for update of t),
+    made as (update ${sql(table.name)} t set ${sql.literal([...set, stamp].join(", "))}
+      from old join input on input.row_id = old.id
+      where t.id = old.id and (select count(*) from old) = (select count(*) from input) returning t.*)${
+    entry(context, actor, "update", "made join old on old.id = made.id", ["made", "old"])
+  }${idempotencyRecord(sql, actor, "made")}
+    select * from made`
+}
+
 /** Deletes the rows that meet `where`. */
 export const deleteSql = (context: Context, actor: Actor, where: ReadonlyArray<Statement.Fragment>) => {
   const { sql, table } = context
