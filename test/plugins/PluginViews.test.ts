@@ -25,7 +25,12 @@ const promised: Readonly<Record<string, string>> = {
   plugin_entity_titles: "organization_id entity_id locale title subtitle",
   plugin_variants: "id organization_id entity_id sku barcode tax_class status sort_order metadata",
   plugin_categories: "id organization_id parent_id slug sort_order status metadata",
-  plugin_entity_categories: "organization_id entity_id category_id sort_order"
+  plugin_entity_categories: "organization_id entity_id category_id sort_order",
+  plugin_warehouses: "id organization_id name code is_active priority metadata",
+  plugin_stock_levels: "id organization_id warehouse_id entity_id variant_id quantity_on_hand quantity_reserved " +
+    "quantity_incoming quantity_in_transit unit_cost reorder_threshold reorder_quantity last_restocked_at updated_at",
+  plugin_fulfillments: "id organization_id order_id type status carrier tracking_number tracking_url " +
+    "estimated_delivery shipped_at delivered_at taken created_at updated_at"
 }
 
 layer(testAppLayer(), { excludeTestServices: true, timeout: "60 seconds" })("the views for plugins", (it) => {

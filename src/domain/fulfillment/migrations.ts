@@ -56,5 +56,12 @@ export const migrations = {
       select id, organization_id, order_id, type, status, carrier, tracking_number, tracking_url, estimated_delivery,
         shipped_at, delivered_at, order_line_id, metadata, details, created_at, updated_at
       from fulfillments`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0003_plugin_views": statements(
+    `create view plugin_fulfillments as
+      select id, organization_id, order_id, type, status, carrier, tracking_number, tracking_url, estimated_delivery,
+        shipped_at, delivered_at, taken, created_at, updated_at
+      from fulfillments`
   )
 }

@@ -143,5 +143,16 @@ export const migrations = {
   "0005_sold_units": statements(
     `create index stock_movements_left on stock_movements (organization_id, reference_id)
       where type in ('fulfillment', 'sale', 'return')`
+  ),
+  // What statements of plugins read (docs/plugins.md): columns are added, and never renamed or removed.
+  "0006_plugin_views": statements(
+    `create view plugin_warehouses as
+      select id, organization_id, name, code, is_active, priority, metadata
+      from warehouses`,
+    `create view plugin_stock_levels as
+      select id, organization_id, warehouse_id, entity_id, variant_id, on_hand as quantity_on_hand,
+        reserved as quantity_reserved, incoming as quantity_incoming, in_transit as quantity_in_transit, unit_cost,
+        reorder_threshold, reorder_quantity, last_restocked_at, updated_at
+      from stock_levels`
   )
 }

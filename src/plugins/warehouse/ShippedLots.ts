@@ -1,0 +1,24 @@
+import { Effect, Schema } from "effect"
+import { Conflict, FulfillmentId, idOf, jsonOf, OrderId, type PluginDatabase, table } from "stoa/plugin"
+import { Lots, TakenLot } from "./Lots.ts"
+import { shippedUnits } from "./ShippedUnitsRepo.ts"
+
+/** The lots that a fulfillment of an order took, by its units: where the units of a batch went. */
+export const shippedLots = table("warehouse_shipped_lots", {
+  fulfillmentId: idOf(FulfillmentId).unique(),
+  orderId: idOf(OrderId),
+  lots: jsonOf(Schema.Array(TakenLot))
+})
+
+/** Takes the lots of what a fulfillment shipped, first expired first out and once for each fulfillment. */
+export const shipLots = (
+  { db, event }: { readonly db: PluginDatabase["Service"]; readonly event: { readonly entityId: string } }
+) =>
+  Effect.gen(function*() {
+    const fulfillmentId = FulfillmentId.make(event.entityId)
+    const units = yield* shippedUnits(db, fulfillmentId)
+    const [first] = units
+    if (first === undefined) return
+    const taken = yield* Lots.use(({ take }) => take(units))
+    yield* db.table(shippedLots).insert({ fulfillmentId, orderId: first.orderId, lots: taken.flat() })
+  }).pipe(db.transaction, Effect.catchIf(Schema.is(Conflict), () => Effect.void))

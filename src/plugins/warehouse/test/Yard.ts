@@ -1,0 +1,68 @@
+import { assert, inject } from "@effect/vitest"
+import { Effect } from "effect"
+import { type CurrentActor, EntityId, PluginDatabase, WarehouseId } from "stoa/plugin"
+import { buildersOf, createPluginTestApp, testAdminActor, type TestRequest } from "stoa/plugin/testing"
+import { warehouse } from "../index.ts"
+import { type LeavingUnits, Lots, type ReceivedUnits } from "../Lots.ts"
+import { shipLots } from "../ShippedLots.ts"
+
+const valueAt = (body: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
+
+/** A store with warehouses. */
+export const openYard = async () => {
+  const app = await createPluginTestApp(warehouse, {
+    postgres: inject("postgres").url,
+    rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 }
+  })
+  let made = 0
+
+  const ask = async (method: string, path: string, request: TestRequest = {}) => {
+    const { body, status } = await app.app.request(method, `/api${path}`, { as: testAdminActor, ...request })
+    return {
+      status,
+      body,
+      at: (path: string) => valueAt(body, path),
+      text: (path: string) => String(valueAt(body, path))
+    }
+  }
+  /** The same, and it has to succeed. */
+  const done = async (method: string, path: string, body?: object) => {
+    const answer = await ask(method, path, body === undefined ? {} : { body })
+    assert.isBelow(answer.status, 300, `${method} ${path} ${JSON.stringify(answer.body)}`)
+    return answer
+  }
+  const place = async () => {
+    const code = `W-${++made}`
+    return WarehouseId.make((await done("POST", "/inventory/warehouses", { name: code, code })).text("data.id"))
+  }
+  /** Things of which so many are in a warehouse, at a cost each. */
+  const thing = async (warehouseId: WarehouseId, quantity: number, unitCost = 250) => {
+    const entityId = EntityId.make(await buildersOf(app).product({ stock: 0 }))
+    await done("POST", "/inventory/adjust", { entityId, warehouseId, type: "restock", quantity, unitCost })
+    return entityId
+  }
+  const withLots = <A, E>(work: Effect.Effect<A, E, CurrentActor | Lots>) =>
+    work.pipe(Effect.provide(Lots.layer), Effect.provideService(PluginDatabase, app.tables))
+  /** Batches with their units in a warehouse, first expired first. */
+  const lotsIn = async (warehouseId: string, query = "") => {
+    const { at } = await done("GET", `/warehouse/lots?warehouseId=${warehouseId}${query}`)
+    const rows = at("data")
+    return (Array.isArray(rows) ? rows : []).map((row) => [valueAt(row, "batchNumber"), valueAt(row, "quantity")])
+  }
+  return {
+    app,
+    ask,
+    done,
+    place,
+    thing,
+    lotsIn,
+    run: app.serviceRegistry.run,
+    receive: (lines: ReadonlyArray<ReceivedUnits>) => withLots(Lots.use((lots) => lots.receive(lines))),
+    ship: (fulfillmentId: string) => withLots(shipLots({ db: app.tables, event: { entityId: fulfillmentId } })),
+    take: (lines: ReadonlyArray<LeavingUnits>) => withLots(Lots.use((lots) => lots.take(lines))),
+    close: app.close
+  }
+}
+
+export type Yard = Awaited<ReturnType<typeof openYard>>
