@@ -95,12 +95,12 @@ const purchase = Effect.fnUntraced(function*(products: ReadonlyArray<string>) {
 
 /** The most that each request may send; docs/performance.md has the same figures. */
 const most: Readonly<Record<string, number>> = {
-  add: 3,
+  add: 2,
   view: 1,
   quote: 3,
   unbound: 3,
   rates: 4,
-  checkout: 7,
+  checkout: 5,
   read: 1,
   refund: 11
 }

@@ -105,7 +105,9 @@ const storable = (metadata: unknown) => {
 /** Runs `checkout.beforePayment`, after the totals and before any money moves; returns the hooks' metadata. */
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
   function*(payload: CheckoutPayload, pricedCart: PricedCart) {
-    const hooked = yield* run((yield* Hooks).before("checkout.beforePayment", checkoutData(payload, pricedCart)))
+    const hooks = yield* Hooks
+    if (!hooks.has("checkout.beforePayment")) return pricedCart
+    const hooked = yield* run(hooks.before("checkout.beforePayment", checkoutData(payload, pricedCart)))
     return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
@@ -117,6 +119,7 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   { clientSecret, id }: Pick<PaymentIntent, "clientSecret" | "id">
 ) {
   const hooks = yield* Hooks
+  if (!hooks.has("checkout.beforeCreate") && !hooks.has("orders.beforeCreate")) return pricedCart
   const data: CheckoutData = {
     ...checkoutData(payload, pricedCart),
     paymentIntentId: id,
