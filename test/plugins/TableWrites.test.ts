@@ -14,6 +14,7 @@ import {
   text,
   uuid
 } from "stoa/plugin"
+import { atOnce } from "../support/AtOnce.ts"
 import { inDefault, pluginTables, statementsOf, within } from "./PluginTablesLayer.ts"
 
 const shelves = table("stock_shelves", {
@@ -66,6 +67,18 @@ layer(pluginTables(stock), { excludeTestServices: true, timeout: "60 seconds" })
       assert.strictEqual((yield* boxes.get(id)).shelfId, here.id)
       assert.strictEqual((yield* boxes.update(id, { shelfId: there.id })).shelfId, there.id)
       assert.strictEqual(yield* statementsOf(boxes.update(id, { shelfId: here.id })), 1)
+    }).pipe(inDefault))
+
+  it.effect("are written one transaction at a time by those that take the same turn", () =>
+    Effect.gen(function*() {
+      const db = yield* PluginDatabase
+      const onlyOne = db.transaction(Effect.gen(function*() {
+        yield* db.turn("shelves")
+        if ((yield* db.table(shelves).count({ label: "turn" })) > 0) return
+        yield* db.table(shelves).insert({ code: randomUUID(), label: "turn" })
+      }))
+      yield* atOnce(() => db.turn("shelves").pipe(inDefault), [onlyOne, onlyOne, onlyOne])
+      assert.strictEqual(yield* db.table(shelves).count({ label: "turn" }), 1)
     }).pipe(inDefault))
 
   it.effect("are inserted together in their order, with defaults, and each has its entry in the change log", () =>

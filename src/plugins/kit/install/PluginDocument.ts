@@ -20,6 +20,7 @@ const idleContext = ({ access, deployment, environment }: AppSettings): PluginCo
     transaction: absent,
     announce: absent,
     nextNumber: absent,
+    turn: absent,
     get sql() {
       return absent()
     }

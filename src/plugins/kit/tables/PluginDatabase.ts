@@ -42,6 +42,11 @@ export class PluginDatabase extends Context.Service<PluginDatabase, {
     counter: { readonly kind: string; readonly scope: string; readonly period: string }
   ) => Effect.Effect<{ readonly period: string; readonly value: number }, never, CurrentActor>
   /**
+   * Waits for other transactions of the organization that took this turn of the plugin, and holds it until the caller's
+   * transaction ends: for rules about several rows, such as that they form no cycle. Take it before anything else.
+   */
+  readonly turn: (name: string) => Effect.Effect<void, never, CurrentActor>
+  /**
    * The SQL client, for statements a handle cannot express; they belong in files named `*Repo.ts`. Nothing adds the
    * organization to them: each names `organization_id = …` of the actor itself.
    */

@@ -65,6 +65,10 @@ export const pluginDatabase = (
         returning period, value`)
       return row ?? (yield* Effect.die(new Error(`The counter "${kind}" gave no number.`)))
     }),
+    turn: Effect.fn("PluginDatabase.turn")(function*(name) {
+      const { organizationId } = yield* CurrentActor
+      yield* Effect.orDie(sql`select pg_advisory_xact_lock(hashtextextended(${`${id} ${name} ${organizationId}`}, 0))`)
+    }),
     sql
   })
 }

@@ -1,0 +1,65 @@
+import {
+  amount,
+  boolean,
+  decimal,
+  EntityId,
+  idOf,
+  integerBetween,
+  oneOf,
+  type RowOf,
+  table,
+  text,
+  uuid
+} from "stoa/plugin"
+
+/** Units of an organization (contract, plugins §4). */
+export const units = table("units_of_measure", {
+  code: text.unique(),
+  name: text,
+  category: oneOf(["weight", "volume", "length", "count", "area", "time"]),
+  /** The unit that others of the category are compared with; at most one. */
+  isBaseUnit: boolean.default(false),
+  /** Digits after the point of a quantity in this unit. */
+  precision: integerBetween(0, 6).default(2)
+}, {
+  unique: [{ columns: ["category"], where: "is_base_unit" }],
+  checks: { code_length: "length(code) <= 20" }
+})
+export type Unit = RowOf<typeof units>
+
+/**
+ * `1 from = factor to`. Between units of one category for all products; of an entity also between categories: 1 sack of
+ * this flour is 25 kg.
+ */
+export const conversions = table("uom_conversions", {
+  fromUnitId: uuid.references(units, "restrict"),
+  toUnitId: uuid.references(units, "restrict"),
+  /** Null: for all products. */
+  entityId: idOf(EntityId).nullable,
+  /** What counts. */
+  factorDecimal: decimal(20, 10).default("0"),
+  /** The same times 10,000, rounded, as P has it. */
+  factor: amount.default(0)
+}, {
+  unique: [
+    { columns: ["fromUnitId", "toUnitId"], where: "entity_id is null" },
+    { columns: ["entityId", "fromUnitId", "toUnitId"], where: "entity_id is not null" }
+  ],
+  checks: {
+    above_zero: "factor_decimal > 0",
+    two_units: "from_unit_id <> to_unit_id",
+    scaled: "factor = round(factor_decimal * 10000)"
+  }
+})
+export type Conversion = RowOf<typeof conversions>
+
+/** In which units an entity is bought, kept in stock (whole numbers of it) and sold. */
+export const entityUnits = table("entity_uom", {
+  entityId: idOf(EntityId).unique(),
+  purchaseUomId: uuid.references(units, "restrict"),
+  stockUomId: uuid.references(units, "restrict"),
+  saleUomId: uuid.references(units, "restrict"),
+  /** What is left of the purchased quantity once it is cleaned and cut. */
+  yieldPercentage: integerBetween(1, 100).default(100)
+})
+export type EntityUnits = RowOf<typeof entityUnits>

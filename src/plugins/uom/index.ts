@@ -1,0 +1,21 @@
+import { definePlugin } from "stoa/plugin"
+import { uomRoutes } from "./UnitRoutes.ts"
+import { Units } from "./Units.ts"
+import { conversions, entityUnits, units } from "./UnitTables.ts"
+
+export { type Exact, Rational } from "./Rational.ts"
+export { type KnownUnits, purchaseQuantity, type StockQuantity, type UnitLine, Units } from "./Units.ts"
+
+/** Units of measure, exact conversions, and the units of entities (contract, plugins §4): `plugins: [uom]`. */
+export const uom = definePlugin({
+  id: "uom",
+  version: "1.0.0",
+  permissions: [
+    { scope: "uom:admin", description: "Write units of measure and conversions" },
+    { scope: "uom:read", description: "Read units of measure and convert", roles: ["staff"] }
+  ],
+  schema: () => ({ units, conversions, entityUnits }),
+  layer: Units.layer,
+  exports: Units,
+  routes: () => uomRoutes
+})

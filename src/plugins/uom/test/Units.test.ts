@@ -1,0 +1,203 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
+import { EntityId, PluginDatabase } from "stoa/plugin"
+import { contractOf, raceOf } from "stoa/plugin/testing"
+import { uom } from "../index.ts"
+import { type UnitLine, Units } from "../Units.ts"
+import { openUnitShop, type UnitShop } from "./UnitShop.ts"
+
+let shop: UnitShop
+beforeAll(async () => {
+  shop = await openUnitShop([uom])
+}, 60_000)
+afterAll(() => shop.app.close())
+
+const convert = (fromUnitId: string, toUnitId: string, quantity: unknown, entityId?: string) =>
+  shop.ask("POST", "/uom/convert", { fromUnitId, toUnitId, quantity, ...(entityId && { entityId }) })
+const status = async (...request: Parameters<UnitShop["ask"]>) => (await shop.ask(...request)).status
+
+describe("units of measure", () => {
+  it("have a code once, at most one base of a category, and are changed, filtered and deleted while unused", async () => {
+    const first = await shop.ask("POST", "/uom/units", {
+      code: "hour",
+      name: "Hour",
+      category: "time",
+      isBaseUnit: true
+    })
+    assert.deepStrictEqual([first.status, first.at("data.precision")], [201, 2])
+    const again = { code: "hour", name: "Hour", category: "time" }
+    assert.strictEqual((await shop.ask("POST", "/uom/units", again)).at("error.code"), "CONFLICT")
+    const otherBase = { code: "day", name: "Day", category: "time", isBaseUnit: true }
+    assert.strictEqual(await status("POST", "/uom/units", otherBase), 409)
+    assert.strictEqual(
+      await status("POST", "/uom/units", { ...otherBase, code: "x".repeat(21), isBaseUnit: false }),
+      422
+    )
+    const day = await shop.made("/uom/units", { ...otherBase, isBaseUnit: false })
+    const listed = await shop.ask("GET", "/uom/units?category=time&limit=1")
+    assert.deepStrictEqual([listed.at("data.0.code"), listed.at("meta.pagination.total")], ["day", 2])
+    assert.strictEqual((await shop.ask("PATCH", `/uom/units/${day}`, { precision: 0 })).at("data.precision"), 0)
+    await shop.conversion(day, first.text("data.id"), "24")
+    assert.strictEqual(await status("PATCH", `/uom/units/${day}`, { category: "area" }), 409)
+    assert.strictEqual(await status("DELETE", `/uom/units/${day}`), 409)
+    assert.strictEqual(await status("DELETE", `/uom/units/${await shop.unit()}`), 200)
+  })
+
+  it("are converted exactly, in any direction and over any number of conversions, and rounded once", async () => {
+    const [g, kg, t, lb] = [
+      await shop.unit(),
+      await shop.unit(),
+      await shop.unit("weight", { precision: 6 }),
+      await shop.unit()
+    ]
+    const made = await shop.ask("POST", "/uom/conversions", { fromUnitId: kg, toUnitId: lb, factor: 22_046 })
+    assert.deepStrictEqual([made.at("data.factor"), made.at("data.factorDecimal")], [22_046, "2.2046000000"])
+    await shop.conversion(kg, g, "1000")
+    await shop.conversion(t, kg, "1000")
+    const data = async (from: string, to: string, quantity: unknown) => (await convert(from, to, quantity)).at("data")
+    assert.deepInclude(await data(kg, lb, 1), { result: 2.2, precise: "2.2046" })
+    assert.deepInclude(await data(lb, kg, 1), { result: 0.45, precise: "0.45359702440351991291" })
+    assert.deepInclude(await data(g, t, "0.5"), { result: 0.000001, precise: "0.0000005" })
+    assert.deepInclude(await data(t, lb, 3), { result: 6613.8, precise: "6613.8" })
+    assert.deepInclude(await data(g, g, 7), { result: 7, precise: "7" })
+    for (const quantity of [0, -1, "0.000", "1e3", null]) {
+      assert.strictEqual((await convert(kg, g, quantity)).status, 422)
+    }
+    assert.strictEqual((await convert(kg, randomUUID(), 1)).status, 404)
+    assert.strictEqual((await convert(kg, await shop.unit("volume"), 1)).status, 422)
+  })
+
+  it("refuse conversions between categories, of one unit, of a pair that has one, and those that contradict", async () => {
+    const [a, b, c, litre] = [await shop.unit(), await shop.unit(), await shop.unit(), await shop.unit("volume")]
+    const post = (fromUnitId: string, toUnitId: string, factorDecimal?: string) =>
+      status("POST", "/uom/conversions", { fromUnitId, toUnitId, factorDecimal })
+    assert.deepStrictEqual(
+      [await post(a, litre, "1"), await post(a, a, "1"), await post(a, b, "0"), await post(a, b)],
+      [422, 422, 422, 422]
+    )
+    assert.strictEqual(await post(a, randomUUID(), "1"), 404)
+    assert.strictEqual(await post(a, b, "2"), 201)
+    assert.deepStrictEqual([await post(a, b, "2"), await post(b, a, "0.5")], [409, 409])
+    assert.strictEqual(await post(b, c, "3"), 201)
+    assert.deepStrictEqual([await post(a, c, "7"), await post(a, c, "6")], [409, 201])
+    const found = await shop.ask("GET", `/uom/conversions?fromUnitId=${b}`)
+    const path = `/uom/conversions/${found.text("data.0.id")}`
+    assert.deepStrictEqual([found.at("data.0.toUnitId"), found.at("meta.pagination.total")], [c, 1])
+    assert.strictEqual(await status("PATCH", path, { factor: 40_000 }), 409)
+    assert.deepStrictEqual([await status("PATCH", path, { factor: 30_000 }), await status("PATCH", path, {})], [
+      200,
+      422
+    ])
+    assert.deepStrictEqual([await status("DELETE", path), await status("DELETE", path)], [200, 404])
+  })
+
+  it("stay free of contradictions when conversions are written at once", async () => {
+    const [a, b] = [await shop.unit(), await shop.unit()]
+    await raceOf(shop.app, {
+      method: "POST",
+      path: "/api/uom/conversions",
+      body: { fromUnitId: a, toUnitId: b, factor: 20_000 }
+    })
+    const c = await shop.unit()
+    const post = (from: string, factor: number) =>
+      status("POST", "/uom/conversions", { fromUnitId: from, toUnitId: c, factor })
+    const statuses = await Promise.all([post(a, 10_000), post(b, 10_000)])
+    assert.deepStrictEqual(statuses.sort(), [201, 409])
+  })
+
+  it("of an entity count before those of all, and are kept while its units need them", async () => {
+    const [sack, kg, g, entityId] = [await shop.unit("count"), await shop.unit(), await shop.unit(), randomUUID()]
+    await shop.conversion(kg, g, "1000")
+    const pack = await shop.conversion(sack, kg, "25", entityId)
+    await shop.conversion(kg, g, "1001", entityId)
+    assert.strictEqual((await convert(sack, g, 2, entityId)).at("data.precise"), "50050")
+    assert.deepStrictEqual([(await convert(sack, g, 2)).status, (await convert(kg, g, 1)).at("data.result")], [
+      422,
+      1000
+    ])
+    assert.strictEqual(await status("GET", `/uom/entities/${entityId}/uom`), 404)
+    await shop.unitsOf(entityId, sack, g)
+    await shop.unitsOf(entityId, sack, g, kg)
+    const read = await shop.ask("GET", `/uom/entities/${entityId}/uom`)
+    assert.deepStrictEqual([
+      read.at("data.saleUomId"),
+      read.at("data.yieldPercentage"),
+      read.at("data.conversions.1.factor")
+    ], [kg, 100, 250_000])
+    assert.deepStrictEqual([
+      await status("DELETE", `/uom/conversions/${pack}`),
+      await status("PATCH", `/uom/conversions/${pack}`, { factor: 1 })
+    ], [409, 409])
+    assert.strictEqual(
+      await status("POST", `/uom/entities/${entityId}/uom`, {
+        purchaseUomId: sack,
+        stockUomId: g,
+        saleUomId: entityId
+      }),
+      404
+    )
+    await shop.unitsOf(entityId, kg, g)
+    assert.strictEqual(await status("DELETE", `/uom/conversions/${pack}`), 200)
+  })
+})
+
+describe("the service for other plugins", () => {
+  it("gives lines in whole stock units with their cost, and names the line that it cannot", async () => {
+    const [sack, kg, g, entityId] = [
+      await shop.unit("count"),
+      await shop.unit(),
+      await shop.unit(),
+      EntityId.make(randomUUID())
+    ]
+    await shop.conversion(kg, g, "1000")
+    await shop.conversion(sack, kg, "25", entityId)
+    await shop.unitsOf(entityId, sack, g)
+    const toStock = (...lines: ReadonlyArray<UnitLine>) =>
+      shop.app.serviceRegistry.run(
+        Units.make.pipe(
+          Effect.flatMap((units) => units.toStock(lines)),
+          Effect.provideService(PluginDatabase, shop.app.tables),
+          Effect.catch(({ error }) => Effect.succeed(error.details.issues[0]?.path))
+        )
+      )
+    const other = EntityId.make(randomUUID())
+    assert.deepStrictEqual(
+      await toStock(
+        { entityId, quantity: 2, uomId: sack, unitCost: 5000 },
+        { entityId, quantity: "0.25", uomId: kg },
+        { entityId, quantity: 3, unitCost: "1.5" },
+        { entityId: other, quantity: 4 }
+      ),
+      [
+        { quantity: 50_000, unitCost: "0.2" },
+        { quantity: 250, unitCost: undefined },
+        { quantity: 3, unitCost: "1.5" },
+        { quantity: 4, unitCost: undefined }
+      ]
+    )
+    const whole = { entityId: other, quantity: 1 }
+    assert.strictEqual(await toStock(whole, { entityId, quantity: "0.0001", uomId: kg }), "items.1.quantity")
+    assert.strictEqual(await toStock(whole, { ...whole, uomId: kg }), "items.1.uomId")
+    assert.strictEqual(await toStock(whole, { ...whole, quantity: 0.5 }), "items.1.quantity")
+    for (const uomId of [randomUUID(), await shop.unit("volume")]) {
+      assert.strictEqual(await toStock(whole, { entityId, quantity: 1, uomId }), "items.1.uomId")
+    }
+  })
+
+  it("keeps to the rules of every plugin", { timeout: 120_000 }, async () => {
+    const organization = "org_contract_owner"
+    await shop.app.db.query("insert into organizations (id, slug, name) values ($1, $1, $1)", [organization])
+    const [unit] = await shop.app.db.query(
+      `insert into units_of_measure (organization_id, code, name, category) values ($1, 'a', 'a', 'time') returning id`,
+      [organization]
+    )
+    const samples = {
+      units_of_measure: { code: "sample" },
+      uom_conversions: { toUnitId: unit?.["id"], factorDecimal: "1", factor: "10000" }
+    }
+    for (const { name, run } of contractOf(shop.app, { samples, bodies: 8 })) {
+      await run().catch((error) => assert.fail(`${name}: ${error}`))
+    }
+  })
+})
