@@ -8,16 +8,22 @@ import {
   idOf,
   integer,
   LineRequest,
+  oneOf,
   OrderId,
   type PaymentAdapter,
   PaymentDeclined,
   table,
   Text,
+  text,
   WarehouseId
 } from "stoa/plugin"
-import { api, asAdmin } from "../support/TestApp.ts"
 
 const sales = table("register_sales", { orderId: idOf(OrderId).unique(), cash: integer })
+
+/** What learned of an order, and the status in which it saw it. */
+const slips = table("register_slips", { orderId: idOf(OrderId), source: oneOf(["event", "hook"]), status: text }, {
+  unique: [{ columns: ["orderId", "source"] }]
+})
 
 const Sale = Schema.Struct({
   id: Text,
@@ -30,11 +36,9 @@ const Sale = Schema.Struct({
   email: Schema.optional(Text),
   codes: Schema.optional(Schema.Array(Text)),
   /** What happens after the register has written its row. */
-  then: Schema.optional(Schema.Literals(["fail", "hang"]))
+  then: Schema.optional(Schema.Literals(["fail"]))
 })
 
-/** The statuses in which `orders.afterCreate` saw orders. */
-export const hooked: Array<string> = []
 /** What the drawer gave back, with the id of the payment. */
 export const drawer: Array<readonly [intentId: string, amount: number]> = []
 
@@ -54,8 +58,21 @@ const routes = group("Register", "/register")
 export const register = definePlugin({
   id: "register",
   version: "1.0.0",
-  schema: () => [sales],
-  hooks: () => [afterHook("orders.afterCreate", ({ result }) => Effect.sync(() => void hooked.push(result.status)))],
+  schema: () => [sales, slips],
+  hooks: ({ db }) => [
+    afterHook("orders.afterCreate", ({ result }) =>
+      Effect.catch(
+        db.table(slips).insert({ orderId: result.id, source: "hook", status: result.status }),
+        Effect.die
+      ))
+  ],
+  onEvents: {
+    "orders.create": ({ db, event, services }) =>
+      Effect.gen(function*() {
+        const { id, status } = yield* services.orders.get(OrderId.make(event.entityId))
+        yield* db.table(slips).insert({ orderId: id, source: "event", status })
+      }).pipe(Effect.catchIf(Schema.is(Conflict), () => Effect.void))
+  },
   paymentMethods: () => [cash],
   routes: () => [
     routes.post("/sales", { auth: true, input: Sale }).handle(({ db, input, services }) =>
@@ -78,11 +95,7 @@ export const register = definePlugin({
         Effect.gen(function*() {
           yield* db.table(sales).insert({ orderId: id, cash: input.cash })
           if (input.then === "fail") return yield* Effect.fail(Conflict.of("The drawer is stuck."))
-          if (input.then === "hang") return yield* Effect.never
         }))
     )
   ]
 })
-
-/** Registers a sale. */
-export const sell = (body: object, as: typeof asAdmin = asAdmin) => api("POST", "/api/register/sales", { as, body })

@@ -15,7 +15,7 @@ import { waiting } from "../support/AtOnce.ts"
 import { aProduct, aWarehouse, type ProductOptions } from "../support/Purchase.ts"
 import { sharedClient } from "../support/SharedClients.ts"
 import { api, asAdmin, at, TestApp, testAppLayer } from "../support/TestApp.ts"
-import { drawer, hooked, register, sell } from "./RegisterPlugin.ts"
+import { drawer, register } from "./RegisterPlugin.ts"
 
 const shop = layer(
   testAppLayer({ plugins: [register], shipping: { type: "flat", flatRate: 490 } }, { logLevel: "none" }),
@@ -24,6 +24,8 @@ const shop = layer(
     timeout: "60 seconds"
   }
 )
+
+const sell = (body: object, as: typeof asAdmin = asAdmin) => api("POST", "/api/register/sales", { as, body })
 
 /** A new product, and the sale of one unit for 10.00 in cash. */
 const aSale = Effect.fnUntraced(function*(id: string, options: ProductOptions = {}) {
@@ -79,7 +81,8 @@ shop("an order of goods that have left", (it) => {
       )
       assert.strictEqual(order.at("data.lineItems.0.fulfillmentStatus"), "fulfilled")
       assert.deepStrictEqual(yield* stockOf(entityId), { onHand: 3, reserved: 0 })
-      assert.deepStrictEqual(hooked, ["fulfilled"])
+      const slips = onDatabase((sql) => sql`select status from register_slips where source = 'hook'`)
+      assert.deepStrictEqual(yield* slips, [{ status: "fulfilled" }])
     }))
 
   it.effect("is created once for its reference, by calls at once too", () =>

@@ -25,7 +25,9 @@ const programs = [
 /** A hash of the programs' sources: they are built again when any of them changes. */
 const stateOf = (): string => {
   const hash = createHash("sha256").update(root)
-  const sources = ["src", "test/support"].flatMap((folder) => filesBelow(folder).map((name) => join(folder, name)))
+  const sources = ["src", "test/support", "test/plugins"].flatMap((folder) =>
+    filesBelow(folder).map((name) => join(folder, name))
+  )
   for (const name of ["package-lock.json", "commerce.config.ts", ...sources.filter((name) => name.endsWith(".ts"))]) {
     hash.update(name).update("\0").update(readFileSync(join(root, name))).update("\0")
   }

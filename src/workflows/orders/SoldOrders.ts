@@ -130,8 +130,8 @@ export class SoldOrders extends Context.Service<SoldOrders>()("stoa/workflows/or
     /**
      * Creates the paid and fulfilled order of goods that have left, once for their reference: the same call again gives the
      * same order, a call that differs in anything 409. Order, payments, status, stock (which may go below zero:
-     * `metadata.oversold`) and `also` are one transaction; hooks after run when it has committed, hooks before do not, because
-     * the goods have left. Prices may be asked outside, so call it in no transaction and write beside it in `also`.
+     * `metadata.oversold`) and `also` are one transaction; hooks after run when it has committed, once at most (what must
+     * follow handles the event `orders.create`), hooks before do not, because the goods have left. Prices may be asked outside, so call it in no transaction and write beside it in `also`.
      * Needs `orders:create`, and `orders:manage` for given prices. 401, 403, 404, 422.
      */
     const createSold = Effect.fn("SoldOrders.createSold")(function*<E = never, R = never>(
