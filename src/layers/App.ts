@@ -13,6 +13,7 @@ import { LinePricings } from "../domain/pricing/LinePricing.ts"
 import { RateLimitSettings } from "../domain/ratelimits/RateLimits.ts"
 import { SearchFields } from "../domain/search/SearchFields.ts"
 import { SearchSettings } from "../domain/search/SearchQuery.ts"
+import { updateForFields } from "../domain/search/SearchUpdates.ts"
 import { StoreSettings } from "../domain/settings/StoreSettings.ts"
 import { RateAdapters, ShippingSettings } from "../domain/shipping/RateAdapter.ts"
 import { TaxAdapters, TaxSettings } from "../domain/tax/TaxAdapter.ts"
@@ -107,8 +108,11 @@ export const databaseApp = (settings: AppSettings) =>
     Layer.provideMerge(Layer.succeed(AppConfig, settings))
   )
 
-/** Plugins add hooks and tasks before the time in which they are added ends. */
-const installed = Layer.provideMerge(serviceRegistryLayer, pluginsLayer)
+/** Plugins add hooks, tasks and search fields before the time in which they are added ends. */
+const installed = Layer.provideMerge(
+  Layer.merge(serviceRegistryLayer, Layer.effectDiscard(updateForFields)),
+  pluginsLayer
+)
 
 const servicesOver = (settings: AppSettings) =>
   Layer.mergeAll(installed, migrationCheck, stockAudit, jobQueues, relayLag, poolProbe, retentionTasks).pipe(

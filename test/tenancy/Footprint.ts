@@ -4,7 +4,7 @@ import { onDatabase } from "../checkout/CheckoutFixtures.ts"
 
 /** Tables of the deployment, not of a tenant; `search_stale` holds ids within one transaction only. */
 const common =
-  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|worker_slots|scheduler_ticks|outbox_relay|rate_limit_counters|search_stale|plugin_tables|.*migrations.*)$/
+  /^(organizations|users|sessions|user_accounts|verifications|two_factors|cluster_.*|worker_slots|scheduler_ticks|outbox_relay|rate_limit_counters|search_fields|search_stale|plugin_tables|.*migrations.*)$/
 
 interface Table {
   readonly name: string

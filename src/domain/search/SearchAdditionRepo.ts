@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import { type CurrentActor, currentOrganization } from "../access/Actor.ts"
+import { SqlClient, SqlError } from "effect/sql"
+import { currentOrganization } from "../access/Actor.ts"
 import { EntityId } from "../ids/Id.ts"
 import { decoding } from "../records/Rows.ts"
-import type { SearchAddition } from "./SearchFields.ts"
+import type { SearchAddition, SearchFields } from "./SearchFields.ts"
 
 /** Documents by ids, or a page of the organization's: at most `limit` behind the id `after`. */
 export type WhichDocuments =
@@ -11,6 +11,10 @@ export type WhichDocuments =
   | { readonly after: EntityId | null; readonly limit: number }
 
 const Row = Schema.Struct({ id: EntityId })
+const Organization = Schema.Struct({ id: Schema.String })
+
+/** Organizations of one statement. */
+const organizationsAtOnce = 1_000
 
 /** All SQL of what plugins add to search documents. */
 export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("stoa/domain/search/SearchAdditionRepo", {
@@ -46,25 +50,61 @@ export class SearchAdditionRepo extends Context.Service<SearchAdditionRepo>()("s
         where char_length(w.word) between 3 and 8 and not exists (select 1 from search_vocabulary v
           where v.organization_id = s.organization_id and v.word = w.word)`
 
+    /**
+     * During a rolling update processes with other fields run as well; what they stored would lack the new ones. Asked
+     * while the documents are locked, so that what a later start asks for comes behind it.
+     */
+    const requireLatest = Effect.fnUntraced(function*(declared: ReadonlyArray<object>) {
+      const latest = yield* sql`select from search_fields where fields = ${JSON.stringify(declared)}::jsonb`
+      if (latest.length === 0) {
+        return yield* Effect.die(new Error("A process that started later adds other search fields."))
+      }
+    })
+
     return {
       /**
        * Locks documents of the actor's organization, asks what is added to them, and stores that. Locking before reading
-       * keeps the last of two writers from storing what was true before the other one. Gives the ids.
+       * keeps the last of two writers from storing what was true before the other one. Gives the ids. Dies where a process
+       * that started later has other fields.
        */
       update: Effect.fn("SearchAdditionRepo.update")(function*(
         which: WhichDocuments,
-        additionsOf: (
-          ids: ReadonlyArray<EntityId>
-        ) => Effect.Effect<ReadonlyArray<SearchAddition>, never, CurrentActor>
+        { additionsOf, declared }: Pick<SearchFields["Service"], "additionsOf" | "declared">
       ) {
         return yield* sql.withTransaction(Effect.gen(function*() {
           const ids = yield* locked(which)
           if (ids.length === 0) return ids
+          yield* requireLatest(declared())
           yield* store(yield* additionsOf(ids))
           yield* sql`select search_index(${ids}::uuid[])`
           return ids
         }))
-      }, Effect.orDie)
+      }, Effect.orDie),
+
+      /**
+       * Records the fields of a start. When those of the last one were others, calls `each` with all organizations that have
+       * documents, page by page, in the same transaction; of two starts at once the second waits, and finds its fields.
+       */
+      declare: Effect.fn("SearchAdditionRepo.declare")(
+        function*<E, R>(
+          declared: ReadonlyArray<object>,
+          each: (organizations: ReadonlyArray<string>) => Effect.Effect<unknown, E, R>
+        ) {
+          const fields = JSON.stringify(declared)
+          const other = yield* sql`update search_fields set fields = ${fields}::jsonb where fields <> ${fields}::jsonb
+            returning true`
+          for (let after = "", more = other.length > 0; more;) {
+            const page = yield* decoding(sql, Organization)`select id from organizations_read o where id > ${after}
+              and exists (select from search_documents d where d.organization_id = o.id)
+              order by id limit ${organizationsAtOnce}`
+            yield* each(page.map(({ id }) => id))
+            after = page.at(-1)?.id ?? after
+            more = page.length === organizationsAtOnce
+          }
+        },
+        sql.withTransaction,
+        Effect.catchIf(SqlError.isSqlError, Effect.die)
+      )
     }
   })
 }) {

@@ -67,6 +67,10 @@ const emptySearchFields = () => {
     has: (name: string) => fields.has(name),
     /** Whether a field holds numbers, which ranges filter and a search sorts by. */
     isNumber: (name: string) => fields.get(name)?.kind === "number",
+    /** What is declared of each, to compare the fields of two processes. */
+    declared: (): ReadonlyArray<object> =>
+      [...fields.values()].map(({ of: _, ...declared }) => declared)
+        .sort((one, other) => one.name < other.name ? -1 : 1),
     /** What all plugins add to the documents of these entities now, in the order of the ids. */
     additionsOf: Effect.fnUntraced(function*(ids: ReadonlyArray<EntityId>) {
       const all = yield* Effect.forEach(

@@ -41,7 +41,7 @@ export class SearchUpdates extends Context.Service<SearchUpdates>()("stoa/domain
       changed: Effect.fn("SearchUpdates.changed")((ids: ReadonlyArray<EntityId>) =>
         enqueue(Chunks.chunksOf([...new Set(ids)], pageSize).map((some) => ({ ids: some })))
       ),
-      /** The same for all entities, page by page: after a field was added to a store, or removed from it. */
+      /** The same for all entities, page by page: after what a field says of them all has changed. */
       changedAll: Effect.fn("SearchUpdates.changedAll")(() => enqueue([{ after: null }]))
     }
   })
@@ -52,13 +52,13 @@ export class SearchUpdates extends Context.Service<SearchUpdates>()("stoa/domain
 /** The task `search/update`. It may run twice for a job: it stores what is true when it runs. */
 export const updateSearch = Effect.gen(function*() {
   const repo = yield* SearchAdditionRepo
-  const { additionsOf } = yield* searchFields
+  const fields = yield* searchFields
   return defineTask({
     slug,
     retries,
     handler: Effect.fnUntraced(function*({ ctx, input, job }) {
       const asked = yield* decode(input)
-      const ids = yield* repo.update("ids" in asked ? asked : { ...asked, limit: pageSize }, additionsOf)
+      const ids = yield* repo.update("ids" in asked ? asked : { ...asked, limit: pageSize }, fields)
       const after = ids.at(-1)
       if ("after" in asked && after !== undefined && ids.length === pageSize) {
         // One next page, however often this job runs.
@@ -68,3 +68,15 @@ export const updateSearch = Effect.gen(function*() {
     })
   })
 })
+
+/**
+ * Has the values of all entities asked for again, in each organization, when the plugins of this start add other fields than
+ * those of the last one. For the start of a process, once all plugins have registered theirs.
+ */
+export const updateForFields = Effect.gen(function*() {
+  const [repo, jobs, fields] = yield* Effect.all([SearchAdditionRepo, Jobs, searchFields])
+  yield* repo.declare(fields.declared(), (organizations) =>
+    jobs.enqueueAll(
+      organizations.map((organizationId) => ({ task: slug, input: { after: null }, options: { organizationId } }))
+    ))
+}).pipe(Effect.catchTag("ValidationFailed", Effect.die))

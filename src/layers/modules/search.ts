@@ -19,7 +19,7 @@ export const search = defineModule({
   migrations,
   services: Layer.mergeAll(
     Layer.provide(Search.layer, Layer.provide(postgresEngineLayer, searchSqlLayer)),
-    Layer.provide(Tasks.add(updateSearch), SearchAdditionRepo.layer),
+    Layer.provideMerge(Tasks.add(updateSearch), SearchAdditionRepo.layer),
     SearchUpdates.layer
   ),
   routes: searchHttp

@@ -178,5 +178,11 @@ export const addedValues: ReadonlyArray<string> = [
   writing("create or replace", (column) => withAdded[column] ?? `excluded.${column}`)
 ]
 
+/** What plugins added to documents at the last start of a process (`SearchFields.declared`); one row. */
+export const declaredFields: ReadonlyArray<string> = [
+  "create table search_fields (is_only boolean primary key default true check (is_only), fields jsonb not null)",
+  "insert into search_fields (fields) values ('[]')"
+]
+
 /** Tables and indexes of search, and the functions that make and write its documents. */
 export const indexDocuments: ReadonlyArray<string> = [...documents, ...vocabulary, ...attributeIndexes, build, write]

@@ -1,6 +1,6 @@
 import { statements } from "../../domain/modules/MigrationStatements.ts"
 import { queryTerms } from "../../domain/search/QueryTermsRepo.ts"
-import { addedValues, indexDocuments } from "./IndexDocuments.ts"
+import { addedValues, declaredFields, indexDocuments } from "./IndexDocuments.ts"
 
 /**
  * Lower case by a collation that knows letters beyond ASCII: the embedded server compares bytes, and its default one does
@@ -150,5 +150,6 @@ export const migrations = {
     ...indexTriggers,
     "select search_index(array(select id from catalog_entities))"
   ),
-  "0002_added_values": statements(...addedValues)
+  "0002_added_values": statements(...addedValues),
+  "0003_declared_fields": statements(...declaredFields)
 }
