@@ -10,7 +10,7 @@ import { listRoutes } from "./ListRoutes.ts"
 import { manyRows } from "./ManyRows.ts"
 
 /** Rows that a statement may read for a page and its total: what belongs to one order, six times. */
-const most = 7_500
+export const most = 7_500
 
 const more = (path: string, own = false): Probe => ({ method: "GET", path, body: undefined, own })
 
@@ -60,14 +60,13 @@ const explained = (text: string, parameters: ReadonlyArray<unknown>) =>
     })
   )
 
-type Shop = Parameters<typeof filled>[1]
+type Who = ReturnType<typeof askerOf>
 
 /** A page of a list: how many rows it shows, and the statements that make it. */
-const pageOf = Effect.fnUntraced(function*(probe: Probe, store: Shop, page: number) {
-  const { path } = filled(probe, store)
+const pageOf = Effect.fnUntraced(function*(path: string, as: Who, page: number) {
   const url = `${path}${path.includes("?") ? "&" : "?"}limit=20&page=${page}`
   let shown = 0
-  const request = Effect.map(api("GET", url, { as: askerOf(probe, store) }), (answer) => {
+  const request = Effect.map(api("GET", url, { as }), (answer) => {
     const data = [answer.at("data"), answer.at("data.prices"), answer.at("data.items")].find(Array.isArray)
     shown = data?.length ?? 0
     assert.strictEqual(answer.status, 200, url)
@@ -79,16 +78,16 @@ const pageOf = Effect.fnUntraced(function*(probe: Probe, store: Shop, page: numb
 })
 
 /** Reads the first and the fiftieth page of a list: whether the fiftieth has rows, and a line for what each statement read. */
-const readOf = Effect.fnUntraced(function*(probe: Probe, store: Shop) {
+export const readOf = Effect.fnUntraced(function*(path: string, as: Who) {
   const lines: Array<readonly [rows: number, line: string]> = []
   let isLong = false
   for (const page of [1, 50]) {
-    const { shown, statements } = yield* pageOf(probe, store, page)
+    const { shown, statements } = yield* pageOf(path, as, page)
     isLong = shown > 0
     for (const [text, parameters] of statements) {
       const { ms, nodes, sum } = yield* explained(text, parameters)
       const plan = nodes.map(([rows, what]) => `${what} ${Math.round(rows)}`).join(", ")
-      lines.push([sum, `${probe.path} page ${page}: ${Math.round(sum)} rows, ${ms} ms, ${plan}`])
+      lines.push([sum, `${path} page ${page}: ${Math.round(sum)} rows, ${ms} ms, ${plan}`])
     }
   }
   return { isLong, lines }
@@ -122,7 +121,7 @@ export const listPlans = (rows: number, note: (line: string) => void = () => {})
           for (const probe of requests) {
             const route = listRoutes.find(({ matches }) => matches(probe.path))
             if (probe.method !== "GET" || route === undefined) continue
-            const { isLong, lines } = yield* readOf(probe, store)
+            const { isLong, lines } = yield* readOf(filled(probe, store).path, askerOf(probe, store))
             if (isLong) long.add(route.path)
             for (const [, line] of lines) note(line)
             tooMuch.push(...lines.flatMap(([sum, line]) => sum > most ? [line] : []))

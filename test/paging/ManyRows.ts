@@ -5,10 +5,11 @@ import { inBulk } from "../support/InBulk.ts"
 /** Rows of one order, customer or entity, in lists of what belongs to it: more than 50 pages. */
 const ofOne = 1_200
 
-const uuid = "('00000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid"
+/** SQL of an id for each number. */
+export const uuid = "('00000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid"
 
 /** The first rows belong to what the row that is repeated belongs to, the others to others. */
-const few = (column: string, count = ofOne) => ({
+export const few = (column: string, count = ofOne) => ({
   [column]: `case when n <= ${count} then t.${column} else ${uuid} end`
 })
 
@@ -115,10 +116,10 @@ const countAll = Effect.gen(function*() {
 })
 
 /** Repeats one row of each table so many times, with real statistics afterwards. */
-export const manyRows = (rows: number) =>
+export const manyRows = (rows: number, growingTables = growing) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
-    const tables = Object.entries(growing)
+    const tables = Object.entries(growingTables)
     yield* inBulk(Effect.andThen(
       Effect.forEach(tables, ([table, copies]) => repeat(table, rows, copies), { discard: true }),
       countAll

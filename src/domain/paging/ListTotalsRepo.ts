@@ -1,21 +1,21 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient, type Statement } from "effect/sql"
+import { SqlClient, Statement } from "effect/sql"
 import { decoding } from "../records/Rows.ts"
 
 /**
  * How many rows of a table an organization has, by the counters that its migration made (`countedBy`): an SQL expression.
- * With `parts` only rows of these values.
+ * With `parts` only rows of these values, or of those that meet a condition on `part`.
  */
 export const totalOf = (
   sql: SqlClient.SqlClient,
   organization: string,
   table: string,
-  parts?: ReadonlyArray<string>
+  parts?: ReadonlyArray<string> | Statement.Fragment
 ): Statement.Fragment => {
   const mine = sql.and([
     sql`organization_id = ${organization}`,
     sql`list = ${sql.literal(`'${table}'`)}`,
-    ...(parts === undefined ? [] : [sql`part = any(${parts}::text[])`])
+    ...(parts === undefined ? [] : [Statement.isFragment(parts) ? parts : sql`part = any(${parts}::text[])`])
   ])
   return sql`(select coalesce(sum(rows), 0)::int8 from (
     select rows from list_totals where ${mine} union all select rows from list_changes where ${mine}) counted)`

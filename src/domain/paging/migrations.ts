@@ -30,19 +30,23 @@ export interface CountedRows {
   readonly part?: (row: string) => string
   /** Most rows that are written have no part: triggers look at each row instead of collecting those of a statement. */
   readonly few?: boolean
+  /** What the names of the triggers begin with. Default: the table's name. */
+  readonly triggers?: string
 }
 
 /**
  * Statements that count the rows of a table from now on, by triggers, so also those of other clients. `<table>_recount()` counts all
  * rows again, and lets no one write meanwhile.
  */
-export const countedBy = ({ few = false, part = () => "''", table }: CountedRows): ReadonlyArray<string> => {
+export const countedBy = (
+  { few = false, part = () => "''", table, triggers = table }: CountedRows
+): ReadonlyArray<string> => {
   const value = (row: string) => `(${part(row)})`
   const changed = `${value("old")} is distinct from ${
     value("new")
   } or old.organization_id is distinct from new.organization_id`
   const trigger = (operation: "insert" | "update" | "delete", each: string) =>
-    `create trigger ${table}_counted_${operation} after ${operation} on ${table} ${each} execute function ${table}_counted()`
+    `create trigger ${triggers}_counted_${operation} after ${operation} on ${table} ${each} execute function ${table}_counted()`
   const all = (step: string, rows: string) =>
     `select r.organization_id, '${table}', ${value("r")}, ${step} * count(*) from ${rows} r
       where ${value("r")} is not null and r.organization_id is not null group by 1, 3`

@@ -47,7 +47,13 @@ const given = table("gift_cards", {
   metadata: json.default({})
 }, {
   unique: [{ columns: ["orderLineId", "unit"], where: "order_line_id is not null" }],
-  indexes: [{ columns: ["purchaserId"] }, { columns: ["deliverAt"], where: "delivered_at is null" }],
+  indexes: [
+    { columns: ["purchaserId"] },
+    { columns: ["lastFour"] },
+    { columns: ["sourceOrderId"] },
+    { columns: ["deliverAt"], where: "delivered_at is null" }
+  ],
+  counted: ["currency"],
   checks: { worth: "initial_amount > 0" }
 })
 

@@ -4,6 +4,7 @@ import type { Migrations } from "../../../domain/modules/MigrationStatements.ts"
 import { migrateEach } from "../../../layers/Migrations.ts"
 import type { Plugin } from "../Plugin.ts"
 import { addMissing, checkTables, claimTables } from "../tables/TableChangesRepo.ts"
+import { addCounters, dropOldCounters } from "../tables/TableCountersRepo.ts"
 
 /** The ledger name of a plugin's migrations, and the migrations. */
 export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">): readonly [string, Migrations] => [
@@ -13,8 +14,8 @@ export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">):
 
 /**
  * Brings the tables of the plugins up to date, in the order in which they are listed and behind the lock of migrations:
- * adds what is new, runs the numbered steps, and looks whether the tables are then what the plugins say. Gives the names
- * of the steps that were run.
+ * adds what is new, runs the numbered steps, looks whether the tables are then what the plugins say, and lets the database
+ * count their rows. Gives the names of the steps that were run.
  */
 export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray<Plugin>) {
   const sql = yield* SqlClient.SqlClient
@@ -23,8 +24,10 @@ export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray
     const steps = Effect.gen(function*() {
       yield* claimTables(id, tables)
       yield* addMissing(id, tables)
+      yield* dropOldCounters(tables)
       const names = yield* migrateEach([ledgerOf({ id, migrations })])
       yield* checkTables(id, tables)
+      yield* addCounters(tables)
       return names
     })
     ran.push(...yield* sql.withTransaction(steps))

@@ -18,6 +18,11 @@ export interface TableOptions<Name extends string = string> {
   readonly checks?: Readonly<Record<string, string>>
   /** False: changes have no entries in the change log, because entries of another table cover them. */
   readonly changeLog?: boolean
+  /**
+   * Columns of few different values that lists are filtered by, beside `oneOf` and `boolean`: the database keeps count of
+   * their rows, so that a total reads none. False: no list shows the table, and writes save the counting.
+   */
+  readonly counted?: ReadonlyArray<Name> | false
 }
 
 type NameOf<C> = (keyof C & string) | "id" | "createdAt" | "updatedAt"

@@ -3,6 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
 import { offsetOf, type PageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
 import type { RowOf, Table } from "./Table.ts"
+import { countedTotal } from "./TableCountersRepo.ts"
 import { RowNotFound } from "./TableHandle.ts"
 import { columnOf } from "./TableRowsRepo.ts"
 import { whereSql } from "./TableWhereRepo.ts"
@@ -44,8 +45,10 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
   const count = Effect.fnUntraced(function*(where: object) {
     const { organizationId } = yield* CurrentActor
     const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const [row] = yield* sql`select count(*) as count from ${sql(table.name)} t where ${all}`
-    return Number(row?.["count"] ?? 0)
+    const total = countedTotal(sql, table, organizationId, { ...where }) ??
+      sql`(select count(*) from ${sql(table.name)} t where ${all})`
+    const [row] = yield* sql`select ${total} as total`
+    return Number(row?.["total"] ?? 0)
   }, Effect.orDie)
 
   const one = (which: string | object, rest: Statement.Fragment) =>

@@ -42,7 +42,8 @@ export const createTable = (table: Table): string => {
   return `create table ${table.name} (${[...before, ...own, ...after].join(", ")})`
 }
 
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8)
+/** A short text that another one does not have. */
+export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 8)
 
 /** A name that says what it is of. One that PostgreSQL would cut ends with a digest, so that no two become the same. */
 const named = (...parts: ReadonlyArray<string>): string => {

@@ -19,7 +19,7 @@ export const vendorAccounts = table("marketplace_vendor_accounts", {
   balanceCents: amount.default(0),
   /** Number of the last entry. */
   entryCount: integer.default(0)
-}, { unique: [{ columns: ["vendorId", "currency"] }], changeLog: false })
+}, { unique: [{ columns: ["vendorId", "currency"] }], changeLog: false, counted: false })
 
 /** Entries of the ledger (contract, plugins §1.5). They are added and never changed, but for the payout that takes them. */
 export const ledgerEntries = table("marketplace_vendor_balances", {
@@ -45,7 +45,8 @@ export const ledgerEntries = table("marketplace_vendor_balances", {
     { columns: ["payoutId"] },
     { columns: ["vendorId", "currency"], where: "payout_id is null" }
   ],
-  changeLog: false
+  changeLog: false,
+  counted: false
 })
 
 /** What an operator added to a vendor's account or took off it, and why; each has one entry of the ledger. */

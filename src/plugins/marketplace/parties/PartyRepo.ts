@@ -75,7 +75,8 @@ export const ownRows = statement(
   ) {
     const where = sql.and([
       sql`t.organization_id = ${organizationId}`,
-      sql`t.sub_order_id in (${(as === "seller" ? orderedSubOrders : ownSubOrders)(sql, actor)})`,
+      // An array is looked up in the index however the planner estimates it.
+      sql`t.sub_order_id = any(array(${(as === "seller" ? orderedSubOrders : ownSubOrders)(sql, actor)}))`,
       ...(status === undefined ? [] : [sql`t.status = ${status}`]),
       ...(subOrderId === undefined ? [] : [sql`t.sub_order_id = ${subOrderId}::uuid`])
     ])

@@ -69,7 +69,7 @@ export const payout = machine(payouts, {
 export const payoutPeriods = table("marketplace_payout_periods", {
   vendorId: uuid.references(vendors).unique(),
   periodStart: timestamp
-}, { changeLog: false })
+}, { changeLog: false, counted: false })
 
 /** What the taken entries of one type add up to, minor units. */
 export const TypeSum = Schema.Struct({ type: ledgerEntries.columns.type.schema, amount: Schema.Int })

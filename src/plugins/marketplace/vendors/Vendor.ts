@@ -64,7 +64,7 @@ export const vendorSecrets = table("marketplace_vendor_secrets", {
   storeAccessToken: longText.nullable,
   storeConsumerSecret: longText.nullable,
   storeWebhookSecret: longText.nullable
-}, { changeLog: false })
+}, { changeLog: false, counted: false })
 
 /**
  * How a vendor moves (contract, plugins §1.2). A rejected one becomes pending again with the next document that it hands in
