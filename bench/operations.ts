@@ -12,7 +12,7 @@ const products = 100
 
 type Budgets = typeof budgets
 
-const flowNames = ["W2", "W3", "W4"] as const
+const flowNames = ["W1", "W2", "W3", "W4"] as const
 
 /**
  * Counts what a flow of one user costs, without any clock: operations of Effect, fibers, spans, statements and transactions

@@ -8,7 +8,7 @@ import { percentile } from "../measure/Figures.ts"
 import type { Counts } from "./Messages.ts"
 
 /** The workloads that are counted, by the names that `bench/load/Flows.ts` gives them. */
-export const counted = { W2: "product", W3: "cart", W4: "purchase" } as const
+export const counted = { W1: "list", W2: "product", W3: "cart", W4: "purchase" } as const
 
 /** What one flow costs; see `FlowCounter`. */
 export const costNames = ["operations", "fibers", "spans", "statements", "commits"] as const

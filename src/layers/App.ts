@@ -2,6 +2,7 @@ import { Effect, Layer, Logger, Option, Redacted, References } from "effect"
 import { isIPv6 } from "node:net"
 import { AnalyticsSettings } from "../domain/analytics/AnalyticsRepo.ts"
 import { CatalogSettings } from "../domain/catalog/CatalogSettings.ts"
+import { EntityTables } from "../domain/catalog/EntityTables.ts"
 import { CheckoutExtensions } from "../domain/checkout/CheckoutExtension.ts"
 import { DeclaredEvents } from "../domain/events/EventSubscribers.ts"
 import { Hooks } from "../domain/hooks/Hooks.ts"
@@ -87,7 +88,7 @@ const deploymentLayer = (settings: AppSettings) => {
       ...settings.payments,
       testWebhookSecret: deployment.payments.test.webhookSecret
     })
-  )
+  ).pipe(Layer.provideMerge(EntityTables.layer))
 }
 
 /** The tables, and the organization whose rows they will hold. */

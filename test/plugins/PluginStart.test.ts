@@ -1,17 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Schema } from "effect"
 import {
+  beforeHook,
   definePlugin,
   defineTask,
+  EntityId,
   group,
+  idOf,
   integer,
   oneOf,
+  OrderId,
   type PluginManifest,
   statements,
   table,
   text,
   uuid
 } from "stoa/plugin"
+import type { EntityTable } from "../../src/domain/catalog/EntityTables.ts"
 import { anOrganization } from "../support/Organizations.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { api, asAdmin, testAppOn } from "../support/TestApp.ts"
@@ -160,6 +165,40 @@ describe("a plugin's tasks", () => {
         const other = definePlugin({ id: "other", version: "1.0.0", tasks })
         const message = yield* refusal(url, [plugin({ tasks }), other])
         assert.match(message, /task "notes\/tidy" of plugin "other" belongs to plugin "notes"/)
+      })),
+    60_000
+  )
+})
+
+describe("a plugin's conditions", () => {
+  const refused = (pages: ReturnType<typeof table>, manifest: Partial<PluginManifest>) =>
+    Effect.gen(function*() {
+      const { url } = yield* freshDatabase
+      return yield* refusal(url, [plugin({ schema: () => [pages], ...manifest })])
+    })
+  const kept = { created: () => Effect.succeed(undefined), changed: () => Effect.void }
+
+  it.live(
+    "end the start when they name a table that is not there, or that no index finds by its entity or order",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const [entityId, orderId] = [idOf(EntityId), idOf(OrderId)]
+        const slow = table("notes_slow", { entityId, orderId })
+        const some = { indexes: [{ columns: ["entityId"], where: "order_id is null" }] } as const
+        const partial = table("notes_partial", { entityId, orderId }, some)
+        const quick = table("notes_quick", { entityId: entityId.unique(), orderId })
+        const hooksIn = (entitiesIn: EntityTable) => ({
+          hooks: () => [beforeHook("cart.beforeAddItem", () => {}, { entitiesIn })]
+        })
+        assert.match(yield* refused(before, hooksIn(slow)), /"notes_slow", which no plugin has in its `schema`/)
+        assert.match(
+          yield* refused(slow, hooksIn(slow)),
+          /"notes_slow": make "entityId" unique there, or the first column/
+        )
+        assert.match(yield* refused(partial, hooksIn(partial)), /"notes_partial": make "entityId" unique/)
+        const projection = { orderProjection: () => ({ ...kept, only: { entitiesIn: quick, ordersIn: quick } }) }
+        assert.match(yield* refused(quick, projection), /"notes_quick": make "orderId" unique/)
+        assert.strictEqual(yield* refused(quick, hooksIn(quick)), "it started")
       })),
     60_000
   )

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { type Actor, CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
+import { entityTables } from "../catalog/EntityTables.ts"
 import { byOrigin, changeLog, changeLogRows, originOf } from "../events/ChangeLogRepo.ts"
 import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, type CartLineId, type CustomerId, newId } from "../ids/Id.ts"
@@ -52,15 +53,15 @@ export class CartRepo extends Context.Service<CartRepo>()("stoa/domain/carts/Car
 }
 
 const reads = Effect.fnUntraced(function*(sql: SqlClient.SqlClient) {
-  const lookup = yield* lookupSql
+  const [lookup, tables] = [yield* lookupSql, yield* entityTables]
   const looking = yield* GroupCommit.make({
     name: "carts.offers",
     together: (wanted: ReadonlyArray<WantedItem>) =>
-      Effect.map(offerStatement(lookup, wanted), (rows) => {
+      Effect.map(offerStatement(lookup, wanted, tables), (rows) => {
         const byIndex = new Map(rows.map((row) => [row.n, { offer: row }]))
         return wanted.map((_, n) => byIndex.get(n) ?? { offer: undefined })
       }),
-    alone: (item) => Effect.map(offerStatement(lookup, [item]), ([offer]) => ({ offer }))
+    alone: (item) => Effect.map(offerStatement(lookup, [item], tables), ([offer]) => ({ offer }))
   })
   const read = Effect.fnUntraced(function*(cartId: CartId, filter?: Statement.Fragment) {
     const named = sql`c.id = ${cartId}::uuid and c.organization_id = ${yield* currentOrganization}`

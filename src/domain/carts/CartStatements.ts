@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient, SqlError, Statement } from "effect/sql"
 import type { Actor } from "../access/Actor.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import type { EntityTables, InTables } from "../catalog/EntityTables.ts"
 import { byOrigin, changeLog, isoTime, originOf } from "../events/ChangeLogRepo.ts"
 import { type CartId, type CartLineId, type EntityId, newId, type VariantId } from "../ids/Id.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
@@ -50,6 +51,8 @@ export interface OfferRow extends CartRow, CandidateRow {
   readonly isPublic: boolean | null
   readonly hasVariants: boolean
   readonly variantFound: boolean
+  /** Of the entity. */
+  readonly inTables?: InTables
 }
 
 /** An item that somebody wants to add to a cart. */
@@ -69,7 +72,11 @@ const priced = candidatesSql({
 })
 
 /** Carts and items. Conditions use ids and scalar subqueries: on a young table the planner would scan it for a join. */
-export const offerStatement = (sql: SqlClient.SqlClient, wanted: ReadonlyArray<WantedItem>) =>
+export const offerStatement = (
+  sql: SqlClient.SqlClient,
+  wanted: ReadonlyArray<WantedItem>,
+  tables: EntityTables["Service"]
+) =>
   sql<OfferRow>`with i as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(wanted.map((item, n) => ({ ...item, n })))}::jsonb)
         as i(n int, cart uuid, entity uuid, variant uuid, organization text, now timestamptz))
@@ -79,7 +86,9 @@ export const offerStatement = (sql: SqlClient.SqlClient, wanted: ReadonlyArray<W
         where e.id = i.entity and e.organization_id = c.organization_id) as "isPublic",
       coalesce((select true from variants_read v where v.entity_id = i.entity limit 1), false) as "hasVariants",
       coalesce((select true from variants_read v where v.entity_id = i.entity and v.id = i.variant
-        and v.status = 'active' limit 1), false) as "variantFound"
+        and v.status = 'active' limit 1), false) as "variantFound"${
+    sql.literal(tables.column("i.organization", "array[i.entity]"))
+  }
     from i join carts c on c.id = i.cart and c.organization_id = i.organization ${sql.literal(priced.joins)}
     where c.id = any(array(select cart from i))`
 

@@ -185,7 +185,7 @@ const changes = Effect.fnUntraced(function*<E, R, E2, R2>(
       const admitted = yield* Effect.fromResult(admit(first && toState(first), sender, "cart:update"))
       const seen = yield* Effect.fromResult(changeable(admitted, addedAt))
       // Hooks must not run for visitors who may not change the cart.
-      const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId })
+      const item = yield* hooks.before("cart.beforeAddItem", { ...sent, cartId }, { inTables: first?.inTables })
       const chosen = chosenLine(item)
       const offer = isOfSame(wanted, chosen) ? first : yield* offerOf(chosen)
       // Only after the admission: this error would reveal that the cart exists.

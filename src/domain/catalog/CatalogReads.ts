@@ -33,9 +33,9 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
     /** A slug may look like an id, so it is tried when no entity has that id. */
     const find = Effect.fnUntraced(function*({ id, options, slug }: EntityRead) {
       const view = yield* viewFor(options.locale, settings)
-      if (slug !== undefined) return yield* repo.findBySlug(slug, options.include, view)
-      const found = id === undefined ? undefined : yield* repo.findById(id, options.include, view)
-      return found ?? (yield* repo.findBySlug(id ?? "", options.include, view))
+      if (slug !== undefined) return yield* repo.readBySlug(slug, options.include, view)
+      const found = id === undefined ? undefined : yield* repo.readById(id, options.include, view)
+      return found ?? (yield* repo.readBySlug(id ?? "", options.include, view))
     })
 
     // No span here and in `EntityRepo.findById`: on this hot path two spans took a fifth of the time.
@@ -44,13 +44,14 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       const options = locale === undefined ? { include } : { include, locale }
       const request: EntityRead = isUuid<EntityId>(idOrSlug) ? { id: idOrSlug, options } : { slug: idOrSlug, options }
       const read = yield* hooks.before("catalog.beforeRead", request)
-      const entity = yield* find(read)
+      const found = yield* find(read)
       const actor = yield* CurrentActor
-      if (entity === undefined || !isVisibleTo(actor, entity)) return yield* new EntityNotFound()
+      if (found === undefined || !isVisibleTo(actor, found.entity)) return yield* new EntityNotFound()
+      const { entity, inTables } = found
       // The read determines the type, so hooks of a type can refuse but no longer change the request.
-      yield* hooks.before(`catalog.${entity.type}.beforeRead`, read)
-      yield* hooks.after("catalog.afterRead", entity, read)
-      yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read)
+      yield* hooks.before(`catalog.${entity.type}.beforeRead`, read, { inTables })
+      yield* hooks.after("catalog.afterRead", entity, read, { inTables })
+      yield* hooks.after(`catalog.${entity.type}.afterRead`, entity, read, { inTables })
       return shownTo(actor, entity)
     })
 
@@ -72,9 +73,9 @@ export class CatalogReads extends Context.Service<CatalogReads>()("stoa/domain/c
       const query = general.type === undefined
         ? general
         : yield* hooks.before(`catalog.${general.type}.beforeList`, general)
-      const page = yield* repo.page(yield* filterOf(query))
-      yield* hooks.after("catalog.afterList", page, query)
-      if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query)
+      const { inTables, page } = yield* repo.page(yield* filterOf(query))
+      yield* hooks.after("catalog.afterList", page, query, { inTables })
+      if (query.type !== undefined) yield* hooks.after(`catalog.${query.type}.afterList`, page, query, { inTables })
       const actor = yield* CurrentActor
       return { ...page, items: page.items.map((view) => shownTo(actor, view)) }
     })

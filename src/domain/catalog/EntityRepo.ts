@@ -11,6 +11,7 @@ import { attributesInsert } from "./AttributesRepo.ts"
 import { changeEntry } from "./CatalogChangeRepo.ts"
 import { CatalogEntity, type EntityChange, type NewEntity } from "./Entity.ts"
 import { entities, entityJson, entityPage, entityRead, filterIds } from "./EntityStatements.ts"
+import { type EntityTables, entityTables } from "./EntityTables.ts"
 import type { EntityQuery, Include } from "./EntityView.ts"
 import type { ExpansionView } from "./ExpansionRepo.ts"
 import { type FieldWrite, fieldWrites } from "./fields/EntityFieldRepo.ts"
@@ -33,7 +34,11 @@ export interface EntityWrite extends EntityChange {
 export class EntityRepo extends Context.Service<EntityRepo>()("stoa/domain/catalog/EntityRepo", {
   make: Effect.gen(function*() {
     const [sql, address] = [yield* SqlClient.SqlClient, yield* MediaAddress]
-    return { ...makeReads(sql, yield* lookupSql, address), ...makeWrites(sql), remove: makeRemove(sql) }
+    return {
+      ...makeReads(sql, yield* lookupSql, address, yield* entityTables),
+      ...makeWrites(sql),
+      remove: makeRemove(sql)
+    }
   })
 }) {
   static readonly layer = Layer.effect(EntityRepo, EntityRepo.make)
@@ -41,13 +46,21 @@ export class EntityRepo extends Context.Service<EntityRepo>()("stoa/domain/catal
 
 const all: ExpansionView = { drafts: false, locales: undefined, warehouses: true, prices: "all" }
 
-const makeReads = (sql: SqlClient.SqlClient, lookup: SqlClient.SqlClient, address: string) => {
-  const [read, page] = [entityRead(lookup, address), entityPage(sql, address)]
+const makeReads = (
+  sql: SqlClient.SqlClient,
+  lookup: SqlClient.SqlClient,
+  address: string,
+  tables: EntityTables["Service"]
+) => {
+  const [read, page] = [entityRead(lookup, address, tables), entityPage(sql, address, tables)]
+  const readById = (id: EntityId, include: ReadonlyArray<Include>, view = all) =>
+    Effect.orDie(read(sql`e.id = ${id}::uuid`, include, view))
   return {
-    findById: (id: EntityId, include: ReadonlyArray<Include>, view = all) =>
-      Effect.orDie(read(sql`e.id = ${id}::uuid`, include, view)),
-    findBySlug: (slug: string, include: ReadonlyArray<Include>, view = all) =>
+    readById,
+    readBySlug: (slug: string, include: ReadonlyArray<Include>, view = all) =>
       Effect.orDie(read(sql`e.slug = ${slug}`, include, view)),
+    findById: (id: EntityId, include: ReadonlyArray<Include>, view = all) =>
+      Effect.map(readById(id, include, view), (found) => found?.entity),
     filterIds: Effect.fn("EntityRepo.filterIds")((query: EntityQuery) => filterIds(sql, query), Effect.orDie),
     page: Effect.fn("EntityRepo.page")(page, Effect.orDie)
   }

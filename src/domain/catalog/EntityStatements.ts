@@ -6,6 +6,7 @@ import { type BrandId, type CategoryId, isUuid } from "../ids/Id.ts"
 import { offsetOf } from "../paging/Paging.ts"
 import { jsonOf, Table } from "../records/Table.ts"
 import { CatalogEntity } from "./Entity.ts"
+import type { EntityTables, InTables } from "./EntityTables.ts"
 import type { EntityQuery, EntitySort, EntityView, Expansions, Include } from "./EntityView.ts"
 import { expansionColumn, type ExpansionView } from "./ExpansionRepo.ts"
 
@@ -29,9 +30,14 @@ export interface EntityFilter extends Omit<EntityQuery, "category" | "brand" | "
 /** An entity with the expansions that were selected with it. */
 interface EntityRow extends CatalogEntity {
   readonly expansions?: Expansions
+  readonly inTables?: InTables
 }
 
-const toView = ({ expansions, ...entity }: EntityRow): EntityView => ({ ...entity, ...expansions })
+const toView = ({ expansions, inTables: _, ...entity }: EntityRow): EntityView => ({ ...entity, ...expansions })
+
+/** SQL of who has rows about the entity `e`. */
+const inTablesOf = (sql: SqlClient.SqlClient, tables: EntityTables["Service"]) =>
+  sql.literal(tables.column("e.organization_id", "array[e.id]"))
 
 export const entities = new Table("catalog_entities", CatalogEntity)
 
@@ -55,13 +61,14 @@ const orderBy = (sort: EntitySort): string => {
 }
 
 /** The entity for which `where` holds, with its expansions. No span, see `CatalogReads.get`. `address`: `MediaAddress`. */
-export const entityRead = (sql: SqlClient.SqlClient, address: string) =>
+export const entityRead = (sql: SqlClient.SqlClient, address: string, tables: EntityTables["Service"]) =>
   Effect.fnUntraced(
     function*(where: Statement.Fragment, include: ReadonlyArray<Include>, view: ExpansionView) {
       const organization = yield* currentOrganization
-      const [row] = yield* sql<EntityRow>`select ${sql.literal(columns)} ${expansionColumn(sql, address, include, view)}
-        from catalog_entities e where ${where} and e.organization_id = ${organization}`
-      return row === undefined ? undefined : toView(row)
+      const [row] = yield* sql<EntityRow>`select ${sql.literal(columns)} ${
+        expansionColumn(sql, address, include, view)
+      }${inTablesOf(sql, tables)} from catalog_entities e where ${where} and e.organization_id = ${organization}`
+      return row && { entity: toView(row), inTables: row.inTables }
     }
   )
 
@@ -86,7 +93,7 @@ export const filterIds = Effect.fnUntraced(
 )
 
 /** The page of a list with its total and the requested expansions, in one statement. */
-export const entityPage = (sql: SqlClient.SqlClient, address: string) => {
+export const entityPage = (sql: SqlClient.SqlClient, address: string, tables: EntityTables["Service"]) => {
   const matching = (organization: string, filter: EntityFilter) => {
     const clauses = [sql`e.organization_id = ${organization}`]
     if (filter.publicOnly) clauses.push(sql`e.status = 'active' and e.is_visible`)
@@ -129,11 +136,18 @@ export const entityPage = (sql: SqlClient.SqlClient, address: string) => {
     // A page beyond the end still has its total: one row without an entity.
     const rows = yield* sql<EntityRow & { readonly total: bigint }>`select t.total, ${sql.literal(columns)} ${
       expansionColumn(sql, address, filter.include, filter.view)
-    }
+    }${inTablesOf(sql, tables)}
       from (${total(organization, filter)}) t
       left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
         ${order} ${slice(filter)}) e on true ${order}`
-    const items = rows.filter((row) => row.id !== null).map(({ total: _, ...row }) => toView(row))
-    return { items, page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
+    const found = rows.filter((row) => row.id !== null)
+    const items = found.map(({ total: _, ...row }) => toView(row))
+    const page = { items, page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
+    return {
+      page,
+      inTables: found.some((row) => row.inTables === undefined)
+        ? undefined
+        : found.flatMap((row) => row.inTables ?? [])
+    }
   })
 }

@@ -4,6 +4,7 @@ import { currentOrganization, holds, servesGuests } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import { cartLines, type CartVisitor } from "../carts/Cart.ts"
 import type { ChosenLine } from "../carts/Line.ts"
+import { entityTables } from "../catalog/EntityTables.ts"
 import { type CartId, CustomerId, isUuid, type OrderId } from "../ids/Id.ts"
 import { lookupSql } from "../modules/DatabaseRepo.ts"
 import { toCandidates } from "../pricing/PriceStatements.ts"
@@ -51,15 +52,17 @@ export class BasketRepo extends Context.Service<BasketRepo>()("stoa/domain/check
   make: Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const lookups = yield* lookupSql
+    const tables = yield* entityTables
 
     const claiming = yield* GroupCommit.make<Claim, { readonly cart: ClaimedCart | undefined }>({
       name: "checkout.claim",
       together: (claims) =>
-        Effect.map(claimStatement(sql, claims, "skip locked"), (carts) => {
+        Effect.map(claimStatement(sql, claims, "skip locked", tables), (carts) => {
           const byIndex = new Map(carts.map((cart) => [cart.n, { cart: toClaimed(cart) }]))
           return claims.map((_, n) => byIndex.get(n))
         }),
-      alone: (claim) => Effect.map(claimStatement(sql, [claim], ""), ([cart]) => ({ cart: cart && toClaimed(cart) }))
+      alone: (claim) =>
+        Effect.map(claimStatement(sql, [claim], "", tables), ([cart]) => ({ cart: cart && toClaimed(cart) }))
     })
 
     /**

@@ -1,5 +1,6 @@
 import type { SqlClient } from "effect/sql"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import type { EntityTables, InTables } from "../catalog/EntityTables.ts"
 import { type CandidateRow, candidatesSql } from "../pricing/PriceStatements.ts"
 import { promotionsSql } from "../promotions/CandidateStatements.ts"
 import { jsonOf } from "../records/Table.ts"
@@ -16,6 +17,8 @@ export interface ClaimedCart extends Basket {
   readonly ours: boolean
   /** An earlier run of this checkout created the order. */
   readonly ordered: boolean
+  /** Of its lines. */
+  readonly inTables?: InTables
 }
 
 /**
@@ -102,7 +105,12 @@ export interface ClaimRow extends Omit<ClaimedCart, "candidates">, CandidateRow 
  * them. `admitted` repeats the rule `admit`, so that the claim never changes a foreign cart. Conditions use
  * `any(array(...))` and scalar subqueries instead of joins and `exists`: on a young table the planner would scan it.
  */
-export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<Claim>, locking: Locking) =>
+export const claimStatement = (
+  sql: SqlClient.SqlClient,
+  claims: ReadonlyArray<Claim>,
+  locking: Locking,
+  tables: EntityTables["Service"]
+) =>
   sql<ClaimRow>`with input as materialized (
       select * from jsonb_to_recordset(${
     JSON.stringify(claims.map((claim, n) => ({ ...claim, n })))
@@ -137,6 +145,8 @@ export const claimStatement = (sql: SqlClient.SqlClient, claims: ReadonlyArray<C
       coalesce(c.admitted, false) as admitted, c.status, c.expires_at <= now() as expired,
       c.status = 'checking_out' and c.checkout_id = c.checkout as ours,
       c.ordered,
-      ${sql.literal(basket)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions
+      ${sql.literal(basket)}, ${sql.literal(priced.columns)}, ${sql.literal(promoted)} as promotions${
+    sql.literal(tables.column("c.organization_id", "chosen.ids"))
+  }
     from c cross join lateral (select array(select l.entity_id from cart_lines_read l where l.cart_id = c.id) as ids) chosen
       ${sql.literal(priced.joins)}`

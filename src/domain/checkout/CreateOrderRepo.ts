@@ -3,6 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import * as GroupCommit from "../batching/GroupCommitRepo.ts"
 import type { Locking } from "../batching/GroupCommitRepo.ts"
+import type { InTables } from "../catalog/EntityTables.ts"
 import { CheckoutFailed } from "../errors/ApiErrors.ts"
 import type { OrderId } from "../ids/Id.ts"
 import {
@@ -35,6 +36,11 @@ export type CreateOrderResult = "created" | "exists" | "reservation-expired"
 
 type Creation = CreateOrderResult | "lost"
 
+/** A run, and who has rows about the entities of its lines, as far as it knows. */
+interface InformedRun extends RunOwner {
+  readonly inTables?: InTables
+}
+
 /** What was captured in total and, of several payments, by each; minor units. */
 interface Captured {
   readonly total: number
@@ -57,20 +63,19 @@ const unlessProjectionFails = <A>(work: Effect.Effect<A, SqlError.SqlError | Pro
     ({ cause }) => Effect.as(Effect.logError("an order projection of a plugin failed", cause), undefined)
   )
 
-/** Settles orders and updates their projections in one transaction; without projections, the statement alone. */
+/** Settles orders and updates their projections in one transaction; the statement alone if no projection is about any. */
 const settleWith =
   (sql: SqlClient.SqlClient, projections: OrderProjections["Service"]) =>
   (settlements: ReadonlyArray<Settlement>, locking: Locking) => {
-    const statement = settleStatement(sql, settlements, locking)
+    if (settlements.every(({ isPlain }) => isPlain)) return settleStatement(sql, settlements, locking, projections)
     // Only the locked orders; `alone` settles the others.
     const changed = (rows: ReadonlyArray<SettledRow>) =>
       rows.flatMap(({ n }) => settlements.slice(n, n + 1)).map(({ id, organization }) => ({
         id,
         organizationId: organization
       }))
-    return projections.any()
-      ? unlessProjectionFails(sql.withTransaction(Effect.tap(statement, (rows) => projections.tell(changed(rows)))))
-      : statement
+    const statement = settleStatement(sql, settlements, locking)
+    return unlessProjectionFails(sql.withTransaction(Effect.tap(statement, (rows) => projections.tell(changed(rows)))))
   }
 
 /** Dies when the projection of a single order failed. */
@@ -95,7 +100,7 @@ const makeSettling = Effect.fnUntraced(function*(
       }),
     alone: (one) =>
       Effect.map(
-        orDieAlone(settleAll([one], "")),
+        orDieAlone(settleAll([{ ...one, isPlain: !projections.any() }], "")),
         ([row]) => row === undefined && one.run !== undefined ? "lost" : { settled: row && toSettled(row) }
       )
   })
@@ -104,11 +109,12 @@ const makeSettling = Effect.fnUntraced(function*(
     id: OrderId,
     intent: string,
     { parts, total }: Captured,
-    run?: Settlement["run"]
+    { inTables, run }: { readonly inTables?: InTables; readonly run?: Settlement["run"] } = {}
   ) {
     const actor = yield* CurrentActor
     const organization = actor.organizationId
-    return yield* settling({ id, organization, intent, captured: total, parts, actor, ...(run && { run }) })
+    const isPlain = projections.ignore(inTables)
+    return yield* settling({ id, organization, intent, captured: total, parts, actor, isPlain, ...(run && { run }) })
   }, Effect.orDie)
 
   /**
@@ -122,8 +128,8 @@ const makeSettling = Effect.fnUntraced(function*(
 
   /** The same for the run of a checkout, which `ends` with it or has more to do. Fails if another run took it over. */
   const settleCheckout = Effect.fn("CreateOrderRepo.settleCheckout")(
-    function*({ checkoutId, owner }: RunOwner, ends: boolean, intent: string, captured: Captured) {
-      const outcome = yield* settleBy(checkoutId, intent, captured, { owner, ends })
+    function*({ checkoutId, inTables, owner }: InformedRun, ends: boolean, intent: string, captured: Captured) {
+      const outcome = yield* settleBy(checkoutId, intent, captured, { inTables, run: { owner, ends } })
       return outcome === "lost" ? yield* new RunLost() : outcome.settled
     }
   )
@@ -148,8 +154,8 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
         : undefined
 
     const created = (creations: ReadonlyArray<OrderCreation>, locking: Locking) =>
-      projections.created(creations.map(({ newOrder }) => newOrder.order)).pipe(
-        Effect.flatMap((parts) => createOrderStatement(sql, creations, locking, parts)),
+      projections.created(creations.flatMap(({ isPlain, newOrder }) => isPlain ? [] : [newOrder.order])).pipe(
+        Effect.flatMap((parts) => createOrderStatement(sql, creations, locking, parts, projections)),
         unlessProjectionFails
       )
 
@@ -161,7 +167,7 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
           return creations.map((_, n) => results.get(n))
         }),
       alone: Effect.fnUntraced(function*(one) {
-        const [row] = yield* orDieAlone(created([one], ""))
+        const [row] = yield* orDieAlone(created([{ ...one, isPlain: !projections.any() }], ""))
         const outcome = outcomeOf(row)
         if (outcome !== undefined) return outcome
         if (row?.owned !== true) return "lost"
@@ -175,12 +181,13 @@ export class CreateOrderRepo extends Context.Service<CreateOrderRepo>()("stoa/do
     })
 
     /**
-     * Creates an order. Fails when a promotion has reached its limit, which a table constraint checks, and when another
+     * Creates an order; `inTables`: of its lines, as far as known. Fails when a promotion has reached its limit, which a table constraint checks, and when another
      * run took the checkout over.
      */
     const create = Effect.fn("CreateOrderRepo.create")(
-      function*(newOrder: NewOrder) {
-        const outcome = yield* creating({ newOrder, actor: yield* CurrentActor })
+      function*(newOrder: NewOrder, inTables?: InTables) {
+        const isPlain = projections.ignore(inTables)
+        const outcome = yield* creating({ newOrder, isPlain, actor: yield* CurrentActor })
         return outcome === "lost" ? yield* new RunLost() : outcome
       },
       Effect.catchTag("SqlError", usageRefusal)

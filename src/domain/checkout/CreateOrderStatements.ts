@@ -6,6 +6,7 @@ import { idempotencyRecord } from "../idempotency/IdempotencyRecordRepo.ts"
 import { type CartId, newId, type OrderId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import { type Order, orderLines } from "../orders/Order.ts"
+import type { OrderProjections } from "../orders/OrderProjections.ts"
 import { type CapturedPart, type OrderPayment, orderTenders } from "../orders/Tender.ts"
 import { usage } from "../promotions/UsageStatements.ts"
 import type { RunToken } from "./CheckoutRunRepo.ts"
@@ -48,6 +49,8 @@ export interface CheckoutOrderRow extends CreatedOrderRow {
 export interface OrderCreation {
   readonly newOrder: NewOrder
   readonly actor: Actor
+  /** No projection is about it, as far as its run knows: the statement makes sure. */
+  readonly isPlain?: boolean
 }
 
 const orderInput = (actor: Actor, { pricedCart, order }: Pick<NewOrder, "order" | "pricedCart">, n: number) => ({
@@ -64,8 +67,9 @@ const orderInput = (actor: Actor, { pricedCart, order }: Pick<NewOrder, "order" 
   o: order
 })
 
-const toInput = ({ actor, newOrder }: OrderCreation, n: number) => ({
+const toInput = ({ actor, isPlain, newOrder }: OrderCreation, n: number) => ({
   ...orderInput(actor, newOrder, n),
+  plain: isPlain ?? false,
   cart: newOrder.cartId,
   owner: newOrder.owner,
   secret: newOrder.pricedCart.cartSecretHash,
@@ -79,13 +83,13 @@ const input = (sql: SqlClient.SqlClient, rows: ReadonlyArray<object>) =>
   sql`input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as i(n int, id uuid,
         organization text, cart uuid, owner uuid, secret text, customer uuid, "taxProvider" text, promotions jsonb, provider text, key text, actor text,
-        origin jsonb, history uuid, event uuid, email text, payments jsonb, o jsonb))`
+        origin jsonb, history uuid, event uuid, email text, payments jsonb, plain boolean, o jsonb))`
 
-/** The part `run`: the runs of the input that are still the owners of their checkouts, locked. */
-const ownedRuns = (sql: SqlClient.SqlClient, locking: Locking) =>
+/** The part `run`: the runs of the input that are still the owners of their checkouts, locked. `only`: a further condition. */
+const ownedRuns = (sql: SqlClient.SqlClient, locking: Locking, only = "") =>
   sql`run as materialized (
       select r.id from input i join checkout_runs r on r.id = i.id and r.organization_id = i.organization
-      where r.id = any(array(select id from input)) and r.owner = i.owner
+      where r.id = any(array(select id from input)) and r.owner = i.owner ${sql.literal(only)}
       order by r.id for update of r ${sql.literal(locking)})`
 
 /** The part `payments` of the orders that several payments share. */
@@ -121,22 +125,26 @@ const records = (sql: SqlClient.SqlClient) =>
       select i.event, p.organization_id, 'orders.create', 'order', p.id::text, i.o, null::jsonb, ${byOrigin(sql)}
       from created p join input i on i.id = p.id)`
 
+const entitiesOfNew = "array(select (l->>'entityId')::uuid from jsonb_array_elements(i.o->'lineItems') l)"
+
 /**
  * Creates the orders of checkouts with their lines, history, events and promotion usage, and ends their holds and carts.
  * Nothing of an order is written without its run, its held reservation and its claimed cart. `locking` waits for locked
- * rows or skips them; `projections` are statements of plugins. Lock order: runs by id, holds by key, carts by id,
- * promotions by id.
+ * rows or skips them; `parts` are statements of `projections`. An order that is plain no more, because a plugin's row was
+ * committed since, is skipped too. Lock order: runs by id, holds by key, carts by id, promotions by id.
  */
 export const createOrderStatement = (
   sql: SqlClient.SqlClient,
   creations: ReadonlyArray<OrderCreation>,
   locking: Locking,
-  projections: ReadonlyArray<StatementParts> = []
+  parts: ReadonlyArray<StatementParts> = [],
+  projections?: OrderProjections["Service"]
 ) => {
+  const concerned = projections?.concernedBy("i.organization", entitiesOfNew, "i.id")
   const hasPayments = creations.some(({ newOrder }) => newOrder.payments.length > 0)
   return sql<CheckoutOrderRow>`with
     ${input(sql, creations.map(toInput))},
-    ${ownedRuns(sql, locking)},
+    ${ownedRuns(sql, locking, concerned && `and not (i.plain and (${concerned}))`)},
     held as materialized (
       select h.holder, i.n from input i join holds h on h.organization_id = i.organization and h.holder = i.id::text
       where h.organization_id = any(array(select organization from input))
@@ -160,7 +168,7 @@ export const createOrderStatement = (
       where c.id = any(array(select id from claimed)) and c.id = claimed.id
       returning hold.n, c.email),
     ${usage(sql)},
-    ${sql.join(", ", false)([records(sql), ...(hasPayments ? [paymentRows(sql)] : []), ...projections])}
+    ${sql.join(", ", false)([records(sql), ...(hasPayments ? [paymentRows(sql)] : []), ...parts])}
     select i.n, exists (select 1 from created p where p.id = i.id) as created,
       coalesce((select true from orders o
         where o.id = i.id and o.organization_id = i.organization limit 1), false) as existed,
@@ -200,9 +208,11 @@ export interface Settlement {
   readonly actor: Actor
   /** The run of the checkout that captured it, and whether it has nothing left to do; absent outside of a checkout. */
   readonly run?: { readonly owner: RunToken; readonly ends: boolean }
+  /** As of `OrderCreation`. */
+  readonly isPlain?: boolean
 }
 
-const toSettlement = ({ actor, run, ...settlement }: Settlement, n: number) => ({
+const toSettlement = ({ actor, isPlain: _, run, ...settlement }: Settlement, n: number) => ({
   ...settlement,
   owner: run?.owner ?? null,
   ends: run?.ends ?? false,
@@ -226,12 +236,20 @@ const partsCaptured = (sql: SqlClient.SqlClient) =>
       from settled join input i on i.n = settled.n, jsonb_to_recordset(i.parts) as p(position int, captured bigint)
       where t.order_id = i.id and t.position = p.position)`
 
+const entitiesOfOrder = "array(select l.entity_id from order_lines l where l.order_id = o.id)"
+
 /**
  * Records captured amounts once each, skips cancelled orders, and deletes the runs that end with it. A run that is not
- * the owner records nothing. Locks runs by id, orders by id.
+ * the owner records nothing, nor is an order settled that one of `projections` is about. Locks runs by id, orders by id.
  */
-export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyArray<Settlement>, locking: Locking) =>
-  sql<SettledRow>`with
+export const settleStatement = (
+  sql: SqlClient.SqlClient,
+  settlements: ReadonlyArray<Settlement>,
+  locking: Locking,
+  projections?: OrderProjections["Service"]
+) => {
+  const concerned = projections?.concernedBy("o.organization_id", entitiesOfOrder, "o.id")
+  return sql<SettledRow>`with
     input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(settlements.map(toSettlement))}::jsonb)
         as i(n int, id uuid, organization text, intent text, captured bigint, parts jsonb, owner uuid, ends boolean,
@@ -239,7 +257,9 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
     ${ownedRuns(sql, locking)},
     locked as materialized (
       select o.id, i.n, o.amount_captured, o.payment_intent_id from input i join orders o on o.id = i.id and o.organization_id = i.organization
-      where o.id = any(array(select id from input where owner is null union all select id from run))
+      where o.id = any(array(select id from input where owner is null union all select id from run)) ${
+    sql.literal(concerned === undefined ? "" : `and not (${concerned})`)
+  }
       order by o.id for update of o ${sql.literal(locking)}),
     settled as (
       update orders o set amount_captured = coalesce(o.amount_captured, i.captured), payment_intent_id = i.intent,
@@ -261,3 +281,4 @@ export const settleStatement = (sql: SqlClient.SqlClient, settlements: ReadonlyA
     select locked.n, settled.status, settled.amount_captured::float8 as "amountCaptured",
       settled.updated_at as "updatedAt"
     from locked left join settled on settled.n = locked.n`
+}

@@ -1,5 +1,6 @@
 import type { Effect } from "effect"
 import type { Actor, CurrentActor } from "../access/Actor.ts"
+import type { EntityTable } from "../catalog/EntityTables.ts"
 import type { EntityId } from "../ids/Id.ts"
 import type { Database } from "../modules/DatabaseRepo.ts"
 import type { HandlerTools, PromiseTools } from "../modules/Handlers.ts"
@@ -48,18 +49,29 @@ export type AfterHandler<Result extends object = object, Data extends object = o
   call: AfterCall<Result, Data>
 ) => Returned<unknown>
 
-export interface BeforeHook {
+/**
+ * When a hook runs. The service answers it before it prepares anything, so a hook without a case costs nothing. It may also
+ * run without one, where the service does not know.
+ */
+export interface HookCondition {
+  /** Only if the table has a row about an entity of the operation. */
+  readonly entitiesIn?: EntityTable
+  /** Only for these actors. */
+  readonly onlyFor?: (actor: Actor) => boolean
+}
+
+export interface BeforeHook extends HookCondition {
   readonly key: string
   readonly before: BeforeHandler
 }
 
-export interface AfterHook {
+export interface AfterHook extends HookCondition {
   readonly key: string
   readonly after: AfterHandler
 }
 
 /** Handlers in plugins (spec §2): the prefix of the key's last part decides whether they run before or after. */
-export interface DerivedHook {
+export interface DerivedHook extends HookCondition {
   readonly key: string
   readonly handler: BeforeHandler | AfterHandler
 }
@@ -86,7 +98,12 @@ export class HookBroken extends Error {
  * A before-hook with the data type of its key: `beforeHook("cart.beforeAddItem", ({ data }) => …)`. Keys of plugins are
  * free; their data is any object.
  */
-export const beforeHook = <const Key extends string>(key: Key, handler: BeforeHandler<BeforeOf<Key>>): BeforeHook => ({
+export const beforeHook = <const Key extends string>(
+  key: Key,
+  handler: BeforeHandler<BeforeOf<Key>>,
+  condition: HookCondition = {}
+): BeforeHook => ({
+  ...condition,
   key,
   // Callers that fire the key pass data of the type in the map, and only the key leads to the handler.
   before: handler as BeforeHandler
@@ -95,5 +112,6 @@ export const beforeHook = <const Key extends string>(key: Key, handler: BeforeHa
 /** An after-hook with the result and data types of its key: `afterHook("orders.afterCreate", ({ result }) => …)`. */
 export const afterHook = <const Key extends string>(
   key: Key,
-  handler: AfterHandler<AfterOf<Key>, OldOf<Key>>
-): AfterHook => ({ key, after: handler as AfterHandler })
+  handler: AfterHandler<AfterOf<Key>, OldOf<Key>>,
+  condition: HookCondition = {}
+): AfterHook => ({ ...condition, key, after: handler as AfterHandler })

@@ -1,5 +1,6 @@
 import { Cause, Context, Effect, Exit, Layer, Option } from "effect"
-import { CurrentActor } from "../access/Actor.ts"
+import { type Actor, CurrentActor } from "../access/Actor.ts"
+import { entityTables, type InTables } from "../catalog/EntityTables.ts"
 import { ValidationFailed } from "../errors/ApiErrors.ts"
 import { wasCutOff } from "../errors/Transience.ts"
 import { type Database, inTransaction, survivable } from "../modules/DatabaseRepo.ts"
@@ -11,6 +12,7 @@ import {
   type Hook,
   HookBroken,
   type HookCall,
+  type HookCondition,
   type HookContext,
   HookRefusal,
   type Returned
@@ -38,8 +40,41 @@ export interface HookError {
   readonly message: string
 }
 
-/** Context that an operation passes to its hooks besides data and result. */
-export type Extra = Pick<HookContext, "changedFieldPaths" | "entityId">
+/** What an operation passes to its hooks besides data and result; `inTables`: of its entities. */
+export interface Extra extends Pick<HookContext, "changedFieldPaths" | "entityId"> {
+  readonly inTables?: InTables
+}
+
+/** A handler of a key. */
+interface Handler<Call> extends HookCondition {
+  readonly call: Call
+}
+
+const isConcerned = ({ entitiesIn }: HookCondition, inTables: InTables): boolean =>
+  entitiesIn === undefined || inTables?.includes(entitiesIn.name) !== false
+
+/** Whether a handler has to run. A condition that throws counts as met, as if there were none. */
+const applies = (handler: HookCondition, inTables: InTables, actor: Actor): boolean => {
+  try {
+    return isConcerned(handler, inTables) && handler.onlyFor?.(actor) !== false
+  } catch {
+    return true
+  }
+}
+
+/** `run` if one of the handlers has to run, else the answer at once. */
+const ifAny = <A, E, R>(
+  handlers: ReadonlyArray<HookCondition> | undefined,
+  inTables: InTables,
+  answer: A,
+  run: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, CurrentActor | R> =>
+  handlers?.some((one) => isConcerned(one, inTables)) === true
+    ? Effect.flatMap(
+      CurrentActor,
+      (actor) => handlers.some((one) => applies(one, inTables, actor)) ? run() : Effect.succeed(answer)
+    )
+    : Effect.succeed(answer)
 
 /** Timeout of a hook (contract §0.5), after which it is interrupted. */
 const timeLimit = "20 seconds"
@@ -59,7 +94,7 @@ interface Round {
   readonly services: Context.Context<CurrentActor>
 }
 
-const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, extra: Extra) =>
+const begin = (serviceRegistry: ServiceRegistry["Service"], key: string, { inTables: _, ...extra }: Extra) =>
   Effect.gen(function*() {
     const services = yield* Effect.context<CurrentActor>()
     const actor = yield* CurrentActor
@@ -102,7 +137,7 @@ const invoke = <A>({ context, operation, services }: Round, handler: (call: Hook
 const runBefore = <A extends object>(
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
-  handlers: ReadonlyArray<BeforeHandler>,
+  handlers: ReadonlyArray<Handler<BeforeHandler>>,
   data: A,
   extra: Extra
 ) =>
@@ -111,7 +146,9 @@ const runBefore = <A extends object>(
     let current: object = data
     const round = yield* begin(serviceRegistry, key, extra)
     for (const handler of handlers) {
-      const exit = yield* Effect.exit(invoke(round, (call) => handler({ ...call, data: current })))
+      // A handler may have replaced the entity that the tables were read for.
+      if (!applies(handler, current === data ? extra.inTables : undefined, round.context.actor)) continue
+      const exit = yield* Effect.exit(invoke(round, (call) => handler.call({ ...call, data: current })))
       if (Exit.isFailure(exit)) {
         const error = Cause.squash(exit.cause)
         if (error instanceof ValidationFailed) return yield* Effect.fail(error)
@@ -122,7 +159,7 @@ const runBefore = <A extends object>(
         // retried.
         return yield* Effect.die(wasCutOff(error) ? error : new HookBroken(key, error))
       }
-      current = { ...current, ...exit.value }
+      if (Object.keys(exit.value ?? {}).length > 0) current = { ...current, ...exit.value }
     }
     // A hook may change values, not the shape: its result is merged over the typed data.
     return current as A
@@ -139,21 +176,22 @@ const guarded = <A, E, R>(database: Database | undefined, work: Effect.Effect<A,
 const runAfter = (
   serviceRegistry: ServiceRegistry["Service"],
   key: string,
-  handlers: ReadonlyArray<AfterHandler>,
+  handlers: ReadonlyArray<Handler<AfterHandler>>,
   { data, extra, result }: { readonly data: object | null; readonly result: object; readonly extra: Extra }
 ) =>
   Effect.gen(function*() {
     if ((yield* HookDepth) > deepestHook) {
       yield* Effect.logWarning(tooDeep(key))
-      return handlers.map((handler): HookError => ({ hookName: nameOf(handler), message: tooDeep(key) }))
+      return handlers.map(({ call }): HookError => ({ hookName: nameOf(call), message: tooDeep(key) }))
     }
     const errors: Array<HookError> = []
     const round = yield* begin(serviceRegistry, key, extra)
     for (const handler of handlers) {
-      const work = invoke(round, (call) => handler({ ...call, data, result }))
+      if (!applies(handler, extra.inTables, round.context.actor)) continue
+      const work = invoke(round, (call) => handler.call({ ...call, data, result }))
       const exit = yield* Effect.exit(guarded(serviceRegistry.parts()?.database, work))
       if (Exit.isFailure(exit)) {
-        errors.push({ hookName: nameOf(handler), message: messageOf(exit.cause) })
+        errors.push({ hookName: nameOf(handler.call), message: messageOf(exit.cause) })
         yield* Effect.logWarning(`hook ${key} failed`, exit.cause)
       }
     }
@@ -168,8 +206,8 @@ export type HookSlot = "prepended" | "appended"
  * configured, appended; modules and plugins append. A key without handlers costs one map look-up.
  */
 export class Hooks extends Context.Service<Hooks, {
-  /** Whether a key has handlers, for callers that would otherwise have to read data first. */
-  readonly has: (key: string) => boolean
+  /** Whether a key has handlers for entities in these tables, for callers that would otherwise have to read data first. */
+  readonly has: (key: string, inTables?: InTables) => boolean
   /** Whether any key of this form has handlers, where the key itself would have to be read first. */
   readonly hasAny: (form: RegExp) => boolean
   /**
@@ -222,18 +260,19 @@ const onItsOwn = <A, E, R>(hooks: Effect.Effect<A, E, R>) =>
   )
 
 /** The handlers of one kind, by key, in the order in which they run. */
-class Handlers<Handler> {
-  readonly #of = new Map<string, Record<HookSlot | "configured", ReadonlyArray<Handler>>>()
-  readonly #lists = new Map<string, ReadonlyArray<Handler>>()
+class Handlers<Call> {
+  readonly #of = new Map<string, Record<HookSlot | "configured", ReadonlyArray<Handler<Call>>>>()
+  readonly #lists = new Map<string, ReadonlyArray<Handler<Call>>>()
 
-  add(key: string, slot: HookSlot | "configured", handler: Handler): void {
+  add({ entitiesIn, key, onlyFor }: Hook, slot: HookSlot | "configured", call: Call): void {
+    const handler = { call, ...(entitiesIn && { entitiesIn }), ...(onlyFor && { onlyFor }) }
     const slots = this.#of.get(key) ?? { prepended: [], configured: [], appended: [] }
     const grown = { ...slots, [slot]: [...slots[slot], handler] }
     this.#of.set(key, grown)
     this.#lists.set(key, [...grown.prepended, ...grown.configured, ...grown.appended])
   }
 
-  get(key: string): ReadonlyArray<Handler> | undefined {
+  get(key: string): ReadonlyArray<Handler<Call>> | undefined {
     return this.#lists.get(key)
   }
 
@@ -247,34 +286,35 @@ const isBefore = (key: string): boolean => key.slice(key.lastIndexOf(".") + 1).s
 
 const make = Effect.fnUntraced(function*(configured: ReadonlyArray<Hook>) {
   const serviceRegistry = Option.getOrElse(yield* Effect.serviceOption(ServiceRegistry), emptyServiceRegistry)
+  const tables = yield* entityTables
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const befores = new Handlers<BeforeHandler>()
   const afters = new Handlers<AfterHandler>()
   let frozen = false
 
   const put = (hook: Hook, slot: HookSlot | "configured") => {
-    if ("before" in hook) befores.add(hook.key, slot, hook.before)
-    else if ("after" in hook) afters.add(hook.key, slot, hook.after)
-    else if (isBefore(hook.key)) befores.add(hook.key, slot, hook.handler as BeforeHandler)
-    else afters.add(hook.key, slot, hook.handler as AfterHandler)
+    if (hook.entitiesIn !== undefined) tables.declare(hook.entitiesIn)
+    if ("before" in hook) befores.add(hook, slot, hook.before)
+    else if ("after" in hook) afters.add(hook, slot, hook.after)
+    else if (isBefore(hook.key)) befores.add(hook, slot, hook.handler as BeforeHandler)
+    else afters.add(hook, slot, hook.handler as AfterHandler)
   }
   for (const hook of configured) put(hook, "configured")
 
   const after = (key: string, result: object, data: object | null = null, extra: Extra = {}) => {
     const handlers = afters.get(key)
-    return handlers === undefined
-      ? Effect.succeed([])
-      : onItsOwn(runAfter(serviceRegistry, key, handlers, { data, result, extra }))
+    const run = () => onItsOwn(runAfter(serviceRegistry, key, handlers ?? [], { data, result, extra }))
+    return ifAny(handlers, extra.inTables, [], run)
   }
 
   return Hooks.of({
-    has: (key) => befores.get(key) !== undefined || afters.get(key) !== undefined,
+    has: (key, inTables) =>
+      [befores.get(key), afters.get(key)].some((list) => list?.some((one) => isConcerned(one, inTables)) === true),
     hasAny: (form) => [...befores.keys(), ...afters.keys()].some((key) => form.test(key)),
     before: <A extends object>(key: string, data: A, extra: Extra = {}) => {
       const handlers = befores.get(key)
-      return handlers === undefined
-        ? Effect.succeed(data)
-        : onItsOwn(runBefore(serviceRegistry, key, handlers, data, extra))
+      const run = () => onItsOwn(runBefore(serviceRegistry, key, handlers ?? [], data, extra))
+      return ifAny(handlers, extra.inTables, data, run)
     },
     after,
     // Use the services of the process and not the caller's: the caller's transaction may end before the handler.

@@ -1,5 +1,6 @@
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
+import { type EntityTable, type EntityTables, entityTables, hasRow, type InTables } from "../catalog/EntityTables.ts"
 import type { OrderId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "./Order.ts"
@@ -9,6 +10,11 @@ import type { Order } from "./Order.ts"
  * and act as the system. A failure or defect rolls back the change of the order.
  */
 export interface OrderProjection {
+  /**
+   * The orders that it is about: those with a line of an entity in `entitiesIn`, and those with a row in `ordersIn`, its
+   * own table. For others `created` is not called, nor `changed` when a checkout captures. Absent: all orders.
+   */
+  readonly only?: { readonly entitiesIn: EntityTable; readonly ordersIn: OrderTable }
   /**
    * Returns the CTEs for the statement that creates orders in checkout, or undefined if the projection ignores these
    * orders. They may read the CTE `created (id, organization_id)` with the orders really created, and must write
@@ -26,14 +32,21 @@ export interface OrderProjection {
   readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, CurrentActor>
 }
 
+/** A table of a plugin with rows about orders, as `table` of the kit makes it; an index begins with `orderId`. */
+export interface OrderTable {
+  readonly name: string
+  readonly kind: "organization"
+  readonly columns: { readonly orderId: object }
+}
+
 /** Id and organization of a changed order. */
 export type ChangedOrder = Pick<Order, "id" | "organizationId">
 
 /** A projection failed; the transaction must roll back. */
 export class ProjectionFailed extends Data.TaggedError("ProjectionFailed")<{ readonly cause: unknown }> {}
 
-/** An empty registry of projections. */
-export const emptyProjections = () => {
+/** An empty registry of projections over the tables that entities are looked up in. */
+const emptyProjections = (tables: EntityTables["Service"]) => {
   const projections: Array<OrderProjection> = []
 
   /** One lock order for all projections: organizations by name, orders by id. */
@@ -56,9 +69,27 @@ export const emptyProjections = () => {
 
   return {
     /** Adds one while the process starts. */
-    register: (projection: OrderProjection) => Effect.sync(() => void projections.push(projection)),
+    register: (projection: OrderProjection) =>
+      Effect.sync(() => {
+        if (projection.only !== undefined) tables.declare(projection.only.entitiesIn)
+        projections.push(projection)
+      }),
     /** Whether any projection is registered. Without one, a single statement needs no transaction. */
     any: () => projections.length > 0,
+    /** Whether none is about an order with lines of entities in these tables, as far as they were read. */
+    ignore: (inTables: InTables): boolean =>
+      projections.every(({ only }) => only !== undefined && inTables?.includes(only.entitiesIn.name) === false),
+    /**
+     * SQL of whether one is about an order after all, by the snapshot of the statement that changes it; `entityIds`: an
+     * array with those of its lines. Undefined without projections.
+     */
+    concernedBy: (organization: string, entityIds: string, orderId: string): string | undefined =>
+      projections.length === 0 ? undefined : projections.map(({ only }) =>
+        only === undefined ? "true" : [
+          hasRow(only.entitiesIn.name, organization, "entity_id", entityIds),
+          hasRow(only.ordersIn.name, organization, "order_id", `array[${orderId}]`)
+        ].join(" or ")
+      ).join(" or "),
     /** The CTEs of all projections for the statement that creates these orders. */
     created: (orders: ReadonlyArray<Order>) =>
       Effect.map(
@@ -75,15 +106,15 @@ export const emptyProjections = () => {
  * calls them before its transaction commits, with the order's row locked; checkouts put their parts into the statement.
  */
 export class OrderProjections extends Context.Service<OrderProjections>()("stoa/domain/orders/OrderProjections", {
-  make: Effect.sync(emptyProjections)
+  make: Effect.map(entityTables, emptyProjections)
 }) {
   static readonly layer = Layer.effect(OrderProjections, OrderProjections.make)
 }
 
 /** The projections of this process; none if a repository is built alone, as in some tests. */
-export const orderProjections: Effect.Effect<OrderProjections["Service"]> = Effect.map(
+export const orderProjections: Effect.Effect<OrderProjections["Service"]> = Effect.flatMap(
   Effect.serviceOption(OrderProjections),
-  Option.getOrElse(emptyProjections)
+  Option.match({ onNone: () => OrderProjections.make, onSome: Effect.succeed })
 )
 
 /** Updates the projections of an order of the actor's organization; a failure is a defect of the change. */

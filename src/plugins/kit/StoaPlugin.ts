@@ -118,7 +118,7 @@ export {
 export { conflict, forbidden, invalid, notFound } from "../../domain/errors/ErrorKinds.ts"
 export { changeLogRows } from "../../domain/events/ChangeLogRepo.ts"
 export type { StoreEvent } from "../../domain/events/Event.ts"
-export { afterHook, beforeHook, type Hook, HookRefusal } from "../../domain/hooks/Hook.ts"
+export { afterHook, beforeHook, type Hook, type HookCondition, HookRefusal } from "../../domain/hooks/Hook.ts"
 export * from "../../domain/ids/Id.ts"
 export type { PostedLine, PostingReference, StockPostingLine } from "../../domain/inventory/StockPosting.ts"
 export type { PrintedDocument } from "../../domain/invoices/PrintedDocuments.ts"

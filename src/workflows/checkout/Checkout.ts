@@ -160,7 +160,7 @@ export const runCheckout = Effect.fn("Checkout.run")(
     const cart = yield* claimCart(run)
     if (cart.ordered) return yield* run.process === null ? resume(run) : replay(run)
     yield* passing("claimed")
-    return yield* purchase(run, cart)
+    return yield* purchase({ ...run, inTables: cart.inTables }, cart)
   },
   (checkout, run) =>
     checkout.pipe(

@@ -15,7 +15,7 @@ import type { PaymentIntent } from "../../domain/payments/PaymentAdapter.ts"
 import { firstStep } from "../../domain/pricing/PriceResolution.ts"
 import { perUnit } from "../../domain/pricing/PriceSteps.ts"
 import { StorableObject } from "../../domain/text/Storable.ts"
-import type { CheckoutPayload } from "./CheckoutWorkflow.ts"
+import type { CheckoutPayload, CheckoutRun } from "./CheckoutWorkflow.ts"
 
 /** The steps that led to the unit price of a line, in minor units (contract §0.5). */
 const priceBreakdown = ({ addedSteps = [], basePriceId, priceSteps = [], unitPrice }: PricedCartLine) => {
@@ -104,22 +104,23 @@ const storable = (metadata: unknown) => {
 
 /** Runs `checkout.beforePayment`, after the totals and before any money moves; returns the hooks' metadata. */
 export const beforePayment = Effect.fn("Checkout.beforePayment")(
-  function*(payload: CheckoutPayload, pricedCart: PricedCart) {
-    const hooks = yield* Hooks
-    if (!hooks.has("checkout.beforePayment")) return pricedCart
-    const hooked = yield* run(hooks.before("checkout.beforePayment", checkoutData(payload, pricedCart)))
+  function*(payload: CheckoutRun, pricedCart: PricedCart) {
+    const [hooks, { inTables }] = [yield* Hooks, payload]
+    if (!hooks.has("checkout.beforePayment", inTables)) return pricedCart
+    const data = checkoutData(payload, pricedCart)
+    const hooked = yield* run(hooks.before("checkout.beforePayment", data, { inTables }))
     return { ...pricedCart, metadata: yield* storable(hooked.metadata) }
   }
 )
 
 /** Runs `checkout.beforeCreate` and `orders.beforeCreate`, after the authorization and before the order is created. */
 export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
-  payload: CheckoutPayload,
+  payload: CheckoutRun,
   pricedCart: PricedCart,
   { clientSecret, id }: Pick<PaymentIntent, "clientSecret" | "id">
 ) {
-  const hooks = yield* Hooks
-  if (!hooks.has("checkout.beforeCreate") && !hooks.has("orders.beforeCreate")) return pricedCart
+  const [hooks, { inTables }] = [yield* Hooks, payload]
+  if (!hooks.has("checkout.beforeCreate", inTables) && !hooks.has("orders.beforeCreate", inTables)) return pricedCart
   const data: CheckoutData = {
     ...checkoutData(payload, pricedCart),
     paymentIntentId: id,
@@ -127,8 +128,8 @@ export const beforeCreate = Effect.fn("Checkout.beforeCreate")(function*(
   }
   const hooked = yield* run(
     Effect.flatMap(
-      hooks.before("checkout.beforeCreate", data),
-      (changed) => hooks.before("orders.beforeCreate", changed)
+      hooks.before("checkout.beforeCreate", data, { inTables }),
+      (changed) => hooks.before("orders.beforeCreate", changed, { inTables })
     )
   )
   return { ...pricedCart, metadata: yield* storable(hooked.metadata) }

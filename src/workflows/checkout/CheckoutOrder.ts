@@ -42,7 +42,7 @@ const storedPayments = (
  */
 export const createOrder = Effect.fn("Checkout.create")(
   function*(
-    { actor, checkoutId, idempotencyKey, owner, request }: CheckoutRun,
+    { actor, checkoutId, idempotencyKey, inTables, owner, request }: CheckoutRun,
     pricedCart: PricedCart,
     payments: ReadonlyArray<CheckoutTender>,
     intents: ReadonlyArray<PaymentIntent>
@@ -68,7 +68,7 @@ export const createOrder = Effect.fn("Checkout.create")(
       idempotencyKey,
       provider,
       payments: stored
-    })
+    }, inTables)
     if (created === "reservation-expired") return yield* reservationExpired
     // An order of another run has its number and time.
     return created === "exists" ? (yield* (yield* OrderRepo).find(order.id))?.order ?? order : order

@@ -1,6 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { Workflow } from "effect/workflow"
 import { Actor } from "../../domain/access/Actor.ts"
+import type { InTables } from "../../domain/catalog/EntityTables.ts"
 import { CheckoutRequest } from "../../domain/checkout/Checkout.ts"
 import type { RunOwner } from "../../domain/checkout/CheckoutRunRepo.ts"
 import {
@@ -58,6 +59,8 @@ export type CheckoutPayload = typeof CheckoutPayload.Type
 export interface CheckoutRun extends CheckoutPayload, RunOwner {
   /** The number of the process that received it; null for the engine. */
   readonly process: number | null
+  /** Of the cart's lines, as its claim read it; never stored. */
+  readonly inTables?: InTables
 }
 
 /** Result of a successful checkout; the order's id is the checkout id. */

@@ -22,7 +22,7 @@ import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import { pluginDatabase } from "../tables/PluginDatabaseRepo.ts"
 import { eventHandlers, type Subscription } from "./EventHandlers.ts"
 import { transportOf } from "./GuardedTransport.ts"
-import { callFlaws, routeFlaws } from "./PluginRules.ts"
+import { callFlaws, conditionFlaws, routeFlaws } from "./PluginRules.ts"
 import { registration } from "./Registration.ts"
 
 /** The tools of the core with the plugin's tables in place of the bare client; each is made when it is asked for. */
@@ -75,6 +75,11 @@ const contextOf = (
     database: { db, transaction: db.transaction }
   }
 }
+
+const knownScopes = Effect.map(
+  PermissionCatalogue,
+  ({ core, plugin }) => new Set<string>([...core, ...plugin.map(({ scope }) => scope)])
+)
 
 /** What all plugins run as actors, and what answers their calls. */
 const runBy = (plugins: ReadonlyArray<InstalledPlugin>) => {
@@ -156,9 +161,12 @@ export class InstalledPlugins extends Context.Service<InstalledPlugins>()("stoa/
     const all = yield* Effect.forEach(settings.deployment.plugins, install)
     const routes = all.flatMap(({ routes }) => routes)
     yield* follow(all.flatMap(({ subscriptions }) => subscriptions))
-    const { core, plugin } = yield* PermissionCatalogue
-    const known = new Set([...core, ...plugin.map(({ scope }) => scope)])
-    const [flaw] = [...routeFlaws(routes, known, endpoints()), ...callFlaws(settings.deployment.plugins, known)]
+    const known = yield* knownScopes
+    const [flaw] = [
+      ...routeFlaws(routes, known, endpoints()),
+      ...callFlaws(settings.deployment.plugins, known),
+      ...conditionFlaws(settings.deployment, all.map(({ installed }) => installed))
+    ]
     if (flaw !== undefined) return yield* new InvalidSetting({ message: flaw })
     return { ...runBy(all.map(({ installed }) => installed)), routes: routes.map(({ route }) => route) }
   })

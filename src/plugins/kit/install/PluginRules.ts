@@ -1,9 +1,11 @@
+import type { Hook } from "../../../domain/hooks/Hook.ts"
 import { canonicalLocale } from "../../../layers/mail/MailTexts.ts"
 import { namesOf } from "../events/EventHandler.ts"
-import type { Plugin } from "../Plugin.ts"
+import type { InstalledPlugin, Plugin } from "../Plugin.ts"
 import { isErrorAnswer } from "../routes/ApiError.ts"
 import type { BuiltRoute } from "../routes/PluginRoute.ts"
 import { ruleOf } from "../routes/RouteShape.ts"
+import type { Table } from "../tables/Table.ts"
 
 /** What of the core plugins may not take for themselves. */
 export interface CoreNames {
@@ -162,6 +164,35 @@ export const callFlaws = (
         ])
     ])
   )
+
+const isLookedUpBy = ({ columns, options: { indexes = [], unique = [] } }: Table, column: string): boolean =>
+  columns[column]?.facts.uniqueness !== undefined ||
+  [...unique, ...indexes].some(({ columns: [first], where }) => first === column && where === undefined)
+
+/**
+ * What cannot be right about conditions of hooks and order projections (`entitiesIn`, `ordersIn`): statements of the core
+ * look into their tables for each entity and order.
+ */
+export const conditionFlaws = (
+  deployment: { readonly hooks: ReadonlyArray<Hook>; readonly plugins: ReadonlyArray<Plugin> },
+  installed: ReadonlyArray<InstalledPlugin>
+): ReadonlyArray<string> => {
+  const limits = installed.flatMap(({ orderProjection }) => orderProjection?.only ?? [])
+  const hooks = [...deployment.hooks, ...installed.flatMap((one) => one.hooks)]
+  const named = [
+    ...[...hooks, ...limits].flatMap(({ entitiesIn }) => entitiesIn ?? []).map(({ name }) =>
+      [name, "entityId"] as const
+    ),
+    ...limits.map(({ ordersIn }) => [ordersIn.name, "orderId"] as const)
+  ]
+  return named.flatMap(([name, column]) => {
+    const table = deployment.plugins.flatMap(({ tables }) => tables).find((one) => one.name === name)
+    if (table === undefined) return [`A condition names the table "${name}", which no plugin has in its \`schema\`.`]
+    return isLookedUpBy(table, column)
+      ? []
+      : [`A condition names the table "${name}": make "${column}" unique there, or the first column of an index.`]
+  })
+}
 
 /** A route, and whose it is. */
 interface OwnedRoute {

@@ -2,20 +2,20 @@ import { Effect } from "effect"
 import { afterHook, beforeHook, type EntityId, holds, type Hook, HookRefusal, isUuid } from "stoa/plugin"
 import { Market, provided } from "../Market.ts"
 import { checkCategories, checkClaim, claimOf, claimOfNew, settleClaims } from "./ProductClaims.ts"
+import { vendorEntities } from "./VendorProduct.ts"
 import { idsOf, vendorsOf } from "./VendorProductRepo.ts"
 import { forgetProduct } from "./VendorProducts.ts"
 
 /** Refuses what belongs to a vendor that may not sell (contract, plugins §1.2). One statement for all of it. */
-const sellable = Effect.fnUntraced(function*(entityIds: ReadonlyArray<EntityId>) {
+const sellable = Effect.fnUntraced(function*(lines: ReadonlyArray<{ readonly entityId: EntityId }>) {
   const { db } = yield* Market
-  for (const [, { name, status }] of yield* vendorsOf(db.sql, entityIds)) {
+  for (const [, { name, status }] of yield* vendorsOf(db.sql, lines.map(({ entityId }) => entityId))) {
     if (status !== "approved") return yield* Effect.fail(new HookRefusal(`${name} does not sell at the moment.`))
   }
 })
 
 /** Lays their vendors upon entities as they are read; one statement for a page. */
 const show = Effect.fnUntraced(function*(entities: ReadonlyArray<{ readonly id: EntityId }>) {
-  if (entities.length === 0) return
   const owners = yield* vendorsOf((yield* Market).db.sql, entities.map(({ id }) => id))
   for (const entity of entities) {
     const vendor = owners.get(entity.id)
@@ -51,15 +51,15 @@ export const productHooks = Effect.map(provided, (provide): ReadonlyArray<Hook> 
         : provide(settleClaims([result]))
   ),
   afterHook("catalog.afterDelete", ({ result }) => provide(forgetProduct(result.id))),
-  afterHook("catalog.afterRead", ({ result }) => provide(show([result]))),
-  afterHook("catalog.afterList", ({ result }) => provide(show(result.items))),
+  afterHook("catalog.afterRead", ({ result }) => provide(show([result])), { entitiesIn: vendorEntities }),
+  afterHook("catalog.afterList", ({ result }) => provide(show(result.items)), { entitiesIn: vendorEntities }),
   beforeHook("catalog.beforeList", ({ context: { actor } }) =>
     provide(Effect.gen(function*() {
       if (actor.vendorId === null || !isUuid(actor.vendorId) || holds(actor, "marketplace:admin")) return {}
       // Who acts for a vendor of another store is a shopper like others here.
       const ids = yield* idsOf((yield* Market).db.sql, actor.vendorId)
       return ids === undefined ? {} : { ids }
-    }))),
-  beforeHook("cart.beforeAddItem", ({ data }) => provide(sellable([data.entityId]))),
-  beforeHook("checkout.beforePayment", ({ data }) => provide(sellable(data.lineItems.map((line) => line.entityId))))
+    })), { onlyFor: ({ vendorId }) => vendorId !== null }),
+  beforeHook("cart.beforeAddItem", ({ data }) => provide(sellable([data])), { entitiesIn: vendorEntities }),
+  beforeHook("checkout.beforePayment", ({ data }) => provide(sellable(data.lineItems)), { entitiesIn: vendorEntities })
 ])

@@ -5,7 +5,9 @@ import { type CommissionTerms, plainTerms } from "../commissions/CommissionTerms
 import type { Posting } from "../ledger/Ledger.ts"
 import { post } from "../ledger/LedgerRepo.ts"
 import { Market, provided } from "../Market.ts"
+import { vendorEntities } from "../products/VendorProduct.ts"
 import { factsOfNew, type OrderFacts, readOrders } from "./OrderFactsRepo.ts"
+import { subOrders } from "./SubOrder.ts"
 import { lockSubOrders, newSubOrderParts, writeSubOrders } from "./SubOrderRepo.ts"
 import { dueEntries, lineShares, type Posted } from "./SubOrderShares.ts"
 import { type FoundSubOrder, type WantedSubOrder, wantedSubOrder } from "./SubOrderState.ts"
@@ -85,6 +87,7 @@ const created = Effect.fn("Reconcile.created")(function*(orders: ReadonlyArray<O
 
 /** What vendors are owed is true together with the orders that it follows from (contract, plugins §1.3, §1.5). */
 export const subOrderProjection = Effect.map(provided, (provide): OrderProjection => ({
+  only: { entitiesIn: vendorEntities, ordersIn: subOrders },
   created: (orders, prefix) => provide(created(orders, prefix)),
   changed: (orderIds) => provide(reconcile(orderIds))
 }))

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { freshDatabase } from "../../../../test/support/Postgres.ts"
 import { aGuestCart, aProduct, checkOut, putInto } from "../../../../test/support/Purchase.ts"
-import { type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
+import { type SentStatement, type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
 import { type Answer, asAdmin, asStaff, testAppOn } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../index.ts"
 import { anOrderOf, aProductOf, asVendor, aVendor, done, type Who, withoutWorker } from "./Market.ts"
@@ -24,25 +24,32 @@ const tapping = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, neve
   return { answer, taken: tap.take() }
 })
 
+/** Whether a statement does more with tables of the plugin than the core's own, which look whether they have a row. */
+const isOfPlugin = ({ text }: SentStatement) =>
+  text.replaceAll(/select true from \w+|then '\w+' end/g, "").includes("marketplace_")
+
+/** A statement with these words, and what its connection ran just before. */
+const sending = (taken: ReadonlyArray<SentStatement>, words: string) => {
+  const at = taken.findIndex(({ text }) => text.includes(words))
+  const before = taken.slice(0, at).findLast(({ connection }) => connection === taken[at]?.connection)
+  return { sent: taken[at]?.text ?? "", before: before?.text ?? "" }
+}
+
 /** Statements about tables of the plugin that a request sends. */
 const sentBy = Effect.fnUntraced(function*<A, R>(request: Effect.Effect<A, never, R>) {
   const { answer, taken } = yield* tapping(request)
   // Whose a line of a cart is, is asked when it is added: not a matter of the order.
-  const sent = taken.filter(({ text }) => /marketplace_/.test(text) && !text.startsWith("select l.entity_id"))
+  const sent = taken.filter((one) => isOfPlugin(one) && !one.text.startsWith("select l.entity_id"))
     .map(({ text }) => text.slice(0, 60))
-  /** What the connection that created an order ran just before. */
-  const [created] = taken.filter(({ text }) => text.includes("insert into orders ("))
-  const [before] = taken.slice(0, created && taken.indexOf(created)).filter(({ connection }) =>
-    connection === created?.connection
-  ).reverse()
-  return { answer, sent, created: created?.text ?? "", before: before?.text ?? "" }
+  const { before, sent: created } = sending(taken, "insert into orders (")
+  return { answer, sent, created, before }
 })
 
 /** How many statements about vendors a request costs. */
 const asked = Effect.fnUntraced(function*<R>(request: Effect.Effect<Answer, never, R>) {
   const { answer, taken } = yield* tapping(request)
   assert.include([200, 201], answer.status, JSON.stringify(answer.body))
-  return taken.filter(({ text }) => text.includes("marketplace_")).length
+  return taken.filter(isOfPlugin).length
 })
 
 /** Products, each of another vendor. */
@@ -65,6 +72,22 @@ layer(tapped, { excludeTestServices: true, timeout: "60 seconds" })("vendors", (
       assert.strictEqual(yield* asked(putInto(small, first)), 1)
       for (const entityId of [first, ...others]) yield* putInto(cart, entityId)
       assert.strictEqual(yield* asked(checkOut(small)), yield* asked(checkOut(cart)))
+    }))
+
+  it.effect("cost what is the store's own no statement and no transaction, from its page to its paid order", () =>
+    Effect.gen(function*() {
+      const [, own] = [yield* goods(1), yield* aProduct()]
+      const { taken } = yield* tapping(Effect.gen(function*() {
+        yield* done(undefined, "GET /api/catalog/entities?limit=1")
+        yield* done(undefined, `GET /api/catalog/entities/${own}`)
+        return yield* anOrderOf([[own]])
+      }))
+      assert.deepStrictEqual(taken.filter(isOfPlugin), [])
+      for (const words of ["insert into orders (", "'payments.capture'"]) {
+        const { before, sent } = sending(taken, words)
+        assert.include(sent, "select true from marketplace_vendor_sub_orders", words)
+        assert.notMatch(before, /^begin/i, words)
+      }
     }))
 
   it.effect("are listed with as many statements as any page, searched or not", () =>
