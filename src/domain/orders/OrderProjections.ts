@@ -1,12 +1,26 @@
 import { Context, Data, Effect, Layer, Option } from "effect"
 import { CurrentActor, systemActor } from "../access/Actor.ts"
 import { type EntityTable, type EntityTables, entityTables, hasRow, type InTables } from "../catalog/EntityTables.ts"
-import type { OrderId } from "../ids/Id.ts"
+import type { ValidationFailed } from "../errors/ApiErrors.ts"
+import type { OrderId, OrderLineId } from "../ids/Id.ts"
 import type { StatementParts } from "../modules/DatabaseRepo.ts"
 import type { Order } from "./Order.ts"
 
+/** Money of an order that is about to go back on request; minor units. */
+export interface RequestedRefund {
+  readonly orderId: OrderId
+  /** Units that are named, and what is given for them. */
+  readonly lines: ReadonlyArray<{
+    readonly lineItemId: OrderLineId
+    readonly quantity: number
+    readonly amount: number
+  }>
+  /** It gives back all that was left of the order's payment. */
+  readonly isAll: boolean
+}
+
 /**
- * Data of a plugin that must stay consistent with orders. Both functions get orders of one organization, sorted by id,
+ * Data of a plugin that must stay consistent with orders. All functions get orders of one organization, sorted by id,
  * and act as the system. A failure or defect rolls back the change of the order.
  */
 export interface OrderProjection {
@@ -30,6 +44,11 @@ export interface OrderProjection {
    * the current state. Must be idempotent.
    */
   readonly changed: (orderIds: ReadonlyArray<OrderId>) => Effect.Effect<void, never, CurrentActor>
+  /**
+   * Runs in the transaction of a refund that is requested, or of a cancellation, before it is written. A failure refuses it
+   * with 422. Refunds that a provider reports have happened, and are not asked about.
+   */
+  readonly refunding?: (refund: RequestedRefund) => Effect.Effect<void, ValidationFailed, CurrentActor>
 }
 
 /** A table of a plugin with rows about orders, as `table` of the kit makes it; an index begins with `orderId`. */
@@ -95,6 +114,15 @@ const emptyProjections = (tables: EntityTables["Service"]) => {
       Effect.map(
         forEachProjection(orders, (projection, own, n) => projection.created(own, `f${n}_`)),
         (parts) => parts.filter((part) => part !== undefined)
+      ),
+    /** Whether all projections let this money of the actor's organization go back. */
+    refunding: (refund: RequestedRefund) =>
+      Effect.flatMap(
+        CurrentActor,
+        ({ organizationId }) =>
+          Effect.forEach(projections, ({ refunding }) => refunding?.(refund) ?? Effect.void, { discard: true }).pipe(
+            Effect.provideService(CurrentActor, systemActor(organizationId))
+          )
       ),
     tell: (changed: ReadonlyArray<ChangedOrder>) =>
       Effect.asVoid(forEachProjection(changed, (projection, own) => projection.changed(own.map(({ id }) => id))))

@@ -116,6 +116,12 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
     const inTransaction = Effect.fnUntraced(function*(change: OrderTransition) {
       const actor = yield* CurrentActor
       const before = yield* read(actor.organizationId, change.orderId, true)
+      if (effectsOf[change.to].includes("returnPayment")) {
+        yield* Effect.mapError(
+          projections.refunding({ orderId: change.orderId, lines: [], isAll: true }),
+          ({ error }) => InvalidTransition.of(error.message)
+        )
+      }
       const [set] = yield* compareAndSet(sql, actor, change)
       if (before === undefined || set === undefined) return yield* new StatusChanged(change.from)
       if (set["refunded_units"] === true && change.covered !== true && refusedWithRefundedUnits.includes(change.to)) {
@@ -144,7 +150,7 @@ export class OrderStatusRepo extends Context.Service<OrderStatusRepo>()("stoa/do
       /**
        * Compare-and-set of the status with all its effects in one transaction: stock, promotion usage, cart, lines, the
        * refund to settle, history and the event `orders.statusChange`. 409 if the order has left `from`; 422 if
-       * refunded units would be handed over. The number of statements does not depend on the number of lines.
+       * refunded units would be handed over, or a projection refuses to give the money back. The number of statements does not depend on the number of lines.
        */
       transition: Effect.fn("OrderStatusRepo.transition")((
         change: OrderTransition

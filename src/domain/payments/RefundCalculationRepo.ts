@@ -9,7 +9,13 @@ import type { StockAllocation } from "../inventory/StockRules.ts"
 import { OrderNotFound } from "../orders/Order.ts"
 import { orderProjections, updateProjections } from "../orders/OrderProjections.ts"
 import { decoding } from "../records/Rows.ts"
-import { type CalculatedLine, type CalculatedRefund, RefundableOrder, type RefundRefused } from "./RefundCalculation.ts"
+import {
+  type CalculatedLine,
+  type CalculatedRefund,
+  capOf,
+  RefundableOrder,
+  type RefundRefused
+} from "./RefundCalculation.ts"
 
 /**
  * Reads the input of a refund calculation in one statement; undefined if the organization has no such order. A line
@@ -112,7 +118,7 @@ export class RefundCalculationRepo
       /**
        * Locks the order, lets `decide` calculate the refund, and writes ledger, lines, stock and change log in that
        * transaction, with a number of statements that does not depend on the lines. Concurrent requests run in sequence, so
-       * each sees earlier refunds, pending or completed. 404 for an unknown order.
+       * each sees earlier refunds, pending or completed. 404 for an unknown order; 422 where a projection refuses.
        */
       const write = Effect.fn("RefundCalculationRepo.write")(
         function*(
@@ -125,6 +131,8 @@ export class RefundCalculationRepo
           const order = yield* readRefundable(sql, actor.organizationId, orderId)
           if (order === undefined) return yield* new OrderNotFound()
           const decided = yield* Effect.fromResult(decide(order))
+          const isAll = decided.amount > 0 && decided.amount === capOf(order)
+          yield* projections.refunding({ orderId, lines: decided.lines, isAll })
           const unsent = decided.lines.filter((line) => line.unsent > 0)
           const released = yield* stock.releaseUnits(
             orderId,

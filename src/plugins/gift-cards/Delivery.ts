@@ -59,6 +59,7 @@ export const deliveries = (
     of: cards,
     where: (now) => ({
       deliveredAt: null,
+      disabledAt: null,
       withdrawnAt: null,
       recipientEmail: { not: null },
       deliverAt: { lte: now },

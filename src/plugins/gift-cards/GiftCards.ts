@@ -103,10 +103,12 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
       return isDisabled(card) ? yield* new CardDisabled() : card
     })
 
-    /** Ends a card; a disabled one stays as it is. 404. */
+    /** Ends a card, and forgets a code that no mail has brought; a disabled one stays as it is. 404. */
     const disable = Effect.fn("GiftCards.disable")(function*(id: string) {
       const card = yield* get(id)
-      return card.disabledAt === null ? yield* db.table(cards).update(id, { disabledAt: yield* nowAsDate }) : card
+      return card.disabledAt === null
+        ? yield* db.table(cards).update(id, { code: null, disabledAt: yield* nowAsDate })
+        : card
     })
 
     /** Corrects the balance. 404; 409 for a disabled card; 422 outside of 0 and the initial amount. */

@@ -1,9 +1,16 @@
 import { Array, DateTime, Effect, Option, Schema } from "effect"
-import { Moment, newId, type OrderProjection, type PluginContext } from "stoa/plugin"
+import { invalid, Moment, newId, type OrderProjection, type PluginContext, type RequestedRefund } from "stoa/plugin"
 import { cards, money } from "./GiftCard.ts"
 import { GiftCardOptions } from "./GiftCardOptions.ts"
 import { GiftCards, type NewCard } from "./GiftCards.ts"
-import { lockedCards, type SoldCard, type SoldLine, unsettledLines } from "./PurchasesRepo.ts"
+import { lockedCards, refundedLines, type SoldCard, type SoldLine, unsettledLines } from "./PurchasesRepo.ts"
+
+class CardSpent extends invalid(
+  "GiftCardSpent",
+  "",
+  (amount: number, left: number) =>
+    `${amount} would be given for gift cards of which ${left} is left: refund their line with at most that as amount`
+) {}
 
 const text = (longest: number) => Schema.NonEmptyString.check(Schema.isMaxLength(longest))
 
@@ -70,6 +77,18 @@ const withdraw = Effect.fn("Purchases.withdraw")(
   }
 )
 
+/** Refuses a refund that gives more for spent cards than is left on them. */
+const refuseSpent = Effect.fn("Purchases.refuseSpent")(function*({ db }: PluginContext, refund: RequestedRefund) {
+  const lines = yield* refundedLines(db, refund)
+  const all = lines.length === 0 ? [] : yield* lockedCards(db, lines.map(({ id }) => id))
+  for (const { amount, id, units } of lines) {
+    const taken = all.filter(({ isWithdrawn, lineId }) => lineId === id && !isWithdrawn).slice(0, units)
+    const left = taken.reduce((sum, { worth }) => sum + worth, 0)
+    const isSpent = taken.length === 0 || taken.some(({ isSpent }) => isSpent)
+    if (isSpent && amount > left) return yield* new CardSpent(amount, left)
+  }
+})
+
 /**
  * Follows the sales of cards in the transactions that change orders, whose locks let one at a time look: each unit of an
  * order that is paid has a card, of its unit price, and a unit that was given back has none (contract, plugins §12).
@@ -84,7 +103,8 @@ export const followSales = Effect.fnUntraced(function*(host: PluginContext) {
       const [sold, issued] = [lines.filter(({ isIssued }) => !isIssued), lines.filter(({ isIssued }) => isIssued)]
       if (sold.length > 0) yield* giftCards.write(sold.flatMap(cardsOf))
       if (issued.length > 0) yield* withdraw(host, issued)
-    }, Effect.catch(Effect.die))
+    }, Effect.catch(Effect.die)),
+    refunding: (refund) => refuseSpent(host, refund)
   }
   return projection
 })

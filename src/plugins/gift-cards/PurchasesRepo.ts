@@ -1,5 +1,13 @@
 import { Effect, Schema } from "effect"
-import { CurrentActor, CustomerId, OrderId, OrderLineId, type PluginDatabase, rowsOf } from "stoa/plugin"
+import {
+  CurrentActor,
+  CustomerId,
+  OrderId,
+  OrderLineId,
+  type PluginDatabase,
+  type RequestedRefund,
+  rowsOf
+} from "stoa/plugin"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -27,10 +35,16 @@ const SoldCard = Schema.Struct({
   orderId: OrderId,
   isWithdrawn: Schema.Boolean,
   /** What can be taken off it, or what was. */
-  worth: Schema.Int
+  worth: Schema.Int,
+  /** Less than all is left on it. */
+  isSpent: Schema.Boolean
 })
 export type SoldCard = typeof SoldCard.Type
 
+/** Minor units that would be given for this many cards of a line. */
+const RefundedLine = Schema.Struct({ id: OrderLineId, units: Schema.Int, amount: Schema.Int })
+
+const refundedCardLines = rowsOf(RefundedLine)
 const soldLines = rowsOf(SoldLine)
 const soldCards = rowsOf(SoldCard)
 const addresses = rowsOf(Schema.Struct({ email: Schema.NullOr(Schema.String) }))
@@ -72,8 +86,29 @@ export const lockedCards = Effect.fn("Purchases.lockedCards")(
         where organization_id = ${organizationId} and order_line_id = any(${lineIds}::uuid[]) order by id for update)
       select id, order_line_id as "lineId", source_order_id as "orderId", withdrawn_at is not null as "isWithdrawn",
         case when withdrawn_at is null then balance - held else (select -coalesce(sum(e.amount), 0)
-          from gift_card_entries e where e.account_id = locked.id and e.type = 'withdraw') end::float8 as worth
+          from gift_card_entries e where e.account_id = locked.id and e.type = 'withdraw') end::float8 as worth,
+        balance - held < initial_amount as "isSpent"
       from locked order by worth desc, id`
+  },
+  Effect.orDie
+)
+
+/** Lines with cards for which a refund gives money, and how much: what is named, and the rest of all where all goes back. */
+export const refundedLines = Effect.fn("Purchases.refunded")(
+  function*({ sql }: PluginDatabase["Service"], { isAll, lines, orderId }: RequestedRefund) {
+    const { organizationId } = yield* CurrentActor
+    return yield* refundedCardLines(
+      sql
+    )`select l.id, case when ${isAll}::boolean then l.quantity else a.quantity end as units,
+        coalesce(a.amount, l.total_price - l.discount_amount + case when o.tax_included then 0 else l.tax_amount end
+          - (select coalesce(sum(p.amount), 0) from plugin_refund_lines p join plugin_refunds r on r.id = p.refund_id
+            where p.order_line_id = l.id and r.status in ('pending', 'completed')))::float8 as amount
+      from plugin_orders o join plugin_order_lines l on l.order_id = o.id
+        left join jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) a("lineItemId" uuid, quantity int, amount bigint)
+          on a."lineItemId" = l.id
+      where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid and (${isAll}::boolean or a.amount is not null)
+        and exists (select from gift_cards g where g.organization_id = o.organization_id and g.order_line_id = l.id)
+      order by l.id`
   },
   Effect.orDie
 )

@@ -132,7 +132,7 @@ export type { CoreServices } from "../../domain/modules/ServiceRegistry.ts"
 export { CurrencyCode } from "../../domain/money/Money.ts"
 export { allocate } from "../../domain/money/Money.ts"
 export type { Order } from "../../domain/orders/Order.ts"
-export type { OrderProjection } from "../../domain/orders/OrderProjections.ts"
+export type { OrderProjection, RequestedRefund } from "../../domain/orders/OrderProjections.ts"
 export { offsetOf, type PageOf, type PageRequest } from "../../domain/paging/Paging.ts"
 export {
   type PaymentAdapter,

@@ -96,8 +96,8 @@ describe("a gift card that is bought", () => {
       const found = codesTo(email)
       return found.length === 2 && found
     })
-    const refundUnit = () =>
-      shop.asAdmin("POST", `/orders/${orderId}/refunds`, { lines: [{ lineItemId, quantity: 1 }] })
+    const refundUnit = (amount?: number) =>
+      shop.asAdmin("POST", `/orders/${orderId}/refunds`, { lines: [{ lineItemId, quantity: 1 }], amount })
     const states = async () => {
       const { body } = await shop.asAdmin("GET", `/gift-cards?sourceOrderId=${orderId}`)
       const all: ReadonlyArray<Record<string, unknown>> = Object(body).data
@@ -112,8 +112,15 @@ describe("a gift card that is bought", () => {
     assert.strictEqual((await refundUnit()).status, 201)
     assert.deepStrictEqual(await states(), ["active 1500", "disabled 0"])
     assert.strictEqual((await shop.buy(400, [code])).status, 201)
-    await refundUnit()
+    const tooMuch = await refundUnit()
+    assert.strictEqual(tooMuch.status, 422)
+    assert.match(tooMuch.text("error.message"), /^2500 would be given for gift cards of which 1100 is left/)
+    assert.strictEqual((await refundUnit(1_101)).status, 422)
+    assert.deepStrictEqual(await states(), ["active 1100", "disabled 0"])
+    assert.strictEqual((await refundUnit(1_100)).status, 201)
     assert.deepStrictEqual(await states(), ["disabled 0", "disabled 0"])
+    // The rest was spent.
+    assert.strictEqual((await shop.refund(orderId)).status, 422)
     const refused = await shop.buy(400, [code])
     assert.match(refused.text("error.message"), /is disabled/)
     const taken = await shop.app.db.query(
@@ -146,13 +153,36 @@ describe("a gift card that is bought", () => {
     assert.deepStrictEqual([0, 1].flatMap((n) => codesTo(`whole${n}@example.com`)), [])
   })
 
+  it("keeps its order from being refunded or cancelled as a whole once it was spent", async () => {
+    const { codes: [code = ""], orderId, states } = await twoSold("spent@example.com")
+    const cancel = () => shop.asAdmin("PATCH", `/orders/${orderId}/status`, { status: "cancelled" })
+    await shop.buy(1_000, [code])
+    assert.strictEqual((await shop.refund(orderId)).status, 422)
+    assert.strictEqual((await shop.refund(orderId, 5_000)).status, 422)
+    assert.deepStrictEqual([(await cancel()).status, (await cancel()).at("error.code")], [422, "INVALID_TRANSITION"])
+    assert.strictEqual((await shop.refund(orderId, 4_000)).status, 201)
+    assert.deepStrictEqual(await states(), ["active 1500", "active 2500"])
+  })
+
   it("is usable again with what it had when its refund fails", async () => {
     const { codes: [code = ""], orderId, refundUnit, states } = await twoSold("fails@example.com")
     await shop.buy(1_000, [code])
     await shop.app.db.query("update orders set payment_intent_id = 'lost' where id = $1", [orderId])
-    await Promise.all([refundUnit(), refundUnit()])
+    await refundUnit()
+    await refundUnit(1_500)
     await waitFor("both to be back", async () => (await states()).join() === "active 1500,active 2500")
     assert.strictEqual((await shop.buy(1_500, [code])).status, 201)
+  })
+
+  it("is not sent any more once it is disabled, and its code is forgotten", async () => {
+    const { id, path } = await shop.issue(700, { recipientEmail: "disabled@example.com" })
+    await shop.asAdmin("POST", `${path}/disable`)
+    await shop.issue(700, { recipientEmail: "enabled@example.com" })
+    await shop.run("deliver")
+    await waitFor("the mail of a card behind it", () => codesTo("enabled@example.com").length === 1)
+    assert.deepStrictEqual(codesTo("disabled@example.com"), [])
+    const [row] = await shop.app.db.query("select code, delivered_at from gift_cards where id = $1", [id])
+    assert.deepStrictEqual(row, { code: null, delivered_at: null })
   })
 
   it("is sent although the code of a card before it cannot be read", async () => {
