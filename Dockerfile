@@ -19,6 +19,8 @@ ENV HOST=0.0.0.0
 # What was compiled is kept beside the packages, in a directory of the user that runs it (src/main.ts).
 RUN mkdir -p /data node_modules/.cache/stoa && chown node:node /data node_modules/.cache/stoa
 ENV STOA_DATA_DIR=/data
+# Node reads it before src/main.ts, so that no process loads the compiler of TypeScript (12 MiB).
+ENV NODE_COMPILE_CACHE=/app/node_modules/.cache/stoa
 USER node
 # The first start of a container is as fast as its second.
 RUN node src/main.ts --version
