@@ -3,7 +3,7 @@ import { inflateSync } from "node:zlib"
 /** Texts by the number of their glyph. */
 type Glyphs = ReadonlyMap<number, string>
 
-const hexes = (text: string) => [...text.matchAll(/<([0-9a-f]+)>/gi)].map(([, hex = ""]) => hex)
+const hexes = (text: string) => [...text.matchAll(/<([0-9a-f ]+)>/gi)].map(([, hex = ""]) => hex.replaceAll(" ", ""))
 const textOf = (hex: string) => Buffer.from(hex, "hex").swap16().toString("utf16le")
 
 /** What the glyphs of a font mean, by its map to Unicode. */

@@ -53,6 +53,8 @@ describe("the checks of a machine and of races", () => {
     const [approve, block] = machineOf(test, supplier, { path: "/api/careless/suppliers" })
     assert.include(await failure(approve?.run() ?? Promise.resolve()), "approve of an unknown row")
     assert.include(await failure(block?.run() ?? Promise.resolve()), "0 routes end with /:id/block-for-now")
+    const rest = machineOf(test, supplier, { path: "/api/supply/suppliers", without: ["approve"] })
+    assert.deepStrictEqual(rest.map(({ name }) => name.split(": ")[1]?.split(" ")[0]), ["blockForNow"])
     const [ambiguous] = machineOf(test, supplier)
     assert.include(await failure(ambiguous?.run() ?? Promise.resolve()), "2 routes end with /:id/approve")
     const wrong = machine(suppliers, { noun: "supplier", moves: { approve: { from: ["blocked"], to: "approved" } } })

@@ -45,10 +45,13 @@ export const reader = (run: (text: string) => void) => {
   }
 }
 
-/** Opens one; it is closed with the scope. `before` is called with each statement before it reaches the database. */
+/**
+ * Opens one; it is closed with the scope. `before` is called with each statement before it reaches the database; `cut` ends the
+ * connection that it came by, as the end of its process would.
+ */
 export const tapOn = (
   databaseUrl: string,
-  before: (text: string) => void = () => {}
+  before: (text: string, connection: number, cut: () => void) => void = () => {}
 ): Effect.Effect<StatementTap, never, Scope.Scope> =>
   Effect.gen(function*() {
     const url = new URL(databaseUrl)
@@ -59,7 +62,7 @@ export const tapOn = (
       const database = connect(target)
       const connection = ++connections
       const read = reader((text) => {
-        before(text)
+        before(text, connection, () => client.destroy())
         sent.push({ connection, text: text.replaceAll(/\s+/g, " ").trim() })
       })
       client.on("data", (chunk) => read(typeof chunk === "string" ? Buffer.from(chunk) : chunk))

@@ -1,5 +1,5 @@
 import { DateTime, Effect, Redacted, Schema } from "effect"
-import { dueTask, mailTemplate, type PluginContext } from "stoa/plugin"
+import { dueTask, mailTemplate, moneyText, type PluginContext } from "stoa/plugin"
 import { cards } from "./GiftCard.ts"
 import { displayed } from "./GiftCardCode.ts"
 import type { GiftCardSettings } from "./GiftCardOptions.ts"
@@ -12,11 +12,6 @@ const Delivered = Schema.Struct({
   personalMessage: Schema.NullOr(Schema.String),
   expiresAt: Schema.NullOr(Schema.String)
 })
-
-const price = (amount: number, currency: string, locale: string): string => {
-  const format = new Intl.NumberFormat(locale, { style: "currency", currency })
-  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
-}
 
 /** The mail with a card's code. */
 export const deliveryMail = ({ emailTemplate }: GiftCardSettings) =>
@@ -35,7 +30,7 @@ export const deliveryMail = ({ emailTemplate }: GiftCardSettings) =>
       en: ({ amount, currency, displayCode, expiresAt, personalMessage, senderName }, { locale, storeName }) => ({
         subject: `Your gift card for ${storeName}`,
         paragraphs: [
-          `${senderName ?? storeName} gives you ${price(amount, currency, locale)} to spend.`,
+          `${senderName ?? storeName} gives you ${moneyText(amount, currency, locale)} to spend.`,
           ...(personalMessage === null ? [] : [personalMessage]),
           `Your code: ${displayCode}`
         ],
