@@ -1,0 +1,86 @@
+import {
+  childOf,
+  date,
+  document,
+  EntityId,
+  idOf,
+  integer,
+  integerBetween,
+  json,
+  longText,
+  machine,
+  numbers,
+  oneOf,
+  table,
+  text,
+  timestamp,
+  uuid,
+  VariantId,
+  WarehouseId
+} from "stoa/plugin"
+import { orderItems, orders } from "./PurchaseOrder.ts"
+import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
+
+/** Goods received notes: what came of an order (contract, plugins §5). */
+export const receipts = table("goods_received_notes", {
+  grnNumber: text.unique(),
+  poId: uuid.references(orders, "restrict"),
+  supplierId: uuid.references(suppliers, "restrict"),
+  warehouseId: idOf(WarehouseId),
+  receivedBy: text,
+  status: oneOf(["draft", "inspecting", "accepted", "accepted_with_discrepancy", "rejected"]).default("draft"),
+  receivedAt: timestamp.defaultNow,
+  decidedBy: text.nullable,
+  decidedAt: timestamp.nullable,
+  notes: longText.nullable,
+  metadata: json.default({})
+}, {
+  indexes: [
+    { columns: ["status", "createdAt"], descending: true },
+    { columns: ["poId", "createdAt"], descending: true },
+    { columns: ["supplierId", "createdAt"], descending: true },
+    { columns: ["warehouseId", "createdAt"], descending: true }
+  ]
+})
+
+const quantity = integerBetween(0, 2 * maxQuantity)
+
+/** Quantities and cost are in the unit of the order's line; `stock…` are stock units. */
+export const receiptItems = childOf(receipts, "grnId", "grn_items", {
+  grnId: uuid.references(receipts),
+  poItemId: uuid.references(orderItems, "restrict"),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  quantityOrdered: integer,
+  quantityReceived: quantity,
+  quantityAccepted: quantity,
+  quantityRejected: quantity.default(0),
+  rejectionReason: text.nullable,
+  batchNumber: text.nullable,
+  expiryDate: date.nullable,
+  unitCost: integerBetween(0, maxCost),
+  stockReceived: integer,
+  stockAccepted: integer
+}, {
+  indexes: [{ columns: ["poItemId"] }],
+  checks: { adds_up: "quantity_received = quantity_accepted + quantity_rejected" }
+})
+
+export const goodsReceipts = document({
+  head: receipts,
+  lines: receiptItems,
+  number: { grnNumber: numbers({ kind: "GRN" }) }
+})
+
+const decided = { stamp: "decidedAt", by: "decidedBy" } as const
+const open = ["draft", "inspecting"] as const
+
+export const goodsReceipt = machine(receipts, {
+  noun: "goods receipt",
+  moves: {
+    inspect: { from: ["draft"], to: "inspecting" },
+    accept: { from: open, to: "accepted", ...decided },
+    acceptWithDiscrepancy: { from: open, to: "accepted_with_discrepancy", ...decided },
+    reject: { from: open, to: "rejected", ...decided }
+  }
+})

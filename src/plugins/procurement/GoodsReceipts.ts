@@ -1,0 +1,221 @@
+import { Effect, Schema, Struct } from "effect"
+import { type Actor, group, inputOf, invalid, resource, ValidationFailed } from "stoa/plugin"
+import { Lots } from "../warehouse/index.ts"
+import { goodsReceipt, goodsReceipts, receiptItems, receipts } from "./GoodsReceipt.ts"
+import type { ProcurementSettings } from "./ProcurementOptions.ts"
+import { type OrderItem, orderItems, orders, type PurchaseOrder, purchaseOrder, statusOf } from "./PurchaseOrder.ts"
+import { itemsOf, type Tools } from "./PurchaseOrders.ts"
+import { arrive } from "./PurchasingRepo.ts"
+
+class OtherPlace extends invalid("OtherPlace", (name: string) => name, () => "is not that of the order") {}
+
+const fields = inputOf(receiptItems).fields
+/** What the order says may be repeated, and has to be the same. */
+const repeated = ["entityId", "variantId", "quantityOrdered"] as const
+
+const ReceivedItem = Schema.Struct({
+  ...Struct.pick(fields, [
+    "poItemId",
+    "quantityReceived",
+    "quantityRejected",
+    "rejectionReason",
+    "batchNumber",
+    "expiryDate"
+  ]),
+  entityId: Schema.optional(fields.entityId),
+  variantId: fields.variantId,
+  quantityOrdered: Schema.optional(fields.quantityOrdered),
+  quantityAccepted: Schema.optional(fields.quantityAccepted).annotate({
+    description: "Default: what is not rejected."
+  }),
+  unitCost: Schema.optional(fields.unitCost).annotate({ description: "Default: that of the order." })
+})
+type ReceivedItem = typeof ReceivedItem.Type
+
+export const NewReceipt = Schema.Struct({
+  ...Struct.pick(inputOf(receipts).fields, ["poId", "notes", "metadata"]),
+  supplierId: Schema.optional(inputOf(receipts).fields.supplierId),
+  warehouseId: Schema.optional(inputOf(receipts).fields.warehouseId),
+  items: Schema.Array(ReceivedItem).check(Schema.isBetweenLength(1, 1_000))
+})
+
+type Fault = readonly [name: string, message: string]
+
+/** A line with what the order says of it, and what is wrong with it. */
+const lineOf = (item: OrderItem, given: ReceivedItem) => {
+  const { quantityReceived, quantityRejected = 0, unitCost = item.unitCost } = given
+  const { quantityAccepted = quantityReceived - quantityRejected } = given
+  const faults: Array<Fault> = repeated.flatMap((name) =>
+    given[name] === undefined || given[name] === item[name] ? [] : [[name, "is not that of the order's line"] as const]
+  )
+  if (quantityAccepted + quantityRejected !== quantityReceived || quantityAccepted < 0) {
+    faults.push(["quantityReceived", "is not what is accepted and rejected together"])
+  }
+  for (const [name, quantity] of Object.entries({ quantityReceived, quantityAccepted })) {
+    if ((quantity * item.stockQuantity) % item.quantityOrdered !== 0) {
+      faults.push([name, "is no whole number of stock units"])
+    }
+  }
+  const inStock = (quantity: number) => (quantity * item.stockQuantity) / item.quantityOrdered
+  const line = {
+    ...given,
+    ...Struct.pick(item, ["entityId", "variantId", "quantityOrdered"]),
+    quantityAccepted,
+    unitCost,
+    stockReceived: inStock(quantityReceived),
+    stockAccepted: inStock(quantityAccepted)
+  }
+  return { line, faults }
+}
+
+/** The lines as they are kept; 422 that names each line that cannot be received. */
+const linesOf = (
+  items: ReadonlyArray<OrderItem>,
+  given: ReadonlyArray<ReceivedItem>,
+  { overReceiptPercent }: ProcurementSettings
+) => {
+  const byId = new Map(items.map((item) => [item.id, item]))
+  const received = new Map<string, number>()
+  const issues: Array<{ path: string; message: string; code: string }> = []
+  const lines = given.flatMap((one, n) => {
+    const item = byId.get(one.poItemId)
+    const fault = ([name, message]: Fault) => issues.push({ path: `items.${n}.${name}`, message, code: "invalid" })
+    if (item === undefined) {
+      fault(["poItemId", "is no line of the order"])
+      return []
+    }
+    const { faults, line } = lineOf(item, one)
+    const sum = (received.get(item.id) ?? 0) + one.quantityReceived
+    received.set(item.id, sum)
+    const most = Math.floor((item.quantityOrdered * (100 + overReceiptPercent)) / 100) - item.quantityReceived
+    if (sum > most) faults.push(["quantityReceived", `is more than what can be received: ${most}`])
+    faults.forEach(fault)
+    return [line]
+  })
+  return issues.length > 0
+    ? Effect.fail(ValidationFailed.issues(issues))
+    : Effect.succeed({ lines, received })
+}
+
+/** Adds to what was received, or takes away from it, and moves the order, which is locked. */
+const count = Effect.fnUntraced(
+  function*({ db }: Tools, order: PurchaseOrder, items: ReadonlyArray<OrderItem>, change: ReadonlyMap<string, number>) {
+    const after = items.map(({ id, quantityOrdered, quantityReceived }) => ({
+      id,
+      quantityOrdered,
+      quantityReceived: quantityReceived + (change.get(id) ?? 0)
+    }))
+    const changed = after.filter(({ id }) => change.has(id))
+    yield* db.table(orderItems).updateEach(changed.map((one) => Struct.pick(one, ["id", "quantityReceived"])))
+    yield* db.table(orders).update(order.id, { status: statusOf(order, after) })
+  }
+)
+
+/** Writes down what came of an order that is approved or sent; stock moves when it is accepted. */
+export const receive = Effect.fn("GoodsReceipts.receive")(
+  function*(
+    tools: Tools,
+    actor: Actor,
+    settings: ProcurementSettings,
+    { items: given, ...head }: typeof NewReceipt.Type
+  ) {
+    const order = yield* purchaseOrder.lock(tools.db, "receive", head.poId)
+    for (const name of ["supplierId", "warehouseId"] as const) {
+      if ((head[name] ?? order[name]) !== order[name]) return yield* new OtherPlace(name)
+    }
+    const items = yield* itemsOf(tools, order.id)
+    const { lines, received } = yield* linesOf(items, given, settings)
+    const { supplierId, warehouseId } = order
+    const receivedBy = actor.userId ?? actor.keyId ?? actor.name
+    const made = yield* goodsReceipts.create(tools.db, { ...head, supplierId, warehouseId, receivedBy }, lines)
+    yield* count(tools, order, items, received)
+    return made.head
+  }
+)
+
+/**
+ * Posts what was accepted: stock with its cost, no longer incoming, and its lots. At most six statements for any number of
+ * lines. Of several at once one posts.
+ */
+export const accept = Effect.fn("GoodsReceipts.accept")(function*({ db, services }: Tools, id: string) {
+  const arrivals = yield* arrive(db, id)
+  const isComplete = arrivals.every(({ rejected }) => rejected === 0)
+  const receipt = yield* goodsReceipt.move(db, isComplete ? "accept" : "acceptWithDiscrepancy", id)
+  const moving = arrivals.filter(({ accepted, arrived }) => accepted > 0 || arrived > 0)
+  const lines = moving.map(({ accepted, arrived, entityId, unitCost, variantId, warehouseId }) => ({
+    entityId,
+    variantId,
+    warehouseId,
+    delta: accepted,
+    incoming: -arrived,
+    ...(accepted > 0 ? { unitCost, average: true } : {})
+  }))
+  const batches = arrivals.flatMap(({ accepted: quantity, batchNumber, ...one }) =>
+    batchNumber === null ? [] : [{ ...one, batchNumber, quantity }]
+  )
+  if (batches.length > 0) yield* Lots.use((lots) => lots.receive(batches))
+  if (lines.length > 0) yield* services.inventory.post({ type: "grn", id }, lines)
+  return receipt
+})
+
+/** Refuses all of it, as if it had not come: the order waits for it again. */
+export const reject = Effect.fn("GoodsReceipts.reject")(function*(tools: Tools, id: string) {
+  const receipt = yield* goodsReceipt.move(tools.db, "reject", id)
+  const order = yield* tools.db.table(orders).lock(receipt.poId)
+  const { lines } = yield* goodsReceipts.get(tools.db, id)
+  const back = new Map<string, number>()
+  for (const { poItemId, quantityReceived } of lines) back.set(poItemId, (back.get(poItemId) ?? 0) - quantityReceived)
+  yield* count(tools, order, yield* itemsOf(tools, order.id), back)
+  return receipt
+})
+
+const routes = group("Procurement", "/procurement")
+const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
+
+const missing = "404 without it; 422 INVALID_TRANSITION when it is decided."
+
+/** What came of orders (contract, plugins §5). */
+export const goodsReceiptRoutes = (settings: ProcurementSettings) => [
+  ...resource(routes, "/grn", receipts, {
+    noun: "goods receipt",
+    read,
+    write: create,
+    filters: ["status", "poId", "supplierId", "warehouseId"],
+    search: ["grnNumber", "notes"],
+    machine: goodsReceipt,
+    moves: { accept: false, acceptWithDiscrepancy: false, reject: false },
+    get: false,
+    create: false,
+    patch: false,
+    remove: false
+  }),
+  routes.post("/grn", {
+    summary: "Receive goods of an order",
+    description:
+      "Quantities are in the unit of the order's line. Stock moves when it is accepted. 404 without the order; 422 " +
+      "INVALID_TRANSITION when nothing can be received of it, 422 for more than was ordered and a part of a stock unit.",
+    permission: create,
+    input: NewReceipt,
+    success: receipts.Row
+  }).handle((call) => call.db.transaction(receive(call, call.actor, settings, call.input))),
+  routes.get("/grn/:id", {
+    summary: "Get a goods receipt",
+    description: "404 without it.",
+    permission: read,
+    success: Schema.Struct({ grn: receipts.Row, items: Schema.Array(receiptItems.Row) })
+  }).handle(({ db, params }) =>
+    Effect.map(goodsReceipts.get(db, params.id), ({ head, lines }) => ({ grn: head, items: lines }))
+  ),
+  routes.post("/grn/:id/accept", {
+    summary: "Accept a goods receipt",
+    description: `What was accepted is in stock with its cost, once. ${missing}`,
+    permission: admin,
+    success: receipts.Row
+  }).handle((call) => call.db.transaction(accept(call, call.params.id))),
+  routes.post("/grn/:id/reject", {
+    summary: "Reject a goods receipt",
+    description: `Nothing of it counts as received. ${missing}`,
+    permission: admin,
+    success: receipts.Row
+  }).handle((call) => call.db.transaction(reject(call, call.params.id)))
+]

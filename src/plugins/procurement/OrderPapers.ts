@@ -1,0 +1,109 @@
+import { Effect, Schema } from "effect"
+import { type CoreServices, mailTemplate, moneyText, type PluginTools } from "stoa/plugin"
+import type { OrderItem, PurchaseOrder } from "./PurchaseOrder.ts"
+import type { Supplier } from "./Supplier.ts"
+
+const Sent = Schema.Struct({
+  poNumber: Schema.String,
+  contactName: Schema.NullOr(Schema.String),
+  expectedDelivery: Schema.NullOr(Schema.String),
+  currency: Schema.String,
+  grandTotal: Schema.Int,
+  notes: Schema.NullOr(Schema.String),
+  lines: Schema.Array(Schema.Struct({ name: Schema.String, quantity: Schema.Int, totalCost: Schema.Int }))
+})
+
+/** The order as the supplier gets it. */
+export const orderMail = mailTemplate({
+  name: "procurement/purchase-order",
+  data: Sent,
+  sample: {
+    poNumber: "PO-0001",
+    contactName: "Ann",
+    expectedDelivery: "2026-12-24",
+    currency: "EUR",
+    grandTotal: 12_000,
+    notes: null,
+    lines: [{ name: "Flour", quantity: 10, totalCost: 12_000 }]
+  },
+  texts: {
+    en: ({ contactName, currency, expectedDelivery, grandTotal, lines, notes, poNumber }, { locale, storeName }) => ({
+      subject: `Purchase order ${poNumber} of ${storeName}`,
+      paragraphs: [
+        ...(contactName === null ? [] : [`Dear ${contactName},`]),
+        `we order what is listed below under the number ${poNumber}.`,
+        ...(expectedDelivery === null ? [] : [`Please deliver by ${expectedDelivery}.`]),
+        ...(notes === null ? [] : [notes])
+      ],
+      lines: lines.map(({ name, quantity, totalCost }) => ({
+        label: `${quantity} × ${name}`,
+        amount: moneyText(totalCost, currency, locale)
+      })),
+      totals: [{ label: "Total", amount: moneyText(grandTotal, currency, locale) }]
+    })
+  }
+})
+
+/** Mails an order to a supplier with an address, once and exactly if the caller's transaction commits. */
+export const sendOrder = (
+  { services }: Pick<PluginTools, "services">,
+  { currency, expectedDelivery, grandTotal, id, notes, poNumber }: PurchaseOrder,
+  { contactEmail, contactName }: Supplier,
+  items: ReadonlyArray<OrderItem>
+) =>
+  contactEmail === null ? Effect.void : services.mail.send(orderMail, {
+    to: contactEmail,
+    key: id,
+    data: {
+      poNumber,
+      contactName,
+      currency,
+      grandTotal,
+      notes,
+      expectedDelivery: expectedDelivery?.toISOString().slice(0, 10) ?? null,
+      lines: items.map(({ itemName, quantityOrdered, totalCost }) => ({
+        name: itemName,
+        quantity: quantityOrdered,
+        totalCost
+      }))
+    }
+  })
+
+const some = (texts: ReadonlyArray<string | null>): ReadonlyArray<string> => texts.filter((text) => text !== null)
+
+/** A purchase order as PDF, with the units of its lines. */
+export const orderPaper = Effect.fn("OrderPaper.of")(
+  function*(
+    { printing }: Pick<CoreServices, "printing">,
+    { createdAt, currency, expectedDelivery, grandTotal, notes, poNumber, status, subtotal, taxTotal }: PurchaseOrder,
+    { contactEmail, contactName, contactPhone, name, paymentTermsDays, taxId }: Supplier,
+    items: ReadonlyArray<OrderItem>
+  ) {
+    const money = (amount: number) => printing.money(amount, currency)
+    return yield* printing.pdf({
+      title: "Purchase order",
+      number: poNumber,
+      date: createdAt,
+      facts: [
+        { label: "Status", value: status.replaceAll("_", " ") },
+        { label: "Payment", value: `${paymentTermsDays} days` },
+        ...(expectedDelivery === null
+          ? []
+          : [{ label: "Delivery", value: expectedDelivery.toISOString().slice(0, 10) }])
+      ],
+      parties: [{ label: "Supplier", lines: some([name, contactName, contactEmail, contactPhone, taxId]) }],
+      columns: ["Item", "Quantity", "Unit cost", "Total"],
+      rows: items.map((item) => ({
+        title: item.itemName,
+        details: some([item.notes]),
+        cells: [String(item.quantityOrdered), money(item.unitCost), money(item.totalCost)]
+      })),
+      totals: [
+        { label: "Subtotal", value: money(subtotal) },
+        ...(taxTotal === 0 ? [] : [{ label: "Tax", value: money(taxTotal) }]),
+        { label: "Total", value: money(grandTotal), strong: true }
+      ],
+      notes: some([notes])
+    })
+  }
+)

@@ -1,0 +1,115 @@
+import { Effect, Schema } from "effect"
+import { group, type PluginConfig, resource, Uuid } from "stoa/plugin"
+import { orderPaper } from "./OrderPapers.ts"
+import type { ProcurementSettings } from "./ProcurementOptions.ts"
+import { orderItems, orders, purchaseOrder, purchaseOrders } from "./PurchaseOrder.ts"
+import { approve, cancel, change, close, draft, NewOrder, OrderPatch, send } from "./PurchaseOrders.ts"
+import { suppliers } from "./Supplier.ts"
+
+const routes = group("Procurement", "/procurement")
+const [read, create, admin] = ["procurement:read", "procurement:create", "procurement:admin"]
+
+const Whole = Schema.Struct({ po: orders.Row, items: Schema.Array(orderItems.Row) })
+const missing = "404 without it;"
+
+const one = `/purchase-orders/:id` as const
+
+/** What writes and shows orders to suppliers (contract, plugins §5). */
+const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
+  ...resource(routes, "/purchase-orders", orders, {
+    noun: "purchase order",
+    read,
+    write: create,
+    filters: ["status", "supplierId", "warehouseId"],
+    search: ["poNumber", "notes"],
+    machine: purchaseOrder,
+    moves: { approve: false, send: false, cancel: false, edit: false, receive: false, close: false },
+    get: false,
+    create: false,
+    patch: false,
+    remove: false
+  }),
+  routes.post("/purchase-orders", {
+    summary: "Draft a purchase order",
+    description:
+      "Quantities and costs are those of a unit (`uomId`), by default the one the thing is bought in. 409 when the " +
+      "supplier is not active; 422 for what is unknown, a quantity that is no whole number of stock units, or a missing price.",
+    permission: create,
+    input: NewOrder,
+    success: orders.Row
+  }).handle((call) => draft(call, call.actor, defaultCurrency, call.input)),
+  routes.get(one, { summary: "Get a purchase order", description: missing, permission: read, success: Whole })
+    .handle(({ db, params }) =>
+      Effect.map(purchaseOrders.get(db, params.id), ({ head, lines }) => ({ po: head, items: lines }))
+    ),
+  routes.patch(one, {
+    summary: "Change a draft",
+    description: `\`items\` replace all lines. ${missing} 422 INVALID_TRANSITION when it is no draft.`,
+    permission: create,
+    input: OrderPatch,
+    success: orders.Row
+  }).handle((call) => call.db.transaction(change(call, call.params.id, call.input))),
+  routes.list("/back-orders", {
+    summary: "List what is missing of orders that were received in part",
+    permission: read,
+    query: { supplierId: Schema.optional(Uuid) },
+    success: Whole
+  }).handle(({ db, page, query }) =>
+    Effect.map(purchaseOrders.page(db, { ...query, status: "partially_received" }, page), (found) => ({
+      ...found,
+      items: found.items.map(({ head, lines }) => ({
+        po: head,
+        items: lines.filter((line) => line.quantityReceived < line.quantityOrdered)
+      }))
+    }))
+  ),
+  routes.raw("GET", `${one}/order.pdf`, {
+    summary: "Print a purchase order",
+    description: missing,
+    permission: read,
+    produces: "application/pdf"
+  }, ({ db, params, services }) =>
+    Effect.gen(function*() {
+      const { head, lines } = yield* purchaseOrders.get(db, params.id)
+      return yield* orderPaper(services, head, yield* db.table(suppliers).get(head.supplierId), lines)
+    }))
+]
+
+/** What moves them from one state to another. */
+const moveRoutes = (settings: ProcurementSettings) => [
+  routes.post(`${one}/approve`, {
+    summary: "Approve a purchase order",
+    description:
+      `What is ordered is incoming stock from then on. ${missing} 403 above the limit of the caller's role; 422 ` +
+      "INVALID_TRANSITION when it was not submitted.",
+    permission: admin,
+    success: orders.Row
+  }).handle((call) => call.db.transaction(approve(call, call.actor, settings, call.params.id))),
+  routes.post(`${one}/send`, {
+    summary: "Send a purchase order to its supplier",
+    description: `By mail if the supplier has an address. ${missing} 422 INVALID_TRANSITION when it is not approved.`,
+    permission: create,
+    success: orders.Row
+  }).handle((call) => call.db.transaction(send(call, call.params.id))),
+  routes.post(`${one}/cancel`, {
+    summary: "Cancel a purchase order",
+    description: `${missing} 422 INVALID_TRANSITION once something was received.`,
+    permission: admin,
+    success: orders.Row
+  }).handle((call) => call.db.transaction(cancel(call, call.params.id))),
+  routes.post(`${one}/close`, {
+    summary: "Close a purchase order of which a part was received",
+    description:
+      `With \`backOrder\` what is missing becomes a new draft. ${missing} 409 while goods receipts of it are open; 422 ` +
+      "INVALID_TRANSITION when it is not received in part.",
+    permission: admin,
+    input: Schema.NullOr(Schema.Struct({ backOrder: Schema.optional(Schema.Boolean) })),
+    success: Schema.Struct({ po: orders.Row, backOrder: Schema.NullOr(orders.Row) })
+  }).handle((call) => call.db.transaction(close(call, call.actor, call.params.id, call.input?.backOrder === true)))
+]
+
+/** Orders to suppliers. */
+export const purchaseOrderRoutes = (settings: ProcurementSettings, config: PluginConfig) => [
+  ...recordRoutes(config),
+  ...moveRoutes(settings)
+]

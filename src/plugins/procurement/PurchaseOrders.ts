@@ -1,0 +1,251 @@
+import { DateTime, Effect, Schema, Struct } from "effect"
+import { type Actor, conflict, forbidden, inputOf, invalid, type PluginTools, ValidationFailed } from "stoa/plugin"
+import { Units } from "../uom/index.ts"
+import { receipts } from "./GoodsReceipt.ts"
+import { sendOrder } from "./OrderPapers.ts"
+import type { ProcurementSettings } from "./ProcurementOptions.ts"
+import {
+  incomingOf,
+  type OrderItem,
+  orderItems,
+  orders,
+  type PurchaseOrder,
+  purchaseOrder,
+  purchaseOrders
+} from "./PurchaseOrder.ts"
+import { knownGoods, removeItems } from "./PurchasingRepo.ts"
+import { bestPrice, pricesOf, type Supplier, supplierItems, suppliers } from "./Supplier.ts"
+
+/** What the rules need of a request or a job. */
+export type Tools = Pick<PluginTools, "db" | "services">
+
+class UnknownSupplier extends invalid("UnknownSupplier", "supplierId", "is no supplier of this organization") {}
+class InactiveSupplier extends conflict("InactiveSupplier", (name: string) => `The supplier ${name} is not active.`) {}
+class RateMissing extends invalid(
+  "RateMissing",
+  "exchangeRate",
+  (currency: string) => `is missing: the supplier's currency is ${currency}, which is not the store's`,
+  "required"
+) {}
+class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
+class ReceiptsOpen
+  extends conflict("ReceiptsOpen", "Accept or reject the goods receipts of this order before it is closed.")
+{}
+
+const Item = Schema.Struct({
+  ...Struct.pick(inputOf(orderItems).fields, ["entityId", "variantId", "uomId", "quantityOrdered", "notes"]),
+  itemName: Schema.optional(inputOf(orderItems).fields.itemName).annotate({ description: "Default: the title." }),
+  unitCost: Schema.optional(inputOf(orderItems).fields.unitCost).annotate({
+    description: "Of one of the unit. Default: the supplier's best price for the quantity today."
+  })
+})
+
+const Items = Schema.Array(Item).check(Schema.isBetweenLength(1, 1_000))
+const Head = Struct.pick(inputOf(orders).fields, ["expectedDelivery", "notes", "metadata", "exchangeRate"])
+
+export const NewOrder = Schema.Struct({
+  ...Struct.pick(inputOf(orders).fields, ["supplierId", "warehouseId"]),
+  ...Head,
+  items: Items
+})
+export type NewOrder = typeof NewOrder.Type
+export const OrderPatch = Schema.Struct({
+  warehouseId: Schema.optional(inputOf(orders).fields.warehouseId),
+  ...Head,
+  items: Schema.optional(Items)
+})
+
+const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
+
+/** The lines of an order, and of others with it, as they were given. */
+export const itemsOf = ({ db }: Tools, poId: string) => db.table(orderItems).list({ poId }, all)
+
+export const today = Effect.map(DateTime.now, DateTime.formatIsoDateUtc)
+
+const unknown = (n: number, name: string) => ({ path: `items.${n}.${name}`, message: "is unknown", code: "not_found" })
+
+/** Titles of the things; 422 that names each unknown thing, and an unknown warehouse. */
+const titlesOf = Effect.fnUntraced(function*(
+  { db }: Tools,
+  { items, warehouseId }: Pick<NewOrder, "items" | "warehouseId">
+) {
+  const known = yield* knownGoods(db, warehouseId, items)
+  const issues = known.flatMap(({ isEntity, isVariant }, n) => [
+    ...isEntity ? [] : [unknown(n, "entityId")],
+    ...isVariant ? [] : [unknown(n, "variantId")]
+  ])
+  if (known[0]?.isWarehouse === false) issues.unshift({ ...unknown(0, ""), path: "warehouseId" })
+  if (issues.length > 0) return yield* ValidationFailed.issues(issues)
+  return known.map(({ title }) => title)
+})
+
+/** Lines with units, prices, names and what they are in stock units. A constant number of statements. */
+const completed = Effect.fnUntraced(function*(
+  tools: Tools,
+  supplierId: string,
+  given: Pick<NewOrder, "items" | "warehouseId">
+) {
+  const titles = yield* titlesOf(tools, given)
+  const units = yield* Units
+  const entityIds = [...new Set(given.items.map(({ entityId }) => entityId))]
+  const known = yield* units.known(entityIds)
+  const lines = given.items.map((item) => ({
+    ...item,
+    variantId: item.variantId ?? null,
+    uomId: item.uomId ?? known.of(item.entityId)?.purchaseUomId ?? null
+  }))
+  const stock = yield* units.toStock(lines.map((line) => ({ ...line, unitCost: null, quantity: line.quantityOrdered })))
+  const prices = lines.every(({ unitCost }) => unitCost !== undefined)
+    ? []
+    : yield* tools.db.table(supplierItems).list({ supplierId, entityId: { in: entityIds } }, all)
+  const day = yield* today
+  const costs = lines.map(({ unitCost, ...line }) =>
+    unitCost ?? bestPrice(
+      pricesOf(prices, line, day, known.of(line.entityId)?.purchaseUomId ?? null),
+      line.quantityOrdered
+    )
+  )
+  const issues = costs.flatMap((cost, n) =>
+    cost === undefined
+      ? [{ path: `items.${n}.unitCost`, message: "is missing: the supplier has no price for this", code: "required" }]
+      : []
+  )
+  if (issues.length > 0) return yield* ValidationFailed.issues(issues)
+  return lines.map(({ itemName, quantityOrdered, ...line }, n) => {
+    const unitCost = costs[n] ?? 0
+    return {
+      ...line,
+      quantityOrdered,
+      unitCost,
+      itemName: itemName ?? titles[n] ?? line.entityId,
+      stockQuantity: stock[n]?.quantity ?? quantityOrdered,
+      totalCost: unitCost * quantityOrdered
+    }
+  })
+})
+
+const totalsOf = (items: ReadonlyArray<{ readonly totalCost: number }>) => {
+  const subtotal = items.reduce((sum, { totalCost }) => sum + totalCost, 0)
+  return { subtotal, grandTotal: subtotal }
+}
+
+const activeSupplier = Effect.fnUntraced(function*({ db }: Tools, id: string) {
+  const supplier = yield* db.table(suppliers).find(id)
+  if (supplier === undefined) return yield* new UnknownSupplier()
+  return supplier.isActive ? supplier : yield* new InactiveSupplier(supplier.name)
+})
+
+const personOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name
+
+/** What is still to come of an order is incoming from now on, or will not come: once for a type of posting. */
+const postIncoming = Effect.fnUntraced(
+  function*(
+    { services }: Tools,
+    type: string,
+    order: PurchaseOrder,
+    items: ReadonlyArray<OrderItem>,
+    sign: 1 | -1
+  ) {
+    const lines = incomingOf(order, items, sign)
+    if (lines.length > 0) yield* services.inventory.post({ type, id: order.id }, lines)
+  }
+)
+
+const rateFor = ({ currency }: Supplier, rate: string | undefined, storeCurrency: string) =>
+  rate !== undefined
+    ? Effect.succeed(rate)
+    : currency === storeCurrency
+    ? Effect.succeed("1")
+    : Effect.fail(new RateMissing(currency))
+
+/** Writes a draft, whose amounts are worth `exchangeRate` of the store's currency. 409 for a supplier that is not active, 422 for what is unknown or has no price. */
+export const draft = Effect.fn("Purchasing.draft")(
+  function*(tools: Tools, actor: Actor, storeCurrency: string, { items, ...head }: NewOrder) {
+    const supplier = yield* activeSupplier(tools, head.supplierId)
+    const exchangeRate = yield* rateFor(supplier, head.exchangeRate, storeCurrency)
+    const lines = yield* completed(tools, supplier.id, { ...head, items })
+    const { currency } = supplier
+    const whole = { ...head, ...totalsOf(lines), currency, exchangeRate, requestedBy: personOf(actor) }
+    return (yield* purchaseOrders.create(tools.db, whole, lines)).head
+  }
+)
+
+/** Changes a draft; `items` replace all lines. 422 INVALID_TRANSITION for another one. */
+export const change = Effect.fn("Purchasing.change")(
+  function*(tools: Tools, id: string, { items, ...head }: typeof OrderPatch.Type) {
+    const { db } = tools
+    const order = yield* purchaseOrder.lock(db, "edit", id)
+    const warehouseId = head.warehouseId ?? order.warehouseId
+    if (items === undefined) {
+      yield* titlesOf(tools, { warehouseId, items: yield* itemsOf(tools, id) })
+      return yield* db.table(orders).update(id, head)
+    }
+    const lines = yield* completed(tools, order.supplierId, { warehouseId, items })
+    yield* removeItems(db, id)
+    yield* db.table(orderItems).insertMany(lines.map((line) => ({ ...line, poId: id })))
+    return yield* db.table(orders).update(id, { ...head, ...totalsOf(lines) })
+  }
+)
+
+/** Approves, and shows what is ordered as incoming. 403 above the limit of the actor's role. */
+export const approve = Effect.fn("Purchasing.approve")(function*(
+  tools: Tools,
+  actor: Actor,
+  { approvalLimit }: ProcurementSettings,
+  id: string
+) {
+  const order = yield* purchaseOrder.move(tools.db, "approve", id)
+  const limit = approvalLimit[actor.role]
+  if (limit !== undefined && order.grandTotal * Number(order.exchangeRate) > limit) {
+    return yield* new AboveLimit(limit)
+  }
+  yield* postIncoming(tools, "purchase_order", order, yield* itemsOf(tools, id), 1)
+  return order
+})
+
+/** Cancels an order of which nothing was received. */
+export const cancel = Effect.fn("Purchasing.cancel")(function*(tools: Tools, id: string) {
+  const before = yield* purchaseOrder.lock(tools.db, "cancel", id)
+  const order = yield* purchaseOrder.move(tools.db, "cancel", id)
+  const isIncoming = before.status === "approved" || before.status === "sent"
+  if (isIncoming) yield* postIncoming(tools, "purchase_order.cancel", order, yield* itemsOf(tools, id), -1)
+  return order
+})
+
+/** Tells the supplier, by mail if there is an address. */
+export const send = Effect.fn("Purchasing.send")(function*(tools: Tools, id: string) {
+  const order = yield* purchaseOrder.move(tools.db, "send", id)
+  const supplier = yield* tools.db.table(suppliers).get(order.supplierId)
+  yield* sendOrder(tools, order, supplier, yield* itemsOf(tools, id))
+  return order
+})
+
+/** Ends an order of which a part came; what is missing can become a draft. 409 while receipts of it are open. */
+export const close = Effect.fn("Purchasing.close")(
+  function*(tools: Tools, actor: Actor, id: string, withBackOrder: boolean) {
+    const { db } = tools
+    const before = yield* purchaseOrder.lock(db, "close", id)
+    const open = yield* db.table(receipts).count({ poId: id, status: { in: ["draft", "inspecting"] } })
+    if (open > 0) return yield* new ReceiptsOpen()
+    const items = yield* itemsOf(tools, id)
+    const missing = items.filter((one) => one.quantityReceived < one.quantityOrdered).map((one) => {
+      const quantityOrdered = one.quantityOrdered - one.quantityReceived
+      return {
+        ...Struct.pick(one, ["entityId", "variantId", "itemName", "uomId", "unitCost", "notes"]),
+        quantityOrdered,
+        stockQuantity: (one.stockQuantity * quantityOrdered) / one.quantityOrdered,
+        totalCost: one.unitCost * quantityOrdered
+      }
+    })
+    const head = {
+      ...Struct.pick(before, ["supplierId", "warehouseId", "currency", "exchangeRate", "notes", "metadata"]),
+      ...totalsOf(missing),
+      requestedBy: personOf(actor),
+      backOrderOf: id
+    }
+    const backOrder = withBackOrder ? (yield* purchaseOrders.create(db, head, missing)).head : null
+    const po = yield* purchaseOrder.move(db, "close", id)
+    yield* postIncoming(tools, "purchase_order.close", po, items, -1)
+    return { po, backOrder }
+  }
+)

@@ -1,0 +1,93 @@
+import { Effect, Schema } from "effect"
+import { CurrentActor, EntityId, type PluginDatabase, rowsOf, VariantId, WarehouseId } from "stoa/plugin"
+
+type Database = PluginDatabase["Service"]
+
+const Goods = Schema.Struct({
+  isEntity: Schema.Boolean,
+  isVariant: Schema.Boolean,
+  isWarehouse: Schema.Boolean,
+  title: Schema.NullOr(Schema.String)
+})
+const goods = rowsOf(Goods)
+
+const Arrival = Schema.Struct({
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  warehouseId: WarehouseId,
+  batchNumber: Schema.NullOr(Schema.String),
+  expiryDate: Schema.NullOr(Schema.String),
+  rejected: Schema.Int,
+  accepted: Schema.Int,
+  /** Stock units that are no longer incoming: not more than were ordered. */
+  arrived: Schema.Int,
+  /** Of one stock unit in minor units of the store's currency, to ten decimals. */
+  unitCost: Schema.String
+})
+const arrivals = rowsOf(Arrival)
+
+/** What the catalog and the stock know of these things, in their order. */
+export const knownGoods = Effect.fn("Goods.known")(
+  function*(
+    { sql }: Database,
+    warehouseId: string,
+    lines: ReadonlyArray<{ readonly entityId: string; readonly variantId?: string | null | undefined }>
+  ) {
+    const { organizationId } = yield* CurrentActor
+    const asked = lines.map(({ entityId: entity, variantId: variant = null }, n) => ({ n, entity, variant }))
+    return yield* goods(
+      sql
+    )`select e.id is not null as "isEntity", t.variant is null or v.id is not null as "isVariant",
+        w.id is not null as "isWarehouse", a.title
+      from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) t(n int, entity uuid, variant uuid)
+      left join lateral (select id from plugin_entities
+        where organization_id = ${organizationId} and id = t.entity limit 1) e on true
+      left join lateral (select id from plugin_variants
+        where organization_id = ${organizationId} and id = t.variant and entity_id = t.entity limit 1) v on true
+      left join lateral (select title from plugin_entity_titles
+        where organization_id = ${organizationId} and entity_id = t.entity order by locale limit 1) a on true
+      left join plugin_warehouses w on w.organization_id = ${organizationId} and w.id = ${warehouseId}::uuid
+      order by t.n`
+  },
+  Effect.orDie
+)
+
+/**
+ * Locks a goods receipt that is to be accepted, takes what it received off what is incoming of the order, and gives its lines
+ * as they are posted. One statement for any number of lines.
+ */
+export const arrive = Effect.fn("Goods.arrive")(
+  function*({ sql }: Database, grnId: string) {
+    const { organizationId } = yield* CurrentActor
+    return yield* arrivals(sql)`with grn as materialized (select g.id, g.warehouse_id, o.exchange_rate
+        from goods_received_notes g join purchase_orders o on o.id = g.po_id
+        where g.organization_id = ${organizationId} and g.id = ${grnId}::uuid for update of g),
+      line as materialized (select i.*, grn.warehouse_id, grn.exchange_rate,
+          sum(i.stock_received) over (partition by i.po_item_id order by i.id) - i.stock_received as earlier
+        from grn_items i join grn on grn.id = i.grn_id),
+      item as materialized (select p.* from purchase_order_items p
+        where p.id in (select po_item_id from line) order by p.id for update),
+      arrived as (update purchase_order_items p
+        set stock_arrived = least(item.stock_quantity, item.stock_arrived + x.units)
+        from item join (select po_item_id, sum(stock_received) as units from line group by 1) x on x.po_item_id = item.id
+        where p.id = item.id)
+      select line.entity_id as "entityId", line.variant_id as "variantId", line.warehouse_id as "warehouseId",
+        line.batch_number as "batchNumber", line.expiry_date::text as "expiryDate", line.quantity_rejected as rejected,
+        line.stock_accepted as accepted,
+        greatest(0, least(line.stock_received, item.stock_quantity - item.stock_arrived - line.earlier))::int as arrived,
+        round(line.unit_cost::numeric * item.quantity_ordered * line.exchange_rate / item.stock_quantity, 10)::text
+          as "unitCost"
+      from line join item on item.id = line.po_item_id order by line.id`
+  },
+  Effect.orDie
+)
+
+/** Removes the lines of a draft, in one statement. */
+export const removeItems = Effect.fn("PurchaseOrders.removeItems")(
+  function*({ sql }: Database, poId: string) {
+    const { organizationId } = yield* CurrentActor
+    yield* sql`delete from purchase_order_items i using purchase_orders o
+      where i.po_id = o.id and o.id = ${poId}::uuid and o.organization_id = ${organizationId}`
+  },
+  Effect.orDie
+)

@@ -1,0 +1,189 @@
+import { Effect, Schema } from "effect"
+import {
+  boolean,
+  CurrencyCode,
+  date,
+  document,
+  EntityId,
+  FreeText,
+  group,
+  idOf,
+  inputOf,
+  integerBetween,
+  json,
+  type NewRowOf,
+  notFound,
+  type PluginConfig,
+  resource,
+  type RowOf,
+  table,
+  text,
+  uuid,
+  VariantId
+} from "stoa/plugin"
+
+/** Who goods are bought from (contract, plugins §5). */
+export const suppliers = table("suppliers", {
+  name: text,
+  code: text.unique(),
+  contactName: text.nullable,
+  contactEmail: text.nullable,
+  contactPhone: text.nullable,
+  paymentTermsDays: integerBetween(0, 3_650).default(30),
+  /** Of its prices and of orders to it. */
+  currency: text,
+  taxId: text.nullable,
+  isActive: boolean.default(true),
+  metadata: json.default({})
+})
+export type Supplier = RowOf<typeof suppliers>
+
+/** At most so many minor units for one unit. */
+export const maxCost = 1_000_000_000
+/** At most so many units in a line. */
+export const maxQuantity = 1_000_000
+
+/** What a supplier asks for a thing, from a quantity on and in a time. */
+export const supplierItems = table("supplier_items", {
+  supplierId: uuid.references(suppliers),
+  entityId: idOf(EntityId),
+  /** Null: of all variants that have no price of their own. */
+  variantId: idOf(VariantId).nullable,
+  /** Unit of the price. Null: the one in which the thing is bought. */
+  uomId: uuid.nullable,
+  supplierSku: text.nullable,
+  unitCost: integerBetween(1, maxCost),
+  minOrderQuantity: integerBetween(1, maxQuantity).default(1),
+  leadTimeDays: integerBetween(0, 3_650).default(1),
+  isPreferred: boolean.default(false),
+  /** First and last day in UTC. */
+  validFrom: date.nullable,
+  validTo: date.nullable
+}, {
+  indexes: [{ columns: ["entityId", "createdAt"] }, { columns: ["supplierId", "createdAt"] }],
+  checks: { days: "valid_from is null or valid_to is null or valid_from <= valid_to" }
+})
+export type SupplierItem = RowOf<typeof supplierItems>
+
+export const supplierWithItems = document({ head: suppliers, lines: supplierItems, parent: "supplierId" })
+
+const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
+
+export const SupplierBody = Schema.Struct({
+  ...inputOf(suppliers).fields,
+  contactEmail: Schema.optional(Schema.NullOr(Email)),
+  currency: Schema.optional(CurrencyCode)
+})
+
+/** A whole supplier: what the body leaves out is as in a new one. */
+export const wholeSupplier = (body: typeof SupplierBody.Type, currency: string): NewRowOf<typeof suppliers> => ({
+  contactName: null,
+  contactEmail: null,
+  contactPhone: null,
+  paymentTermsDays: 30,
+  taxId: null,
+  isActive: true,
+  metadata: {},
+  ...body,
+  currency: body.currency ?? currency
+})
+
+/** A thing to be bought. */
+export interface Wanted {
+  readonly entityId: string
+  readonly variantId: string | null
+  readonly uomId: string | null
+}
+
+/**
+ * Prices of a thing on a day. Those of its variant come in place of those of the entity, because a large one may cost more
+ * than others. `buyingUnit` is the unit of prices that name none.
+ */
+export const pricesOf = (
+  items: ReadonlyArray<SupplierItem>,
+  { entityId, uomId, variantId }: Wanted,
+  day: string,
+  buyingUnit: string | null
+): ReadonlyArray<SupplierItem> => {
+  const valid = items.filter((one) =>
+    one.entityId === entityId && (one.variantId === null || one.variantId === variantId) &&
+    (one.uomId ?? buyingUnit) === uomId && (one.validFrom ?? day) <= day && (one.validTo ?? day) >= day
+  )
+  const ofVariant = valid.filter((one) => one.variantId !== null)
+  return ofVariant.length > 0 ? ofVariant : valid
+}
+
+/** The lowest price for a quantity. */
+export const bestPrice = (prices: ReadonlyArray<SupplierItem>, quantity: number): number | undefined => {
+  const costs = prices.filter((one) => one.minOrderQuantity <= quantity).map(({ unitCost }) => unitCost)
+  return costs.length === 0 ? undefined : Math.min(...costs)
+}
+
+const routes = group("Procurement", "/procurement")
+const [read, write] = ["procurement:read", "procurement:admin"]
+
+class SupplierNotFound extends notFound("Supplier", "Supplier not found.") {}
+
+const missing = "404 without it."
+const taken = "409 when another one has the same code."
+
+/** Suppliers and their prices (contract, plugins §5). */
+export const supplierRoutes = ({ defaultCurrency }: PluginConfig) => {
+  const currency = CurrencyCode.make(defaultCurrency)
+  return [
+    ...resource(routes, "/suppliers", suppliers, {
+      noun: "supplier",
+      read,
+      write,
+      filters: ["isActive", "code", "currency"],
+      search: ["name", "code"],
+      get: false,
+      create: false,
+      patch: false,
+      remove: false
+    }),
+    routes.post("/suppliers", {
+      summary: "Create a supplier",
+      description: taken,
+      permission: write,
+      input: SupplierBody,
+      success: suppliers.Row
+    }).handle(({ db, input }) => db.table(suppliers).insert(wholeSupplier(input, currency))),
+    routes.get("/suppliers/:id", {
+      summary: "Get a supplier with its prices",
+      description: missing,
+      permission: read,
+      success: Schema.Struct({ supplier: suppliers.Row, items: Schema.Array(supplierItems.Row) })
+    }).handle(({ db, params }) =>
+      Effect.map(supplierWithItems.get(db, params.id), ({ head, lines }) => ({ supplier: head, items: lines }))
+    ),
+    routes.put("/suppliers/:id", {
+      summary: "Replace a supplier",
+      description: `What the body leaves out is as in a new one. ${missing} ${taken}`,
+      permission: write,
+      input: SupplierBody,
+      success: suppliers.Row
+    }).handle(({ db, input, params }) => db.table(suppliers).update(params.id, wholeSupplier(input, currency))),
+    routes.post("/suppliers/:id/items", {
+      summary: "Add a price of a supplier",
+      description:
+        "For a quantity from `minOrderQuantity` on, from `validFrom` to `validTo`. 404 without the supplier.",
+      permission: write,
+      input: inputOf(supplierItems, { without: ["supplierId"] }),
+      success: supplierItems.Row
+    }).handle(({ db, input, params: { id } }) =>
+      Effect.gen(function*() {
+        if ((yield* db.table(suppliers).find(id)) === undefined) return yield* new SupplierNotFound()
+        return yield* db.table(supplierItems).insert({ ...input, supplierId: id })
+      })
+    ),
+    ...resource(routes, "/supplier-items", supplierItems, {
+      noun: "price of a supplier",
+      read,
+      write,
+      filters: ["supplierId", "entityId", "variantId", "isPreferred"],
+      without: ["supplierId"],
+      create: false
+    })
+  ]
+}

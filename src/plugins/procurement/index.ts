@@ -1,0 +1,44 @@
+import { type Context, Effect } from "effect"
+import { modelOf, pluginWith } from "stoa/plugin"
+import { Units } from "../uom/index.ts"
+import { Lots } from "../warehouse/index.ts"
+import { receiptItems, receipts } from "./GoodsReceipt.ts"
+import { goodsReceiptRoutes } from "./GoodsReceipts.ts"
+import { orderMail } from "./OrderPapers.ts"
+import { ProcurementSettings } from "./ProcurementOptions.ts"
+import { orderItems, orders } from "./PurchaseOrder.ts"
+import { purchaseOrderRoutes } from "./PurchaseOrderRoutes.ts"
+import { reorderRoutes, reorderRules, reorderTask } from "./Reordering.ts"
+import { supplierItems, supplierRoutes, suppliers } from "./Supplier.ts"
+
+/** The compiler does not make one type of several tags by itself. */
+const used: ReadonlyArray<Context.Key<Units | Lots, unknown>> = [Units, Lots]
+
+/** Suppliers, orders to them and what they deliver (contract, plugins §5): `plugins: [uom, warehouse, procurement({ … })]`. */
+export const procurement = pluginWith("procurement", ProcurementSettings, (settings) => ({
+  version: "1.0.0",
+  requires: ["uom", "warehouse"],
+  uses: used,
+  permissions: [
+    { scope: "procurement:read", description: "See suppliers, purchase orders and goods receipts" },
+    { scope: "procurement:create", description: "Draft, submit and send purchase orders, and receive goods" },
+    { scope: "procurement:admin", description: "Write suppliers and reorder rules, approve orders, accept goods" }
+  ],
+  schema: () => ({ suppliers, supplierItems, orders, orderItems, receipts, receiptItems, reorderRules }),
+  events: ["purchase_order.approved", "purchase_order.sent", "purchase_order.cancelled"],
+  mailTemplates: [orderMail],
+  routes: (context) => [
+    ...supplierRoutes(context.config),
+    ...purchaseOrderRoutes(settings, context.config),
+    ...goodsReceiptRoutes(settings),
+    ...reorderRoutes(context)
+  ],
+  tasks: (context) => Effect.map(Units, (units) => [reorderTask(context, units)]),
+  analyticsModels: () => [
+    modelOf(orders, {
+      name: "PurchaseOrders",
+      sums: ["grandTotal"],
+      dims: ["supplierId", "status", "warehouseId", "currency", "createdAt"]
+    })
+  ]
+}))

@@ -1,0 +1,224 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import {
+  contractOf,
+  inOrganization,
+  machineOf,
+  raceOf,
+  testAdminActor,
+  testStaffActor,
+  withPermissions
+} from "stoa/plugin/testing"
+import { pdfTexts } from "../../../../test/invoices/PdfText.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { goodsReceipt } from "../GoodsReceipt.ts"
+import { purchaseOrder } from "../PurchaseOrder.ts"
+import { openShop, type Shop } from "./ProcurementShop.ts"
+
+describe("purchase orders", () => {
+  let shop: Shop
+  beforeAll(async () => {
+    shop = await openShop({ approvalLimit: { staff: 2_500 } })
+  }, 60_000)
+  afterAll(() => shop.close())
+
+  it("are drafted, changed, submitted, approved, sent by mail and cancelled, and show what is incoming", async () => {
+    const supplierId = await shop.supplier({ name: "Mühle", contactEmail: "ann@mill.example", contactName: "Ann" })
+    const line = await shop.line()
+    const draft = await shop.draft([line], { supplierId, expectedDelivery: "2026-12-24", notes: "Back door" })
+    assert.deepInclude(Object(draft), { poNumber: "PO-0001", status: "draft", subtotal: 2_500, grandTotal: 2_500 })
+    const id = String(Object(draft).id)
+    const path = `/purchase-orders/${id}`
+    const items = [line, { ...line, itemName: "Rye", quantityOrdered: 2, unitCost: 100, notes: "fine" }]
+    const changed = await shop.done("PATCH", path, { items, notes: null })
+    assert.deepInclude(Object(changed.at("data")), { grandTotal: 2_700, notes: null, status: "draft" })
+    await shop.move(id, "submit")
+    await shop.refused("422 INVALID_TRANSITION", "PATCH", path, { items })
+    assert.deepStrictEqual(await shop.stock(line.entityId), [0, 0, undefined])
+    await shop.move(id, "approve")
+    assert.deepStrictEqual(await shop.stock(line.entityId), [0, 12, null])
+    await shop.move(id, "send")
+    await waitFor("the mail", () => shop.mails.length > 0)
+    assert.deepInclude(shop.mails[0], { template: "procurement/purchase-order", to: "ann@mill.example" })
+    const whole = await shop.order(id)
+    assert.match(whole.text("data.items.0.itemName"), /^Title of/)
+    assert.deepInclude(Object(whole.at("data.po")), { status: "sent", approvedBy: testAdminActor.userId })
+    const answer = await fetch(`${shop.app.url}/api/procurement${path}/order.pdf`, {
+      headers: { "x-test-actor": JSON.stringify(testAdminActor) }
+    })
+    const texts = pdfTexts(new Uint8Array(await answer.arrayBuffer())).map((text) => text.trim())
+    assert.includeMembers(texts, ["PO-0001", "Mühle", "Rye", "fine", "$27.00", "2026-12-24"])
+    await shop.move(id, "cancel")
+    assert.deepStrictEqual(await shop.stock(line.entityId), [0, 0, null])
+    const events = await shop.db.query(
+      "select type from outbox_events where type like 'purchase\\_order.%' order by id"
+    )
+    assert.deepStrictEqual(
+      events.map(({ type }) => type),
+      ["approved", "sent", "cancelled"].map((name) => `purchase_order.${name}`)
+    )
+  })
+
+  it("are refused for what is unknown, and for suppliers that are not active", async () => {
+    const [line, supplierId, warehouseId] = [await shop.line(), await shop.supplier(), await shop.place()]
+    const inactive = await shop.supplier({ isActive: false })
+    const abroad = await shop.supplier({ currency: "EUR" })
+    const body = { supplierId, warehouseId, items: [line] }
+    const cases: ReadonlyArray<readonly [string, string, object]> = [
+      ["422 VALIDATION_FAILED", "supplierId", { supplierId: randomUUID() }],
+      ["422 VALIDATION_FAILED", "warehouseId", { warehouseId: randomUUID() }],
+      ["422 VALIDATION_FAILED", "items.1.entityId", { items: [line, { ...line, entityId: randomUUID() }] }],
+      ["422 VALIDATION_FAILED", "items.0.variantId", { items: [{ ...line, variantId: randomUUID() }] }],
+      ["422 VALIDATION_FAILED", "items.0.uomId", { items: [{ ...line, uomId: randomUUID() }] }],
+      ["422 VALIDATION_FAILED", "items.0.unitCost", { items: [{ ...line, unitCost: undefined }] }],
+      ["422 VALIDATION_FAILED", "items.0.quantityOrdered", { items: [{ ...line, quantityOrdered: 0 }] }],
+      ["422 VALIDATION_FAILED", "items", { items: [] }],
+      ["422 VALIDATION_FAILED", "exchangeRate", { supplierId: abroad }],
+      ["409 CONFLICT", "", { supplierId: inactive }]
+    ]
+    for (const [expected, path, more] of cases) {
+      const answer = await shop.refused(expected, "POST", "/purchase-orders", { ...body, ...more })
+      if (path !== "") {
+        assert.strictEqual(answer.text("error.details.issues.0.path"), path, answer.text("error.message"))
+      }
+    }
+    await shop.refused("404 NOT_FOUND", "GET", `/purchase-orders/${randomUUID()}`)
+  })
+
+  it("are approved up to the limit of a role, and by others without one", async () => {
+    const staff = withPermissions(["procurement:admin"], testStaffActor)
+    const submitted = async (quantityOrdered: number, more = {}) => {
+      const { id } = Object(await shop.draft([await shop.line({ quantityOrdered })], more))
+      await shop.move(id, "submit")
+      return `/purchase-orders/${id}/approve`
+    }
+    const [within, above] = [await submitted(10), await submitted(11)]
+    const abroad = await submitted(10, { supplierId: await shop.supplier({ currency: "EUR" }), exchangeRate: "1.1" })
+    assert.strictEqual((await shop.ask("POST", `/procurement${within}`, undefined, staff)).status, 201)
+    for (const path of [above, abroad]) {
+      await shop.refused("403 FORBIDDEN", "POST", path, undefined, staff)
+      await shop.done("POST", path)
+    }
+  })
+
+  it("take the best price for the quantity and the day, of the variant before that of the entity", async () => {
+    const [entityId, supplierId] = [await shop.product(), await shop.supplier()]
+    const options = await shop.ask("POST", `/catalog/entities/${entityId}/variants`, { options: {} })
+    const variantId = options.text("data.id")
+    const price = (body: object) => shop.done("POST", `/suppliers/${supplierId}/items`, { entityId, ...body })
+    await price({ unitCost: 300 })
+    await price({ unitCost: 250, minOrderQuantity: 10 })
+    await price({ unitCost: 100, validTo: "2026-01-01" })
+    await price({ unitCost: 100, validFrom: "2126-01-01" })
+    await price({ unitCost: 400, variantId, validFrom: "2020-01-01", validTo: "2120-01-01" })
+    const cost = async (quantityOrdered: number, more: object = {}) => {
+      const { id } = Object(await shop.draft([{ entityId, quantityOrdered, ...more }], { supplierId }))
+      return (await shop.order(id)).at("data.items.0.unitCost")
+    }
+    assert.deepStrictEqual([await cost(9), await cost(10), await cost(10, { variantId })], [300, 250, 400])
+    await shop.refused("422 VALIDATION_FAILED", "POST", `/suppliers/${supplierId}/items`, {
+      entityId,
+      unitCost: 1,
+      validFrom: "2026-02-01",
+      validTo: "2026-01-01"
+    })
+    const listed = await shop.done("GET", `/supplier-items?supplierId=${supplierId}&entityId=${entityId}&limit=2`)
+    assert.strictEqual(listed.at("meta.pagination.total"), 5)
+  })
+
+  it("have one number each, and of eight submits, approves, sends and cancels one takes effect", async () => {
+    const line = await shop.line()
+    const more = {
+      supplierId: await shop.supplier({ contactEmail: "race@mill.example" }),
+      warehouseId: await shop.place()
+    }
+    const drafts = await Promise.all(Array.from({ length: 8 }, () => shop.draft([line], more)))
+    assert.lengthOf([...new Set(drafts.map((one) => Object(one).poNumber))], 8)
+    const path = `/api/procurement/purchase-orders/${Object(drafts[0]).id}`
+    for (const name of ["submit", "approve", "send", "cancel"]) {
+      await raceOf(shop, { method: "POST", path: `${path}/${name}` })
+      const incoming = name === "approve" || name === "send" ? 10 : 0
+      assert.strictEqual((await shop.stock(line.entityId))[1], incoming, name)
+    }
+    await waitFor("the mail", () => shop.mails.some(({ to }) => to === "race@mill.example"))
+    assert.lengthOf(shop.mails.filter(({ to }) => to === "race@mill.example"), 1)
+  })
+
+  it("have suppliers whose codes are unique, and who are replaced as a whole", async () => {
+    const id = await shop.supplier({ code: "MILL", contactEmail: "ann@mill.example", paymentTermsDays: 14 })
+    await shop.refused("409 CONFLICT", "POST", "/suppliers", { name: "Other", code: "MILL" })
+    await shop.refused("422 VALIDATION_FAILED", "POST", "/suppliers", { name: "Other", code: "M", currency: "XXX" })
+    await shop.refused("422 VALIDATION_FAILED", "POST", "/suppliers", { name: "Other", code: "M", contactEmail: "ann" })
+    await shop.done("PUT", `/suppliers/${id}`, { name: "Mill", code: "MILL-2" })
+    const { at } = await shop.done("GET", `/suppliers/${id}`)
+    assert.deepInclude(Object(at("data.supplier")), {
+      code: "MILL-2",
+      contactEmail: null,
+      paymentTermsDays: 30,
+      currency: "USD"
+    })
+    assert.deepStrictEqual(at("data.items"), [])
+    await shop.refused("404 NOT_FOUND", "PUT", `/suppliers/${randomUUID()}`, { name: "Mill", code: "M" })
+    await shop.refused("404 NOT_FOUND", "POST", `/suppliers/${randomUUID()}/items`, { entityId: id, unitCost: 1 })
+    const elsewhere = inOrganization("org_elsewhere", testAdminActor)
+    await shop.refused("404 NOT_FOUND", "GET", `/suppliers/${id}`, undefined, elsewhere)
+  })
+
+  it("are counted and added up by supplier and status", async () => {
+    const supplierId = await shop.supplier()
+    const drafts = [
+      await shop.draft([await shop.line()], { supplierId }),
+      await shop.draft([await shop.line()], { supplierId })
+    ]
+    await shop.move(String(Object(drafts[0]).id), "submit")
+    const { at } = await shop.ask("POST", "/analytics/query", {
+      measures: ["PurchaseOrders.count", "PurchaseOrders.grandTotal"],
+      dimensions: ["PurchaseOrders.supplierId", "PurchaseOrders.status"],
+      filters: [{ member: "PurchaseOrders.supplierId", operator: "equals", values: [supplierId] }]
+    })
+    const rows = at("data.rows")
+    assert.sameDeepMembers(
+      (Array.isArray(rows) ? rows : []).map((
+        row
+      ) => [row["PurchaseOrders.status"], row["PurchaseOrders.count"], row["PurchaseOrders.grandTotal"]]),
+      [["draft", 1, 2_500], ["pending_approval", 1, 2_500]]
+    )
+    const listed = await shop.done("GET", `/purchase-orders?supplierId=${supplierId}&status=draft&search=po-`)
+    assert.deepStrictEqual([listed.at("meta.pagination.total"), listed.at("data.0.status")], [1, "draft"])
+  })
+
+  it("and goods receipts keep to the rules of every plugin and to their moves", async () => {
+    const [entityId, warehouseId] = [await shop.product(), await shop.place()]
+    // Nothing of it is incoming any more, so that a state that the checks write down moves no stock.
+    const samples = {
+      suppliers: { currency: "USD" },
+      purchase_orders: { warehouseId, currency: "USD", subtotal: 10, grandTotal: 10 },
+      // Nothing of it is incoming any more, so that a state that the checks write down moves no stock.
+      purchase_order_items: {
+        entityId,
+        unitCost: 1,
+        quantityOrdered: 10,
+        quantityReceived: 5,
+        totalCost: 10,
+        stockQuantity: 10,
+        stockArrived: 10
+      },
+      goods_received_notes: { warehouseId, status: "rejected" },
+      grn_items: { entityId, quantityReceived: 1, quantityAccepted: 1, stockReceived: 1, stockAccepted: 1 }
+    }
+    const checks = [
+      ...contractOf(shop, { samples, bodies: 8 }),
+      ...machineOf(shop, purchaseOrder, {
+        samples,
+        path: "/api/procurement/purchase-orders",
+        without: ["edit", "receive"]
+      }),
+      ...machineOf(shop, goodsReceipt, {
+        samples,
+        path: "/api/procurement/grn",
+        without: ["acceptWithDiscrepancy"]
+      })
+    ]
+    for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
+  }, 240_000)
+})
