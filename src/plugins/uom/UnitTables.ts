@@ -45,6 +45,7 @@ export const conversions = table("uom_conversions", {
     { columns: ["fromUnitId", "toUnitId"], where: "entity_id is null" },
     { columns: ["entityId", "fromUnitId", "toUnitId"], where: "entity_id is not null" }
   ],
+  indexes: [{ columns: ["entityId", "createdAt"], descending: true }],
   checks: {
     above_zero: "factor_decimal > 0",
     two_units: "from_unit_id <> to_unit_id",

@@ -12,7 +12,7 @@ export const uom = definePlugin({
   version: "1.0.0",
   permissions: [
     { scope: "uom:admin", description: "Write units of measure and conversions" },
-    { scope: "uom:read", description: "Read units of measure and convert", roles: ["staff"] }
+    { scope: "uom:read", description: "Read units of measure and convert" }
   ],
   schema: () => ({ units, conversions, entityUnits }),
   layer: Units.layer,

@@ -2,7 +2,7 @@ import { definePlugin } from "stoa/plugin"
 import { lotRoutes, Lots, lots } from "./Lots.ts"
 import { shipLots, shippedLots } from "./ShippedLots.ts"
 
-export { type LeavingUnits, Lots, type ReceivedUnits, type TakenLot, type Units } from "./Lots.ts"
+export { type LeavingUnits, Lots, type ReceivedUnits, TakenLot, type Units } from "./Lots.ts"
 
 /** Warehouse operations: lots (contract, plugins §6). */
 export const warehouse = definePlugin({

@@ -10,7 +10,7 @@ export interface Read {
   readonly text: (path: string) => string
 }
 
-const valueAt = (body: unknown, path: string): unknown =>
+export const valueAt = (body: unknown, path: string): unknown =>
   path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
 
 let codes = 0
@@ -38,8 +38,24 @@ export const openUnitShop = async (plugins: ReadonlyArray<Plugin>, options: Plug
     assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
     return answer.text("data.id")
   }
+  /** Sample rows of `uom` in an organization, for the checks of the kit: a conversion has two units. */
+  const samplesIn = async (organization: string) => {
+    await app.db.query("insert into organizations (id, slug, name) values ($1, $1, $1) on conflict do nothing", [
+      organization
+    ])
+    const [unit] = await app.db.query(
+      `insert into units_of_measure (organization_id, code, name, category) values ($1, 'other', 'Other', 'time')
+        returning id`,
+      [organization]
+    )
+    return {
+      units_of_measure: { code: "sample" },
+      uom_conversions: { toUnitId: unit?.["id"], factorDecimal: "1", factor: "10000" }
+    }
+  }
   return {
     app,
+    samplesIn,
     ask,
     made,
     unit: (category = "weight", body: object = {}) =>

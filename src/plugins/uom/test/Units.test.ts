@@ -186,16 +186,7 @@ describe("the service for other plugins", () => {
   })
 
   it("keeps to the rules of every plugin", { timeout: 120_000 }, async () => {
-    const organization = "org_contract_owner"
-    await shop.app.db.query("insert into organizations (id, slug, name) values ($1, $1, $1)", [organization])
-    const [unit] = await shop.app.db.query(
-      `insert into units_of_measure (organization_id, code, name, category) values ($1, 'a', 'a', 'time') returning id`,
-      [organization]
-    )
-    const samples = {
-      units_of_measure: { code: "sample" },
-      uom_conversions: { toUnitId: unit?.["id"], factorDecimal: "1", factor: "10000" }
-    }
+    const samples = await shop.samplesIn("org_contract_owner")
     for (const { name, run } of contractOf(shop.app, { samples, bodies: 8 })) {
       await run().catch((error) => assert.fail(`${name}: ${error}`))
     }

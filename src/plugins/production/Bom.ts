@@ -1,0 +1,92 @@
+import { Schema } from "effect"
+import {
+  amount,
+  boolean,
+  childOf,
+  decimal,
+  EntityId,
+  fieldsOf,
+  idOf,
+  inputOf,
+  integer,
+  type RowOf,
+  table,
+  text,
+  uuid,
+  VariantId
+} from "stoa/plugin"
+
+/** Quantities of recipes: 15 digits, which a JSON number holds exactly. */
+export const quantity = decimal(15, 6)
+const unit = uuid.references("units_of_measure", "restrict").nullable
+
+/** What a product is made of (contract, plugins §7). */
+export const boms = table("production_boms", {
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  name: text,
+  version: integer.default(1),
+  /** The id of the first version. What refers to a version means the active one. */
+  familyId: uuid,
+  /** How much one run makes, in this unit, else in the product's stock unit. */
+  yieldQuantity: quantity.default("1"),
+  yieldUomId: unit,
+  isActive: boolean.default(true),
+  level: integer.default(0),
+  totalCost: amount.default(0)
+}, {
+  unique: [{ columns: ["familyId"], where: "is_active" }, { columns: ["familyId", "version"] }],
+  indexes: [{ columns: ["entityId", "createdAt"], descending: true }],
+  checks: { makes_some: "yield_quantity > 0" }
+})
+export type Bom = RowOf<typeof boms>
+
+/** What one run takes of a material, or of what another bill of material makes. */
+export const items = childOf(boms, "bomId", "production_bom_items", {
+  bomId: uuid.references(boms),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  itemName: text,
+  quantity,
+  uomId: unit,
+  /** Minor units for one of the unit that the quantity is in. */
+  unitCost: amount,
+  totalCost: amount.default(0),
+  /** Is kept in stock: production takes it from there first, and makes what is missing of its materials. */
+  isSubAssembly: boolean.default(false),
+  subBomId: uuid.references(boms, "restrict").nullable,
+  sortOrder: integer.default(0)
+}, {
+  indexes: [{ columns: ["bomId", "sortOrder"] }],
+  checks: { needs_some: "quantity > 0", costs: "unit_cost >= 0" }
+})
+export type BomItem = RowOf<typeof items>
+
+/** A quantity in a request, from 0: a number or a decimal text of at most six digits after the point. */
+export const Quantity = Schema.Union([Schema.Finite, Schema.String]).check(
+  Schema.makeFilter((value) =>
+    /^\d{1,9}(\.\d{1,6})?$/.test(String(value)) || "must be a decimal of at most 9 digits before and 6 after the point"
+  )
+)
+
+export const ItemInput = Schema.Struct({
+  ...inputOf(items, {
+    required: ["entityId", "itemName", "unitCost"],
+    optional: ["variantId", "uomId", "isSubAssembly", "subBomId"]
+  }).fields,
+  quantity: Quantity
+})
+export const ItemInputs = Schema.Array(ItemInput).check(Schema.isMaxLength(500))
+
+export const BomInput = Schema.Struct({
+  ...inputOf(boms, { required: ["entityId", "name"], optional: ["variantId", "yieldUomId", "level"] }).fields,
+  yieldQuantity: Schema.optional(Quantity),
+  items: ItemInputs
+})
+
+export const BomView = Schema.Struct({ ...fieldsOf(boms), yieldQuantity: Schema.Finite })
+export const ItemView = Schema.Struct({ ...fieldsOf(items), quantity: Schema.Finite })
+export const BomWithItems = Schema.Struct({ ...BomView.fields, items: Schema.Array(ItemView) })
+
+export const bomView = (bom: Bom): typeof BomView.Type => ({ ...bom, yieldQuantity: Number(bom.yieldQuantity) })
+export const itemView = (item: BomItem): typeof ItemView.Type => ({ ...item, quantity: Number(item.quantity) })

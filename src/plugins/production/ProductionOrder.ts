@@ -1,0 +1,124 @@
+import { Schema } from "effect"
+import {
+  amount,
+  childOf,
+  date,
+  EntityId,
+  fieldsOf,
+  idOf,
+  inputOf,
+  integerBetween,
+  jsonOf,
+  longText,
+  machine,
+  modelOf,
+  numbers,
+  oneOf,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid,
+  VariantId,
+  WarehouseId
+} from "stoa/plugin"
+import { TakenLot } from "../warehouse/index.ts"
+import { boms, Quantity, quantity } from "./Bom.ts"
+
+const maxUnits = 2_147_483_647
+
+/** Orders to make a product (contract, plugins §7). Quantities are stock units of the product. */
+export const orders = table("production_orders", {
+  orderNumber: text.unique(),
+  bomId: uuid.references(boms, "restrict"),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  quantity: integerBetween(1, maxUnits),
+  /** What came into stock, and what was made and thrown away. Its materials are part of the cost of the rest. */
+  producedQuantity: integerBetween(0, maxUnits).default(0),
+  scrapQuantity: integerBetween(0, maxUnits).default(0),
+  warehouseId: idOf(WarehouseId),
+  status: oneOf(["planned", "in_progress", "completed", "cancelled"]).default("planned"),
+  plannedDate: timestamp,
+  startedAt: timestamp.nullable,
+  completedAt: timestamp.nullable,
+  producedBy: text.nullable,
+  /** What the consumed materials cost, in minor units. */
+  materialCost: amount.default(0),
+  batchNumber: text.nullable,
+  expiryDate: date.nullable,
+  notes: longText.nullable
+}, {
+  counted: ["warehouseId"],
+  indexes: [
+    { columns: ["status", "createdAt"], descending: true },
+    { columns: ["bomId", "createdAt"], descending: true },
+    { columns: ["entityId", "createdAt"], descending: true },
+    { columns: ["warehouseId", "createdAt"], descending: true }
+  ]
+})
+export type ProductionOrder = RowOf<typeof orders>
+
+/** What an order takes. It leaves stock when the order is completed; from then on it costs what it cost there. */
+export const consumption = childOf(orders, "productionOrderId", "production_consumption", {
+  productionOrderId: uuid.references(orders),
+  entityId: idOf(EntityId),
+  variantId: idOf(VariantId).nullable,
+  plannedQuantity: quantity,
+  actualQuantity: quantity,
+  /** Null: the stock unit. */
+  uomId: uuid.references("units_of_measure", "restrict").nullable,
+  unitCost: amount,
+  totalCost: amount.default(0),
+  batchNumber: text.nullable,
+  /** The lots that it was taken from. */
+  lots: jsonOf(Schema.Array(TakenLot)).default([])
+}, { checks: { costs: "unit_cost >= 0" } })
+export type Consumption = RowOf<typeof consumption>
+
+export const orderNumbers = numbers({ kind: "PRD" })
+
+export const productionOrder = machine(orders, {
+  noun: "production order",
+  moves: {
+    start: { from: ["planned"], to: "in_progress", stamp: "startedAt", emits: "production.started" },
+    complete: { from: ["in_progress"], to: "completed", stamp: "completedAt", emits: "production.completed" },
+    cancel: { from: ["planned", "in_progress"], to: "cancelled", emits: "production.cancelled" }
+  }
+})
+
+export const ConsumeInput = Schema.Struct({
+  items: Schema.Array(Schema.Struct({
+    ...inputOf(consumption, { required: ["entityId", "unitCost"], optional: ["variantId", "uomId", "batchNumber"] })
+      .fields,
+    plannedQuantity: Quantity,
+    actualQuantity: Quantity
+  })).check(Schema.isBetweenLength(1, 500))
+})
+
+/** What came out; without it all that was ordered. */
+export const Output = inputOf(orders, { optional: ["producedQuantity", "scrapQuantity", "batchNumber", "expiryDate"] })
+export type Output = typeof Output.Type
+
+export const ConsumptionView = Schema.Struct({
+  ...fieldsOf(consumption),
+  plannedQuantity: Schema.Finite,
+  actualQuantity: Schema.Finite
+})
+export const OrderWithConsumption = Schema.Struct({
+  ...fieldsOf(orders),
+  consumption: Schema.Array(ConsumptionView)
+})
+
+export const consumptionView = (row: Consumption): typeof ConsumptionView.Type => ({
+  ...row,
+  plannedQuantity: Number(row.plannedQuantity),
+  actualQuantity: Number(row.actualQuantity)
+})
+
+/** What was made and what it cost. */
+export const productionModel = modelOf(orders, {
+  name: "ProductionOrders",
+  sums: ["quantity", "producedQuantity", "scrapQuantity", "materialCost"],
+  dims: ["status", "entityId", "warehouseId", "completedAt", "createdAt"]
+})

@@ -1,0 +1,172 @@
+import { Effect, Schema } from "effect"
+import { EntityId, FreeText, group, inputOf, resource, Uuid, VariantId } from "stoa/plugin"
+import { BomInput, boms, BomView, bomView, BomWithItems, ItemInput, ItemInputs, ItemView, itemView } from "./Bom.ts"
+import { addItem, createBom, createVersion, itemsOf, rollUp } from "./Boms.ts"
+import {
+  ConsumeInput,
+  ConsumptionView,
+  consumptionView,
+  orders,
+  OrderWithConsumption,
+  Output,
+  productionOrder
+} from "./ProductionOrder.ts"
+import { complete, consume, consumptionOf, createOrder } from "./ProductionOrders.ts"
+import { printOrder } from "./ProductionPaper.ts"
+import { explode, minorUnits, recipesOf } from "./Recipe.ts"
+
+const routes = group("Production", "/production")
+const [admin, create, read] = ["production:admin", "production:create", "production:read"]
+const refused = "422 for a cycle, more than 100 levels, or a unit that cannot be converted."
+
+type WithItems = Effect.Success<ReturnType<typeof createBom>>
+const withItems = ({ items, ...bom }: WithItems) => ({ ...bomView(bom), items: items.map(itemView) })
+
+const Needed = Schema.Struct({
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  itemName: Schema.String,
+  totalQuantity: Schema.Finite.annotate({ description: "Stock units, rounded up once." }),
+  uomId: Schema.NullOr(Uuid),
+  unitCost: Schema.Finite,
+  totalCost: Schema.Finite
+})
+
+const bomRoutes = [
+  routes.list("/boms", {
+    summary: "List bills of material",
+    permission: read,
+    query: { entityId: Schema.optional(EntityId), isActive: Schema.optional(Schema.Literals(["true", "false"])) },
+    success: BomView
+  }).handle(({ db, page, query: { entityId, isActive } }) =>
+    db.table(boms).page({ entityId, ...(isActive && { isActive: isActive === "true" }) }, page).pipe(
+      Effect.map((found) => ({ ...found, items: found.items.map(bomView) }))
+    )
+  ),
+  routes.post("/boms", {
+    summary: "Create a bill of material",
+    description: refused,
+    permission: admin,
+    input: BomInput,
+    success: BomWithItems
+  }).handle(({ db, input }) => Effect.map(createBom(db, input), withItems)),
+  routes.get("/boms/:id", { summary: "Get a bill of material", permission: read, success: BomWithItems })
+    .handle(({ db, params: { id } }) =>
+      Effect.gen(function*() {
+        const bom = yield* db.table(boms).get(id)
+        return withItems({ ...bom, items: yield* itemsOf(db, bom.id) })
+      })
+    ),
+  routes.post("/boms/:id/items", {
+    summary: "Add a line to a bill of material",
+    description: `${refused} 422 INVALID_TRANSITION for a version that is not active.`,
+    permission: admin,
+    input: ItemInput,
+    success: ItemView
+  }).handle(({ db, input, params: { id } }) => Effect.map(addItem(db, id, input), itemView)),
+  routes.post("/boms/:id/versions", {
+    summary: "Make the next version of a bill of material, which becomes the active one",
+    description: `What refers to an older one means it from then on. ${refused}`,
+    permission: admin,
+    input: Schema.Struct({ items: ItemInputs }),
+    success: BomWithItems
+  }).handle(({ db, input, params: { id } }) => Effect.map(createVersion(db, id, input.items), withItems)),
+  routes.post("/boms/:id/cost-rollup", {
+    summary: "Calculate the costs of a bill of material and of all below it",
+    permission: admin,
+    success: BomWithItems
+  }).handle(({ db, params: { id } }) => Effect.map(rollUp(db, id), withItems)),
+  routes.post("/boms/:id/explode", {
+    summary: "Calculate the materials of so many stock units of the product",
+    description: "Through all levels, merged by entity and variant.",
+    permission: read,
+    input: inputOf(orders, { required: ["quantity"] }),
+    success: Schema.Array(Needed)
+  }).handle(({ db, input: { quantity }, params: { id } }) =>
+    Effect.gen(function*() {
+      const { recipes, stockUnitOf } = yield* recipesOf(db, id)
+      return yield* Effect.forEach(explode(recipes, quantity), ({ cost, entityId, quantity, ...material }) => {
+        const [each, totalQuantity] = [cost.per(quantity), quantity.ceil()]
+        return Effect.all({
+          unitCost: minorUnits(each),
+          totalCost: minorUnits(each.times(totalQuantity))
+        }).pipe(
+          Effect.map((costs) => ({ ...material, ...costs, entityId, totalQuantity, uomId: stockUnitOf(entityId) }))
+        )
+      })
+    })
+  )
+]
+
+const orderRoutes = resource(routes, "/orders", orders, {
+  noun: "production order",
+  read,
+  write: create,
+  filters: ["status", "bomId", "entityId", "warehouseId"],
+  search: ["orderNumber", "notes"],
+  without: [
+    "orderNumber",
+    "variantId",
+    "producedQuantity",
+    "scrapQuantity",
+    "producedBy",
+    "materialCost",
+    "batchNumber",
+    "expiryDate"
+  ],
+  machine: productionOrder,
+  moves: { start: false, complete: false, cancel: admin },
+  get: false,
+  patch: false,
+  remove: false,
+  create: ({ db, input }) => createOrder(db, input)
+})
+
+export const productionRoutes = [
+  ...bomRoutes,
+  ...orderRoutes,
+  routes.get("/orders/:id", {
+    summary: "Get a production order with its consumption",
+    permission: read,
+    success: OrderWithConsumption
+  }).handle(({ db, params: { id } }) =>
+    Effect.gen(function*() {
+      const order = yield* db.table(orders).get(id)
+      return { ...order, consumption: (yield* consumptionOf(db, order.id)).map(consumptionView) }
+    })
+  ),
+  routes.raw("GET", "/orders/:id/pdf", {
+    summary: "Print a production order",
+    description: "With its materials: those of the recipe until it is completed, then those that it took.",
+    permission: read,
+    produces: "application/pdf"
+  }, printOrder),
+  routes.post("/orders/:id/start", {
+    summary: "Start a production order",
+    description: "422 INVALID_TRANSITION when it is not planned.",
+    permission: create,
+    input: Schema.Struct({ producedBy: FreeText.check(Schema.isBetweenLength(1, 255)) }),
+    success: orders.Row
+  }).handle(({ db, input, params: { id } }) => productionOrder.move(db, "start", id, input)),
+  routes.post("/orders/:id/consume", {
+    summary: "Record what a production order takes",
+    description: "It leaves stock when the order is completed. 422 for what is not whole in stock units.",
+    permission: create,
+    input: ConsumeInput,
+    success: Schema.Array(ConsumptionView)
+  }).handle(({ db, input, params: { id } }) => Effect.map(consume(db, id, input), (rows) => rows.map(consumptionView))),
+  routes.post("/orders/:id/complete", {
+    summary: "Complete a production order",
+    description:
+      "Takes its materials from stock and brings in the product at what they cost. Without a body all that was ordered came " +
+      "out. 422 when stock is too little, 422 INVALID_TRANSITION when it is not in progress.",
+    permission: create,
+    input: Schema.NullOr(Output),
+    success: OrderWithConsumption
+  }).handle(({ db, input, params: { id }, services }) =>
+    Effect.map(complete(db, services.inventory, id, input ?? {}), ({ consumption, ...order }) => ({
+      ...order,
+      consumption: consumption.map(consumptionView)
+    }))
+  )
+]

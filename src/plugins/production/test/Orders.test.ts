@@ -1,0 +1,249 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import { contractOf, machineOf, raceOf, testAdminActor } from "stoa/plugin/testing"
+import { valueAt } from "../../uom/test/UnitShop.ts"
+import { productionOrder } from "../ProductionOrder.ts"
+import { type Kitchen, openKitchen } from "./Kitchen.ts"
+
+let kitchen: Kitchen
+beforeAll(async () => {
+  kitchen = await openKitchen()
+}, 120_000)
+afterAll(() => kitchen.app.close())
+
+const read = (id: string) => kitchen.ask("GET", `/production/orders/${id}`)
+const costOfGoodsSold = async (entityId: string) => {
+  const filters = [{ member: "StockMovements.entityId", operator: "equals", values: [entityId] }]
+  const found = await kitchen.ask("POST", "/analytics/query", { measures: ["StockMovements.costOfGoodsSold"], filters })
+  return Number(Object(found.at("data.rows.0"))["StockMovements.costOfGoodsSold"])
+}
+const aCake = async (flourStock = 100, flourCost = 30) => {
+  const [flour, cake] = [await kitchen.thing(flourStock, flourCost), await kitchen.thing()]
+  return { flour, cake, bomId: await kitchen.bom(cake, [[flour, 2, { unitCost: 25 }]]) }
+}
+
+describe("a production order", () => {
+  it("takes its materials and brings in the product at what they cost, down to the cost of goods sold", async () => {
+    const [flour, cake] = [await kitchen.thing(10, 10), await kitchen.thing()]
+    await kitchen.restock(flour, 20, 20)
+    const { cost } = await kitchen.level(flour)
+    const bomId = await kitchen.bom(cake, [[flour, 1, { unitCost: 1 }]], { yieldQuantity: 3 })
+    const id = await kitchen.started(bomId, cake, 10)
+    const done = await kitchen.complete(id)
+    assert.strictEqual(done.status, 201, JSON.stringify(done.body))
+    assert.deepStrictEqual(
+      [done.at("data.status"), done.at("data.producedQuantity"), done.at("data.consumption.0.actualQuantity")],
+      ["completed", 10, 4]
+    )
+    const total = 4 * Number(cost)
+    assert.strictEqual(done.at("data.materialCost"), Math.round(total))
+    assert.deepStrictEqual(await kitchen.level(flour), { onHand: 26, cost })
+    assert.deepStrictEqual(await kitchen.level(cake), { onHand: 10, cost: String(total / 10) })
+    const sold = await kitchen.builders.order([[cake, 5]])
+    const parcel = { lineItems: [{ orderLineItemId: valueAt(sold, "lineItems.0.id"), quantity: 5 }] }
+    await kitchen.ask("PATCH", `/orders/${sold["id"]}/status`, { status: "confirmed" })
+    const shipped = await kitchen.ask("POST", `/orders/${sold["id"]}/fulfillments`, parcel)
+    assert.strictEqual(shipped.status, 201, JSON.stringify(shipped.body))
+    assert.strictEqual(await costOfGoodsSold(cake), Math.round(total / 2))
+  })
+
+  it("is started and completed once of eight at once, and cancelled before it is completed", async () => {
+    const { bomId, cake, flour } = await aCake()
+    const id = await kitchen.order(bomId, cake, 5)
+    const path = `/api/production/orders/${id}`
+    await raceOf(kitchen.app, { method: "POST", path: `${path}/start`, body: { producedBy: "Ada" } })
+    await raceOf(kitchen.app, { method: "POST", path: `${path}/complete` })
+    assert.deepStrictEqual([(await kitchen.level(flour)).onHand, (await kitchen.level(cake)).onHand], [90, 5])
+    assert.strictEqual((await kitchen.post(`/orders/${id}/cancel`)).at("error.code"), "INVALID_TRANSITION")
+    const other = await kitchen.started(bomId, cake, 5)
+    assert.strictEqual((await kitchen.post(`/orders/${other}/cancel`)).at("data.status"), "cancelled")
+    assert.strictEqual((await kitchen.complete(other)).status, 422)
+  })
+
+  it("and its stock agree, whichever statement the database stops at", async () => {
+    const { bomId, cake, flour } = await aCake()
+    const id = await kitchen.started(bomId, cake, 5)
+    const { query } = kitchen.app.db
+    await query("create function stop() returns trigger language plpgsql as $$ begin raise 'stopped'; end $$")
+    const steps = ["insert on production_consumption", "insert on warehouse_lots", "insert on stock_postings"]
+    const later = ["update on stock_levels", "insert on stock_movements", "update on production_consumption"]
+    for (const step of [...steps, ...later, "update on production_orders"]) {
+      await query(`create trigger stop after ${step} for each row execute function stop()`)
+      assert.strictEqual((await kitchen.complete(id, { batchNumber: "B1" })).status, 500, step)
+      await query(`drop trigger stop on ${step.split(" ")[2]}`)
+      const { at } = await read(id)
+      assert.deepStrictEqual([at("data.status"), at("data.consumption")], ["in_progress", []], step)
+      assert.deepStrictEqual([(await kitchen.level(flour)).onHand, (await kitchen.level(cake)).onHand], [100, 0], step)
+    }
+    assert.strictEqual((await kitchen.complete(id, { batchNumber: "B1" })).status, 201)
+  })
+
+  it("takes sub-assemblies from stock, and the materials of those that are missing", async () => {
+    const [egg, sponge, cake] = [await kitchen.thing(100, 5), await kitchen.thing(2, 40), await kitchen.thing()]
+    const spongeBom = await kitchen.bom(sponge, [[egg, 3]])
+    const bomId = await kitchen.bom(cake, [[sponge, 1, kitchen.sub(spongeBom)]])
+    const done = await kitchen.complete(await kitchen.started(bomId, cake, 5))
+    assert.strictEqual(done.at("data.materialCost"), 2 * 40 + 9 * 5)
+    assert.deepStrictEqual([(await kitchen.level(sponge)).onHand, (await kitchen.level(egg)).onHand], [0, 91])
+    assert.deepStrictEqual(await kitchen.level(cake), { onHand: 5, cost: "25" })
+    const phantom = await kitchen.bom(await kitchen.thing(), [[sponge, 1, { subBomId: spongeBom }]])
+    await kitchen.restock(sponge, 7, 40)
+    assert.deepStrictEqual(await kitchen.explode(phantom, 2), [[egg, 6, 0, 0]])
+  })
+
+  it("brings in a part, whose cost bears that of the scrap", async () => {
+    const { bomId, cake, flour } = await aCake()
+    const id = await kitchen.started(bomId, cake, 10)
+    for (
+      const body of [{ producedQuantity: 11 }, { producedQuantity: 9, scrapQuantity: 2 }, { producedQuantity: 0 }, {
+        scrapQuantity: -1
+      }]
+    ) {
+      assert.strictEqual((await kitchen.complete(id, body)).status, 422, JSON.stringify(body))
+    }
+    const done = await kitchen.complete(id, { producedQuantity: 6, scrapQuantity: 2 })
+    assert.deepStrictEqual([
+      done.at("data.producedQuantity"),
+      done.at("data.scrapQuantity"),
+      done.at("data.materialCost")
+    ], [6, 2, 480])
+    assert.deepStrictEqual([
+      done.at("data.consumption.0.plannedQuantity"),
+      done.at("data.consumption.0.actualQuantity")
+    ], [20, 16])
+    assert.deepStrictEqual([(await kitchen.level(flour)).onHand, await kitchen.level(cake)], [84, {
+      onHand: 6,
+      cost: "80"
+    }])
+    const lost = await kitchen.complete(await kitchen.started(bomId, cake, 2), { scrapQuantity: 2 })
+    assert.deepStrictEqual([lost.at("data.producedQuantity"), (await kitchen.level(cake)).onHand], [0, 6])
+  })
+
+  it("takes what was recorded, in any unit, at the cost of stock or else at the given one", async () => {
+    const { bomId, cake, flour } = await aCake()
+    const [sugar, kg, g] = [await kitchen.thing(5000), await kitchen.unit(), await kitchen.unit()]
+    await kitchen.conversion(kg, g, "1000")
+    await kitchen.unitsOf(sugar, kg, g)
+    const id = await kitchen.started(bomId, cake, 4)
+    const consume = (actualQuantity: unknown) =>
+      kitchen.post(`/orders/${id}/consume`, {
+        items: [
+          { entityId: flour, plannedQuantity: 8, actualQuantity: 9, unitCost: 1 },
+          { entityId: sugar, plannedQuantity: 1, actualQuantity, uomId: kg, unitCost: 200 }
+        ]
+      })
+    assert.strictEqual((await consume("0.0001")).at("error.code"), "VALIDATION_FAILED")
+    const recorded = await consume(1.5)
+    assert.deepStrictEqual([recorded.at("data.1.actualQuantity"), recorded.at("data.1.totalCost")], [1.5, 300])
+    assert.strictEqual((await kitchen.level(flour)).onHand, 100)
+    const done = await kitchen.complete(id)
+    assert.deepStrictEqual([
+      done.at("data.consumption.0.totalCost"),
+      done.at("data.consumption.1.unitCost"),
+      done.at("data.materialCost")
+    ], [270, 200, 570])
+    assert.deepStrictEqual([(await kitchen.level(sugar)).onHand, await kitchen.level(cake)], [3500, {
+      onHand: 4,
+      cost: "142.5"
+    }])
+    assert.strictEqual((await consume(1)).at("error.code"), "INVALID_TRANSITION")
+  })
+
+  it("without enough stock is 422 and takes nothing", async () => {
+    const { bomId, cake, flour } = await aCake(7)
+    const [butter, product] = [await kitchen.thing(100), await kitchen.thing()]
+    const both = await kitchen.bom(product, [[butter, 1], [flour, 2]])
+    const id = await kitchen.started(both, product, 4)
+    assert.strictEqual((await kitchen.complete(id)).at("error.code"), "VALIDATION_FAILED")
+    assert.deepStrictEqual([(await kitchen.level(butter)).onHand, (await read(id)).at("data.status")], [
+      100,
+      "in_progress"
+    ])
+    const elsewhere = {
+      bomId,
+      entityId: product,
+      quantity: 1,
+      warehouseId: kitchen.warehouseId,
+      plannedDate: "2026-12-01"
+    }
+    assert.strictEqual((await kitchen.post("/orders", elsewhere)).status, 422)
+    assert.strictEqual(
+      (await kitchen.post("/orders", { ...elsewhere, entityId: cake, bomId: randomUUID() })).status,
+      404
+    )
+  })
+
+  it("takes lots that expire first or are named, and brings in a batch", async () => {
+    const { bomId, cake, flour } = await aCake()
+    const lot = (batch: string, day: string, quantity: number) =>
+      kitchen.app.db.query(
+        `insert into warehouse_lots (organization_id, warehouse_id, entity_id, batch_number, expiry_date, quantity)
+          values ('org_default', $1, $2, $3, $4, $5)`,
+        [kitchen.warehouseId, flour, batch, day, quantity]
+      )
+    await lot("late", "2027-05-01", 50)
+    await lot("early", "2027-01-01", 3)
+    const id = await kitchen.started(bomId, cake, 2)
+    const done = await kitchen.complete(id, { batchNumber: "C1", expiryDate: "2027-02-01" })
+    const lots = [{ batchNumber: "early", expiryDate: "2027-01-01", quantity: 3 }, {
+      batchNumber: "late",
+      expiryDate: "2027-05-01",
+      quantity: 1
+    }]
+    assert.deepStrictEqual(done.at("data.consumption.0.lots"), lots)
+    const made = await kitchen.ask("GET", `/warehouse/lots?entityId=${cake}`)
+    assert.deepStrictEqual([made.at("data.0.batchNumber"), made.at("data.0.quantity")], ["C1", 2])
+    const named = await kitchen.started(bomId, cake, 2)
+    const item = { entityId: flour, plannedQuantity: 4, actualQuantity: 50, unitCost: 1, batchNumber: "late" }
+    await kitchen.post(`/orders/${named}/consume`, { items: [item] })
+    assert.strictEqual((await kitchen.complete(named)).status, 422, "49 are left of the batch")
+  })
+
+  it("is printed with its materials", async () => {
+    const { bomId, cake } = await aCake()
+    const id = await kitchen.started(bomId, cake, 2)
+    const print = () => kitchen.app.app.request("GET", `/api/production/orders/${id}/pdf`, { as: testAdminActor })
+    const paper = await print()
+    assert.deepStrictEqual([paper.status, paper.headers.get("content-type")], [200, "application/pdf"])
+    assert.match(String(paper.body), /^%PDF/)
+    await kitchen.complete(id)
+    assert.strictEqual((await print()).status, 200)
+  })
+
+  it("has a number that no other has, of eight at once", async () => {
+    const { bomId, cake } = await aCake()
+    const ids = await Promise.all(Array.from({ length: 8 }, () => kitchen.order(bomId, cake, 1)))
+    const numbers = await Promise.all(ids.map(async (id) => (await read(id)).text("data.orderNumber")))
+    assert.strictEqual(new Set(numbers).size, 8)
+    assert.match(numbers[0] ?? "", /^PRD-\d{4}$/)
+    const listed = await kitchen.ask("GET", `/production/orders?status=planned&bomId=${bomId}&limit=5`)
+    assert.deepStrictEqual([listed.at("meta.pagination.total"), listed.at("data.4.status")], [8, "planned"])
+  })
+
+  it("keeps to the rules of every plugin, and to its moves", { timeout: 240_000 }, async () => {
+    const { cake, flour } = await aCake()
+    const familyId = randomUUID()
+    const rows = {
+      production_boms: { entityId: cake, familyId },
+      production_bom_items: { entityId: flour, quantity: "1" },
+      production_orders: { entityId: cake, warehouseId: kitchen.warehouseId }
+    }
+    const bodies = { start: { producedBy: "Ada" } }
+    const path = "/api/production/orders"
+    const samples = { ...await kitchen.samplesIn("org_default"), ...rows }
+    const machine = machineOf(kitchen.app, productionOrder, { path, bodies, samples })
+    for (const { name, run } of machine) await run().catch((error) => assert.fail(`${name}: ${error}`))
+    const ours = {
+      ...kitchen.app,
+      routes: kitchen.app.routes.filter((route) => route.path.startsWith("/api/production"))
+    }
+    for (
+      const { name, run } of contractOf(ours, {
+        samples: { ...await kitchen.samplesIn("org_contract_owner"), ...rows },
+        bodies: 6
+      })
+    ) {
+      await run().catch((error) => assert.fail(`${name}: ${error}`))
+    }
+  })
+})
