@@ -4,9 +4,7 @@ import {
   type CurrentActor,
   date,
   EntityId,
-  group,
   idOf,
-  integerBetween,
   invalid,
   PluginDatabase,
   type RowOf,
@@ -16,9 +14,7 @@ import {
   VariantId,
   WarehouseId
 } from "stoa/plugin"
-
-/** The most units of a line. */
-const maxUnits = 2_147_483_647
+import { read, routes, units } from "./Documents.ts"
 
 /** Units of a batch that came into a warehouse together and are still there. A batch that comes twice has two lots. */
 export const lots = table("warehouse_lots", {
@@ -27,10 +23,12 @@ export const lots = table("warehouse_lots", {
   variantId: idOf(VariantId).nullable,
   batchNumber: text,
   expiryDate: date.nullable,
-  quantity: integerBetween(0, maxUnits)
+  quantity: units
 }, {
+  counted: false,
   indexes: [
     { columns: ["entityId", "warehouseId"], where: "quantity > 0" },
+    { columns: ["warehouseId", "expiryDate", "createdAt"], where: "quantity > 0" },
     { columns: ["expiryDate", "createdAt"], where: "quantity > 0" }
   ]
 })
@@ -73,7 +71,8 @@ class BatchShort extends invalid(
 ) {}
 
 const placeOf = ({ entityId, variantId, warehouseId }: Omit<Units, "quantity">) =>
-  `${variantId ?? entityId} ${warehouseId}`
+  // An id may come in capitals, as a request has it.
+  `${variantId ?? entityId} ${warehouseId}`.toLowerCase()
 
 /** Lots that never expire come last; the rest of the order is that in which they were received. */
 const byExpiry = Order.mapInput(Order.String, ({ expiryDate }: Lot) => expiryDate ?? "9999-12-32")
@@ -131,7 +130,11 @@ export class Lots extends Context.Service<Lots, {
     Lots,
     Effect.map(PluginDatabase, (db) => ({
       receive: Effect.fn("Lots.receive")((lines) =>
-        db.table(lots).insertMany(lines.filter(({ quantity }) => quantity !== 0))
+        db.table(lots).insertMany(
+          lines.flatMap(({ batchNumber, entityId, expiryDate, quantity, variantId, warehouseId }) =>
+            quantity === 0 ? [] : [{ entityId, variantId, warehouseId, batchNumber, expiryDate, quantity }]
+          )
+        )
       ),
       take: Effect.fn("Lots.take")(function*(lines) {
         const held = yield* db.table(lots).list({
@@ -152,10 +155,10 @@ export class Lots extends Context.Service<Lots, {
 }
 
 export const lotRoutes = [
-  group("Warehouse", "/warehouse").list("/lots", {
+  routes.list("/lots", {
     summary: "List lots that are in stock",
     description: "First those that expire first.",
-    permission: "warehouse:read",
+    permission: read,
     query: {
       entityId: Schema.optional(EntityId),
       variantId: Schema.optional(VariantId),

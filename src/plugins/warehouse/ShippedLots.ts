@@ -1,14 +1,14 @@
 import { Effect, Schema } from "effect"
 import { Conflict, FulfillmentId, idOf, jsonOf, OrderId, type PluginDatabase, table } from "stoa/plugin"
 import { Lots, TakenLot } from "./Lots.ts"
-import { shippedUnits } from "./ShippedUnitsRepo.ts"
+import { shippedUnits } from "./StockRepo.ts"
 
 /** The lots that a fulfillment of an order took, by its units: where the units of a batch went. */
 export const shippedLots = table("warehouse_shipped_lots", {
   fulfillmentId: idOf(FulfillmentId).unique(),
   orderId: idOf(OrderId),
   lots: jsonOf(Schema.Array(TakenLot))
-})
+}, { counted: false, indexes: [{ columns: ["orderId"] }] })
 
 /** Takes the lots of what a fulfillment shipped, first expired first out and once for each fulfillment. */
 export const shipLots = (

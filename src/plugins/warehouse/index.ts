@@ -1,10 +1,15 @@
 import { definePlugin } from "stoa/plugin"
+import { binRoutes, bins } from "./Bins.ts"
 import { lotRoutes, Lots, lots } from "./Lots.ts"
+import { reconciliationItems, reconciliationRoutes, reconciliations } from "./Reconciliations.ts"
 import { shipLots, shippedLots } from "./ShippedLots.ts"
+import { transferRoutes } from "./TransferRoutes.ts"
+import { discrepancies, transferItems, transferLots, transfers } from "./Transfers.ts"
+import { wastageItems, wastageNotes, wastageRoutes } from "./Wastage.ts"
 
 export { type LeavingUnits, Lots, type ReceivedUnits, TakenLot, type Units } from "./Lots.ts"
 
-/** Warehouse operations: lots (contract, plugins §6). */
+/** Warehouse operations: transfers, wastage, counts, bins and lots (contract, plugins §6): `plugins: [warehouse]`. */
 export const warehouse = definePlugin({
   id: "warehouse",
   version: "1.0.0",
@@ -16,9 +21,21 @@ export const warehouse = definePlugin({
     },
     { scope: "warehouse:admin", description: "Approve transfers, wastage and counts, and manage bins" }
   ],
-  schema: () => ({ lots, shippedLots }),
+  schema: () => ({
+    bins,
+    lots,
+    shippedLots,
+    transfers,
+    transferItems,
+    transferLots,
+    discrepancies,
+    wastageNotes,
+    wastageItems,
+    reconciliations,
+    reconciliationItems
+  }),
   layer: Lots.layer,
   exports: Lots,
-  routes: () => lotRoutes,
+  routes: () => [...binRoutes, ...lotRoutes, ...transferRoutes, ...wastageRoutes, ...reconciliationRoutes],
   onEvents: { "fulfillment.create": shipLots }
 })

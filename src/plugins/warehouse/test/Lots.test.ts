@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vites
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { EntityId, ValidationFailed, VariantId, WarehouseId } from "stoa/plugin"
-import { buildersOf, inOrganization, testAdminActor } from "stoa/plugin/testing"
+import { inOrganization, testAdminActor } from "stoa/plugin/testing"
 import { statementsOf } from "../../../../test/pricing/Statements.ts"
 import { openYard, type Yard } from "./Yard.ts"
 
@@ -22,6 +22,7 @@ describe("lots", () => {
       ...goods,
       variantId: VariantId.make(randomUUID())
     }]
+    const inCapitals = { ...goods, entityId: EntityId.make(goods.entityId.toUpperCase()) }
     await yard.run(yard.receive([
       { ...goods, batchNumber: "never", quantity: 5 },
       { ...goods, batchNumber: "late", expiryDate: "2027-06-01", quantity: 5 },
@@ -29,7 +30,7 @@ describe("lots", () => {
       { ...other, batchNumber: "elsewhere", quantity: 5 },
       { ...variant, batchNumber: "variant", expiryDate: "2026-01-01", quantity: 5 }
     ]))
-    const taken = await yard.run(yard.take([{ ...goods, quantity: 7 }, { ...variant, quantity: 1 }]))
+    const taken = await yard.run(yard.take([{ ...inCapitals, quantity: 7 }, { ...variant, quantity: 1 }]))
     assert.deepStrictEqual(taken, [
       [
         { batchNumber: "soon", expiryDate: "2027-01-01", quantity: 5 },
@@ -104,7 +105,7 @@ describe("lots", () => {
   })
 
   it("leave with a fulfillment of an order, once for each fulfillment", async () => {
-    const { order, product } = buildersOf(yard.app)
+    const { order, product } = yard.builders
     const entityId = EntityId.make(await product({ stock: 10 }))
     const [level] = await yard.app.db.query("select warehouse_id from stock_levels where entity_id = $1", [entityId])
     const goods = { entityId, warehouseId: WarehouseId.make(String(level?.["warehouse_id"])) }

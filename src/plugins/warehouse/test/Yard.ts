@@ -15,16 +15,13 @@ export const openYard = async () => {
     postgres: inject("postgres").url,
     rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 }
   })
+  const builders = buildersOf(app)
   let made = 0
 
   const ask = async (method: string, path: string, request: TestRequest = {}) => {
     const { body, status } = await app.app.request(method, `/api${path}`, { as: testAdminActor, ...request })
-    return {
-      status,
-      body,
-      at: (path: string) => valueAt(body, path),
-      text: (path: string) => String(valueAt(body, path))
-    }
+    const at = (path: string) => valueAt(body, path)
+    return { status, body, at, text: (path: string) => String(at(path)) }
   }
   /** The same, and it has to succeed. */
   const done = async (method: string, path: string, body?: object) => {
@@ -38,10 +35,27 @@ export const openYard = async () => {
   }
   /** Things of which so many are in a warehouse, at a cost each. */
   const thing = async (warehouseId: WarehouseId, quantity: number, unitCost = 250) => {
-    const entityId = EntityId.make(await buildersOf(app).product({ stock: 0 }))
+    const entityId = EntityId.make(await builders.product({ stock: 0 }))
     await done("POST", "/inventory/adjust", { entityId, warehouseId, type: "restock", quantity, unitCost })
     return entityId
   }
+  /** Units on hand and in transit of a thing in a warehouse. */
+  const stock = async (entityId: string, warehouseId: string) => {
+    const [row] = await app.db.query(
+      "select on_hand, in_transit from stock_levels where entity_id = $1 and warehouse_id = $2",
+      [entityId, warehouseId]
+    )
+    return [row?.["on_hand"] ?? 0, row?.["in_transit"] ?? 0]
+  }
+  /** A new record; its id. */
+  const create = async (path: string, body: object) => (await done("POST", `/warehouse/${path}`, body)).text("data.id")
+  const transfer = (fromWarehouseId: string, toWarehouseId: string, items: ReadonlyArray<object>) =>
+    create("transfers", { fromWarehouseId, toWarehouseId, items: items.map((one) => ({ itemName: "thing", ...one })) })
+  const approved = async (id: string) => {
+    await done("POST", `/warehouse/transfers/${id}/approve`)
+    return id
+  }
+  const tools = { db: app.tables, services: app.serviceRegistry.services }
   const withLots = <A, E>(work: Effect.Effect<A, E, CurrentActor | Lots>) =>
     work.pipe(Effect.provide(Lots.layer), Effect.provideService(PluginDatabase, app.tables))
   /** Batches with their units in a warehouse, first expired first. */
@@ -52,10 +66,17 @@ export const openYard = async () => {
   }
   return {
     app,
+    builders,
     ask,
     done,
     place,
     thing,
+    stock,
+    create,
+    transfer,
+    approved,
+    tools,
+    withLots,
     lotsIn,
     run: app.serviceRegistry.run,
     receive: (lines: ReadonlyArray<ReceivedUnits>) => withLots(Lots.use((lots) => lots.receive(lines))),

@@ -1,0 +1,103 @@
+import { Effect, Schema } from "effect"
+import {
+  type Actor,
+  EntityId,
+  group,
+  idOf,
+  integerBetween,
+  invalid,
+  notFound,
+  type PluginDatabase,
+  type PluginTools,
+  text,
+  VariantId,
+  type WarehouseId
+} from "stoa/plugin"
+import { type StockLine, stockOf } from "./StockRepo.ts"
+
+export const routes = group("Warehouse", "/warehouse")
+export const [read, operate, admin] = ["warehouse:read", "warehouse:operate", "warehouse:admin"] as const
+
+/** Documents have a list and moves made of their tables; they are created and read with their lines. */
+export const listed = { read, write: operate, get: false, create: false, patch: false, remove: false } as const
+
+/** What the moves of documents need. */
+export type Tools = Pick<PluginTools, "db" | "services">
+
+/** The index of a list that is filtered by a column. */
+export const newest = <const Name extends string>(column: Name) =>
+  ({ columns: [column, "createdAt"], descending: true }) as const
+
+/** All lines of a document. */
+export const allLines = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
+
+export const units = integerBetween(0, 2_147_483_647)
+export const someUnits = integerBetween(1, 2_147_483_647)
+
+/** Columns of a line of any document. */
+export const goodsColumns = { entityId: idOf(EntityId), variantId: idOf(VariantId).nullable, itemName: text }
+
+/** Lines that a body names: at most 1000. */
+export const namedLines = <S extends Schema.Top>(line: S) => Schema.Array(line).check(Schema.isMaxLength(1000))
+
+/** The lines of a new document: at least one. */
+export const linesOf = <S extends Schema.Top>(line: S) => namedLines(line).check(Schema.isMinLength(1))
+
+/** Who writes a document. */
+export const authorOf = ({ name, userId }: Actor): string => userId ?? name
+
+/** The goods of a line in a warehouse. */
+export const goodsAt = <V>(
+  warehouseId: WarehouseId,
+  { entityId, variantId }: { entityId: EntityId; variantId: V }
+) => ({
+  entityId,
+  variantId,
+  warehouseId
+})
+
+class GoodsNotFound extends notFound("WarehouseGoods", (path: string, what: string) => `${path}: no such ${what}.`) {}
+class CostTooLarge extends invalid("CostTooLarge", "items", "cost more than an amount can be") {}
+class NotOfDocument extends invalid(
+  "NotOfDocument",
+  (line: number) => `items.${line}.itemId`,
+  "is no item of this document, or is named twice"
+) {}
+
+/** The cost of all lines together; 422 for more than an amount can be. */
+export const costOf = (lines: ReadonlyArray<{ readonly units: number; readonly unitCost: number }>) => {
+  const total = lines.reduce((sum, { unitCost, units }) => sum + Math.abs(units) * unitCost, 0)
+  return Number.isSafeInteger(total) ? Effect.succeed(total) : Effect.fail(new CostTooLarge())
+}
+
+/** What is given for items of a document, with each item; 422 for other items and those that are named twice. */
+export const givenFor = Effect.fnUntraced(function*<Item extends { readonly id: string }, Given>(
+  items: ReadonlyArray<Item>,
+  given: ReadonlyArray<Given & { readonly itemId: string }>
+) {
+  const open = new Map(items.map((item) => [item.id, item]))
+  const found: Array<{ readonly item: Item; readonly given: Given }> = []
+  for (const [n, one] of given.entries()) {
+    const item = open.get(one.itemId.toLowerCase())
+    if (item === undefined) return yield* new NotOfDocument(n)
+    open.delete(item.id)
+    found.push({ item, given: one })
+  }
+  return found
+})
+
+/** What a warehouse has of each line, with its cost. 404 for goods, a warehouse or an `other` one that is not there. */
+export const goodsIn = Effect.fn("Documents.goodsIn")(function*(
+  db: PluginDatabase["Service"],
+  warehouseId: WarehouseId,
+  lines: ReadonlyArray<StockLine>,
+  other: WarehouseId = warehouseId
+) {
+  const found = yield* stockOf(db, warehouseId, lines, other)
+  for (const [n, { areWarehouses, isEntity, isVariant }] of found.entries()) {
+    if (!areWarehouses) return yield* new GoodsNotFound("warehouse", "warehouse")
+    if (!isEntity) return yield* new GoodsNotFound(`items.${n}.entityId`, "entity")
+    if (!isVariant) return yield* new GoodsNotFound(`items.${n}.variantId`, "variant of this entity")
+  }
+  return found
+})

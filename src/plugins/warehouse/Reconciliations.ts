@@ -1,0 +1,220 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  amount,
+  boolean,
+  childOf,
+  conflict,
+  document,
+  idOf,
+  inputOf,
+  integer,
+  longText,
+  machine,
+  numbers,
+  oneOf,
+  type PluginDatabase,
+  resource,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid,
+  WarehouseId
+} from "stoa/plugin"
+import {
+  admin,
+  allLines,
+  authorOf,
+  costOf,
+  givenFor,
+  goodsAt,
+  goodsColumns,
+  goodsIn,
+  linesOf,
+  listed,
+  namedLines,
+  newest,
+  operate,
+  read,
+  routes,
+  type Tools,
+  units
+} from "./Documents.ts"
+import { Lots } from "./Lots.ts"
+import { type StockLine, stockOf } from "./StockRepo.ts"
+
+/** A count of what is in a warehouse. */
+export const reconciliations = table("stock_reconciliations", {
+  reconciliationNumber: text.unique(),
+  warehouseId: idOf(WarehouseId),
+  status: oneOf(["draft", "counting", "submitted", "approved", "adjusted", "cancelled"]).default("draft"),
+  countedBy: text,
+  approvedBy: text.nullable,
+  countedAt: timestamp.nullable
+}, { counted: ["warehouseId"], indexes: [newest("status"), newest("warehouseId")] })
+
+export const reconciliationItems = childOf(reconciliations, "reconciliationId", "reconciliation_items", {
+  reconciliationId: uuid.references(reconciliations),
+  ...goodsColumns,
+  systemQuantity: integer,
+  physicalQuantity: units,
+  variance: integer,
+  varianceCost: amount.default(0),
+  adjustmentMade: boolean.default(false),
+  notes: longText.nullable
+}, {
+  unique: [
+    { columns: ["reconciliationId", "entityId"], where: "variant_id is null" },
+    { columns: ["reconciliationId", "entityId", "variantId"], where: "variant_id is not null" }
+  ],
+  checks: { difference: "variance = physical_quantity - system_quantity" }
+})
+
+const reconciliationDocuments = document({
+  head: reconciliations,
+  lines: reconciliationItems,
+  number: { reconciliationNumber: numbers({ kind: "REC" }) }
+})
+
+export const reconciliation = machine(reconciliations, {
+  noun: "reconciliation",
+  moves: {
+    count: { from: ["draft", "counting", "submitted"], to: "counting", stamp: "countedAt" },
+    submit: { from: ["draft", "counting"], to: "submitted" },
+    approve: { from: ["submitted"], to: "approved", by: "approvedBy" },
+    cancel: { from: ["draft", "counting", "submitted"], to: "cancelled" }
+  }
+})
+
+class StockMoved extends conflict(
+  "StockMoved",
+  (item: RowOf<typeof reconciliationItems>) =>
+    `The stock of "${item.itemName}" has moved since it was counted: count it again.`
+) {}
+
+/** Compares what was counted with what stock says now. 404 for unknown goods. */
+const counted = Effect.fnUntraced(function*<Line extends StockLine & { readonly physicalQuantity: number }>(
+  db: PluginDatabase["Service"],
+  warehouseId: WarehouseId,
+  lines: ReadonlyArray<Line>
+) {
+  const found = yield* goodsIn(db, warehouseId, lines)
+  const compared = lines.map((line, n) => {
+    const { onHand, unitCost } = found[n] ?? { onHand: 0, unitCost: 0 }
+    const variance = line.physicalQuantity - onHand
+    return { ...line, systemQuantity: onHand, variance, varianceCost: variance * unitCost }
+  })
+  yield* costOf(compared.map(({ variance }, n) => ({ units: variance, unitCost: found[n]?.unitCost ?? 0 })))
+  return compared
+})
+
+/** What was counted of items. */
+const Counts = namedLines(Schema.Struct({
+  itemId: uuid.schema,
+  ...inputOf(reconciliationItems, { required: ["physicalQuantity"], optional: ["notes"] }).fields
+}))
+
+/** Counts items again, which compares them with stock of now (contract §6). 404, 422. */
+const count = Effect.fn("Reconciliations.count")(
+  function*({ db }: Tools, id: string, countedBy: string, given: typeof Counts.Type) {
+    const head = yield* reconciliation.move(db, "count", id, { countedBy })
+    const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
+    const named = yield* givenFor(items, given)
+    const lines = named.map(({ given: { notes, physicalQuantity }, item }) => ({ ...item, physicalQuantity, notes }))
+    const compared = yield* counted(db, head.warehouseId, lines)
+    yield* db.table(reconciliationItems).updateEach(
+      compared.map(({ id, notes, physicalQuantity, systemQuantity, variance, varianceCost }) => {
+        return { id, notes, physicalQuantity, systemQuantity, variance, varianceCost }
+      })
+    )
+    return head
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/**
+ * Makes stock what was counted. The lots of units that are missing are those that expire first. `adjusted`, or `approved`
+ * when nothing differs. 404; 409 when stock has moved since the count; 422.
+ */
+export const approve = Effect.fn("Reconciliations.approve")(function*({ db, services }: Tools, id: string) {
+  const head = yield* reconciliation.move(db, "approve", id)
+  const { warehouseId } = head
+  const items = yield* db.table(reconciliationItems).list({ reconciliationId: id }, allLines)
+  const different = items.filter(({ variance }) => variance !== 0)
+  if (different.length > 0) {
+    const missing = different.filter(({ variance }) => variance < 0)
+    yield* Lots.use(({ take }) =>
+      take(missing.map((item) => ({ ...goodsAt(warehouseId, item), quantity: -item.variance })))
+    )
+    // What is not there is not there, also when it is reserved.
+    const how = { type: "adjustment" as const, allowNegative: true }
+    yield* services.inventory.post(
+      { type: "warehouse.reconciliation", id },
+      different.map((item) => ({ ...goodsAt(warehouseId, item), delta: item.variance, ...how }))
+    )
+  }
+  // Posted goods are locked: what is not as it was counted has moved before, and everything is taken back.
+  const now = yield* stockOf(db, warehouseId, items, warehouseId)
+  const moved = items.find(({ physicalQuantity }, n) => now[n]?.onHand !== physicalQuantity)
+  if (moved !== undefined) return yield* new StockMoved(moved)
+  if (different.length === 0) return head
+  yield* db.table(reconciliationItems).updateMany(
+    { reconciliationId: id, variance: { not: 0 } },
+    { adjustmentMade: true }
+  )
+  return yield* db.table(reconciliations).update(id, { status: "adjusted" })
+}, (work, { db }) => db.transaction(work))
+
+const Head = inputOf(reconciliations, { required: ["warehouseId"] })
+const Line = inputOf(reconciliationItems, {
+  required: ["entityId", "itemName", "physicalQuantity"],
+  optional: ["variantId", "notes"]
+})
+
+export const reconciliationRoutes = [
+  ...resource(routes, "/reconciliations", reconciliations, {
+    ...listed,
+    noun: "reconciliation",
+    filters: ["status", "warehouseId"],
+    search: ["reconciliationNumber"],
+    machine: reconciliation,
+    moves: { approve: false, count: false }
+  }),
+  routes.post("/reconciliations", {
+    summary: "Create a reconciliation",
+    description:
+      "Compares with what stock says now. 404 for an unknown warehouse and goods; 409 for goods named twice.",
+    permission: operate,
+    input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
+    success: reconciliations.Row
+  }).handle(({ actor, db, input: { items, warehouseId } }) =>
+    Effect.gen(function*() {
+      const head = { warehouseId, countedBy: authorOf(actor), countedAt: DateTime.toDateUtc(yield* DateTime.now) }
+      return (yield* reconciliationDocuments.create(db, head, yield* counted(db, warehouseId, items))).head
+    })
+  ),
+  routes.get("/reconciliations/:id", {
+    summary: "Get a reconciliation with its items",
+    description: "404 without it.",
+    permission: read,
+    success: Schema.Struct({ reconciliation: reconciliations.Row, items: Schema.Array(reconciliationItems.Row) })
+  }).handle(({ db, params }) =>
+    Effect.map(
+      reconciliationDocuments.get(db, params.id),
+      ({ head, lines }) => ({ reconciliation: head, items: lines })
+    )
+  ),
+  routes.post("/reconciliations/:id/count", {
+    summary: "Count items of a reconciliation",
+    description: "Compares them with what stock says now. 404 without it; 422 for others' items and when approved.",
+    permission: operate,
+    input: Schema.Struct({ items: Counts }),
+    success: reconciliations.Row
+  }).handle((call) => count(call, call.params.id, authorOf(call.actor), call.input.items)),
+  routes.post("/reconciliations/:id/approve", {
+    summary: "Approve a reconciliation",
+    description: "Makes stock what was counted. 404 without it; 409 when stock has moved since; 422 unless submitted.",
+    permission: admin,
+    success: reconciliations.Row
+  }).handle((call) => approve(call, call.params.id))
+]

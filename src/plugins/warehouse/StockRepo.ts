@@ -1,0 +1,92 @@
+import { Effect, Schema } from "effect"
+import {
+  CurrentActor,
+  EntityId,
+  type FulfillmentId,
+  OrderId,
+  type PluginDatabase,
+  rowsOf,
+  VariantId,
+  WarehouseId
+} from "stoa/plugin"
+
+/** Goods of a line. */
+export interface StockLine {
+  readonly entityId: EntityId
+  readonly variantId?: VariantId | null | undefined
+}
+
+const stock = rowsOf(Schema.Struct({
+  areWarehouses: Schema.Boolean,
+  isEntity: Schema.Boolean,
+  isVariant: Schema.Boolean,
+  onHand: Schema.Int,
+  /** Of a unit, in minor units; 0 where it is unknown. */
+  unitCost: Schema.Int
+}))
+
+/** What a warehouse has of each line, and whether goods, it and another warehouse are the organization's. */
+export const stockOf = Effect.fn("Stock.of")(
+  function*(
+    { sql }: PluginDatabase["Service"],
+    warehouseId: WarehouseId,
+    lines: ReadonlyArray<StockLine>,
+    other: WarehouseId
+  ) {
+    const { organizationId } = yield* CurrentActor
+    const given = lines.map(({ entityId: entity, variantId: variant }, n) => ({ n, entity, variant }))
+    // Each line is looked up by its keys in any plan.
+    return yield* stock(sql)`select w.known as "areWarehouses", e.known is not null as "isEntity",
+        t.variant is null or v.known is not null as "isVariant", coalesce(l.quantity_on_hand, 0) as "onHand",
+        coalesce(l.unit_cost, 0)::float8 as "unitCost"
+      from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) t (n int, entity uuid, variant uuid)
+        cross join (select count(*) = 2 as known from unnest(array[${warehouseId}, ${other}]::uuid[]) named (id)
+          where exists (select 1 from plugin_warehouses w
+            where w.organization_id = ${organizationId} and w.id = named.id)) w
+        left join lateral (select true as known from plugin_entities
+          where organization_id = ${organizationId} and id = t.entity limit 1) e on true
+        left join lateral (select true as known from plugin_variants
+          where organization_id = ${organizationId} and id = t.variant and entity_id = t.entity limit 1) v on true
+        left join lateral (select quantity_on_hand, unit_cost from plugin_stock_levels
+          where organization_id = ${organizationId} and warehouse_id = ${warehouseId}::uuid and entity_id = t.entity
+            and variant_id is not distinct from t.variant limit 1) l on true
+      order by t.n`
+  },
+  Effect.orDie
+)
+
+const shipped = rowsOf(Schema.Struct({
+  orderId: OrderId,
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  warehouseId: WarehouseId,
+  quantity: Schema.Int
+}))
+
+/** Units that left stock with a fulfillment, by goods and warehouse; none for digital goods. */
+export const shippedUnits = Effect.fn("Stock.shippedUnits")(
+  function*({ sql }: PluginDatabase["Service"], fulfillmentId: FulfillmentId) {
+    const { organizationId } = yield* CurrentActor
+    return yield* shipped(sql)`select f.order_id as "orderId", l.entity_id as "entityId", l.variant_id as "variantId",
+        t."warehouseId", t.quantity
+      from plugin_fulfillments f
+        cross join lateral jsonb_to_recordset(f.taken) t (sellable uuid, "warehouseId" uuid, quantity int)
+        cross join lateral (select entity_id, variant_id from plugin_order_lines l
+          where l.organization_id = f.organization_id and l.order_id = f.order_id
+            and coalesce(l.variant_id, l.entity_id) = t.sellable limit 1) l
+      where f.organization_id = ${organizationId} and f.id = ${fulfillmentId}::uuid`
+  },
+  Effect.orDie
+)
+
+const named = rowsOf(Schema.Struct({ id: Schema.String, name: Schema.String }))
+
+/** Names of warehouses by their ids. */
+export const warehouseNames = Effect.fn("Stock.warehouseNames")(
+  function*({ sql }: PluginDatabase["Service"], ids: ReadonlyArray<WarehouseId>) {
+    const rows = yield* named(sql)`select id, name from plugin_warehouses
+      where organization_id = ${(yield* CurrentActor).organizationId} and id = any(${ids}::uuid[])`
+    return new Map(rows.map(({ id, name }) => [id, name]))
+  },
+  Effect.orDie
+)

@@ -1,0 +1,173 @@
+import { Effect, Schema } from "effect"
+import {
+  childOf,
+  date,
+  decimal,
+  document,
+  idOf,
+  invalid,
+  json,
+  longText,
+  machine,
+  numbers,
+  oneOf,
+  table,
+  text,
+  timestamp,
+  uuid,
+  WarehouseId
+} from "stoa/plugin"
+import { allLines, givenFor, goodsAt, goodsColumns, newest, someUnits, type Tools, units } from "./Documents.ts"
+import { Lots } from "./Lots.ts"
+
+/** Goods that go from one warehouse to another. */
+export const transfers = table("stock_transfers", {
+  transferNumber: text.unique(),
+  type: oneOf(["requisition", "direct", "return"]).default("requisition"),
+  status: oneOf(["draft", "pending_approval", "approved", "in_transit", "received", "cancelled"]).default("draft"),
+  fromWarehouseId: idOf(WarehouseId),
+  toWarehouseId: idOf(WarehouseId),
+  requestedBy: text,
+  approvedBy: text.nullable,
+  dispatchedAt: timestamp.nullable,
+  receivedAt: timestamp.nullable,
+  notes: longText.nullable,
+  metadata: json.default({})
+}, {
+  counted: ["fromWarehouseId", "toWarehouseId"],
+  indexes: [newest("status"), newest("fromWarehouseId"), newest("toWarehouseId")],
+  checks: { two_warehouses: "from_warehouse_id <> to_warehouse_id" }
+})
+
+export const transferItems = childOf(transfers, "transferId", "stock_transfer_items", {
+  transferId: uuid.references(transfers),
+  ...goodsColumns,
+  quantityRequested: someUnits,
+  quantityDispatched: units.default(0),
+  quantityReceived: units.default(0),
+  batchNumber: text.nullable,
+  /** At which the units left, and come in. */
+  unitCost: decimal(28, 10).nullable
+}, { checks: { no_surplus: "quantity_received <= quantity_dispatched and quantity_dispatched <= quantity_requested" } })
+
+/** The lots that an item took: they come in with it. */
+export const transferLots = childOf(transfers, "transferId", "stock_transfer_lots", {
+  transferId: uuid.references(transfers),
+  itemId: uuid.references(transferItems),
+  batchNumber: text,
+  expiryDate: date.nullable,
+  quantity: someUnits
+})
+
+/** Units that were dispatched and did not arrive. */
+export const discrepancies = childOf(transfers, "transferId", "stock_transfer_discrepancies", {
+  transferId: uuid.references(transfers),
+  itemId: uuid.references(transferItems),
+  missing: someUnits
+})
+
+export const transferDocuments = document({
+  head: transfers,
+  lines: transferItems,
+  number: { transferNumber: numbers({ kind: "TRF" }) }
+})
+
+export const transfer = machine(transfers, {
+  noun: "transfer",
+  moves: {
+    submit: { from: ["draft"], to: "pending_approval" },
+    approve: { from: ["draft", "pending_approval"], to: "approved", by: "approvedBy" },
+    dispatch: { from: ["approved"], to: "in_transit", stamp: "dispatchedAt" },
+    receive: { from: ["in_transit"], to: "received", stamp: "receivedAt" },
+    cancel: { from: ["draft", "pending_approval", "approved"], to: "cancelled" }
+  }
+})
+
+class MoreThanDispatched extends invalid(
+  "MoreThanDispatched",
+  "items",
+  (item: string, dispatched: number) => `name more of "${item}" than the ${dispatched} that were dispatched`
+) {}
+
+/**
+ * Takes all units and their lots out of one warehouse and shows them in transit to the other (contract §6). 404; 422 in
+ * another state, and when the warehouse or a named batch has too little.
+ */
+export const dispatch = Effect.fn("Transfers.dispatch")(function*({ db, services }: Tools, id: string) {
+  const head = yield* transfer.move(db, "dispatch", id)
+  const lines = yield* db.table(transferItems).list({ transferId: id }, allLines)
+  const taken = yield* Lots.use(({ take }) =>
+    take(lines.map((line) => ({ ...line, warehouseId: head.fromWarehouseId, quantity: line.quantityRequested })))
+  )
+  yield* db.table(transferLots).insertMany(
+    lines.flatMap((line, n) => (taken[n] ?? []).map((lot) => ({ transferId: id, itemId: line.id, ...lot })))
+  )
+  const posted = yield* services.inventory.post({ type: "warehouse.dispatch", id }, [
+    ...lines.map((line) => {
+      const { batchNumber: reason, quantityRequested } = line
+      return { ...goodsAt(head.fromWarehouseId, line), delta: -quantityRequested, type: "transfer" as const, reason }
+    }),
+    ...lines.map((line) => ({ ...goodsAt(head.toWarehouseId, line), inTransit: line.quantityRequested }))
+  ])
+  yield* db.table(transferItems).updateEach(lines.map((line, n) => ({
+    id: line.id,
+    quantityDispatched: line.quantityRequested,
+    unitCost: posted[n]?.unitCost ?? null
+  })))
+  return head
+}, (work, { db }) => db.transaction(work))
+
+/** Units that arrived of an item. */
+export const Arrival = Schema.Struct({ itemId: uuid.schema, quantityReceived: units.schema })
+type Arrivals = ReadonlyArray<typeof Arrival.Type>
+
+/** The items with what arrived of them; an item that is not named has not arrived. 422. */
+const arrivedItems = Effect.fnUntraced(function*({ db }: Tools, transferId: string, given: Arrivals) {
+  const items = yield* db.table(transferItems).list({ transferId }, allLines)
+  const arrived = new Map<string, number>()
+  for (const { given: { quantityReceived }, item } of yield* givenFor(items, given)) {
+    const { id, itemName, quantityDispatched } = item
+    if (quantityReceived > quantityDispatched) return yield* new MoreThanDispatched(itemName, quantityDispatched)
+    arrived.set(id, quantityReceived)
+  }
+  return items.map((item) => ({ ...item, quantityReceived: arrived.get(item.id) ?? 0 }))
+})
+
+/**
+ * Puts what arrived into the other warehouse, with its lots and at the cost at which it left, and records what is missing
+ * (contract §17.17). Of an item that is missing in part those units arrived that expire first. 404, 422.
+ */
+export const receive = Effect.fn("Transfers.receive")(
+  function*(tools: Tools, id: string, given: Arrivals) {
+    const { db, services } = tools
+    const head = yield* transfer.move(db, "receive", id)
+    const items = yield* arrivedItems(tools, id, given)
+    const open = new Map(items.map((item) => [item.id, { item, left: item.quantityReceived }]))
+    const sent = yield* db.table(transferLots).list({ transferId: id }, allLines)
+    const arrived = sent.flatMap((lot) => {
+      const entry = open.get(lot.itemId)
+      if (entry === undefined) return []
+      const quantity = Math.min(lot.quantity, entry.left)
+      entry.left -= quantity
+      return [{ ...lot, ...goodsAt(head.toWarehouseId, entry.item), quantity }]
+    })
+    yield* Lots.use(({ receive }) => receive(arrived))
+    yield* services.inventory.post(
+      { type: "warehouse.receipt", id },
+      items.map((item) => {
+        const { quantityDispatched, quantityReceived: delta, unitCost } = item
+        const cost = delta === 0 || unitCost === null ? {} : { unitCost, average: true }
+        const moved = { delta, inTransit: -quantityDispatched, type: "transfer" as const }
+        return { ...goodsAt(head.toWarehouseId, item), ...moved, ...cost }
+      })
+    )
+    yield* db.table(transferItems).updateEach(items.map(({ id, quantityReceived }) => ({ id, quantityReceived })))
+    const missing = items.flatMap(({ id: itemId, quantityDispatched, quantityReceived }) => {
+      const missing = quantityDispatched - quantityReceived
+      return missing === 0 ? [] : [{ itemId, missing }]
+    })
+    yield* db.table(discrepancies).insertMany(missing.map((one) => ({ ...one, transferId: id })))
+    return { ...head, discrepancies: missing }
+  },
+  (work, { db }) => db.transaction(work)
+)

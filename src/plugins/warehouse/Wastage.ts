@@ -1,0 +1,135 @@
+import { Effect, Schema } from "effect"
+import {
+  amount,
+  childOf,
+  document,
+  idOf,
+  inputOf,
+  integerBetween,
+  longText,
+  machine,
+  numbers,
+  oneOf,
+  resource,
+  table,
+  text,
+  uuid,
+  WarehouseId
+} from "stoa/plugin"
+import {
+  admin,
+  allLines,
+  authorOf,
+  costOf,
+  goodsAt,
+  goodsColumns,
+  goodsIn,
+  linesOf,
+  listed,
+  newest,
+  operate,
+  read,
+  routes,
+  someUnits,
+  type Tools
+} from "./Documents.ts"
+import { Lots } from "./Lots.ts"
+
+/** Goods that are lost. */
+export const wastageNotes = table("wastage_notes", {
+  noteNumber: text.unique(),
+  warehouseId: idOf(WarehouseId),
+  type: oneOf(["spoilage", "damage", "expiry", "theft", "prep_waste", "other"]),
+  status: oneOf(["draft", "approved", "cancelled"]).default("draft"),
+  recordedBy: text,
+  approvedBy: text.nullable,
+  totalCost: amount,
+  notes: longText.nullable
+}, { counted: ["warehouseId"], indexes: [newest("status"), newest("warehouseId")] })
+
+export const wastageItems = childOf(wastageNotes, "noteId", "wastage_note_items", {
+  noteId: uuid.references(wastageNotes),
+  ...goodsColumns,
+  quantity: someUnits,
+  unitCost: integerBetween(0, 1_000_000_000),
+  totalCost: amount,
+  reason: text.nullable,
+  batchNumber: text.nullable
+})
+
+const wastageDocuments = document({
+  head: wastageNotes,
+  lines: wastageItems,
+  number: { noteNumber: numbers({ kind: "WST" }) }
+})
+
+export const wastage = machine(wastageNotes, {
+  noun: "wastage note",
+  moves: {
+    approve: { from: ["draft"], to: "approved", by: "approvedBy" },
+    cancel: { from: ["draft"], to: "cancelled" }
+  }
+})
+
+/** Takes the units and their lots out of stock (contract §6). 404, 422; 422 when the warehouse or a named batch has too little. */
+export const approveWastage = Effect.fn("Wastage.approve")(function*({ db, services }: Tools, id: string) {
+  const note = yield* wastage.move(db, "approve", id)
+  const { type, warehouseId } = note
+  const lines = yield* db.table(wastageItems).list({ noteId: id }, allLines)
+  yield* Lots.use(({ take }) => take(lines.map((line) => ({ ...line, warehouseId }))))
+  yield* services.inventory.post(
+    { type: "warehouse.wastage", id },
+    lines.map((line) => ({
+      ...goodsAt(warehouseId, line),
+      delta: -line.quantity,
+      reason: line.reason ?? type
+    }))
+  )
+  return note
+}, (work, { db }) => db.transaction(work))
+
+const Head = inputOf(wastageNotes, { required: ["warehouseId", "type"], optional: ["notes"] })
+const Line = inputOf(wastageItems, {
+  required: ["entityId", "itemName", "quantity", "unitCost"],
+  optional: ["variantId", "reason", "batchNumber"]
+})
+
+export const wastageRoutes = [
+  ...resource(routes, "/wastage", wastageNotes, {
+    ...listed,
+    noun: "wastage note",
+    filters: ["status", "type", "warehouseId"],
+    search: ["noteNumber"],
+    machine: wastage,
+    moves: { approve: false }
+  }),
+  routes.post("/wastage", {
+    summary: "Create a wastage note",
+    description: "404 for an unknown warehouse and unknown goods.",
+    permission: operate,
+    input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
+    success: wastageNotes.Row
+  }).handle(({ actor, db, input: { items, ...head } }) =>
+    Effect.gen(function*() {
+      yield* goodsIn(db, head.warehouseId, items)
+      const totalCost = yield* costOf(items.map(({ quantity, unitCost }) => ({ units: quantity, unitCost })))
+      const lines = items.map((item) => ({ ...item, totalCost: item.quantity * item.unitCost }))
+      return (yield* wastageDocuments.create(db, { ...head, totalCost, recordedBy: authorOf(actor) }, lines)).head
+    })
+  ),
+  routes.get("/wastage/:id", {
+    summary: "Get a wastage note with its items",
+    description: "404 without it.",
+    permission: read,
+    success: Schema.Struct({ note: wastageNotes.Row, items: Schema.Array(wastageItems.Row) })
+  }).handle(({ db, params }) =>
+    Effect.map(wastageDocuments.get(db, params.id), ({ head, lines }) => ({ note: head, items: lines }))
+  ),
+  routes.post("/wastage/:id/approve", {
+    summary: "Approve a wastage note",
+    description:
+      "Its units leave stock. 404 without it; 422 when it is no draft, or the warehouse or a named batch has too little.",
+    permission: admin,
+    success: wastageNotes.Row
+  }).handle((call) => approveWastage(call, call.params.id))
+]

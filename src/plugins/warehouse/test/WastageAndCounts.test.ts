@@ -1,0 +1,180 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import type { WarehouseId } from "stoa/plugin"
+import { contractOf, machineOf, raceOf, testAdminActor, withPermissions } from "stoa/plugin/testing"
+import { reconciliation } from "../Reconciliations.ts"
+import { transfer } from "../Transfers.ts"
+import { wastage } from "../Wastage.ts"
+import { openYard, type Yard } from "./Yard.ts"
+
+describe("a warehouse", () => {
+  let yard: Yard
+  let here: WarehouseId
+  beforeAll(async () => {
+    yard = await openYard()
+    here = await yard.place()
+  }, 60_000)
+  afterAll(() => yard.close())
+
+  const send = (path: string, body?: object) =>
+    yard.ask("POST", `/warehouse/${path}`, body === undefined ? {} : { body })
+  const adjust = (entityId: string, adjustment: number) =>
+    yard.done("POST", "/inventory/adjust", { entityId, warehouseId: here, adjustment })
+  const count = (items: ReadonlyArray<object>) =>
+    yard.create("reconciliations", { warehouseId: here, items: items.map((item) => ({ itemName: "thing", ...item })) })
+  const submitted = async (items: ReadonlyArray<object>) => {
+    const id = await count(items)
+    await yard.done("POST", `/warehouse/reconciliations/${id}/submit`)
+    return id
+  }
+
+  it("posts wastage with its lots once, when it is approved", async () => {
+    const entityId = await yard.thing(here, 10)
+    await yard.run(yard.receive([{ entityId, warehouseId: here, batchNumber: "B", quantity: 4 }]))
+    const note = { warehouseId: here, type: "spoilage" }
+    const items = [
+      { entityId, itemName: "milk", quantity: 3, unitCost: 200, batchNumber: "B", reason: "warm" },
+      { entityId, itemName: "milk", quantity: 1, unitCost: 50 }
+    ]
+    const id = await yard.create("wastage", { ...note, items })
+    const read = await yard.done("GET", `/warehouse/wastage/${id}`)
+    assert.deepInclude(read.at("data.note"), { status: "draft", totalCost: 650 })
+    assert.match(read.text("data.note.noteNumber"), /^WST-\d{4}$/)
+    assert.deepStrictEqual(await yard.stock(entityId, here), [10, 0])
+    await raceOf(yard.app, { method: "POST", path: `/api/warehouse/wastage/${id}/approve` })
+    assert.deepStrictEqual([await yard.stock(entityId, here), await yard.lotsIn(here)], [[6, 0], []])
+    assert.strictEqual((await send(`wastage/${id}/approve`)).at("error.code"), "INVALID_TRANSITION")
+    const [movement] = await yard.app.db.query(
+      "select type, quantity, reason, reference_type from stock_movements where reference_id = $1 order by quantity",
+      [id]
+    )
+    assert.deepStrictEqual(movement, {
+      type: "adjustment",
+      quantity: -3,
+      reason: "warm",
+      reference_type: "warehouse.wastage"
+    })
+    const much = await yard.create("wastage", { ...note, items: [{ ...items[1], quantity: 7 }] })
+    assert.strictEqual((await send(`wastage/${much}/approve`)).status, 422)
+    assert.strictEqual((await send(`wastage/${much}/cancel`)).at("data.status"), "cancelled")
+    const dear = { ...items[1], quantity: 2_147_483_647, unitCost: 1_000_000_000 }
+    for (const [body, status] of [[{ items: [dear] }, 422], [{ items, warehouseId: randomUUID() }, 404]] as const) {
+      assert.strictEqual((await send("wastage", { ...note, ...body })).status, status)
+    }
+  })
+
+  it("is what was counted once the count is approved, and says what that costs", async () => {
+    const [less, more, same] = [
+      await yard.thing(here, 10, 300),
+      await yard.thing(here, 5, 100),
+      await yard.thing(here, 2)
+    ]
+    await yard.run(yard.receive([
+      { entityId: less, warehouseId: here, batchNumber: "soon", expiryDate: "2027-01-01", quantity: 4 },
+      { entityId: less, warehouseId: here, batchNumber: "late", quantity: 4 }
+    ]))
+    const id = await submitted([
+      { entityId: less, physicalQuantity: 7, systemQuantity: 99 },
+      { entityId: more, physicalQuantity: 6 },
+      { entityId: same, physicalQuantity: 2 }
+    ])
+    await raceOf(yard.app, { method: "POST", path: `/api/warehouse/reconciliations/${id}/approve` })
+    const stock = [await yard.stock(less, here), await yard.stock(more, here), await yard.stock(same, here)]
+    assert.deepStrictEqual(stock, [[7, 0], [6, 0], [2, 0]])
+    assert.deepStrictEqual(await yard.lotsIn(here, `&entityId=${less}`), [["soon", 1], ["late", 4]])
+    const read = await yard.done("GET", `/warehouse/reconciliations/${id}`)
+    assert.deepInclude(read.at("data.reconciliation"), { status: "adjusted" })
+    const shown = [0, 1, 2].map((n) =>
+      ["systemQuantity", "variance", "varianceCost", "adjustmentMade"].map((name) => read.at(`data.items.${n}.${name}`))
+    )
+    assert.deepStrictEqual(shown, [[10, -3, -900, true], [5, 1, 100, true], [2, 0, 0, false]])
+    const exact = await submitted([{ entityId: same, physicalQuantity: 2 }])
+    assert.strictEqual((await send(`reconciliations/${exact}/approve`)).at("data.status"), "approved")
+  })
+
+  it("is not adjusted when stock has moved since the count: 409 until it is counted again", async () => {
+    const [differs, exact] = [await yard.thing(here, 10), await yard.thing(here, 10)]
+    for (const moved of [differs, exact]) {
+      const id = await submitted([{ entityId: differs, physicalQuantity: 1 }, {
+        entityId: exact,
+        physicalQuantity: 10
+      }])
+      await adjust(moved, -2)
+      const refused = await send(`reconciliations/${id}/approve`)
+      assert.deepStrictEqual([refused.status, refused.at("error.code")], [409, "CONFLICT"])
+      await adjust(moved, 2)
+      assert.deepStrictEqual([await yard.stock(differs, here), await yard.stock(exact, here)], [[10, 0], [10, 0]])
+      await yard.done("POST", `/warehouse/reconciliations/${id}/cancel`)
+    }
+    const id = await submitted([{ entityId: differs, physicalQuantity: 1 }])
+    await adjust(differs, 5)
+    const [item] = await yard.app.db.query("select id from reconciliation_items where reconciliation_id = $1", [id])
+    const again = (items: ReadonlyArray<object>) => send(`reconciliations/${id}/count`, { items })
+    const one = { itemId: item?.["id"], physicalQuantity: 14 }
+    assert.strictEqual((await again([{ ...one, itemId: randomUUID() }])).status, 422)
+    assert.strictEqual((await again([one, one])).status, 422)
+    assert.strictEqual((await again([one])).at("data.status"), "counting")
+    await yard.done("POST", `/warehouse/reconciliations/${id}/submit`)
+    await yard.done("POST", `/warehouse/reconciliations/${id}/approve`)
+    assert.deepStrictEqual(await yard.stock(differs, here), [14, 0])
+  })
+
+  it("counts what is there also where more is reserved, and no goods twice or that are not there", async () => {
+    const entityId = await yard.thing(here, 5)
+    await yard.done("POST", "/inventory/reserve", { entityId, warehouseId: here, quantity: 4, orderId: randomUUID() })
+    const id = await submitted([{ entityId, physicalQuantity: 3 }])
+    await yard.done("POST", `/warehouse/reconciliations/${id}/approve`)
+    assert.deepStrictEqual(await yard.stock(entityId, here), [3, 0])
+    const item = { entityId, itemName: "x", physicalQuantity: 1 }
+    for (const [items, status] of [[[item, item], 409], [[{ ...item, entityId: randomUUID() }], 404]] as const) {
+      assert.strictEqual((await send("reconciliations", { warehouseId: here, items })).status, status)
+    }
+  })
+
+  it("has bins with codes of which there is one, in warehouses that are there", async () => {
+    const bin = { warehouseId: here, code: "A-1", name: "Shelf", type: "cold" }
+    const id = await yard.create("bins", bin)
+    assert.strictEqual((await send("bins", bin)).status, 409)
+    const elsewhere = { warehouseId: randomUUID() }
+    const moved = await yard.ask("PATCH", `/warehouse/bins/${id}`, { body: elsewhere })
+    assert.deepStrictEqual([(await send("bins", { ...bin, ...elsewhere })).status, moved.status], [404, 404])
+    const found = await yard.done("GET", `/warehouse/bins?warehouseId=${here}&type=cold&search=shelf`)
+    assert.strictEqual(found.at("data.0.id"), id)
+  })
+
+  it("lets those approve who may, and lists documents by their states", async () => {
+    const entityId = await yard.thing(here, 5)
+    const id = await yard.transfer(here, await yard.place(), [{ entityId, quantityRequested: 1 }])
+    const as = withPermissions(["warehouse:operate", "warehouse:read"], testAdminActor)
+    assert.strictEqual((await yard.ask("POST", `/warehouse/transfers/${id}/approve`, { as })).status, 403)
+    const listed = await yard.ask("GET", `/warehouse/transfers?status=draft&fromWarehouseId=${here}`, { as })
+    assert.deepStrictEqual([listed.at("meta.pagination.total"), listed.at("data.0.id")], [1, id])
+    const none = await yard.ask("GET", "/warehouse/transfers?status=received", { as })
+    assert.deepStrictEqual(none.at("data"), [])
+  })
+
+  it("keeps to the rules of every plugin, and its documents to their moves", async () => {
+    const [entityId, counted, there] = [await yard.thing(here, 20), await yard.thing(here, 7), await yard.place()]
+    const goods = { entityId }
+    const samples = {
+      warehouse_bins: { warehouseId: here },
+      stock_transfers: { fromWarehouseId: here, toWarehouseId: there },
+      stock_transfer_items: goods,
+      wastage_notes: { warehouseId: here },
+      wastage_note_items: goods,
+      stock_reconciliations: { warehouseId: here },
+      reconciliation_items: { entityId: counted, systemQuantity: 7, physicalQuantity: 7, variance: 0 }
+    }
+    const path = (name: string) => ({ samples, path: `/api/warehouse/${name}` })
+    for (
+      const { name, run } of [
+        ...contractOf(yard.app, { samples }),
+        ...machineOf(yard.app, transfer, { ...path("transfers"), bodies: { receive: { items: [] } } }),
+        ...machineOf(yard.app, wastage, path("wastage")),
+        ...machineOf(yard.app, reconciliation, { ...path("reconciliations"), bodies: { count: { items: [] } } })
+      ]
+    ) {
+      await run().catch((error) => assert.fail(`${name}: ${error}`))
+    }
+  }, 120_000)
+})
