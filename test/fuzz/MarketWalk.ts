@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { aVendor } from "../../src/plugins/marketplace/test/Market.ts"
+import { aVendor } from "../../src/plugins/marketplace/test/Goods.ts"
 import { aReturn, aReview, aSale, type Sale } from "../../src/plugins/marketplace/test/Sales.ts"
 import { signIn } from "../access/People.ts"
 import { api } from "../support/TestApp.ts"

@@ -15,6 +15,8 @@ export interface StatementTap {
   readonly url: string
   /** The statements that were run since the last time somebody asked, in their order. */
   readonly take: () => ReadonlyArray<SentStatement>
+  /** Ends all connections: what is on its way does not reach the database. */
+  readonly cut: () => void
 }
 
 const requestsBeforeStart = [80_877_103, 80_877_104]
@@ -74,5 +76,6 @@ export const tapOn = (
       sent = []
       return taken
     }
-    return { url: url.href, take }
+    const cut = () => open.forEach((socket) => socket.destroy())
+    return { url: url.href, take, cut }
   })

@@ -1,7 +1,9 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { asAdmin, asCustomer, asStaff, inOrganization } from "../../../../test/support/TestApp.ts"
-import { asVendor, aVendor, market, send, statusOf } from "./Market.ts"
+import { asVendor, send, statusOf } from "./Calls.ts"
+import { aVendor } from "./Goods.ts"
+import { market } from "./Market.ts"
 import { aDispute, aReturn, aReview, aSale, type Sale } from "./Sales.ts"
 
 /** Statuses of one request, each about a new sale, as a visitor, the buyer, another customer, the vendor … */
@@ -22,6 +24,8 @@ const actors = [
 const buyer: Statuses = [401, 201, 404, 403, 404, 404, 403, 404]
 const parties: Statuses = [401, 200, 404, 200, 404, 404, 200, 404]
 const itsVendor: Statuses = [401, 403, 403, 201, 404, 403, 403, 403]
+/** Nothing can be done any more with what was delivered. */
+const ended: Statuses = [401, 403, 403, 422, 404, 403, 403, 403]
 const sellers: Statuses = [401, 403, 404, 201, 404, 404, 201, 404]
 const judges: Statuses = [401, 403, 403, 403, 403, 403, 201, 404]
 const moderators: Statuses = [401, 403, 403, 403, 403, 403, 200, 404]
@@ -49,6 +53,10 @@ const requests: ReadonlyArray<
   [buyer, "approved return", "POST /returns/:id/ship-back", { trackingNumber: "1Z" }],
   [sellers, "sent return", "POST /returns/:id/receive"],
   [sellers, "received return", "POST /returns/:id/refund"],
+  ...["confirm", "process", "ship", "deliver", "cancel"].map((step) =>
+    [ended, "sale", `POST /vendor/me/orders/:id/${step}`, { reason: "None left.", trackingNumber: "1Z" }] as const
+  ),
+  [[401, 403, 403, 200, 404, 403, 403, 403], "sale", "GET /vendor/me/orders/:id"],
   [buyer, "sale", "POST /disputes", about],
   [parties, "dispute", "GET /disputes/:id"],
   [[401, 201, 404, 201, 404, 404, 201, 404], "dispute", "POST /disputes/:id/respond", { note: "So." }],

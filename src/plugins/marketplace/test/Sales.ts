@@ -11,7 +11,9 @@ import { post } from "../ledger/LedgerRepo.ts"
 import { returns } from "../returns/Return.ts"
 import { reviews } from "../reviews/Reviews.ts"
 import { subOrderLines, subOrders } from "../suborders/SubOrder.ts"
-import { asVendor, aVendor, onTables, type Who } from "./Market.ts"
+import { asVendor } from "./Calls.ts"
+import { aVendor } from "./Goods.ts"
+import { onTables } from "./Market.ts"
 
 /** A sub-order to be made, as its buyer has paid it: delivered yesterday unless the test says otherwise. */
 export interface SaleSpec {
@@ -28,17 +30,6 @@ export interface SaleSpec {
   readonly userId?: string
   /** Stock of each line, with its units reserved; absent: no stock is kept. */
   readonly onHand?: number
-}
-
-export interface Sale {
-  readonly orderId: string
-  readonly subOrderId: string
-  readonly vendorId: string
-  readonly customerId: string
-  readonly lines: ReadonlyArray<{ readonly id: string; readonly entityId: string; readonly quantity: number }>
-  readonly buyer: Exclude<Who, undefined>
-  readonly vendor: Exclude<Who, undefined>
-  readonly within: string
 }
 
 const customers = rowsOf(Schema.Struct({ id: Schema.String }))
@@ -91,9 +82,10 @@ export const aSale = Effect.fnUntraced(function*(spec: SaleSpec = {}) {
       where id = ${subOrderId}::uuid`
   )
   const [buyer, vendor] = [inOrganization(within, asCustomer(userId)), asVendor(vendorId, "owner", within)]
-  const sale: Sale = { orderId: order.id, subOrderId, vendorId, customerId, lines: own, buyer, vendor, within }
-  return sale
+  return { orderId: order.id, subOrderId, vendorId, customerId, lines: own, buyer, vendor, within }
 })
+
+export type Sale = Effect.Success<ReturnType<typeof aSale>>
 
 /** A dispute about a sale in a state; its sub-order is on hold while it is open. */
 export const aDispute = (
@@ -117,7 +109,9 @@ export const aDispute = (
 
 /** A return of one unit of each line of a sale in a state. */
 export const aReturn = (
-  { customerId, lines, subOrderId, within }: Sale,
+  { customerId, lines, subOrderId, within }: Omit<Sale, "lines"> & {
+    readonly lines: ReadonlyArray<{ entityId: string }>
+  },
   status: NewRowOf<typeof returns>["status"] = "requested",
   rest: Partial<NewRowOf<typeof returns>> = {}
 ) => {
@@ -147,13 +141,13 @@ export const aReview = (
 }
 
 /** Refunds of an order: what each gives back, minor units, and its state. */
-export const refundsOf = ({ orderId }: Pick<Sale, "orderId">) =>
+export const refundsOf = ({ orderId }: { readonly orderId: string }) =>
   onDatabase((sql) =>
     refunds(sql)`select id, amount::int4 as amount, status from refunds
       where order_id = ${orderId}::uuid order by created_at`
   )
 
-export const amountsOf = (sale: Pick<Sale, "orderId">) =>
+export const amountsOf = (sale: { readonly orderId: string }) =>
   Effect.map(refundsOf(sale), (all) => all.map(({ amount }) => amount))
 
 /** Entries of the ledger, as the rest of the plugin writes them. */

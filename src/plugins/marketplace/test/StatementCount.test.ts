@@ -5,7 +5,9 @@ import { aGuestCart, aProduct, checkOut, putInto } from "../../../../test/suppor
 import { type SentStatement, type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
 import { type Answer, asAdmin, asStaff, testAppOn } from "../../../../test/support/TestApp.ts"
 import { marketplace } from "../index.ts"
-import { anOrderOf, aProductOf, asVendor, aVendor, done, type Who, withoutWorker } from "./Market.ts"
+import { asVendor, done, type Who } from "./Calls.ts"
+import { anOrderOf, aProductOf, aVendor } from "./Goods.ts"
+import { withoutWorker } from "./Market.ts"
 
 /** Every statement that the service sends. */
 class Tap extends Context.Service<Tap, StatementTap>()("stoa/plugins/marketplace/test/Tap") {}

@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { rowsOf } from "../../../../../test/analytics/Questions.ts"
 import { asAdmin, asCustomer, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { reviews } from "../../reviews/Reviews.ts"
-import { asVendor, aVendor, done, market, onTables, refused, type Who, withoutWorker } from "../Market.ts"
+import { asVendor, done, refused, type Who } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market, onTables, withoutWorker } from "../Market.ts"
 import { sold } from "../Sales.ts"
 
 const question = (model: string, ...names: ReadonlyArray<string>) => ({

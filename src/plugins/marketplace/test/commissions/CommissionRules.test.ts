@@ -2,7 +2,9 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { asAdmin } from "../../../../../test/support/TestApp.ts"
-import { anOrderOf, aProductOf, aVendor, done, each, market, refused, refusedBodies, subOrderOf } from "../Market.ts"
+import { done, each, refused, refusedBodies } from "../Calls.ts"
+import { aCategory, anOrderOf, aProductOf, aVendor, subOrderOf } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const [missing, invalid] = ["404 NOT_FOUND", "422 VALIDATION_FAILED"]
 
@@ -10,11 +12,6 @@ const rule = (type: string, rest: object = {}) => ({ name: "a rule", rateBps: 50
 const made = (type: string, rest: object = {}) => done(asAdmin, "POST /commission-rules", rule(type, rest))
 const preview = (body: object) =>
   Effect.map(done(asAdmin, "POST /commission-rules/preview", body), ({ at }) => at("data"))
-const aCategory = (slug: string, parentId?: string) =>
-  Effect.map(
-    done(asAdmin, "POST /api/catalog/categories", { slug, parentId, name: slug }),
-    (one) => one.text("data.id")
-  )
 
 market({ defaultCommissionRateBps: 800 })("commission rules", (test) => {
   test("are made, changed, listed by priority and deleted", function*() {

@@ -4,18 +4,8 @@ import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { eventually } from "../../../../../test/support/Eventually.ts"
 import { asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
 import { subOrders } from "../../suborders/SubOrder.ts"
-import {
-  assertOnce,
-  asVendor,
-  done,
-  market,
-  onTables,
-  refused,
-  refusedBodies,
-  send,
-  times,
-  type Who
-} from "../Market.ts"
+import { assertOnce, asVendor, done, refused, refusedBodies, send, type Who } from "../Calls.ts"
+import { market, onTables, times } from "../Market.ts"
 import { aDispute, amountsOf, aSale, refundsOf, type Sale } from "../Sales.ts"
 
 const invalid = "422 VALIDATION_FAILED"

@@ -3,18 +3,10 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { asAdmin } from "../../../../../test/support/TestApp.ts"
-import {
-  accountOf,
-  asVendor,
-  aVendor,
-  balanceOf,
-  done,
-  each,
-  market,
-  refused,
-  refusedBodies,
-  times
-} from "../Market.ts"
+import { accountOf, balanceOf } from "../Books.ts"
+import { asVendor, done, each, refused, refusedBodies } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const adjustment = { amountCents: 300, currency: "USD", reason: "A parcel that we broke" }
 const adjust = (vendorId: string, amountCents: number, more: object = {}) =>
@@ -41,15 +33,6 @@ market()("an adjustment of what a vendor is owed", (test) => {
         where type = 'marketplace/marketplace_adjustments.create' and entity_id = ${made.text("data.id")}`
     )
     assert.deepStrictEqual(yield* log, [{ actor_id: asAdmin.userId }])
-  })
-
-  test("leaves the balance the sum of the entries while payouts run at the same moment", function*() {
-    const vendorId = yield* aVendor()
-    const adjusted = Array.from({ length: 12 }, (_, n) => adjust(vendorId, n % 3 === 0 ? -100 : 250))
-    yield* Effect.all([...adjusted, ...times(4, pay(vendorId))], { concurrency: 16 })
-    yield* pay(vendorId)
-    const { balance, exact } = yield* accountOf(vendorId)
-    assert.isTrue(exact && balance <= 0)
   })
 
   test("is part of the next payout; what is owed to the store is carried until it is paid for", function*() {

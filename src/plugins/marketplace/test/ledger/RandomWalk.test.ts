@@ -1,24 +1,15 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
+import { randomOf } from "../../../../../test/fuzz/Values.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { asAdmin, asCustomer, asStaff } from "../../../../../test/support/TestApp.ts"
 import type { PayoutAdapter } from "../../payouts/PayoutAdapter.ts"
+import { accountOf, balanceOf } from "../Books.ts"
+import { asVendor, done, send, type Who } from "../Calls.ts"
 import { flaky, mood } from "../FlakyPayments.ts"
-import {
-  accountOf,
-  anOrderOf,
-  aProductOf,
-  asVendor,
-  aVendor,
-  balanceOf,
-  done,
-  market,
-  send,
-  subOrdersOf,
-  type Who
-} from "../Market.ts"
-import { random } from "../Random.ts"
+import { anOrderOf, aProductOf, aVendor, subOrdersOf } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 /** Random steps; a long run has `STOA_CHAOS_MARKET=2000`, and others have another `STOA_CHAOS_SEED`. */
 const steps = Number(process.env["STOA_CHAOS_MARKET"] ?? 56)
@@ -150,11 +141,11 @@ const paidTo = (vendorId: string) =>
 
 const deployment = { payments: { adapters: [flaky], capture: "manual" } } as const
 
-market({ payoutAdapter: bank(random(seed)) }, deployment)(
+market({ payoutAdapter: bank(randomOf(seed).int) }, deployment)(
   "payments, deliveries, disputes, returns and payouts",
   (test) => {
     test("leave every account the sum of its entries, and owe what was paid out once all money went back", function*() {
-      const roll = random(seed)
+      const { int: roll } = randomOf(seed)
       const vendors = [yield* aVendor({ commissionRateBps: 1234 }), yield* aVendor({ commissionRateBps: 777 })]
       const things = yield* Effect.forEach([...vendors, vendors[0], undefined], (vendorId, n) => {
         const options = { price: [331, 1009, 77, 250][n] ?? 100, stock: 100_000 }

@@ -5,7 +5,7 @@ import { atOnce } from "../../../../../test/support/AtOnce.ts"
 import { sharedClient } from "../../../../../test/support/SharedClients.ts"
 import { asAdmin, type Call, TestApp } from "../../../../../test/support/TestApp.ts"
 import type { PayoutAdapter, Transfer, TransferOutcome } from "../../payouts/PayoutAdapter.ts"
-import { done } from "../Market.ts"
+import { done } from "../Calls.ts"
 
 /** `lost`: pays, and its answer does not arrive. `garbled`: pays, and leaves half of its answer out. */
 export type Behaviour = "pay" | "refuse" | "hold" | "throw" | "reject" | "lost" | "silent" | "garbled"

@@ -3,19 +3,10 @@ import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { asAdmin } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
-import {
-  announced,
-  asVendor,
-  aVendor,
-  balanceOf,
-  done,
-  each,
-  market,
-  refused,
-  refusedBodies,
-  times,
-  withoutWorker
-} from "../Market.ts"
+import { announced, balanceOf } from "../Books.ts"
+import { asVendor, done, each, refused, refusedBodies } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market, times, withoutWorker } from "../Market.ts"
 import { givenBack, postAll, sold } from "../Sales.ts"
 import { paidBy, payoutEmulator, payoutOf, payoutsOf, whileHeld } from "./PayoutEmulator.ts"
 

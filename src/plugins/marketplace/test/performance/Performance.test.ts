@@ -4,7 +4,9 @@ import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { asAdmin, inOrganization } from "../../../../../test/support/TestApp.ts"
 import { newId } from "../../../../domain/ids/Id.ts"
 import { type Figures, scoreOf, shownRating } from "../../performance/Score.ts"
-import { aVendor, done, market, runTask, withoutWorker } from "../Market.ts"
+import { done } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market, runTask, withoutWorker } from "../Market.ts"
 import { aDispute, aReturn, aReview, aSale, postAll } from "../Sales.ts"
 
 const thresholds = {

@@ -5,19 +5,9 @@ import { aForeignProduct } from "../../../../../test/checkout/CheckoutFixtures.t
 import { aCartWith, addTo, aGuestCart, aProduct, checkOut, putInto } from "../../../../../test/support/Purchase.ts"
 import { asAdmin, asStaff } from "../../../../../test/support/TestApp.ts"
 import { beforeHook } from "../../../../domain/hooks/Hook.ts"
-import {
-  aProductOf,
-  assertOnce,
-  asVendor,
-  aVendor,
-  done,
-  each,
-  market,
-  refused,
-  send,
-  statusOf,
-  type Who
-} from "../Market.ts"
+import { assertOnce, asVendor, done, each, refused, send, statusOf, type Who } from "../Calls.ts"
+import { aCategory, aProductOf, aVendor } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const [missing, invalid] = ["404 NOT_FOUND", "422 VALIDATION_FAILED"]
 let things = 0
@@ -164,8 +154,6 @@ market()("what a vendor sells", (test) => {
   })
 })
 
-const aCategory = (slug: string, parentId?: string) =>
-  Effect.map(done(asAdmin, "POST /api/catalog/categories", { slug, parentId }), (made) => made.text("data.id"))
 const into = (entityId: string, categoryId: string) => `POST /api/catalog/entities/${entityId}/categories/${categoryId}`
 
 market()("a vendor with approved categories", (test) => {

@@ -4,7 +4,9 @@ import { randomUUID } from "node:crypto"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { counts, imported, jsonl, reasons } from "../../../../../test/import-export/ImportFixtures.ts"
 import { asAdmin } from "../../../../../test/support/TestApp.ts"
-import { aVendor, done, each, market } from "../Market.ts"
+import { done, each } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 /** Imports products, each with the vendor that it claims to be of; what became of the file, and why of its records. */
 const file = (

@@ -1,19 +1,10 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { asAdmin } from "../../../../../test/support/TestApp.ts"
-import {
-  accountOf,
-  anOrderOf,
-  aProductOf,
-  assertOnce,
-  asVendor,
-  aVendor,
-  done,
-  market,
-  refused,
-  refusedBodies,
-  send
-} from "../Market.ts"
+import { accountOf } from "../Books.ts"
+import { assertOnce, asVendor, done, refused, refusedBodies, send } from "../Calls.ts"
+import { anOrderOf, aProductOf, aVendor, subOrderOf } from "../Goods.ts"
+import { market } from "../Market.ts"
 import { amountsOf, aReturn, aSale, refundsOf, type Sale } from "../Sales.ts"
 
 const invalid = "422 VALIDATION_FAILED"
@@ -111,14 +102,9 @@ market({ vendorReturnResponseDays: 4, returnWindowDays: 10 })("a return", (test)
     const [vendorId, other] = [yield* aVendor(), yield* aVendor()]
     const entityId = yield* aProductOf(vendorId)
     const orderId = yield* anOrderOf([[entityId, 3], [yield* aProductOf(other, { price: 700 })]])
-    const found = yield* done(asAdmin, `GET /sub-orders?orderId=${orderId}&vendorId=${vendorId}`)
-    yield* done(asAdmin, `PATCH /sub-orders/${found.text("data.0.id")}/status`, { status: "delivered" })
-    const { lines: _, ...sale } = yield* aSale({ vendorId })
-    const id = yield* aReturn({
-      ...sale,
-      subOrderId: found.text("data.0.id"),
-      lines: [{ id: "", entityId, quantity: 1 }]
-    }, "received")
+    const subOrderId = (yield* subOrderOf(orderId, vendorId)).text("data.id")
+    yield* done(asAdmin, `PATCH /sub-orders/${subOrderId}/status`, { status: "delivered" })
+    const id = yield* aReturn({ ...yield* aSale({ vendorId }), subOrderId, lines: [{ entityId }] }, "received")
     assert.strictEqual((yield* done(asVendor(vendorId), stepOf("refund", id))).at("data.refundAmountCents"), 1_000)
     const balances = yield* Effect.forEach([vendorId, other], (one) => accountOf(one))
     assert.deepStrictEqual(balances.map(({ balance, exact }) => [balance, exact]), [[1_800, true], [630, true]])

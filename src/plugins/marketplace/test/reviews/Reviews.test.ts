@@ -1,7 +1,8 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { asAdmin, asCustomer } from "../../../../../test/support/TestApp.ts"
-import { assertOnce, done, market, refused, refusedBodies, send } from "../Market.ts"
+import { assertOnce, done, refused, refusedBodies, send } from "../Calls.ts"
+import { market } from "../Market.ts"
 import { aReview, aSale, type Sale } from "../Sales.ts"
 
 const [missing, invalid] = ["404 NOT_FOUND", "422 VALIDATION_FAILED"]

@@ -7,7 +7,10 @@ import { newId } from "../../../../domain/ids/Id.ts"
 import type { PaymentAdapter } from "../../../../domain/payments/PaymentAdapter.ts"
 import { testProvider } from "../../../../layers/payments/TestProvider.ts"
 import { marketplace } from "../../index.ts"
-import { aVendor, done, entriesOf, giveTo, market, subOrderOf } from "../Market.ts"
+import { entriesOf } from "../Books.ts"
+import { done } from "../Calls.ts"
+import { aVendor, giveTo, subOrderOf } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const base = testProvider({ webhookSecret: "meanwhile" })
 

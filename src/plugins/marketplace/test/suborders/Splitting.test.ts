@@ -4,22 +4,11 @@ import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { orderInApp } from "../../../../../test/support/OrderBuilder.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { type Answer, asAdmin, asStaff } from "../../../../../test/support/TestApp.ts"
+import { accountOf, balanceOf, entriesOf } from "../Books.ts"
+import { asVendor, done, refused } from "../Calls.ts"
 import { flaky, mood } from "../FlakyPayments.ts"
-import {
-  accountOf,
-  anOrderOf,
-  aProductOf,
-  asVendor,
-  aVendor,
-  balanceOf,
-  done,
-  entriesOf,
-  giveTo,
-  market,
-  refused,
-  subOrderOf,
-  subOrdersOf
-} from "../Market.ts"
+import { anOrderOf, aProductOf, aVendor, giveTo, subOrderOf, subOrdersOf } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const refund = (orderId: string, body: object) => done(asStaff, `POST /api/orders/${orderId}/refunds`, body)
 const change = (orderId: string, status: string, reason?: string) =>
@@ -80,14 +69,6 @@ market()("an order of several vendors", (test) => {
     yield* refund(orderId, {})
     assert.deepStrictEqual([yield* balanceOf(one), yield* balanceOf(two)], [0, 0])
     assert.deepStrictEqual(yield* amountsOf(orderId, two), [500, 500, 0, 0])
-  })
-
-  test("splits an amount that names no line over all lines", function*() {
-    const [[one, a] = ["", ""], [two, b] = ["", ""]] = yield* shops(1000, 500)
-    const orderId = yield* anOrderOf([[a], [b], [yield* aProduct({ price: 500 })]])
-    yield* refund(orderId, { amount: 201 })
-    // 100.5, 50.25 and 50.25: the cent that is left goes to the largest fraction.
-    assert.deepStrictEqual([(yield* amountsOf(orderId, one))[1], (yield* amountsOf(orderId, two))[1]], [101, 50])
   })
 
   test("takes its sub-orders along when it is cancelled, and everything that was owed for them", function*() {

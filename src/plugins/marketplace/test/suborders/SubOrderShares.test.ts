@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OrderLineId } from "stoa/plugin"
+import { randomOf } from "../../../../../test/fuzz/Values.ts"
 import { commissionOf, plainTerms, shareOf } from "../../commissions/CommissionTerms.ts"
 import {
   dueEntries,
@@ -9,7 +10,6 @@ import {
   owedOf,
   type SoldOrder
 } from "../../suborders/SubOrderShares.ts"
-import { random } from "../Random.ts"
 
 const line = (totalPrice: number, rest: object = {}) => ({
   id: OrderLineId.make(crypto.randomUUID()),
@@ -52,7 +52,7 @@ describe("what a vendor sold of a line", () => {
   })
 
   it("went back as a whole once the whole payment did, in any parts", () => {
-    const roll = random(7)
+    const { int: roll } = randomOf(7)
     for (let round = 0; round < 2000; round++) {
       const shippingTotal = roll(3) * 499
       const lines = Array.from({ length: 1 + roll(5) }, () => {
@@ -74,7 +74,7 @@ describe("what a vendor is owed", () => {
   const state = { isCancelled: false, isCaptured: true }
 
   it("adds up, and the commission goes back with what it was taken for", () => {
-    const roll = random(11)
+    const { int: roll } = randomOf(11)
     for (let round = 0; round < 2000; round++) {
       const rate = plainTerms(roll(10_001))
       const lines = Array.from({ length: 1 + roll(4) }, () => {

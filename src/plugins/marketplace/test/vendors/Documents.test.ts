@@ -2,7 +2,10 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { asAdmin } from "../../../../../test/support/TestApp.ts"
-import { announced, asVendor, aVendor, done, each, market, refused, refusedBodies } from "../Market.ts"
+import { announced } from "../Books.ts"
+import { asVendor, done, each, refused, refusedBodies } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const paper = (type: string) => ({ type, fileUrl: `https://files.example.com/${type}.pdf` })
 const aPending = aVendor({ status: "pending" })
@@ -65,6 +68,7 @@ market({ requiredDocuments: ["identity", "tax_form"] })("documents of a vendor",
     yield* done(asAdmin, `POST /vendors/${id}/approve`)
     yield* handIn(id, "other")
     yield* assertState(id, "approved", "verified")
+    assert.strictEqual(yield* announced("vendor.approved", id), 1)
   })
 
   test("bring a rejected vendor back when a new one is handed in, not when old ones are approved", function*() {

@@ -4,18 +4,10 @@ import { randomUUID } from "node:crypto"
 import { onDatabase, openElsewhere } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { aProduct } from "../../../../../test/support/Purchase.ts"
 import { asAdmin, inOrganization } from "../../../../../test/support/TestApp.ts"
-import {
-  announced,
-  assertOnce,
-  asVendor,
-  aVendor,
-  done,
-  each,
-  market,
-  refused,
-  refusedBodies,
-  send
-} from "../Market.ts"
+import { announced } from "../Books.ts"
+import { assertOnce, asVendor, done, each, refused, refusedBodies, send } from "../Calls.ts"
+import { aVendor } from "../Goods.ts"
+import { market } from "../Market.ts"
 
 const invalid = "422 VALIDATION_FAILED"
 const account = { accountHolder: "Ada", iban: "CH93 0076 2011 6238 5295 7" }
@@ -133,12 +125,6 @@ market()("vendors", (test) => {
     const back = yield* done(asAdmin, `POST /vendors/${id}/reinstate`)
     assert.deepInclude(back.at("data"), { status: "approved", suspensionReason: null, suspendedAt: null })
   })
-
-  test("are approved and announced once by eight who approve at the same moment", function*() {
-    const id = yield* aVendor({ status: "pending" })
-    yield* assertOnce(send(asAdmin, `POST /vendors/${id}/approve`))
-    assert.strictEqual(yield* announced("vendor.approved", id), 1)
-  })
 })
 
 market()("the portal of vendors", (test) => {
@@ -199,15 +185,6 @@ market()("the portal of vendors", (test) => {
     assert.deepInclude(list.at("data.0"), thing)
     const beyond = yield* done(asVendor(id), "GET /vendor/me/products?page=9")
     assert.deepStrictEqual([beyond.at("data"), beyond.at("meta.pagination.total")], [[], 2])
-  })
-
-  test("does not know a vendor of another store", function*() {
-    yield* openElsewhere
-    const away = asVendor(yield* aVendor(), "owner", "org_other")
-    for (const page of ["", "/documents", "/products", "/members", "/balance", "/analytics"]) {
-      yield* refused("404 NOT_FOUND", away, `GET /vendor/me${page}`)
-    }
-    yield* refused("404 NOT_FOUND", away, "PATCH /vendor/me", { name: "Mine" })
   })
 })
 
