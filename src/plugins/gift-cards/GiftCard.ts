@@ -1,9 +1,10 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import {
   amount,
   balanceColumns,
   CustomerId,
   type Entry,
+  fieldsOf,
   idOf,
   integer,
   json,
@@ -101,40 +102,22 @@ export const BalanceView = Schema.Struct({
 
 /** A card as the API shows it: never its code. */
 export const CardView = Schema.Struct({
-  id: Uuid,
-  organizationId: Schema.String,
-  lastFour: Schema.String,
+  ...Struct.omit(fieldsOf(cards), ["codeDigest", "disabledAt", "orderLineId", "unit"]),
   maskedCode: Schema.String,
   initialAmount: minorUnits,
   balance: minorUnits,
   held: minorUnits.annotate({ description: "The part of the balance that open checkouts have set aside." }),
-  currency: Schema.String,
   status: Schema.Literals(statuses),
-  purchaserId: Schema.NullOr(Schema.String),
-  recipientEmail: Schema.NullOr(Schema.String),
-  senderName: Schema.NullOr(Schema.String),
-  personalMessage: Schema.NullOr(Schema.String),
-  sourceOrderId: Schema.NullOr(Schema.String),
-  expiresAt: Schema.NullOr(Time),
-  withdrawnAt: Schema.NullOr(Time).annotate({ description: "When its unit was refunded, which disables the card." }),
-  deliverAt: Schema.NullOr(Time),
-  deliveredAt: Schema.NullOr(Time),
-  version: Schema.Int,
-  metadata: Schema.Record(Schema.String, Schema.Unknown),
-  createdAt: Time,
-  updatedAt: Time
+  withdrawnAt: Schema.NullOr(Time).annotate({ description: "When its unit was refunded, which disables the card." })
 }).annotate({ identifier: "GiftCard" })
 
 const TransactionView = Schema.Struct({
-  id: Uuid,
+  ...Struct.pick(fieldsOf(money.entries), ["id", "orderId", "note", "createdAt"]),
   giftCardId: Uuid,
   type: Schema.Literals(["debit", "credit", "refund"]),
   activity: Schema.String.annotate({ description: "issue, top_up, adjust, redeem, refund or withdraw" }),
   amount: minorUnits.annotate({ description: "Above 0." }),
-  balanceAfter: minorUnits,
-  orderId: Schema.NullOr(Schema.String),
-  note: Schema.NullOr(Schema.String),
-  createdAt: Time
+  balanceAfter: minorUnits
 }).annotate({ identifier: "GiftCardTransaction" })
 
 export const CardWithTransactions = Schema.Struct({
