@@ -41,8 +41,6 @@ const intentOf = ({ amount, captured, id, status }: Hold, currency: string): Pay
   amountCaptured: captured
 })
 
-const now = Effect.map(DateTime.now, DateTime.toDateUtc)
-
 /** What is wrong with a card, in words for its shopper; undefined: nothing. */
 const flawOf = (card: Card | undefined, currency: string, at: Date): string | undefined => {
   if (card === undefined) return "is unknown"
@@ -66,7 +64,7 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
 
   const offer = Effect.fn("GiftCards.offer")(function*(request: PaymentRequest) {
     const { card, lastFour } = yield* cardOf(request)
-    const flaw = flawOf(card, request.currency, yield* now)
+    const flaw = flawOf(card, request.currency, yield* DateTime.nowAsDate)
     if (card === undefined || flaw !== undefined) return yield* refused(lastFour, flaw ?? "is unknown")
     return { amount: Math.min(request.amount, card.balance - card.held), label: `Gift card ending in ${lastFour}` }
   })
@@ -79,7 +77,7 @@ const authorizing = Effect.fnUntraced(function*({ db }: PluginContext) {
       const hold = yield* db.table(money.holds).first({ reference })
       return hold === undefined ? yield* refused(lastFour, "is unknown") : intentOf(hold, currency)
     }
-    const at = yield* now
+    const at = yield* DateTime.nowAsDate
     const expiresAt = new Date(at.getTime() + holdHours * 3_600_000)
     const hold = yield* money.hold(
       db,
@@ -123,7 +121,7 @@ const settling = Effect.fnUntraced(function*({ db }: PluginContext) {
     const known = yield* db.table(money.entries).first({ reference })
     const given = amount ?? hold.captured - hold.refunded
     if (known !== undefined || given === 0) return known ?? null
-    const status = statusOf(card, yield* now)
+    const status = statusOf(card, yield* DateTime.nowAsDate)
     const accountId = status === "disabled" || status === "expired"
       ? yield* replacementOf(card, hold, given)
       : card.id

@@ -9,6 +9,7 @@ import {
   notFound,
   OrderId,
   ownedBy,
+  type PageOf,
   type RouteCall,
   StorableObject,
   Text
@@ -36,11 +37,12 @@ const MinorUnits = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_00
 const Note = FreeText.check(Schema.isBetweenLength(1, 500))
 const Email = FreeText.check(Schema.isMaxLength(254), Schema.isPattern(/^[^\s@]+@[^\s@]+$/))
 const Code = FreeText.check(Schema.isBetweenLength(4, 30))
-const now = Effect.map(DateTime.now, DateTime.toDateUtc)
 
 class UnknownCode extends notFound("GiftCardCode", "No gift card has this code.") {}
 
-const shown = (card: Card) => Effect.map(now, (at) => cardView(card, at))
+const shown = (card: Card) => Effect.map(DateTime.nowAsDate, (at) => cardView(card, at))
+const shownPage = (found: PageOf<Card>) =>
+  Effect.map(Effect.forEach(found.items, shown), (items) => ({ ...found, items }))
 const shownWithCode = ({ card, ...codes }: IssuedCard) => Effect.map(shown(card), (view) => ({ ...view, ...codes }))
 
 const Issue = Schema.Struct({
@@ -69,7 +71,11 @@ const balanceOf = Effect.fnUntraced(
     const giftCards = yield* GiftCards
     const card = yield* giftCards.found(giftCards.conceal(code))
     if (card === undefined) return yield* new UnknownCode()
-    return { balance: card.balance - card.held, currency: card.currency, status: statusOf(card, yield* now) }
+    return {
+      balance: card.balance - card.held,
+      currency: card.currency,
+      status: statusOf(card, yield* DateTime.nowAsDate)
+    }
   }
 )
 
@@ -97,9 +103,8 @@ export const giftCardRoutes = [
     success: CardView
   }).handle(({ db, page, query: { status, ...same } }) =>
     Effect.gen(function*() {
-      const at = yield* now
-      const found = yield* db.table(cards).page({ ...same, ...(status && ofStatus(status, at)) }, page)
-      return { ...found, items: found.items.map((card) => cardView(card, at)) }
+      const meant = status && ofStatus(status, yield* DateTime.nowAsDate)
+      return yield* shownPage(yield* db.table(cards).page({ ...same, ...meant }, page))
     })
   ),
   routes.get("/:id", { summary: "Read a gift card with its transactions", permission, success: CardWithTransactions })
@@ -158,11 +163,5 @@ export const giftCardRoutes = [
     summary: "List the gift cards of the customer",
     auth: true,
     success: CardView
-  }).handle((call) =>
-    Effect.gen(function*() {
-      const at = yield* now
-      const found = yield* myCards.page(call, {}, call.page)
-      return { ...found, items: found.items.map((card) => cardView(card, at)) }
-    })
-  )
+  }).handle((call) => Effect.flatMap(myCards.page(call, {}, call.page), shownPage))
 ]

@@ -42,21 +42,19 @@ const stored = (digests: PluginContext["digests"], code: string, isMailed: boole
   lastFour: lastFourOf(code)
 })
 
-const nowAsDate = Effect.map(DateTime.now, DateTime.toDateUtc)
-
 /**
  * Writes cards and, unless they are `empty`, puts their amounts on them: two statements for any number. To be run in a
  * transaction.
  */
 const writing = ({ db, digests }: PluginContext, { codeFormat, defaultExpiryDays }: GiftCardSettings) => {
   return Effect.fn("GiftCards.write")(function*(all: ReadonlyArray<NewCard>, empty = false) {
-    const now = yield* nowAsDate
+    const now = yield* DateTime.nowAsDate
     const expiresAt = defaultExpiryDays === 0 ? null : new Date(now.getTime() + defaultExpiryDays * 86_400_000)
     const drawn = all.map((one) => ({ ...one, id: newId(), code: newCode(codeFormat) }))
     const made = yield* db.table(cards).insertMany(drawn.map(({ amount, code, ...card }) => ({
-      expiresAt,
-      deliverAt: now,
       ...card,
+      expiresAt: card.expiresAt ?? expiresAt,
+      deliverAt: card.deliverAt ?? now,
       initialAmount: amount,
       ...stored(digests, code, (card.recipientEmail ?? null) !== null)
     })))
@@ -107,7 +105,7 @@ export class GiftCards extends Context.Service<GiftCards>()("stoa/plugins/gift-c
     const disable = Effect.fn("GiftCards.disable")(function*(id: string) {
       const card = yield* get(id)
       return card.disabledAt === null
-        ? yield* db.table(cards).update(id, { code: null, disabledAt: yield* nowAsDate })
+        ? yield* db.table(cards).update(id, { code: null, disabledAt: yield* DateTime.nowAsDate })
         : card
     })
 

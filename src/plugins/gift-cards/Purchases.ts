@@ -15,23 +15,17 @@ class CardSpent extends invalid(
 const text = (longest: number) => Schema.NonEmptyString.check(Schema.isMaxLength(longest))
 
 /** Who gets the card, as the line's metadata say it, else those of the order. What cannot be read does not count. */
-const wishes = {
-  recipientEmail: Schema.decodeUnknownOption(text(254)),
-  senderName: Schema.decodeUnknownOption(text(255)),
-  personalMessage: Schema.decodeUnknownOption(text(500)),
-  deliverAt: Schema.decodeUnknownOption(Moment)
-}
-
 const wishedFor = ({ email, metadata, orderMetadata }: SoldLine) => {
-  const read = <A>(name: keyof typeof wishes, decode: (value: unknown) => Option.Option<A>) =>
-    Option.getOrUndefined(Option.orElse(decode(metadata[name]), () => decode(orderMetadata[name])))
-  const deliverAt = read("deliverAt", wishes.deliverAt)
+  const read = <A>(name: string, schema: Schema.Decoder<A>) => {
+    const decode = Schema.decodeUnknownOption(schema)
+    return Option.getOrUndefined(Option.orElse(decode(metadata[name]), () => decode(orderMetadata[name])))
+  }
   return {
     // The buyer hands a card over whose receiver is not named.
-    recipientEmail: read("recipientEmail", wishes.recipientEmail) ?? email,
-    senderName: read("senderName", wishes.senderName),
-    personalMessage: read("personalMessage", wishes.personalMessage),
-    ...(deliverAt === undefined ? {} : { deliverAt })
+    recipientEmail: read("recipientEmail", text(254)) ?? email,
+    senderName: read("senderName", text(255)),
+    personalMessage: read("personalMessage", text(500)),
+    deliverAt: read("deliverAt", Moment)
   }
 }
 

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
-import { type AnalyticsModel, defineTask, pluginWith } from "stoa/plugin"
+import { type AnalyticsModel, defineTask, modelOf, pluginWith } from "stoa/plugin"
 import { deliveries, deliveryMail } from "./Delivery.ts"
-import { money } from "./GiftCard.ts"
+import { cards, money } from "./GiftCard.ts"
 import { GiftCardOptions, GiftCardSettings } from "./GiftCardOptions.ts"
 import { giftCardPayments } from "./GiftCardPayments.ts"
 import { giftCardRoutes } from "./GiftCardRoutes.ts"
@@ -14,12 +14,13 @@ const entries = (sign: "" | "-", ...types: ReadonlyArray<string>) => ({
     and e.type in (${types.map((type) => `'${type}'`).join(", ")}))`
 })
 
+const base = modelOf(cards, { name: "GiftCardLiability", dims: ["currency", "createdAt"] })
+
 /** What the store owes to holders of cards: outstanding = issued - redeemed + refunded + adjusted (contract §17.24). */
 const liability: AnalyticsModel = {
-  name: "GiftCardLiability",
-  table: "gift_cards",
+  ...base,
   measures: {
-    count: { type: "count" },
+    ...base.measures,
     issued: entries("", "issue", "top_up"),
     redeemed: entries("-", "redeem"),
     refunded: entries("", "refund"),
@@ -27,14 +28,13 @@ const liability: AnalyticsModel = {
     outstanding: { type: "sum", sql: "gift_cards.balance" }
   },
   dimensions: {
-    currency: { sql: "gift_cards.currency", type: "string" },
+    ...base.dimensions,
     status: {
       sql:
         `case when coalesce(gift_cards.disabled_at, gift_cards.withdrawn_at) is not null then 'disabled' when gift_cards.expires_at <= now() then 'expired'
         when gift_cards.balance = 0 then 'exhausted' else 'active' end`,
       type: "string"
-    },
-    createdAt: { sql: "gift_cards.created_at", type: "time" }
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   testAdminActor,
   type TestRequest
 } from "stoa/plugin/testing"
+import { answer } from "../../../../test/support/ServiceCalls.ts"
 import { giftCards } from "../index.ts"
 
 /** A mail as the shop's mailer got it. */
@@ -16,18 +17,6 @@ export interface SentMail {
   readonly to: string
   readonly data: Readonly<Record<string, unknown>>
 }
-
-/** An answer, whose values are read by their paths. */
-export interface Read {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: unknown
-  readonly at: (path: string) => unknown
-  readonly text: (path: string) => string
-}
-
-const valueAt = (body: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
 
 /** A store that sells and takes gift cards. */
 export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, config: PluginTestOptions = {}) => {
@@ -42,9 +31,9 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
   })
   const builders = buildersOf(app)
 
-  const ask = async (method: string, path: string, request: TestRequest = {}): Promise<Read> => {
-    const { body, ...answer } = await app.app.request(method, `/api${path}`, request)
-    return { ...answer, body, at: (path) => valueAt(body, path), text: (path) => String(valueAt(body, path)) }
+  const ask = async (method: string, path: string, request: TestRequest = {}) => {
+    const { body, headers, status } = await app.app.request(method, `/api${path}`, request)
+    return answer(status, headers, body)
   }
   const asAdmin = (method: string, path: string, body?: unknown) =>
     ask(method, path, { as: testAdminActor, ...(body === undefined ? {} : { body }) })

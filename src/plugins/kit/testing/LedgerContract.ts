@@ -6,8 +6,11 @@ import type { NewRowOf, Table } from "../tables/Table.ts"
 import type { PluginCheck } from "./PluginContract.ts"
 import type { PluginTestApp } from "./PluginTestApp.ts"
 
-/** Accounts whose columns are not the sums of what was written, of all organizations. */
-const wrongAccounts = ({ account, entries, holds }: Ledger) =>
+/**
+ * Selects accounts whose columns are not the sums of their entries and holds, of all organizations: none may be found, also
+ * after processes were killed.
+ */
+export const wrongAccounts = ({ account, entries, holds }: Ledger) =>
   `select a.id from ${account.name} a
     left join (select account_id, sum(amount) as sum, count(*) as n, max(number) as last from ${entries.name} group by 1) e
       on e.account_id = a.id

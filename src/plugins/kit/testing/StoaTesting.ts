@@ -1,7 +1,7 @@
 /** The test kit for plugins (docs/plugins.md): a whole service in the process of the test, and checks that every plugin gets. */
 export { optionsTable } from "../PluginOptions.ts"
 export { type Builders, buildersOf } from "./Builders.ts"
-export { ledgerOf } from "./LedgerContract.ts"
+export { ledgerOf, wrongAccounts } from "./LedgerContract.ts"
 export { machineOf, type MachineOptions } from "./MachineChecks.ts"
 export { contractOf, type PluginCheck, type SampleRows } from "./PluginContract.ts"
 export {
