@@ -37,6 +37,24 @@ const refunds = rowsOf(Schema.Struct({ id: Schema.String, amount: Schema.Int, st
 
 export const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
 
+type SubOrderRow = Omit<NewRowOf<typeof subOrders>, "commissionAmount" | "payoutAmount" | "currency">
+
+/** A sub-order with a tenth of commission, sold at that time. */
+const aSubOrder = Effect.fnUntraced(
+  function*(row: SubOrderRow & { readonly currency?: string }, soldAt: Date, within?: string) {
+    const commissionAmount = Math.round(row.subtotal / 10)
+    const payoutAmount = row.subtotal - commissionAmount
+    const { id } = yield* onTables(
+      (db) => db.table(subOrders).insert({ currency: "USD", ...row, commissionAmount, payoutAmount }),
+      within
+    )
+    yield* onDatabase((sql) =>
+      sql`update marketplace_vendor_sub_orders set created_at = ${soldAt} where id = ${id}::uuid`
+    )
+    return { id, commissionAmount }
+  }
+)
+
 /** Sells something of a vendor to a customer, without a cart and without entries of the ledger. */
 export const aSale = Effect.fnUntraced(function*(spec: SaleSpec = {}) {
   const within = spec.within ?? (yield* theOrganization)
@@ -52,35 +70,21 @@ export const aSale = Effect.fnUntraced(function*(spec: SaleSpec = {}) {
   const own = order.lines.slice(0, spec.vendorLines)
   const prices = wanted.map(({ quantity = 1, unitPrice = 1_000 }) => quantity * unitPrice)
   const subtotal = prices.slice(0, own.length).reduce((sum, price) => sum + price, 0)
-  const { id: subOrderId } = yield* onTables((db) =>
-    Effect.gen(function*() {
-      const made = yield* db.table(subOrders).insert({
-        orderId: OrderId.make(order.id),
-        vendorId,
-        currency: "USD",
-        status,
-        subtotal,
-        commissionAmount: subtotal / 10,
-        payoutAmount: subtotal - subtotal / 10,
-        shippedAt: spec.shippedDaysAgo === undefined ? null : daysAgo(spec.shippedDaysAgo),
-        deliveredAt: status === "delivered" ? daysAgo(spec.deliveredDaysAgo ?? 1) : null
-      })
-      yield* db.table(subOrderLines).insertMany(own.map((line, at) => ({
-        subOrderId: made.id,
-        orderLineId: line.id,
-        entityId: EntityId.make(line.entityId),
-        title: "Sold",
-        quantity: line.quantity,
-        totalPrice: prices[at] ?? 0,
-        rateBps: 1_000,
-        commissionAmount: (prices[at] ?? 0) / 10
-      })))
-      return made
-    }), within)
-  yield* onDatabase((sql) =>
-    sql`update marketplace_vendor_sub_orders set created_at = ${daysAgo(spec.soldDaysAgo ?? 0)}
-      where id = ${subOrderId}::uuid`
-  )
+  const shippedAt = spec.shippedDaysAgo === undefined ? null : daysAgo(spec.shippedDaysAgo)
+  const deliveredAt = status === "delivered" ? daysAgo(spec.deliveredDaysAgo ?? 1) : null
+  const row = { orderId: OrderId.make(order.id), vendorId, status, subtotal, shippedAt, deliveredAt }
+  const { id: subOrderId } = yield* aSubOrder(row, daysAgo(spec.soldDaysAgo ?? 0), within)
+  yield* onTables((db) =>
+    db.table(subOrderLines).insertMany(own.map(({ entityId, id, quantity }, at) => ({
+      subOrderId,
+      orderLineId: id,
+      entityId: EntityId.make(entityId),
+      title: "Sold",
+      quantity,
+      totalPrice: prices[at] ?? 0,
+      rateBps: 1_000,
+      commissionAmount: (prices[at] ?? 0) / 10
+    }))), within)
   const [buyer, vendor] = [inOrganization(within, asCustomer(userId)), asVendor(vendorId, "owner", within)]
   return { orderId: order.id, subOrderId, vendorId, customerId, lines: own, buyer, vendor, within }
 })
@@ -154,6 +158,12 @@ export const amountsOf = (sale: { readonly orderId: string }) =>
 export const postAll = (postings: ReadonlyArray<Posting>, within?: string) =>
   onTables((db) => post(db, postings), within)
 
+/** An entry of the ledger about no sub-order. */
+export const adjusted = (vendorId: string, amountCents: number, currency = "USD"): Posting => {
+  const reason = { type: "adjustment", referenceType: "adjustment", referenceId: newId() } as const
+  return { vendorId, currency, amountCents, ...reason }
+}
+
 /** A sub-order to be sold for 100.00 with a tenth of commission, whose money has been available since yesterday. */
 export interface SoldSpec {
   readonly within?: string
@@ -168,29 +178,13 @@ export interface SoldSpec {
 /** A sub-order whose order was captured, with the entries of its sale, but without an order; gives its id. */
 export const sold = Effect.fnUntraced(function*(vendorId: string, spec: SoldSpec = {}) {
   const { amount = 10_000, availableDaysAgo: days = 1, currency = "USD", onHold = false, shippedDaysAgo = 9 } = spec
-  const commission = Math.round(amount / 10)
-  const { id } = yield* onTables((db) =>
-    db.table(subOrders).insert({
-      orderId: OrderId.make(newId()),
-      vendorId,
-      currency,
-      status: days === null ? "shipped" : "delivered",
-      subtotal: amount,
-      commissionAmount: commission,
-      payoutAmount: amount - commission,
-      shippedAt: daysAgo(shippedDaysAgo),
-      availableAt: days === null ? null : daysAgo(days),
-      onHold
-    }), spec.within)
-  yield* onDatabase((sql) =>
-    sql`update marketplace_vendor_sub_orders set created_at = shipped_at where id = ${id}::uuid`
-  )
-  const of = { vendorId, currency, subOrderId: id, referenceType: "sub_order", referenceId: id } as const
-  yield* postAll([{ ...of, type: "sale", amountCents: amount }, {
-    ...of,
-    type: "commission",
-    amountCents: -commission
-  }], spec.within)
+  const [status, availableAt] = days === null ? ["shipped", null] as const : ["delivered", daysAgo(days)] as const
+  const shippedAt = daysAgo(shippedDaysAgo)
+  const of = { orderId: OrderId.make(newId()), vendorId, currency, status, subtotal: amount }
+  const { commissionAmount, id } = yield* aSubOrder({ ...of, shippedAt, availableAt, onHold }, shippedAt, spec.within)
+  const entry = { vendorId, currency, subOrderId: id, referenceType: "sub_order", referenceId: id } as const
+  const amounts = [["sale", amount], ["commission", -commissionAmount]] as const
+  yield* postAll(amounts.map(([type, amountCents]) => ({ ...entry, type, amountCents })), spec.within)
   return id
 })
 

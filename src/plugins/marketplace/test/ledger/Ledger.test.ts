@@ -1,25 +1,25 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
-import { newId } from "../../../../domain/ids/Id.ts"
-import type { Posting } from "../../ledger/Ledger.ts"
 import { lockAccount, post } from "../../ledger/LedgerRepo.ts"
 import { accountOf } from "../Books.ts"
 import { aVendor } from "../Goods.ts"
 import { market, onTables } from "../Market.ts"
 import { whileHeld } from "../payouts/PayoutEmulator.ts"
-import { postAll } from "../Sales.ts"
+import { adjusted, postAll } from "../Sales.ts"
 
-const posting = (vendorId: string, amountCents: number, currency = "USD"): Posting => {
-  const type = amountCents < 0 ? "commission" : "sale"
-  return { vendorId, currency, type, amountCents, referenceType: "sub_order", referenceId: newId() }
-}
 const locked = (vendorId: string) => onTables((db) => db.transaction(lockAccount(db, { vendorId, currency: "USD" })))
 
 market()("the ledger", (test) => {
   test("numbers entries and carries the balance, in the order of the postings, and leaves out nothings", function*() {
     const [one, two] = [yield* aVendor(), yield* aVendor()]
-    const first = [posting(two, 1000), posting(one, 500), posting(one, 0), posting(two, -100), posting(one, 70, "EUR")]
+    const first = [
+      adjusted(two, 1000),
+      adjusted(one, 500),
+      adjusted(one, 0),
+      adjusted(two, -100),
+      adjusted(one, 70, "EUR")
+    ]
     const made = (yield* postAll(first)).map((entry) => [
       entry.vendorId,
       entry.amountCents,
@@ -27,15 +27,15 @@ market()("the ledger", (test) => {
       entry.runningBalanceCents
     ])
     assert.deepStrictEqual(made, [[two, 1000, 1, 1000], [one, 500, 1, 500], [two, -100, 2, 900], [one, 70, 1, 70]])
-    assert.deepInclude((yield* postAll([posting(two, 50)]))[0], { entryNumber: 3, runningBalanceCents: 950 })
-    assert.deepStrictEqual(yield* postAll([posting(two, 0)]), [])
+    assert.deepInclude((yield* postAll([adjusted(two, 50)]))[0], { entryNumber: 3, runningBalanceCents: 950 })
+    assert.deepStrictEqual(yield* postAll([adjusted(two, 0)]), [])
     assert.deepStrictEqual(yield* accountOf(two), { balance: 950, entries: 3, exact: true })
     assert.deepStrictEqual(yield* accountOf(one, "EUR"), { balance: 70, entries: 1, exact: true })
   })
 
   test("stays exact when eight post to two accounts at the same moment, each the other way round", function*() {
     const [one, two] = [yield* aVendor(), yield* aVendor()]
-    const both = [posting(one, 100), posting(two, -7)]
+    const both = [adjusted(one, 100), adjusted(two, -7)]
     yield* postAll(both)
     const posts = Array.from({ length: 8 }, (_, n) => postAll(n % 2 === 0 ? both : both.toReversed()))
     // Those that are let go in the wrong order may be lucky once.
@@ -47,14 +47,14 @@ market()("the ledger", (test) => {
   test("goes back with the transaction that it belongs to", function*() {
     const vendorId = yield* aVendor()
     const failing = Effect.fail("no")
-    yield* onTables((db) => Effect.exit(db.transaction(Effect.andThen(post(db, [posting(vendorId, 100)]), failing))))
+    yield* onTables((db) => Effect.exit(db.transaction(Effect.andThen(post(db, [adjusted(vendorId, 100)]), failing))))
     assert.strictEqual((yield* accountOf(vendorId)).entries, 0)
   })
 
   test("locks an account, and makes it, and sees what the one before it wrote", function*() {
     const vendorId = yield* aVendor()
     assert.strictEqual(yield* locked(vendorId), 0)
-    yield* postAll([posting(vendorId, 40)])
+    yield* postAll([adjusted(vendorId, 40)])
     const change = onDatabase((sql) =>
       sql`update marketplace_vendor_accounts set balance_cents = 41 where vendor_id = ${vendorId}::uuid`
     )
@@ -63,7 +63,7 @@ market()("the ledger", (test) => {
 
   test("knows no vendor of another organization", function*() {
     const outsider = yield* aVendor({ within: "org_other" })
-    for (const work of [Effect.as(postAll([posting(outsider, 100)]), 0), locked(outsider)]) {
+    for (const work of [Effect.as(postAll([adjusted(outsider, 100)]), 0), locked(outsider)]) {
       assert.strictEqual((yield* Effect.exit(work))._tag, "Failure")
     }
     assert.strictEqual((yield* accountOf(outsider, "USD", "org_other")).entries, 0)

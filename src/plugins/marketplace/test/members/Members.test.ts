@@ -41,15 +41,11 @@ market({})("people of a vendor", (test) => {
     const member = yield* added(vendorId, { userId: person.userId.toUpperCase(), role: "owner" })
     assert.deepInclude(member.at("data"), { vendorId, userId: person.userId, role: "owner" })
     assert.strictEqual(yield* asks(person), 200)
-    for (
-      const [as, headers, route] of [[asAdmin, {}, members(vendorId)], [
-        undefined,
-        person.bearer,
-        "/vendor/me/members"
-      ]] as const
-    ) {
-      assert.deepStrictEqual((yield* done(as, `GET ${route}`, undefined, headers)).at("data"), [member.at("data")])
-    }
+    const listed = [
+      yield* done(asAdmin, `GET ${members(vendorId)}`),
+      yield* done(undefined, "GET /vendor/me/members", undefined, person.bearer)
+    ]
+    for (const list of listed) assert.deepStrictEqual(list.at("data"), [member.at("data")])
     const one = `DELETE ${members(vendorId, member.text("data.id"))}`
     yield* refused(missing, asAdmin, `DELETE ${members(yield* aVendor(), member.text("data.id"))}`)
     yield* done(asAdmin, one)
@@ -115,32 +111,14 @@ market({})("people of a vendor", (test) => {
   test("are staff and customers of the store, and no other user", function*() {
     const vendorId = yield* aVendor()
     const [clerk, unknown] = [yield* signIn({ role: "staff" }), yield* signIn()]
-    yield* openElsewhere
-    const spy = yield* signIn({ role: "staff", organization: "org_other" })
-    const others = [{ userId: unknown.userId }, { email: unknown.email }, { userId: randomUUID() }, {
-      userId: spy.userId
-    }]
+    const others = [{ userId: unknown.userId }, { email: unknown.email }, { userId: randomUUID() }]
     yield* refusedBodies(missing, asAdmin, `POST ${members(vendorId)}`, others)
     yield* refused(missing, asAdmin, `POST ${members(randomUUID())}`, { userId: clerk.userId })
     const { email, userId } = clerk
     const wrong = [{}, { userId, email }, { userId, role: "king" }]
     yield* refusedBodies("422 VALIDATION_FAILED", asAdmin, `POST ${members(vendorId)}`, wrong)
     yield* added(vendorId, { userId })
-    assert.deepStrictEqual([yield* vendorOf(clerk), yield* vendorOf(unknown), yield* vendorOf(spy)], [
-      vendorId,
-      null,
-      null
-    ])
-  })
-
-  test("appear in the audit trail of the actor who added them, without their names", function*() {
-    const [vendorId, person] = [yield* aVendor(), yield* aShopper()]
-    yield* added(vendorId, { userId: person.userId })
-    const read = done(asAdmin, `GET /api/audit/user/${person.userId}`)
-    const trail = yield* eventually("the entry", Effect.map(read, (found) => found.list("data").length > 0 && found))
-    assert.deepInclude(trail.at("data.0"), { event: "users.update", actorId: "user-admin" })
-    assert.include(JSON.stringify(trail.at("data.0")), vendorId)
-    assert.notInclude(JSON.stringify(trail.body), person.email)
+    assert.deepStrictEqual([yield* vendorOf(clerk), yield* vendorOf(unknown)], [vendorId, null])
   })
 })
 

@@ -7,7 +7,7 @@ import { announced, balanceOf } from "../Books.ts"
 import { asVendor, done, each, refused, refusedBodies } from "../Calls.ts"
 import { aVendor } from "../Goods.ts"
 import { market, times, withoutWorker } from "../Market.ts"
-import { givenBack, postAll, sold } from "../Sales.ts"
+import { adjusted, givenBack, postAll, sold } from "../Sales.ts"
 import { paidBy, payoutEmulator, payoutOf, payoutsOf, whileHeld } from "./PayoutEmulator.ts"
 
 const [missing, invalid] = ["404 NOT_FOUND", "422 VALIDATION_FAILED"]
@@ -17,14 +17,6 @@ const paying = (vendorId: string, force = false) => paidBy({ vendorIds: [vendorI
 /** A vendor with sales of these amounts that may be paid out. */
 const seller = (...amounts: ReadonlyArray<number>) =>
   Effect.tap(aVendor(), (vendorId) => Effect.forEach(amounts, (amount) => sold(vendorId, { amount })))
-const entry = (vendorId: string, amountCents: number) => ({
-  vendorId,
-  currency: "USD",
-  type: "adjustment",
-  amountCents,
-  referenceType: "adjustment",
-  referenceId: newId()
-} as const)
 const hold = (subOrderId: string, isHeld: boolean) =>
   onDatabase((sql) => sql`update marketplace_vendor_sub_orders set on_hold = ${isHeld} where id = ${subOrderId}::uuid`)
 
@@ -46,15 +38,8 @@ market({ payoutAdapter: bank.adapter }, withoutWorker)("a payout run", (test) =>
       retryCount: 0
     })
     assert.isTrue(payout.periodStart < payout.periodEnd && payout.processedAt >= payout.periodEnd)
-    const asked = {
-      idempotencyKey: payout.id,
-      payoutId: payout.id,
-      vendorId,
-      amount: net,
-      currency: "USD",
-      bankAccount: null
-    }
-    assert.deepStrictEqual(bank.callsOf(vendorId), [asked])
+    const [asked, key] = [{ vendorId, amount: net, currency: "USD", bankAccount: null }, payout.id]
+    assert.deepStrictEqual(bank.callsOf(vendorId), [{ idempotencyKey: key, payoutId: key, ...asked }])
     assert.deepStrictEqual([yield* balanceOf(vendorId), yield* announced("payout.completed", payout.id)], [0, 1])
     assert.deepStrictEqual(yield* paying(vendorId), [])
   })
@@ -111,7 +96,7 @@ market({ payoutAdapter: bank.adapter }, withoutWorker)("a payout run", (test) =>
     yield* sold(vendorId, { amount: 100, availableDaysAgo: null })
     yield* sold(vendorId, { amount: 200, availableDaysAgo: -1 })
     const held = yield* sold(vendorId, { amount: 400, onHold: true })
-    yield* postAll([entry(vendorId, 7)])
+    yield* postAll([adjusted(vendorId, 7)])
     assert.sameMembers([...yield* paying(vendorId)], ["2527 USD", "3600 EUR"])
     assert.strictEqual(bank.paid(vendorId, "EUR"), 3_600)
     yield* hold(held, false)
@@ -153,7 +138,7 @@ market({}, withoutWorker)("what a vendor is owed", (test) => {
     assert.deepStrictEqual((yield* done(asVendor(vendorId), "GET /vendor/me/balance")).body, answer.body)
     yield* paying(vendorId)
     assert.deepInclude((yield* read).at("data.balances.1"), { balanceCents: 5_400, availableCents: 0 })
-    yield* postAll(Array.from({ length: 60 }, (_, n) => entry(vendorId, n + 1)))
+    yield* postAll(Array.from({ length: 60 }, (_, n) => adjusted(vendorId, n + 1)))
     const newest = (yield* read).list("data.ledger").map((one) => Object(one).amountCents)
     assert.deepStrictEqual(newest, Array.from({ length: 50 }, (_, n) => 60 - n))
   })

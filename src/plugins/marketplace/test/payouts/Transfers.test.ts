@@ -109,15 +109,10 @@ market({ payoutAdapter: bank.adapter, payoutTimeLimitMs: 1_000 }, withoutWorker)
 
   test("is not decided by an operator while the adapter may be working on it", function*() {
     const { payout, vendorId } = yield* paidWith("silent")
-    const bodies = [["complete", { reference: "slip" }, { reference: "" }], [
-      "fail",
-      { reason: "I think so" },
-      {}
-    ]] as const
-    for (const [what, body, wrong] of bodies) {
-      yield* cannot("409 CONFLICT", payout.id, what, body)
-      yield* cannot(invalid, payout.id, what, wrong)
-    }
+    yield* cannot("409 CONFLICT", payout.id, "complete", { reference: "slip" })
+    yield* cannot("409 CONFLICT", payout.id, "fail", { reason: "I think so" })
+    yield* cannot(invalid, payout.id, "complete", { reference: "" })
+    yield* cannot(invalid, payout.id, "fail", {})
     yield* aMinuteLater
     yield* say(payout.id, "fail", { reason: "It never left." })
     assert.strictEqual(yield* balanceOf(vendorId), 9_000)

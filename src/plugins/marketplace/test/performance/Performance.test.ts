@@ -2,12 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { onDatabase } from "../../../../../test/checkout/CheckoutFixtures.ts"
 import { asAdmin, inOrganization } from "../../../../../test/support/TestApp.ts"
-import { newId } from "../../../../domain/ids/Id.ts"
 import { type Figures, scoreOf, shownRating } from "../../performance/Score.ts"
 import { done } from "../Calls.ts"
 import { aVendor } from "../Goods.ts"
 import { market, runTask, withoutWorker } from "../Market.ts"
-import { aDispute, aReturn, aReview, aSale, postAll } from "../Sales.ts"
+import { aDispute, adjusted, aReturn, aReview, aSale, postAll } from "../Sales.ts"
 
 const thresholds = {
   minRating: 3,
@@ -106,13 +105,7 @@ market({}, withoutWorker)("the performance of a vendor", (test) => {
 
   test("comes with the balance in the store's currency and in each of the vendor's", function*() {
     const sale = yield* aSale()
-    const of = {
-      vendorId: sale.vendorId,
-      type: "adjustment",
-      referenceType: "adjustment",
-      referenceId: newId()
-    } as const
-    yield* postAll([{ ...of, currency: "USD", amountCents: 1_250 }, { ...of, currency: "EUR", amountCents: -30 }])
+    yield* postAll([adjusted(sale.vendorId, 1_250), adjusted(sale.vendorId, -30, "EUR")])
     yield* aReview(sale, 4)
     const shown = {
       rating: { average: 4, count: 1 },

@@ -58,13 +58,8 @@ market()("vendors", (test) => {
 
   test("are changed where a field is named, and cleared by null", function*() {
     const id = yield* aVendor({ email: "old@example.com", description: "Old", metadata: { a: 1 } })
-    const change = {
-      name: "New",
-      commissionRateBps: 0,
-      tier: "gold",
-      metadata: { b: 2 },
-      businessAddress: { city: "Bern" }
-    }
+    const businessAddress = { city: "Bern" }
+    const change = { name: "New", commissionRateBps: 0, tier: "gold", metadata: { b: 2 }, businessAddress }
     const changed = yield* done(asAdmin, `PATCH /vendors/${id}`, { ...change, contactEmail: "new@example.com" })
     const emails = { email: "new@example.com", contactEmail: "new@example.com" }
     assert.deepInclude(changed.at("data"), { ...change, ...emails, description: "Old" })
@@ -74,12 +69,8 @@ market()("vendors", (test) => {
   })
 
   test("are found by status, tier and a part of name or address", function*() {
-    const gold = yield* aVendor({
-      name: "Quokka Crafts",
-      email: "crafts@quoll.example",
-      tier: "gold",
-      status: "pending"
-    })
+    const crafts = { name: "Quokka Crafts", email: "crafts@quoll.example" }
+    const gold = yield* aVendor({ ...crafts, tier: "gold", status: "pending" })
     const plain = yield* aVendor({ name: "100%_Quokka" })
     const questions = [
       ["search=QUOKKA", [plain, gold]],
@@ -100,13 +91,8 @@ market()("vendors", (test) => {
     const moved = { ...account, swift: "POFICHBE" }
     const changed = yield* done(asAdmin, `PATCH /vendors/${id}`, { ...hidden, bankAccount: moved })
     const log = encodeURIComponent("marketplace/marketplace_vendors")
-    const reads = [
-      `GET /vendors/${id}`,
-      "GET /vendors?limit=100",
-      "GET /api/audit?limit=100",
-      `GET /api/audit/${log}/${id}`
-    ]
-    const answers = [made, changed, ...yield* Effect.forEach(reads, (route) => done(asAdmin, route))]
+    const reads = [`/vendors/${id}`, "/vendors?limit=100", "/api/audit?limit=100", `/api/audit/${log}/${id}`]
+    const answers = [made, changed, ...yield* Effect.forEach(reads, (path) => done(asAdmin, `GET ${path}`))]
     const shown = /CH93|of-the-shop|POFICHBE/
     for (const answer of answers) assert.notMatch(JSON.stringify(answer.body), shown)
     assert.isString(changed.at("data.bankAccountChangedAt"))
@@ -157,19 +143,10 @@ market()("the portal of vendors", (test) => {
   test("leaves to the store what the store decides", function*() {
     const id = yield* aVendor({ status: "pending" })
     const before = yield* done(asAdmin, `GET /vendors/${id}`)
-    yield* done(asVendor(id), "PATCH /vendor/me", {
-      status: "approved",
-      verificationStatus: "verified",
-      tier: "platinum",
-      commissionRateBps: 0,
-      payoutMinimumCents: 1,
-      payoutSchedule: "daily",
-      holdbackDays: 0,
-      performanceScore: 1,
-      slug: "taken-over",
-      storeAccessToken: "mine",
-      organizationId: "org_other"
-    })
+    const standing = { status: "approved", verificationStatus: "verified", tier: "platinum", performanceScore: 1 }
+    const terms = { commissionRateBps: 0, payoutMinimumCents: 1, payoutSchedule: "daily", holdbackDays: 0 }
+    const place = { slug: "taken-over", storeAccessToken: "mine", organizationId: "org_other" }
+    yield* done(asVendor(id), "PATCH /vendor/me", { ...standing, ...terms, ...place })
     const { updatedAt: _, ...after } = Object((yield* done(asAdmin, `GET /vendors/${id}`)).at("data"))
     const { updatedAt: __, ...was } = Object(before.at("data"))
     assert.deepStrictEqual([after, yield* secretsOf(id)], [was, []])
