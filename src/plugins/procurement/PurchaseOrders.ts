@@ -158,7 +158,10 @@ const rateFor = ({ currency }: Supplier, rate: string | undefined, storeCurrency
     ? Effect.succeed("1")
     : Effect.fail(new RateMissing(currency))
 
-/** Writes a draft, whose amounts are worth `exchangeRate` of the store's currency. 409 for a supplier that is not active, 422 for what is unknown or has no price. */
+/**
+ * Writes a draft, whose amounts are worth `exchangeRate` of the store's currency. 409 for a supplier that is not active, 422 for
+ * what is unknown or has no price.
+ */
 export const draft = Effect.fn("Purchasing.draft")(
   function*(tools: Tools, actor: Actor, storeCurrency: string, { items, ...head }: NewOrder) {
     const supplier = yield* activeSupplier(tools, head.supplierId)
