@@ -111,14 +111,17 @@ market({})("people of a vendor", (test) => {
   test("are staff and customers of the store, and no other user", function*() {
     const vendorId = yield* aVendor()
     const [clerk, unknown] = [yield* signIn({ role: "staff" }), yield* signIn()]
-    const others = [{ userId: unknown.userId }, { email: unknown.email }, { userId: randomUUID() }]
-    yield* refusedBodies(missing, asAdmin, `POST ${members(vendorId)}`, others)
+    yield* openElsewhere
+    const spy = yield* signIn({ role: "staff", organization: "org_other" })
+    const others = [unknown, spy].map(({ userId }) => ({ userId }))
+    const named = [...others, { email: unknown.email }, { userId: randomUUID() }]
+    yield* refusedBodies(missing, asAdmin, `POST ${members(vendorId)}`, named)
     yield* refused(missing, asAdmin, `POST ${members(randomUUID())}`, { userId: clerk.userId })
     const { email, userId } = clerk
     const wrong = [{}, { userId, email }, { userId, role: "king" }]
     yield* refusedBodies("422 VALIDATION_FAILED", asAdmin, `POST ${members(vendorId)}`, wrong)
     yield* added(vendorId, { userId })
-    assert.deepStrictEqual([yield* vendorOf(clerk), yield* vendorOf(unknown)], [vendorId, null])
+    assert.deepStrictEqual([yield* vendorOf(clerk), yield* vendorOf(spy)], [vendorId, null])
   })
 })
 
