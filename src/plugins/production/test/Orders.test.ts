@@ -2,6 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { contractOf, machineOf, raceOf, testAdminActor } from "stoa/plugin/testing"
 import { valueAt } from "../../uom/test/UnitShop.ts"
+import { production } from "../index.ts"
 import { productionOrder } from "../ProductionOrder.ts"
 import { type Kitchen, openKitchen } from "./Kitchen.ts"
 
@@ -231,12 +232,13 @@ describe("a production order", () => {
     const bodies = { start: { producedBy: "Ada" } }
     const path = "/api/production/orders"
     const samples = { ...await kitchen.samplesIn("org_default"), ...rows }
-    const machine = machineOf(kitchen.app, productionOrder, { path, bodies, samples })
-    for (const { name, run } of machine) await run().catch((error) => assert.fail(`${name}: ${error}`))
     const ours = {
       ...kitchen.app,
+      plugins: [production],
       routes: kitchen.app.routes.filter((route) => route.path.startsWith("/api/production"))
     }
+    const machine = machineOf(ours, productionOrder, { path, bodies, samples })
+    for (const { name, run } of machine) await run().catch((error) => assert.fail(`${name}: ${error}`))
     for (
       const { name, run } of contractOf(ours, {
         samples: { ...await kitchen.samplesIn("org_contract_owner"), ...rows },
