@@ -154,5 +154,14 @@ export const migrations = {
         reserved as quantity_reserved, incoming as quantity_incoming, in_transit as quantity_in_transit, unit_cost,
         reorder_threshold, reorder_quantity, last_restocked_at, updated_at
       from stock_levels`
+  ),
+  // A gram may cost less than half of a minor unit.
+  "0007_plugin_average_cost": statements(
+    `create or replace view plugin_stock_levels as
+      select id, organization_id, warehouse_id, entity_id, variant_id, on_hand as quantity_on_hand,
+        reserved as quantity_reserved, incoming as quantity_incoming, in_transit as quantity_in_transit, unit_cost,
+        reorder_threshold, reorder_quantity, last_restocked_at, updated_at,
+        case when round(average_cost) = unit_cost then average_cost else unit_cost end as average_cost
+      from stock_levels`
   )
 }

@@ -12,7 +12,8 @@ const StockOfMaterial = Schema.Struct({
   entityId: EntityId,
   variantId: Schema.NullOr(VariantId),
   available: Schema.Int,
-  unitCost: Schema.NullOr(Schema.Number)
+  /** An exact decimal text. */
+  unitCost: Schema.NullOr(Schema.String)
 })
 export type StockOfMaterial = typeof StockOfMaterial.Type
 const levels = rowsOf(StockOfMaterial)
@@ -56,7 +57,7 @@ export const stockOf = Effect.fn("Boms.stock")(
   function*({ sql }: Database, warehouseId: WarehouseId, entityIds: ReadonlyArray<EntityId>) {
     return yield* levels(
       sql
-    )`select entity_id as "entityId", variant_id as "variantId", unit_cost::float8 as "unitCost",
+    )`select entity_id as "entityId", variant_id as "variantId", average_cost::text as "unitCost",
         greatest(quantity_on_hand - quantity_reserved, 0) as available
       from plugin_stock_levels where organization_id = ${(yield* CurrentActor).organizationId}
         and warehouse_id = ${warehouseId}::uuid and entity_id = any(${entityIds}::uuid[])`

@@ -58,7 +58,7 @@ export const consume = (db: Database, id: string, { items }: typeof ConsumeInput
     return yield* db.table(consumption).insertMany(rows)
   }))
 
-/** The materials of what was made, by the recipe; planned is what all that was ordered takes. */
+/** The materials of what was made, by the recipe, with exact costs; planned is what all that was ordered takes. */
 const planned = Effect.fnUntraced(function*(db: Database, order: ProductionOrder, made: number) {
   const { recipes, stockUnitOf } = yield* recipesOf(db, order.bomId)
   const assemblies = recipes.flatMap(({ lines }) =>
@@ -81,7 +81,8 @@ const planned = Effect.fnUntraced(function*(db: Database, order: ProductionOrder
         unitCost
       }))
   )
-  return yield* db.table(consumption).insertMany(rows)
+  const costs = new Map([...used].map(([key, { cost, quantity }]) => [key, cost.per(quantity)]))
+  return { rows: yield* db.table(consumption).insertMany(rows), costs }
 })
 
 /** A row in whole stock units, with what a unit costs by the recipe or the request. */
@@ -95,7 +96,7 @@ interface Used {
 const productCost = Effect.fnUntraced(function*(db: Database, order: ProductionOrder, used: ReadonlyArray<Used>) {
   const stock = yield* stockOf(db, order.warehouseId, used.map(({ row }) => row.entityId))
   const costs = new Map(stock.map((level) => [keyOf(level), level.unitCost]))
-  const isKnown = (row: Consumption) => keyOf(row) !== keyOf(order) && typeof costs.get(keyOf(row)) === "number"
+  const isKnown = (row: Consumption) => keyOf(row) !== keyOf(order) && typeof costs.get(keyOf(row)) === "string"
   if (used.every(({ row }) => isKnown(row))) return "issued" as const
   const total = used.reduce(
     (sum, { cost, quantity, row }) => sum.plus(Rational.of(costs.get(keyOf(row)) ?? cost).times(quantity)),
@@ -128,21 +129,26 @@ const moveLots = Effect.fnUntraced(function*(order: ProductionOrder, used: Reado
   return taken
 })
 
-/** The rows with what they cost when they left, and the lots they came from. */
+/** The rows with what they cost when they left and the lots they came from, and the cost of all, which is rounded once. */
 const settled = (
   used: ReadonlyArray<Used>,
   costs: ReadonlyArray<string | null>,
   lots: ReadonlyArray<ReadonlyArray<TakenLot>>
-) =>
-  Effect.forEach(used, ({ cost, quantity, row }, n) => {
-    const total = Rational.of(costs[n] ?? cost).times(quantity)
-    return Effect.all({
-      id: Effect.succeed(row.id),
-      unitCost: minorUnits(total.per(row.actualQuantity)),
-      totalCost: minorUnits(total),
-      lots: Effect.succeed(lots[n] ?? [])
-    })
+) => {
+  const totals = used.map(({ cost, quantity }, n) => Rational.of(costs[n] ?? cost).times(quantity))
+  return Effect.all({
+    rows: Effect.forEach(used, ({ row }, n) => {
+      const total = totals[n] ?? Rational.of(0)
+      return Effect.all({
+        id: Effect.succeed(row.id),
+        unitCost: minorUnits(total.per(row.actualQuantity)),
+        totalCost: minorUnits(total),
+        lots: Effect.succeed(lots[n] ?? [])
+      })
+    }),
+    materialCost: minorUnits(totals.reduce((sum, total) => sum.plus(total), Rational.of(0)))
   })
+}
 
 /** How much came out. A part of the order may do so; the rest is not made. */
 const outputOf = ({ quantity }: ProductionOrder, { producedQuantity, scrapQuantity = 0, ...lot }: Output) => {
@@ -169,19 +175,21 @@ export const complete = (db: Database, inventory: CoreServices["inventory"], id:
     }
     const recorded = yield* consumptionOf(db, order.id)
     const made = output.producedQuantity + output.scrapQuantity
-    const rows = recorded.length > 0 ? recorded : yield* planned(db, order, made)
+    const { costs, rows } = recorded.length > 0
+      ? { rows: recorded, costs: new Map<string, Rational>() }
+      : yield* planned(db, order, made)
     const inStock = yield* Units.use(({ toStock }) =>
       toStock(rows.map((row) => ({ ...row, quantity: row.actualQuantity })))
     )
     const used = rows.flatMap((row, n): ReadonlyArray<Used> => {
       const { quantity = 0, unitCost = "0" } = inStock[n] ?? {}
-      return quantity === 0 ? [] : [{ row, quantity, cost: Rational.of(unitCost) }]
+      return quantity === 0 ? [] : [{ row, quantity, cost: costs.get(keyOf(row)) ?? Rational.of(unitCost) }]
     })
     const lots = yield* moveLots(order, used)
     const posted = yield* inventory.post({ type: "production", id: order.id }, yield* postingLines(db, order, used))
     const all = yield* settled(used, posted.map(({ unitCost }) => unitCost), lots)
-    yield* db.table(consumption).updateEach(all)
-    const materialCost = all.reduce((sum, { totalCost }) => sum + totalCost, 0)
+    const { materialCost } = all
+    yield* db.table(consumption).updateEach(all.rows)
     const completed = yield* productionOrder.move(db, "complete", order.id, { ...output, materialCost })
     return { ...completed, consumption: yield* consumptionOf(db, order.id) }
   }))

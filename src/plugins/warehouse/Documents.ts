@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { BigDecimal, Effect, Schema } from "effect"
 import {
   type Actor,
   EntityId,
@@ -64,9 +64,18 @@ class NotOfDocument extends invalid(
   "is no item of this document, or is named twice"
 ) {}
 
-/** The cost of all lines together; 422 for more than an amount can be. */
-export const costOf = (lines: ReadonlyArray<{ readonly units: number; readonly unitCost: number }>) => {
-  const total = lines.reduce((sum, { unitCost, units }) => sum + Math.abs(units) * unitCost, 0)
+/** Units and what one of them costs: minor units, also a decimal text. */
+interface Valued {
+  readonly units: number
+  readonly unitCost: number | string
+}
+const exactCost = ({ unitCost, units }: Valued) =>
+  BigDecimal.multiply(BigDecimal.fromStringUnsafe(String(unitCost)), BigDecimal.fromBigInt(BigInt(Math.abs(units))))
+
+/** The cost of all lines together, rounded once and half up to minor units; 422 for more than an amount can be. */
+export const costOf = (lines: ReadonlyArray<Valued>) => {
+  const sum = BigDecimal.sumAll(lines.map(exactCost))
+  const total = BigDecimal.toNumberUnsafe(BigDecimal.round(sum, { scale: 0 }))
   return Number.isSafeInteger(total) ? Effect.succeed(total) : Effect.fail(new CostTooLarge())
 }
 

@@ -99,13 +99,16 @@ const counted = Effect.fnUntraced(function*<Line extends StockLine & { readonly 
   lines: ReadonlyArray<Line>
 ) {
   const found = yield* goodsIn(db, warehouseId, lines)
-  const compared = lines.map((line, n) => {
-    const { onHand, unitCost } = found[n] ?? { onHand: 0, unitCost: 0 }
+  return yield* Effect.forEach(lines, (line, n) => {
+    const { onHand, unitCost } = found[n] ?? { onHand: 0, unitCost: "0" }
     const variance = line.physicalQuantity - onHand
-    return { ...line, systemQuantity: onHand, variance, varianceCost: variance * unitCost }
+    return Effect.map(costOf([{ units: variance, unitCost }]), (cost) => ({
+      ...line,
+      systemQuantity: onHand,
+      variance,
+      varianceCost: variance < 0 ? -cost : cost
+    }))
   })
-  yield* costOf(compared.map(({ variance }, n) => ({ units: variance, unitCost: found[n]?.unitCost ?? 0 })))
-  return compared
 })
 
 /** What was counted of items. */

@@ -21,8 +21,8 @@ const stock = rowsOf(Schema.Struct({
   isEntity: Schema.Boolean,
   isVariant: Schema.Boolean,
   onHand: Schema.Int,
-  /** Of a unit, in minor units; 0 where it is unknown. */
-  unitCost: Schema.Int
+  /** Of a unit, in minor units with their decimals; 0 where it is unknown. */
+  unitCost: Schema.String
 }))
 
 /** What a warehouse has of each line, and whether goods, it and another warehouse are the organization's. */
@@ -38,7 +38,7 @@ export const stockOf = Effect.fn("Stock.of")(
     // Each line is looked up by its keys in any plan.
     return yield* stock(sql)`select w.known as "areWarehouses", e.known is not null as "isEntity",
         t.variant is null or v.known is not null as "isVariant", coalesce(l.quantity_on_hand, 0) as "onHand",
-        coalesce(l.unit_cost, 0)::float8 as "unitCost"
+        coalesce(l.average_cost, 0)::text as "unitCost"
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) t (n int, entity uuid, variant uuid)
         cross join (select count(*) = 2 as known from unnest(array[${warehouseId}, ${other}]::uuid[]) named (id)
           where exists (select 1 from plugin_warehouses w
@@ -47,7 +47,7 @@ export const stockOf = Effect.fn("Stock.of")(
           where organization_id = ${organizationId} and id = t.entity limit 1) e on true
         left join lateral (select true as known from plugin_variants
           where organization_id = ${organizationId} and id = t.variant and entity_id = t.entity limit 1) v on true
-        left join lateral (select quantity_on_hand, unit_cost from plugin_stock_levels
+        left join lateral (select quantity_on_hand, average_cost from plugin_stock_levels
           where organization_id = ${organizationId} and warehouse_id = ${warehouseId}::uuid and entity_id = t.entity
             and variant_id is not distinct from t.variant limit 1) l on true
       order by t.n`

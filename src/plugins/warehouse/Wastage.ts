@@ -71,13 +71,15 @@ export const wastage = machine(wastageNotes, {
   }
 })
 
-/** Takes the units and their lots out of stock (contract §6). 404, 422; 422 when the warehouse or a named batch has too little. */
+/**
+ * Takes the units and their lots out of stock (contract §6), and says at which cost they left; where stock has none, what the
+ * note says. 404, 422; 422 when the warehouse or a named batch has too little.
+ */
 export const approveWastage = Effect.fn("Wastage.approve")(function*({ db, services }: Tools, id: string) {
-  const note = yield* wastage.move(db, "approve", id)
-  const { type, warehouseId } = note
+  const { type, warehouseId } = yield* wastage.move(db, "approve", id)
   const lines = yield* db.table(wastageItems).list({ noteId: id }, allLines)
   yield* Lots.use(({ take }) => take(lines.map((line) => ({ ...line, warehouseId }))))
-  yield* services.inventory.post(
+  const posted = yield* services.inventory.post(
     { type: "warehouse.wastage", id },
     lines.map((line) => ({
       ...goodsAt(warehouseId, line),
@@ -85,7 +87,20 @@ export const approveWastage = Effect.fn("Wastage.approve")(function*({ db, servi
       reason: line.reason ?? type
     }))
   )
-  return note
+  const left = lines.map(({ id, quantity, unitCost }, n) => ({
+    id,
+    units: quantity,
+    unitCost: posted[n]?.unitCost ?? unitCost
+  }))
+  yield* db.table(wastageItems).updateEach(
+    yield* Effect.forEach(left, ({ id, unitCost, units }) =>
+      Effect.all({
+        id: Effect.succeed(id),
+        unitCost: costOf([{ units: 1, unitCost }]),
+        totalCost: costOf([{ units, unitCost }])
+      }))
+  )
+  return yield* db.table(wastageNotes).update(id, { totalCost: yield* costOf(left) })
 }, (work, { db }) => db.transaction(work))
 
 const Head = inputOf(wastageNotes, { required: ["warehouseId", "type"], optional: ["notes"] })

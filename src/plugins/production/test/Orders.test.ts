@@ -150,6 +150,32 @@ describe("a production order", () => {
     assert.strictEqual((await consume(1)).at("error.code"), "INVALID_TRANSITION")
   })
 
+  it("costs what its materials cost to a part of a minor unit, rounded once", async () => {
+    const [flour, kg, g] = [await kitchen.thing(10, 1), await kitchen.unit(), await kitchen.unit()]
+    const [egg, nut, sugar, cake] = [
+      await kitchen.thing(),
+      await kitchen.thing(),
+      await kitchen.thing(),
+      await kitchen.thing()
+    ]
+    for (const half of [egg, nut]) {
+      const bomId = await kitchen.bom(half, [[flour, 1]], { yieldQuantity: 2 })
+      await kitchen.complete(await kitchen.started(bomId, half, 2))
+      assert.deepStrictEqual(await kitchen.level(half), { onHand: 2, cost: "0.5" })
+    }
+    const both = await kitchen.bom(cake, [[egg, 1], [nut, 1]])
+    const done = await kitchen.complete(await kitchen.started(both, cake, 1))
+    assert.deepStrictEqual([done.at("data.materialCost"), await kitchen.level(cake)], [1, { onHand: 1, cost: "1" }])
+    // Sugar has no cost in stock yet, and in the recipe a gram of it costs 0.08.
+    await kitchen.conversion(kg, g, "1000")
+    await kitchen.unitsOf(sugar, kg, g)
+    await kitchen.restock(sugar, 5000)
+    const sweet = await kitchen.thing()
+    const bomId = await kitchen.bom(sweet, [[egg, 1], [sugar, "0.025", { uomId: kg, unitCost: 80 }]])
+    const made = await kitchen.complete(await kitchen.started(bomId, sweet, 1))
+    assert.deepStrictEqual([made.at("data.materialCost"), await kitchen.level(sweet)], [3, { onHand: 1, cost: "2.5" }])
+  })
+
   it("without enough stock is 422 and takes nothing", async () => {
     const { bomId, cake, flour } = await aCake(7)
     const [butter, product] = [await kitchen.thing(100), await kitchen.thing()]

@@ -92,6 +92,18 @@ describe("a warehouse", () => {
     assert.strictEqual((await send(`reconciliations/${exact}/approve`)).at("data.status"), "approved")
   })
 
+  it("costs what is missing to a part of a minor unit", async () => {
+    const gram = await yard.gram(here, 10_000, "0.08092")
+    const id = await submitted([{ entityId: gram, physicalQuantity: 9_900 }])
+    assert.strictEqual((await yard.done("GET", `/warehouse/reconciliations/${id}`)).at("data.items.0.varianceCost"), -8)
+    const items = [{ entityId: gram, itemName: "flour", quantity: 100, unitCost: 1 }]
+    const note = await yard.create("wastage", { warehouseId: here, type: "damage", items })
+    await yard.done("POST", `/warehouse/wastage/${note}/approve`)
+    const read = await yard.done("GET", `/warehouse/wastage/${note}`)
+    assert.strictEqual(read.at("data.note.totalCost"), 8)
+    assert.deepInclude(read.at("data.items.0"), { unitCost: 0, totalCost: 8 })
+  })
+
   it("is not adjusted when stock has moved since the count: 409 until it is counted again", async () => {
     const [differs, exact] = [await yard.thing(here, 10), await yard.thing(here, 10)]
     for (const moved of [differs, exact]) {

@@ -39,6 +39,13 @@ export const openYard = async () => {
     await done("POST", "/inventory/adjust", { entityId, warehouseId, type: "restock", quantity, unitCost })
     return entityId
   }
+  /** Goods whose units cost a part of a minor unit, as a receipt brings them in. */
+  const gram = async (warehouseId: WarehouseId, delta: number, unitCost: string) => {
+    const entityId = EntityId.make(await builders.product({ stock: 0 }))
+    const line = { entityId, warehouseId, delta, unitCost }
+    await app.serviceRegistry.run(app.serviceRegistry.services.inventory.post({ type: "grn", id: entityId }, [line]))
+    return entityId
+  }
   /** Units on hand and in transit of a thing in a warehouse. */
   const stock = async (entityId: string, warehouseId: string) => {
     const [row] = await app.db.query(
@@ -71,6 +78,7 @@ export const openYard = async () => {
     done,
     place,
     thing,
+    gram,
     stock,
     create,
     transfer,
