@@ -105,7 +105,9 @@ const count = Effect.fnUntraced(
       quantityOrdered,
       quantityReceived: quantityReceived + (change.get(id) ?? 0)
     }))
-    const changed = after.filter(({ id }) => change.has(id))
+    const changed = after.filter(({ id }) => (change.get(id) ?? 0) !== 0)
+    // A receipt of nothing leaves the order as it is: it may have been cancelled meanwhile.
+    if (changed.length === 0) return
     yield* db.table(orderItems).updateEach(changed.map((one) => Struct.pick(one, ["id", "quantityReceived"])))
     yield* db.table(orders).update(order.id, { status: statusOf(order, after) })
   }

@@ -115,6 +115,14 @@ describe("goods receipts", () => {
     ]])
   })
 
+  it("of nothing leave the order as it is, also one that was cancelled meanwhile", async () => {
+    const { id, item, path } = await shop.approved([await shop.line()])
+    const grn = await shop.receive(id, [{ poItemId: item(0), quantityReceived: 0 }])
+    await shop.done("POST", `${path}/cancel`)
+    await decide(grn, "reject")
+    assert.strictEqual(await statusOf(id), "cancelled")
+  })
+
   it("are closed with what is missing, which becomes a back-order", async () => {
     const [line, all] = [await shop.line(), await shop.line()]
     const { id, item, path } = await shop.approved([line, all])
