@@ -66,7 +66,7 @@ export const arrive = Effect.fn("Goods.arrive")(
           sum(i.stock_received) over (partition by i.po_item_id order by i.id) - i.stock_received as earlier
         from grn_items i join grn on grn.id = i.grn_id),
       item as materialized (select p.* from purchase_order_items p
-        where p.id in (select po_item_id from line) order by p.id for update),
+        where p.id in (select po_item_id from line) order by p.id for no key update),
       arrived as (update purchase_order_items p
         set stock_arrived = least(item.stock_quantity, item.stock_arrived + x.units)
         from item join (select po_item_id, sum(stock_received) as units from line group by 1) x on x.po_item_id = item.id

@@ -3,6 +3,8 @@ import { Effect, Exit, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { raceOf } from "stoa/plugin/testing"
 import { type StatementTap, tapOn } from "../../../../test/support/StatementTap.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { orderItems } from "../PurchaseOrder.ts"
 import { openShop, type Shop } from "./ProcurementShop.ts"
 
 /** Statements about data: what begins and ends transactions is left out. */
@@ -121,6 +123,28 @@ describe("goods receipts", () => {
     await shop.done("POST", `${path}/cancel`)
     await decide(grn, "reject")
     assert.strictEqual(await statusOf(id), "cancelled")
+  })
+
+  it("are accepted while others of the order are received with their lines in another order", async () => {
+    const { id, item } = await shop.approved([await shop.line(), await shop.line()])
+    const of = (n: number) => ({ poItemId: item(n), quantityReceived: 5 })
+    const first = await shop.receive(id, [of(0), of(1)])
+    const waiting = (count: number) =>
+      waitFor(`${count} that wait`, async () => {
+        const [row] = await shop.db.query("select count(*)::int4 as n from pg_locks where not granted")
+        return Number(row?.["n"]) >= count
+      })
+    const sent: Array<Promise<unknown>> = []
+    // Both wait for a line that a third one has, the acceptance first.
+    await shop.serviceRegistry.run(shop.tables.transaction(Effect.gen(function*() {
+      yield* shop.tables.table(orderItems).lock(item(0))
+      sent.push(decide(first, "accept"))
+      yield* Effect.promise(() => waiting(1))
+      sent.push(shop.receive(id, [of(1), of(0)]))
+      yield* Effect.promise(() => waiting(2))
+    })))
+    await Promise.all(sent)
+    assert.strictEqual(await statusOf(id), "received")
   })
 
   it("are closed with what is missing, which becomes a back-order", async () => {
