@@ -103,7 +103,7 @@ app()("the routes of jobs", (it) => {
       ) {
         const found = yield* api("GET", `${failedJobs}?${query}`, { as })
         const totalPages = Math.ceil(25 / limit)
-        assert.deepStrictEqual(found.at("meta.pagination"), { page, limit, total: 25, totalPages }, query)
+        assert.deepInclude(found.at("meta.pagination"), { page, limit, total: 25, totalPages }, query)
         const slugs = Array.from({ length: count }, (_, n) => `test/${n + first}`)
         assert.deepStrictEqual(found.list("data").map((job) => at(job, "taskSlug")), slugs, query)
       }

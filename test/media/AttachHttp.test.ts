@@ -144,7 +144,7 @@ withShelf()("records of media", (it) => {
       assert.deepStrictEqual(yield* idsOf("?contentType=application/pdf"), [])
       assert.deepStrictEqual(yield* idsOf("?contentType=image/png&limit=1"), [ids[2]])
       const page = yield* api("GET", "/api/media?limit=2", { as: asAdmin })
-      assert.deepStrictEqual(page.at("meta.pagination"), { page: 1, limit: 2, total: 3, totalPages: 2 })
+      assert.deepInclude(page.at("meta.pagination"), { page: 1, limit: 2, total: 3, totalPages: 2 })
       assert.strictEqual((yield* api("GET", "/api/media", { as: asStaff })).status, 403)
       assert.strictEqual((yield* api("GET", "/api/media")).status, 401)
       refused(yield* api("GET", "/api/media?entityId=x", { as: asAdmin }), 422, "VALIDATION_FAILED")

@@ -123,7 +123,7 @@ withSharedApp("orders over HTTP", (it) => {
         for (const status of ["pending", "pending", "confirmed"]) yield* given({ organizationId, status })
         const as = inOrganization(organizationId, asAdmin)
         const all = yield* api("GET", "/api/orders?limit=2&page=1", { as })
-        assert.deepStrictEqual(all.at("meta.pagination"), { page: 1, limit: 2, total: 3, totalPages: 2 })
+        assert.deepInclude(all.at("meta.pagination"), { page: 1, limit: 2, total: 3, totalPages: 2 })
         assert.strictEqual(all.list("data").length, 2)
         assert.strictEqual(all.list("data.0.lineItems").length, 1)
         assert.strictEqual((yield* api("GET", "/api/orders?status=pending", { as })).number("meta.pagination.total"), 2)

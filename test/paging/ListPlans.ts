@@ -62,28 +62,36 @@ const explained = (text: string, parameters: ReadonlyArray<unknown>) =>
 
 type Who = ReturnType<typeof askerOf>
 
-/** A page of a list: how many rows it shows, and the statements that make it. */
-const pageOf = Effect.fnUntraced(function*(path: string, as: Who, page: number) {
-  const url = `${path}${path.includes("?") ? "&" : "?"}limit=20&page=${page}`
-  let shown = 0
+/** A page of a list, by its number or a cursor: the rows that it shows, the cursor after it, and the statements that make it. */
+const pageOf = Effect.fnUntraced(function*(path: string, as: Who, page: number | string) {
+  const place = typeof page === "number" ? `page=${page}` : `cursor=${page}`
+  const url = `${path}${path.includes("?") ? "&" : "?"}limit=20&${place}`
+  let shown: ReadonlyArray<unknown> = []
+  let cursor: unknown
   const request = Effect.map(api("GET", url, { as }), (answer) => {
     const data = [answer.at("data"), answer.at("data.prices"), answer.at("data.items")].find(Array.isArray)
-    shown = data?.length ?? 0
+    shown = data ?? []
+    cursor = answer.at("meta.pagination.nextCursor")
     assert.strictEqual(answer.status, 200, url)
-    const before = shown === 0 ? 0 : (answer.number("meta.pagination.page") - 1) * 20
-    assert.isAtLeast(answer.number("meta.pagination.total"), before + shown, url)
+    const before = shown.length === 0 ? 0 : (answer.number("meta.pagination.page") - 1) * 20
+    assert.isAtLeast(answer.number("meta.pagination.total"), before + shown.length, url)
   })
   const statements = (yield* statementsOf(request)).filter(([text]) => /^\s*(select|with)\b/i.test(text))
-  return { shown, statements }
+  return { cursor: typeof cursor === "string" ? [cursor] : [], shown, statements }
 })
 
-/** Reads the first and the fiftieth page of a list: whether the fiftieth has rows, and a line for what each statement read. */
+/**
+ * Reads the first and the fiftieth page of a list, and by a cursor one that is deeper than a page may read rows, which has
+ * the rows of its number: whether the fiftieth has rows, and a line for what each statement read.
+ */
 export const readOf = Effect.fnUntraced(function*(path: string, as: Who) {
   const lines: Array<readonly [rows: number, line: string]> = []
   let isLong = false
-  for (const page of [1, 50]) {
+  const { cursor } = yield* pageOf(path, as, 900)
+  for (const page of [1, 50, ...cursor]) {
     const { shown, statements } = yield* pageOf(path, as, page)
-    isLong = shown > 0
+    if (page === 50) isLong = shown.length > 0
+    if (typeof page === "string") assert.deepStrictEqual(shown, (yield* pageOf(path, as, 901)).shown, path)
     for (const [text, parameters] of statements) {
       const { ms, nodes, sum } = yield* explained(text, parameters)
       const plan = nodes.map(([rows, what]) => `${what} ${Math.round(rows)}`).join(", ")
@@ -112,7 +120,7 @@ const app = testAppLayer({ jobs: { autorun: { enabled: false } } }).pipe(Layer.p
 export const listPlans = (rows: number, note: (line: string) => void = () => {}) =>
   layer(app, { excludeTestServices: true, timeout: "1 hour" })(`lists among ${rows} rows`, (it) => {
     it.effect(
-      "every list reads a bounded number of rows for its first and its fiftieth page and their totals",
+      "every list reads a bounded number of rows for its first and its fiftieth page, their totals, and any page by a cursor",
       () =>
         Effect.gen(function*() {
           const store = yield* aLargeStore(rows)

@@ -93,7 +93,7 @@ const app = testAppLayer({ plugins, jobs: { autorun: { enabled: false } } }).pip
 
 layer(app, { excludeTestServices: true, timeout: "1 hour" })("lists of plugins", (it) => {
   it.effect(
-    "read a bounded number of rows for their first and their fiftieth page and their totals",
+    "read a bounded number of rows for their first and their fiftieth page, their totals, and any page by a cursor",
     () =>
       Effect.gen(function*() {
         const vendor = yield* aMarket(Number(process.env["STOA_LIST_ROWS"] ?? 20_000))

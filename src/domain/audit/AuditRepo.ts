@@ -1,12 +1,14 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
+import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
 import { offsetOf, type PageRequest } from "../paging/Paging.ts"
-import { decoding } from "../records/Rows.ts"
+import { decoderOf, decoding, plainRows } from "../records/Rows.ts"
 import { columnsOf } from "../records/Table.ts"
 import { Audit, AuditEntry, type AuditFilter, eventsNamed, shortened } from "./Audit.ts"
 
 const columns = columnsOf(AuditEntry.fields, "e", { event: "e.type" })
+const decode = decoderOf(AuditEntry)
 
 const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditFilter) => {
   const { actorId, entityId, entityType, event, from, to } = filter
@@ -25,12 +27,18 @@ const matching = (sql: SqlClient.SqlClient, organization: string, filter: AuditF
 export const auditLayer = Layer.effect(
   Audit,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const [entries, totals] = [decoding(sql, AuditEntry), decoding(sql, Schema.Struct({ total: Schema.Number }))]
+    const totals = decoding(sql, Schema.Struct({ total: Schema.Number }))
 
     const list = Effect.fn("Audit.list")(function*(filter: AuditFilter, page: PageRequest) {
       const organization = yield* currentOrganization
       const mine = matching(sql, organization, filter)
       const isUnfiltered = Object.values(filter).every((value) => value === undefined)
+      const { cursor, slice } = pageParts(sql, page, { time: "e.created_at", id: "e.id" })
+      // An entry that was purged has none after it.
+      const after = page.cursor === undefined ? [] : [
+        sql`(created_at, entry_number) < (${page.cursor.at}::timestamptz, (
+          select entry_number from outbox_events_read where id = ${page.cursor.id}::uuid))`
+      ]
       // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
       const half = (isRelayed: boolean) =>
         sql`outbox_events where position is ${sql.literal(isRelayed ? "not null" : "null")} and ${mine}`
@@ -39,21 +47,22 @@ export const auditLayer = Layer.effect(
         ? sql`coalesce((select position - purged_position from outbox_cursors_read where organization_id = ${organization}), 0)`
         : sql`(select count(*) from ${half(true)})`
       const newest = (isRelayed: boolean) =>
-        sql`(select * from ${half(isRelayed)}
+        sql`(select * from ${half(isRelayed)} and ${sql.and([sql`true`, ...after])}
           order by created_at desc, entry_number desc limit ${page.limit + offsetOf(page)})`
-      const [items, [counted]] = yield* Effect.all([
-        entries`select ${sql.literal(columns)} from (${newest(true)} union all ${newest(false)}) e
-          order by created_at desc, entry_number desc limit ${page.limit} offset ${offsetOf(page)}`,
+      const [rows, [counted]] = yield* Effect.all([
+        sql`select ${sql.literal(columns)} ${cursor} from (${newest(true)} union all ${newest(false)}) e
+          order by created_at desc, entry_number desc ${slice}`,
         totals`select ${relayed} + (select count(*) from ${half(false)}) as total`
       ], { concurrency: "unbounded" })
       return {
         ...page,
-        items: items.map((entry) => ({
+        items: decode(plainRows(rows)).map((entry) => ({
           ...entry,
           payload: shortened(entry.payload),
           before: entry.before && shortened(entry.before)
         })),
-        total: counted?.total ?? 0
+        total: counted?.total ?? 0,
+        nextCursor: nextCursorOf(rows, page)
       }
     }, Effect.orDie)
 

@@ -3,6 +3,7 @@ import type { SqlClient, Statement } from "effect/sql"
 import { currentOrganization } from "../access/Actor.ts"
 import { isoTime } from "../events/ChangeLogRepo.ts"
 import { type BrandId, type CategoryId, isUuid } from "../ids/Id.ts"
+import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
 import { offsetOf } from "../paging/Paging.ts"
 import { jsonOf, Table } from "../records/Table.ts"
 import { CatalogEntity } from "./Entity.ts"
@@ -118,7 +119,7 @@ export const entityPage = (sql: SqlClient.SqlClient, address: string, tables: En
   }
 
   /** Triggers count entities in `catalog_totals`; only filters by link or id count row by row. */
-  const total = (organization: string, filter: EntityFilter) =>
+  const totalOf = (organization: string, filter: EntityFilter) =>
     filter.categoryIds !== null || filter.brandId !== null || filter.ids !== undefined
       ? sql`select count(*) as total from catalog_entities e where ${matching(organization, filter)}`
       : sql`select coalesce(sum(e.entities), 0)::int8 as total from catalog_totals e
@@ -127,22 +128,26 @@ export const entityPage = (sql: SqlClient.SqlClient, address: string, tables: En
   // The page size, 1 to 100, is literal: PostgreSQL keeps a plan for it but replans with a parameter each time.
   const slice = (filter: EntityFilter) =>
     sql`limit ${sql.literal(String(filter.limit))}${
-      filter.page === 1 ? sql.literal("") : sql` offset ${offsetOf(filter)}`
+      offsetOf(filter) === 0 ? sql.literal("") : sql` offset ${offsetOf(filter)}`
     }`
 
   return Effect.fnUntraced(function*(filter: EntityFilter) {
     const organization = yield* currentOrganization
     const order = sql.literal(orderBy(filter.sort))
+    const { ascending, field } = filter.sort
+    const list = ascending || field === "slug" ? undefined : { time: `e.${sortColumns[field]}`, id: "e.id" }
+    const { after, cursor } = pageParts(sql, filter, list)
     // A page beyond the end still has its total: one row without an entity.
-    const rows = yield* sql<EntityRow & { readonly total: bigint }>`select t.total, ${sql.literal(columns)} ${
-      expansionColumn(sql, address, filter.include, filter.view)
-    }${inTablesOf(sql, tables)}
-      from (${total(organization, filter)}) t
-      left join lateral (select e.* from catalog_entities e where ${matching(organization, filter)}
+    const rows = yield* sql<EntityRow & { readonly total: bigint; readonly cursor?: string }>`select t.total, ${
+      sql.literal(columns)
+    } ${cursor} ${expansionColumn(sql, address, filter.include, filter.view)}${inTablesOf(sql, tables)}
+      from (${totalOf(organization, filter)}) t
+      left join lateral (select e.* from catalog_entities e where ${sql.and([matching(organization, filter), ...after])}
         ${order} ${slice(filter)}) e on true ${order}`
     const found = rows.filter((row) => row.id !== null)
-    const items = found.map(({ total: _, ...row }) => toView(row))
-    const page = { items, page: filter.page, limit: filter.limit, total: Number(rows[0]?.total ?? 0) }
+    const items = found.map(({ cursor: _, total: __, ...row }) => toView(row))
+    const total = Number(rows[0]?.total ?? 0)
+    const page = { items, page: filter.page, limit: filter.limit, total, nextCursor: nextCursorOf(rows, filter) }
     return {
       page,
       inTables: found.some((row) => row.inTables === undefined)

@@ -1,7 +1,8 @@
 import { Effect, String, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { OrderId } from "../ids/Id.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../paging/Paging.ts"
+import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
+import type { PageOf, PageRequest } from "../paging/Paging.ts"
 import { columnsOf } from "../records/Table.ts"
 import { Order, orderLines, type StoredOrder } from "./Order.ts"
 import { type PaymentColumns, paymentsOf, storedPayments, withTenders } from "./Tender.ts"
@@ -74,13 +75,21 @@ export const orderStatements = (sql: SqlClient.SqlClient) => ({
   /** A page of the orders that a condition names, newest first; `total` is how many it names. */
   page: Effect.fnUntraced(function*(where: Statement.Fragment, total: Statement.Fragment, page: PageRequest) {
     const count = sql`${total} as total`
-    const rows = yield* sql<OrderRow & { readonly total: bigint }>`select ${sql.literal(columns)}, ${count}
-      from (select * from orders where ${where}
-        order by placed_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) o
+    const { after, cursor, slice } = pageParts(sql, page, { time: "placed_at", id: "id" })
+    const rows = yield* sql<OrderRow & { readonly total: bigint; readonly cursor: string }>`select
+        ${sql.literal(columns)}, ${count}, o.cursor
+      from (select * ${cursor} from orders where ${sql.and([where, ...after])}
+        order by placed_at desc, id desc ${slice}) o
       order by o.placed_at desc, o.id desc`
     // A page after the last one has no row with the total.
-    const [first] = rows.length === 0 && page.page > 1 ? yield* sql<{ readonly total: bigint }>`select ${count}` : rows
-    const items = rows.map(({ total: _, ...row }) => toOrder(row))
-    return { ...page, items, total: Number(first?.total ?? 0) } satisfies PageOf<Order>
+    const isAfterAll = rows.length === 0 && (page.page > 1 || page.cursor !== undefined)
+    const [first] = isAfterAll ? yield* sql<{ readonly total: bigint }>`select ${count}` : rows
+    const items = rows.map(({ cursor: _, total: __, ...row }) => toOrder(row))
+    return {
+      ...page,
+      items,
+      total: Number(first?.total ?? 0),
+      nextCursor: nextCursorOf(rows, page)
+    } satisfies PageOf<Order>
   })
 })

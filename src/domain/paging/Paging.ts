@@ -1,9 +1,18 @@
 import { Schema } from "effect"
+import { isUuid } from "../ids/Id.ts"
+
+/** The place of a row in a list that shows the newest first: its time, to the microsecond, and its id. */
+export interface Cursor {
+  readonly at: string
+  readonly id: string
+}
 
 /** A page of a list: 1-based number and size (spec §8: default 20, at most 100). */
 export interface PageRequest {
   readonly page: number
   readonly limit: number
+  /** The rows after this one instead of the page of that number. */
+  readonly cursor?: Cursor | undefined
 }
 
 /** One page of records and how many there are in all. */
@@ -12,6 +21,8 @@ export interface PageOf<A> {
   readonly page: number
   readonly limit: number
   readonly total: number
+  /** The cursor of the last row as a text, where the list has cursors and the page is full. */
+  readonly nextCursor?: string | undefined
 }
 
 /** A query parameter: absent, once, or several times, of which the first one counts; the number of an RPC payload. */
@@ -21,6 +32,7 @@ type Sent = string | number | ReadonlyArray<string> | undefined
 export interface SentPage {
   readonly page?: Sent
   readonly limit?: Sent
+  readonly cursor?: string | undefined
 }
 
 const whole = (sent: Sent): number => {
@@ -34,25 +46,42 @@ export const pageNumber = (sent: Sent): number => Math.min(Math.max(1, whole(sen
 /** `limit` as sent: below 1 or unreadable counts as 20, above 100 as 100, never an error (contract §0.1). */
 export const pageSize = (sent: Sent, usual = 20): number => (whole(sent) < 1 ? usual : Math.min(whole(sent), 100))
 
+/** Reads `<time>_<id>`; undefined for another text, or a day that no calendar has, which PostgreSQL would refuse. */
+const cursorOf = (text: string | undefined): Cursor | undefined => {
+  const [at = "", id = ""] = (text ?? "").split("_")
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(at) || !isUuid(id)) return undefined
+  const time = new Date(at)
+  return Number.isNaN(time.getTime()) || time.toISOString().slice(0, 19) !== at.slice(0, 19) ? undefined : { at, id }
+}
+
 /** The query of a list route; `usual` is the page size when the query names none. */
-export const pageOf = (query: SentPage, usual = 20): PageRequest => ({
+export const pageOf = (query: SentPage, usual = 20) => ({
   page: pageNumber(query.page),
-  limit: pageSize(query.limit, usual)
-})
+  limit: pageSize(query.limit, usual),
+  cursor: cursorOf(query.cursor)
+} satisfies PageRequest)
 
 /** The page of a list that is complete unless the query requests a page: categories and brands (contract §0.1). */
 export const pageOrAll = (query: SentPage): PageRequest | undefined =>
-  query.page === undefined && query.limit === undefined ? undefined : pageOf(query)
+  query.page === undefined && query.limit === undefined && query.cursor === undefined ? undefined : pageOf(query)
 
-/** Rows to skip for a page. */
-export const offsetOf = (request: PageRequest): number => (request.page - 1) * request.limit
+/** Rows to skip for a page: those of a cursor are found without. */
+export const offsetOf = ({ cursor, limit, page }: PageRequest): number => cursor === undefined ? (page - 1) * limit : 0
 
 const textOrTexts = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 /** Query parameters of every list route. They accept any text, because a wrong value falls back instead of failing. */
 export const pageQuery = {
   page: Schema.optional(textOrTexts.annotate({ description: "Page number, from 1. Default 1." })),
-  limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." }))
+  limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." })),
+  cursor: Schema.optional(
+    Schema.String.check(
+      Schema.makeFilter((text) => cursorOf(text) !== undefined || "a cursor that `meta.pagination.nextCursor` gave")
+    ).annotate({
+      description: "`meta.pagination.nextCursor` of the page before: the rows after it, as fast at any depth. " +
+        "`page` is not used then."
+    })
+  )
 }
 
 /** `meta.pagination` (spec §8); `totalPages` is at least 1. */
@@ -60,7 +89,12 @@ export const Pagination = Schema.Struct({
   page: Schema.Int,
   limit: Schema.Int,
   total: Schema.Int,
-  totalPages: Schema.Int
+  totalPages: Schema.Int,
+  nextCursor: Schema.optional(
+    Schema.String.annotate({
+      description: "For `cursor` of the next request, in lists that show the newest first. Absent on the last page."
+    })
+  )
 })
 
 /** The pagination object of a page. */
@@ -68,7 +102,8 @@ export const paginationOf = (page: Omit<PageOf<unknown>, "items">): typeof Pagin
   page: page.page,
   limit: page.limit,
   total: page.total,
-  totalPages: Math.max(1, Math.ceil(page.total / page.limit))
+  totalPages: Math.max(1, Math.ceil(page.total / page.limit)),
+  ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor })
 })
 
 /** All rows as one page, for lists that are complete unless the query requests a page. */

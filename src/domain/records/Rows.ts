@@ -5,6 +5,9 @@ import type { SqlClient, SqlError } from "effect/sql"
 const plain = (value: unknown): unknown =>
   value instanceof Date ? value.toISOString() : typeof value === "bigint" ? Number(value) : value
 
+/** Rows of the driver as JSON has them. */
+export const plainRows = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map(Record.map(plain))
+
 /** Reads rows of a schema; an expensive value to make, so records have one for each table. */
 export const decoderOf = <A>(row: Schema.Codec<A, unknown>): (rows: unknown) => ReadonlyArray<A> =>
   Schema.decodeUnknownSync(Schema.Array(Schema.toCodecJson(row)), {
@@ -25,7 +28,7 @@ export const decodingBy =
     const statement = sql<Record<string, unknown>>(strings, ...parameters)
     return Effect.map(
       preparation === "prepared" ? statement : statement.unprepared,
-      (rows) => decode(rows.map(Record.map(plain)))
+      (rows) => decode(plainRows(rows))
     )
   }
 

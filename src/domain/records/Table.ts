@@ -1,6 +1,6 @@
 import { type Schema, String } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import { decoderOf, decodingBy, type Preparation } from "./Rows.ts"
+import { decoderOf, decodingBy, plainRows, type Preparation } from "./Rows.ts"
 
 /** The fields of a record's schema; each of them is stored in the column of that name in snake case. */
 type Fields = Readonly<Record<string, unknown>>
@@ -77,6 +77,9 @@ export class Table<A extends object> {
     const pairs = stored.map((field) => `'${String.camelToSnake(field)}', ${json}->'${field}'`)
     return `jsonb_populate_record(null::${this.name}, jsonb_build_object(${pairs.join(", ")}))`
   }
+
+  /** The records of rows that have more columns beside. */
+  readonly decode = (rows: ReadonlyArray<Record<string, unknown>>): ReadonlyArray<A> => this.#decode(plainRows(rows))
 
   /** A template for statements that return complete records. */
   rows(sql: SqlClient.SqlClient, preparation?: Preparation) {

@@ -4,8 +4,9 @@ import { CurrentActor, currentOrganization } from "../access/Actor.ts"
 import { changeLogInsert } from "../events/ChangeLogRepo.ts"
 import type { Change, ChangeType } from "../events/Event.ts"
 import type { WebhookDeliveryId, WebhookEndpointId } from "../ids/Id.ts"
+import { nextCursorOf, pageParts } from "../paging/CursorRepo.ts"
 import { totalOf } from "../paging/ListTotalsRepo.ts"
-import { offsetOf, type PageRequest } from "../paging/Paging.ts"
+import type { PageRequest } from "../paging/Paging.ts"
 import { recordRepo } from "../records/RecordRepo.ts"
 import { decoding } from "../records/Rows.ts"
 import { Table } from "../records/Table.ts"
@@ -197,7 +198,6 @@ const healthOf = (sql: SqlClient.SqlClient) => {
 
 const deliveriesOf = (sql: SqlClient.SqlClient) => {
   const columns = sql.literal(webhookDeliveries.columns("d"))
-  const rows = webhookDeliveries.rows(sql)
   const messages: Statement.Fragment = sql.literal(
     "left join webhook_messages m on m.organization_id = d.organization_id and m.event_id = d.event_id"
   )
@@ -224,13 +224,17 @@ const deliveriesOf = (sql: SqlClient.SqlClient) => {
   const list = Effect.fn("WebhookDeliveryRepo.list")(function*(endpointId: WebhookEndpointId, page: PageRequest) {
     const organization = yield* currentOrganization
     const where = sql`organization_id = ${organization} and endpoint_id = ${endpointId}::uuid`
-    const [items, counted] = yield* Effect.all([
-      rows`select ${columns} from (select * from webhook_deliveries where ${where}
-          order by created_at desc, id desc limit ${page.limit} offset ${offsetOf(page)}) d ${messages}
+    const { after, cursor, slice } = pageParts(sql, page, { time: "created_at", id: "id" })
+    const [rows, counted] = yield* Effect.all([
+      sql`select ${columns}, d.cursor from (select * ${cursor} from webhook_deliveries where ${
+        sql.and([where, ...after])
+      }
+          order by created_at desc, id desc ${slice}) d ${messages}
         order by d.created_at desc, d.id desc`,
       sql`select ${totalOf(sql, organization, "webhook_deliveries", [endpointId])} as count`
     ], { concurrency: "unbounded" })
-    return { items, ...page, total: Number(counted[0]?.["count"] ?? 0) }
+    const items = webhookDeliveries.decode(rows)
+    return { ...page, items, total: Number(counted[0]?.["count"] ?? 0), nextCursor: nextCursorOf(rows, page) }
   }, Effect.orDie)
 
   /** A delivery and the record of its event. */

@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { Audit } from "../../domain/audit/Audit.ts"
-import { pageOf } from "../../domain/paging/Paging.ts"
+import { pageOf, pageQuery } from "../../domain/paging/Paging.ts"
 import { AuditGroup } from "./AuditApi.ts"
 
 /** Rows of a page where none are named (spec §8). */
@@ -14,9 +14,9 @@ export const auditHttp = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const audit = yield* Audit
     return handlers.handleAll({
-      list: ({ query: { limit, page, ...filter } }) => audit.list(filter, pageOf({ limit, page }, usualSize)),
-      history: ({ params, query: { from, limit, page, to } }) =>
-        audit.list({ ...params, from, to }, pageOf({ limit, page }, usualSize))
+      list: ({ query }) => audit.list(Struct.omit(query, Struct.keys(pageQuery)), pageOf(query, usualSize)),
+      history: ({ params, query }) =>
+        audit.list({ ...params, from: query.from, to: query.to }, pageOf(query, usualSize))
     })
   })
 )

@@ -1,4 +1,4 @@
-import { Schema, SchemaGetter } from "effect"
+import { Schema, SchemaGetter, Struct } from "effect"
 import { type PageOf, Pagination, paginationOf } from "../../domain/paging/Paging.ts"
 
 /** The success envelope (spec §1): a handler returns the bare value, the wire carries `{ data: value }`. */
@@ -14,12 +14,10 @@ export const Data = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) =>
 export const Page = <T, E, RD, RE>(schema: Schema.Codec<T, E, RD, RE>) => {
   const items = Schema.Array(Schema.toType(schema).annotate({ identifier: undefined }))
   return Schema.Struct({ data: Schema.Array(schema), meta: Schema.Struct({ pagination: Pagination }) }).pipe(
-    Schema.decodeTo(Schema.Struct({ items, page: Schema.Int, limit: Schema.Int, total: Schema.Int }), {
-      decode: SchemaGetter.transform(({ data, meta }): PageOf<T> => ({
+    Schema.decodeTo(Schema.Struct({ items, ...Struct.omit(Pagination.fields, ["totalPages"]) }), {
+      decode: SchemaGetter.transform(({ data, meta: { pagination: { totalPages: _, ...page } } }): PageOf<T> => ({
         items: data,
-        page: meta.pagination.page,
-        limit: meta.pagination.limit,
-        total: meta.pagination.total
+        ...page
       })),
       encode: SchemaGetter.transform((page: PageOf<T>) => ({
         data: [...page.items],

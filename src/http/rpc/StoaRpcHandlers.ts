@@ -23,26 +23,21 @@ import { StoaRpcs } from "./StoaRpcs.ts"
 const streamPageSize = 100
 
 /**
- * All records of a list, page by page, as fast as the caller takes them. A record that is added meanwhile moves the
- * others down, so records of the previous page are not sent again.
+ * All records of a list, page by page, as fast as the caller takes them: by cursors, so that records that come or go
+ * meanwhile move none; by numbers where the list has no cursors, as that of stock.
  */
-const allPages = <A extends { readonly id: string }, E, R>(
-  read: (page: PageRequest) => Effect.Effect<PageOf<A>, E, R>
-): Stream.Stream<A, E, R> =>
+const allPages = <A, E, R>(read: (page: PageRequest) => Effect.Effect<PageOf<A>, E, R>): Stream.Stream<A, E, R> =>
   Stream.paginate(
-    { page: 1, sent: new Set<string>() },
-    Effect.fnUntraced(function*({ page, sent }) {
-      if (page > 1) yield* yield* PagePace
-      const { items } = yield* read({ page, limit: streamPageSize })
-      const next = { page: page + 1, sent: new Set(items.map(({ id }) => id)) }
-      return [
-        items.filter(({ id }) => !sent.has(id)),
-        items.length < streamPageSize ? Option.none() : Option.some(next)
-      ] as const
+    { number: 1, cursor: undefined as string | undefined },
+    Effect.fnUntraced(function*({ cursor, number }) {
+      if (number > 1) yield* yield* PagePace
+      const { items, nextCursor } = yield* read(pageOf({ page: number, limit: streamPageSize, cursor }))
+      const next = { number: number + 1, cursor: nextCursor }
+      return [items, items.length < streamPageSize ? Option.none() : Option.some(next)] as const
     })
   )
 
-const oldestFirst: EntitySort = { field: "createdAt", ascending: true }
+const newestFirst: EntitySort = { field: "createdAt", ascending: false }
 
 /** The options that were sent, without keys for those that were not. */
 const given = <Options extends object>(options: Options): { [Key in keyof Options]?: NonNullable<Options[Key]> } =>
@@ -57,14 +52,14 @@ export class UnknownTask extends invalid("UnknownTask", "task", "is no task of t
 
 /** Handlers of every call of `StoaRpcs`. */
 export const rpcHandlers = StoaRpcs.toLayer({
-  "catalog.list": ({ include, limit, page, sort, ...filters }) =>
+  "catalog.list": ({ cursor, include, limit, page, sort, ...filters }) =>
     CatalogReads.use(Effect.fnUntraced(function*(reads) {
-      const query = { ...filters, ...pageOf({ page, limit }), sort: yield* sortOf(sort), include: includesOf(include) }
-      return yield* reads.list(query)
+      const asked = { ...filters, ...pageOf({ page, limit, cursor }), include: includesOf(include) }
+      return yield* reads.list({ ...asked, sort: yield* sortOf(sort) })
     })),
   "catalog.stream": ({ include, ...filters }) =>
     allPages((page) =>
-      CatalogReads.use((reads) => reads.list({ ...filters, ...page, sort: oldestFirst, include: includesOf(include) }))
+      CatalogReads.use((reads) => reads.list({ ...filters, ...page, sort: newestFirst, include: includesOf(include) }))
     ),
   "catalog.read": ({ idOrSlug, include }) => CatalogReads.use((reads) => reads.get(idOrSlug, includesOf(include))),
   "catalog.create": (entity) => Catalog.use((catalog) => catalog.create(entity)),
@@ -78,8 +73,8 @@ export const rpcHandlers = StoaRpcs.toLayer({
     Catalog.use((catalog) => catalog.setAttributes(id, locale, change)),
 
   "inventory.check": ({ entityIds }) => Inventory.use((inventory) => inventory.available(entityIds)),
-  "inventory.levels": ({ limit, page, ...filters }) =>
-    Inventory.use((inventory) => inventory.levels(filters, pageOf({ page, limit }))),
+  "inventory.levels": ({ cursor, limit, page, ...filters }) =>
+    Inventory.use((inventory) => inventory.levels(filters, pageOf({ page, limit, cursor }))),
   "inventory.stream": (filters) => allPages((page) => Inventory.use((inventory) => inventory.levels(filters, page))),
   "inventory.adjust": (adjustment) => Inventory.use((inventory) => inventory.adjust(adjustment)),
   "inventory.reserve": (units) => Inventory.use((inventory) => inventory.reserve(units)),

@@ -1,4 +1,4 @@
-import { Context, Schema, SchemaGetter } from "effect"
+import { Context, Schema, SchemaGetter, Struct } from "effect"
 import { Rpc, RpcGroup, RpcMiddleware } from "effect/rpc"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import type { CurrentActor } from "../../domain/access/Actor.ts"
@@ -22,6 +22,7 @@ import { AdjustStock, ManualStock } from "../../domain/inventory/StockAdjustment
 import { AdjustedLevel, NewWarehouse, StockLevel, Warehouse } from "../../domain/inventory/StockLevel.ts"
 import { Job } from "../../domain/jobs/Job.ts"
 import { Order } from "../../domain/orders/Order.ts"
+import { pageQuery, Pagination } from "../../domain/paging/Paging.ts"
 import { FreeText, StorableObject } from "../../domain/text/Storable.ts"
 import { CartsGroup } from "../carts/CartsApi.ts"
 import { CatalogGroup } from "../catalog/CatalogApi.ts"
@@ -78,11 +79,15 @@ export class RpcAccess
 const whole = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
 /** The page of a list: from 1, with at most 100 records. Default the first 20. */
-export const pageFields = { page: Schema.optional(whole(1_000_000)), limit: Schema.optional(whole(100)) }
+export const pageFields = {
+  page: Schema.optional(whole(1_000_000)),
+  limit: Schema.optional(whole(100)),
+  cursor: pageQuery.cursor
+}
 
 /** A page of records, and how many there are in all. */
 export const pageOfRecords = <Record extends Schema.Top>(record: Record) =>
-  Schema.Struct({ items: Schema.Array(record), page: Schema.Int, limit: Schema.Int, total: Schema.Int })
+  Schema.Struct({ items: Schema.Array(record), ...Struct.omit(Pagination.fields, ["totalPages"]) })
 
 /** A call about one record. */
 const call = <const Tag extends string, Payload extends Schema.Top | Schema.Struct.Fields, Success extends Schema.Top>(

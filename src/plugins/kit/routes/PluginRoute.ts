@@ -1,7 +1,7 @@
-import { Context, Effect, type Schema } from "effect"
+import { Context, Effect, Record, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
-import { type PageOf, pageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
+import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/paging/Paging.ts"
 import { builtRaw, type RawAnswer, type RawCall } from "./RawRoute.ts"
 import {
   type Described,
@@ -48,7 +48,7 @@ const textOf = (query: object, name: string): string | undefined => {
 
 /** The parameters of a list but for its page, so that a handler may hand them on as a filter. */
 const ownQuery = (query: object): object =>
-  Object.fromEntries(Object.entries(query).filter(([name]) => name !== "page" && name !== "limit"))
+  Object.fromEntries(Object.entries(query).filter(([name]) => !(name in pageQuery)))
 
 const built = (
   described: Described,
@@ -68,7 +68,7 @@ const built = (
             input: "payload" in request ? request.payload : undefined,
             query: described.isList ? ownQuery(request.query) : request.query,
             params: request.params,
-            page: pageOf({ page: textOf(request.query, "page"), limit: textOf(request.query, "limit") }),
+            page: pageOf(Record.map(pageQuery, (_, name) => textOf(request.query, name))),
             actor,
             orgId: actor.organizationId,
             requestId: actor.requestId

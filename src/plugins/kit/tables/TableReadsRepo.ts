@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import { CurrentActor } from "../../../domain/access/Actor.ts"
-import { offsetOf, type PageOf, type PageRequest } from "../../../domain/paging/Paging.ts"
+import { nextCursorOf, pageParts } from "../../../domain/paging/CursorRepo.ts"
+import type { PageOf, PageRequest } from "../../../domain/paging/Paging.ts"
 import type { RowOf, Table } from "./Table.ts"
 import { countedTotal } from "./TableCountersRepo.ts"
 import { RowNotFound } from "./TableHandle.ts"
@@ -30,17 +31,21 @@ export const whichOf = (which: string | object): Values => typeof which === "str
 
 /** Reads of a table. */
 export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: Values) => RowOf<T>) => {
-  const select = Effect.fnUntraced(function*(
+  const rowsOf = Effect.fnUntraced(function*(
     where: object,
     order: ReadonlyArray<string>,
-    rest: Statement.Fragment
+    { after, cursor, slice }: Omit<Partial<ReturnType<typeof pageParts>>, "slice"> & {
+      readonly slice: Statement.Fragment
+    }
   ) {
     const { organizationId } = yield* CurrentActor
-    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where })])
-    const rows = yield* sql`select t.* from ${sql(table.name)} t where ${all}
-      order by ${orderSql(sql, table, order)} ${rest}`
-    return rows.map(toRow)
+    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where }), ...after ?? []])
+    return yield* sql`select t.* ${cursor ?? sql.literal("")} from ${sql(table.name)} t where ${all}
+      order by ${orderSql(sql, table, order)} ${slice}`
   }, Effect.orDie)
+
+  const select = (where: object, order: ReadonlyArray<string>, slice: Statement.Fragment) =>
+    Effect.map(rowsOf(where, order, { slice }), (rows) => rows.map(toRow))
 
   const count = Effect.fnUntraced(function*(where: object) {
     const { organizationId } = yield* CurrentActor
@@ -55,9 +60,15 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
     Effect.map(select(whichOf(which), newest, rest), ([row]) => row)
   const found = (row: RowOf<T> | undefined) => row === undefined ? Effect.fail(new RowNotFound()) : Effect.succeed(row)
   const page = Effect.fnUntraced(function*(where: object, page: PageRequest, order: ReadonlyArray<string> = newest) {
-    const rest = sql`limit ${page.limit} offset ${offsetOf(page)}`
-    const [items, total] = yield* Effect.all([select(where, order, rest), count(where)], { concurrency: "unbounded" })
-    return { ...page, items, total } satisfies PageOf<RowOf<T>>
+    const isNewestFirst = order.length === 1 && order[0] === newest[0]
+    const parts = pageParts(sql, page, isNewestFirst ? { time: "t.created_at", id: "t.id" } : undefined)
+    const [rows, total] = yield* Effect.all([rowsOf(where, order, parts), count(where)], { concurrency: "unbounded" })
+    return {
+      ...page,
+      items: rows.map(toRow),
+      total,
+      nextCursor: nextCursorOf(rows, page)
+    } satisfies PageOf<RowOf<T>>
   })
   return {
     find: (which: string | object) => one(which, sql.literal("")),

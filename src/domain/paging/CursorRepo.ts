@@ -1,0 +1,37 @@
+import type { SqlClient, Statement } from "effect/sql"
+import { offsetOf, type PageRequest } from "./Paging.ts"
+
+/** A list that shows the newest first: the column of its time and that of the id that breaks ties, as SQL texts. */
+interface NewestFirst {
+  readonly time: string
+  readonly id: string
+}
+
+/**
+ * The parts of a statement that reads a page: a column `cursor` for the select list, conditions, and the end. Rows after a
+ * cursor are one range of an index on time and id, at any depth. Without `list` there are no cursors, without a page all rows.
+ */
+export const pageParts = (sql: SqlClient.SqlClient, page: PageRequest | undefined, list: NewestFirst | undefined) => {
+  const cursor = list === undefined ? undefined : page?.cursor
+  return {
+    // The driver would cut a time to milliseconds.
+    cursor: sql.literal(
+      list === undefined || page === undefined
+        ? ""
+        : `, to_char(${list.time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '_' || ${list.id} as cursor`
+    ),
+    after: list === undefined || cursor === undefined
+      ? []
+      : [sql`(${sql.literal(`${list.time}, ${list.id}`)}) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`],
+    slice: page === undefined ? sql.literal("") : sql`limit ${page.limit} offset ${offsetOf(page)}`
+  } satisfies Record<string, Statement.Fragment | ReadonlyArray<Statement.Fragment>>
+}
+
+/** The cursor for the page after these rows; none where fewer came than the page has. */
+export const nextCursorOf = (
+  rows: ReadonlyArray<{ readonly cursor?: unknown }>,
+  { limit }: PageRequest
+): string | undefined => {
+  const last = rows[limit - 1]?.cursor
+  return typeof last === "string" ? last : undefined
+}
