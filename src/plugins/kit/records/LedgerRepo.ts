@@ -6,16 +6,18 @@ import { inTransaction } from "../../../domain/modules/DatabaseRepo.ts"
 import { refusalOf, sqlStates } from "../../../domain/records/Constraints.ts"
 import type { PluginDatabase } from "../tables/PluginDatabase.ts"
 import type { RowOf, Table } from "../tables/Table.ts"
-import { rowJson, toRow } from "../tables/TableRowsRepo.ts"
+import { rowJson, rowReader } from "../tables/TableRowsRepo.ts"
 import { whereSql } from "../tables/TableWhereRepo.ts"
 import type { Hold, LedgerTables, Posting, Settling } from "./LedgerTables.ts"
 
 type Database = PluginDatabase["Service"]
 
 /** The rows of a statement as code sees them. */
-const rowsOf = <T extends Table>(table: T, rows: Statement.Statement<Readonly<Record<string, unknown>>>) =>
+const rowsOf = <T extends Table>(table: T, rows: Statement.Statement<Readonly<Record<string, unknown>>>) => {
+  const read = rowReader(table)
   // The columns are those that the type of the row was made of.
-  Effect.map(rows, (all) => all.map((row) => toRow(table, row) as RowOf<T>))
+  return Effect.map(rows, (all) => all.map((row) => read(row) as RowOf<T>))
+}
 
 /**
  * Runs a statement again when a second one of the same reference was written at the same time: now it finds the first one.

@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { rowsOf } from "./PluginDatabase.ts"
 import { columnName, type RowOf, type Table } from "./Table.ts"
-import { toRow } from "./TableRowsRepo.ts"
+import { rowReader } from "./TableRowsRepo.ts"
 import { whereSql } from "./TableWhereRepo.ts"
 
 /** Where a row is, of whichever organization. */
@@ -42,6 +42,6 @@ export const lockDue = <T extends Table>(
   sql`select t.* from ${sql(table.name)} t
     where ${sql.and([sql`t.id = ${id}::uuid`, ...whereSql(sql, table, where)])} for update of t skip locked`.pipe(
     // A row of the table is what its columns say.
-    Effect.map(([row]) => row === undefined ? undefined : toRow(table, row) as RowOf<T>),
+    Effect.map(([row]) => row === undefined ? undefined : rowReader(table)(row) as RowOf<T>),
     Effect.orDie
   )

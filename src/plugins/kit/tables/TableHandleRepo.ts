@@ -16,7 +16,7 @@ import {
   type TableHandle
 } from "./TableHandle.ts"
 import { readsOf, whichOf } from "./TableReadsRepo.ts"
-import { toRow } from "./TableRowsRepo.ts"
+import { rowReader } from "./TableRowsRepo.ts"
 import { secretsOf } from "./TableSecrets.ts"
 import { conflictTarget } from "./TableSql.ts"
 import { whereSql, type Which } from "./TableWhereRepo.ts"
@@ -146,12 +146,13 @@ const upsertOf = <T extends Table>(
 
 /** Rows of a table of a plugin's. */
 export const tableHandle = <T extends Table>({ keyring, plugin, sql }: HandleTools, table: T): TableHandle<T> => {
+  const read = rowReader(table)
   const parts: Parts<T> = {
     sql,
     table,
     subject: `${plugin}/${table.name}`,
     // The columns of a row are those that its type was made of.
-    rowOf: (row) => toRow(table, row) as RowOf<T>,
+    rowOf: (row) => read(row) as RowOf<T>,
     refused: refusalOf(table),
     secrets: secretsOf(table, keyring)
   }

@@ -65,14 +65,15 @@ export const valueFromJson = (table: Table, name: string): string => {
   return facts.kind === "jsonb" ? `nullif(o->'${name}', 'null')` : `(o->>'${name}')::${type}`
 }
 
-/** A row of the database as code sees it: names in camel case, amounts as numbers, no secrets. */
-export const toRow = (table: Table, row: Readonly<Record<string, unknown>>): unknown =>
-  Object.fromEntries(
-    namesOf(table).map((name) => {
-      const value = row[columnName(name)]
+/** Reads rows of the database as code sees them: names in camel case, amounts as numbers, no secrets. */
+export const rowReader = (table: Table): (row: Readonly<Record<string, unknown>>) => unknown => {
+  const columns = namesOf(table).map((name) => [name, columnName(name)] as const)
+  return (row) =>
+    Object.fromEntries(columns.map(([name, column]) => {
+      const value = row[column]
       return [name, typeof value === "bigint" ? Number(value) : value]
-    })
-  )
+    }))
+}
 
 /** A column in the form in which the API shows it: the JSON of PostgreSQL has other times, and decimals as numbers. */
 const shown = (table: Table, name: string, alias: string): string => {
