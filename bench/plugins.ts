@@ -1,12 +1,18 @@
-import { definePlugin, group, json, resource, table, text } from "../src/plugins/kit/StoaPlugin.ts"
+import { boolean, definePlugin, group, integer, json, resource, table, text } from "../src/plugins/kit/StoaPlugin.ts"
 import { createPluginTestApp, type PluginTestApp, testAdminActor } from "../src/plugins/kit/testing/StoaTesting.ts"
 import { percentile } from "./measure/Figures.ts"
 import { atMost, heading, record, table as printTable } from "./measure/Report.ts"
 import type { Options } from "./Options.ts"
 import { startBenchPostgres } from "./servers/BenchPostgres.ts"
 
-/** The columns of a brand, so that both do the same. */
-const makers = table("makers_makers", { slug: text.unique(), displayName: text, metadata: json.default({}) })
+/** The columns of a tax class, so that both do the same. */
+const makers = table("makers_makers", {
+  name: text.unique(),
+  rateBps: integer,
+  isDefault: boolean.default(false),
+  isActive: boolean.default(true),
+  metadata: json.default({})
+})
 
 const makersPlugin = definePlugin({
   id: "makers",
@@ -18,11 +24,11 @@ const makersPlugin = definePlugin({
       noun: "maker",
       read: "makers:use",
       write: "makers:use",
-      order: ["slug"]
+      order: ["name"]
     })
 })
 
-const paths = { core: "/api/catalog/brands", plugin: "/api/makers/makers" }
+const paths = { core: "/api/tax/classes", plugin: "/api/makers/makers" }
 type Side = keyof typeof paths
 
 const sides: ReadonlyArray<Side> = ["core", "plugin"]
@@ -32,16 +38,16 @@ const rowsPerTable = 1_000
 const warmUp = 100
 
 const seed = async ({ db }: PluginTestApp): Promise<void> => {
-  for (const name of ["brands", "makers_makers"]) {
-    await db.query(`insert into ${name} (id, organization_id, slug, display_name)
-      select gen_random_uuid(), 'org_default', 'seed-' || n, 'Seed ' || n from generate_series(1, ${rowsPerTable}) n`)
+  for (const name of ["tax_classes", "makers_makers"]) {
+    await db.query(`insert into ${name} (id, organization_id, name, rate_bps)
+      select gen_random_uuid(), 'org_default', 'seed-' || n, 700 from generate_series(1, ${rowsPerTable}) n`)
     await db.query(`vacuum analyze ${name}`)
   }
 }
 
 /** Milliseconds of one request. */
 const timeOf = async ({ app }: PluginTestApp, side: Side, kind: typeof kinds[number], round: number) => {
-  const body = { slug: `${side}-${round}`, displayName: `Made ${round}` }
+  const body = { name: `${side}-${round}`, rateBps: 700 }
   const began = performance.now()
   const answer = kind === "list"
     ? await app.request("GET", `${paths[side]}?page=2&limit=20`, { as: testAdminActor })
@@ -52,12 +58,12 @@ const timeOf = async ({ app }: PluginTestApp, side: Side, kind: typeof kinds[num
 }
 
 /**
- * List and create of a plugin's `resource` beside the same routes of the core (brands), in one process and by turns, so that
+ * List and create of a plugin's `resource` beside the same routes of the core (tax classes), in one process and by turns, so that
  * what else the machine does meets both. The bar is on the ratio of the medians.
  */
 export const runPlugins = async (options: Options): Promise<void> => {
   const rounds = options.flows ?? 1_000
-  heading(`plugins: a resource beside brands, ${rounds} requests each, one at a time`)
+  heading(`plugins: a resource beside tax classes, ${rounds} requests each, one at a time`)
   const postgres = await startBenchPostgres()
   const app = await createPluginTestApp(makersPlugin, { postgres: await postgres.create("plugins") })
   try {
