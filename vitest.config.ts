@@ -7,6 +7,8 @@ export default defineConfig({
     // They have a run of their own (`vitest.crash.config.ts`).
     exclude: [...configDefaults.exclude, "**/*.crash.test.ts"],
     globalSetup: ["test/support/globalSetup.ts"],
+    // As `src/main.ts` has it.
+    setupFiles: ["effect/schema/SchemaJITCompiler/enable"],
     // Files run one after the other in a few processes, each of which loads the service once and starts the shared one
     // (`TestApp.ts`) once. What a process counts (metrics) goes on from file to file.
     pool: "forks",
