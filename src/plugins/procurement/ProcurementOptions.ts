@@ -11,7 +11,7 @@ export const ProcurementSettings = Schema.Struct({
   approvalLimit: setting(
     Schema.Record(Schema.String, Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
     {},
-    "The highest total that a role may approve, in minor units of the store's currency; others approve all"
+    "The highest total that a role may approve, in minor units of the store's currency; others approve all. API keys with a scope are of the role api_key"
   )
 })
 export type ProcurementSettings = typeof ProcurementSettings.Type

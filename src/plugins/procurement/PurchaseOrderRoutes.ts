@@ -44,11 +44,13 @@ const recordRoutes = ({ defaultCurrency }: PluginConfig) => [
     ),
   routes.patch(one, {
     summary: "Change a draft",
-    description: `\`items\` replace all lines. ${missing} 422 INVALID_TRANSITION when it is no draft.`,
+    description:
+      `\`items\` replace all lines. ${missing} 409 for lines once the supplier sells in another currency; 422 ` +
+      "INVALID_TRANSITION when it is no draft.",
     permission: create,
     input: OrderPatch,
     success: orders.Row
-  }).handle((call) => call.db.transaction(change(call, call.params.id, call.input))),
+  }).handle((call) => call.db.transaction(change(call, defaultCurrency, call.params.id, call.input))),
   routes.list("/back-orders", {
     summary: "List what is missing of orders that were received in part",
     permission: read,

@@ -1,6 +1,6 @@
 import { DateTime, Effect, Schema, Struct } from "effect"
 import { type Actor, conflict, forbidden, inputOf, invalid, type PluginTools, ValidationFailed } from "stoa/plugin"
-import { Units } from "../uom/index.ts"
+import { Rational, Units } from "../uom/index.ts"
 import { receipts } from "./GoodsReceipt.ts"
 import { sendOrder } from "./OrderPapers.ts"
 import type { ProcurementSettings } from "./ProcurementOptions.ts"
@@ -26,6 +26,15 @@ class RateMissing extends invalid(
   "exchangeRate",
   (currency: string) => `is missing: the supplier's currency is ${currency}, which is not the store's`,
   "required"
+) {}
+class RateNotOne extends invalid(
+  "RateNotOne",
+  "exchangeRate",
+  (currency: string) => `is 1: the order is in ${currency}, the store's currency`
+) {}
+class CurrencyChanged extends conflict(
+  "CurrencyChanged",
+  (currency: string) => `The supplier's prices are in ${currency} now: write a new order.`
 ) {}
 class AboveLimit extends forbidden("AboveLimit", (limit: number) => `Your role approves orders of up to ${limit}.`) {}
 class ReceiptsOpen
@@ -151,12 +160,13 @@ const postIncoming = Effect.fnUntraced(
   }
 )
 
-const rateFor = ({ currency }: Supplier, rate: string | undefined, storeCurrency: string) =>
-  rate !== undefined
-    ? Effect.succeed(rate)
-    : currency === storeCurrency
-    ? Effect.succeed("1")
-    : Effect.fail(new RateMissing(currency))
+/** What one of the order's currency is worth: without a rule for the store's own, a rate would get around approval limits. */
+const rateFor = ({ currency }: Pick<Supplier, "currency">, rate: string | undefined, storeCurrency: string) => {
+  if (currency !== storeCurrency) {
+    return rate === undefined ? Effect.fail(new RateMissing(currency)) : Effect.succeed(rate)
+  }
+  return Rational.of(rate ?? 1).equals(1) ? Effect.succeed("1") : Effect.fail(new RateNotOne(currency))
+}
 
 /**
  * Writes a draft, whose amounts are worth `exchangeRate` of the store's currency. 409 for a supplier that is not active, 422 for
@@ -173,16 +183,22 @@ export const draft = Effect.fn("Purchasing.draft")(
   }
 )
 
-/** Changes a draft; `items` replace all lines. 422 INVALID_TRANSITION for another one. */
+/**
+ * Changes a draft; `items` replace all lines. 422 INVALID_TRANSITION for another one; 409 for lines once the supplier sells in
+ * another currency.
+ */
 export const change = Effect.fn("Purchasing.change")(
-  function*(tools: Tools, id: string, { items, ...head }: typeof OrderPatch.Type) {
+  function*(tools: Tools, storeCurrency: string, id: string, { items, ...head }: typeof OrderPatch.Type) {
     const { db } = tools
     const order = yield* purchaseOrder.lock(db, "edit", id)
+    yield* rateFor(order, head.exchangeRate ?? order.exchangeRate, storeCurrency)
     const warehouseId = head.warehouseId ?? order.warehouseId
     if (items === undefined) {
       yield* titlesOf(tools, { warehouseId, items: yield* itemsOf(tools, id) })
       return yield* db.table(orders).update(id, head)
     }
+    const { currency } = yield* db.table(suppliers).get(order.supplierId)
+    if (currency !== order.currency) return yield* new CurrencyChanged(currency)
     const lines = yield* completed(tools, order.supplierId, { warehouseId, items })
     yield* removeItems(db, id)
     yield* db.table(orderItems).insertMany(lines.map((line) => ({ ...line, poId: id })))
@@ -199,7 +215,7 @@ export const approve = Effect.fn("Purchasing.approve")(function*(
 ) {
   const order = yield* purchaseOrder.move(tools.db, "approve", id)
   const limit = approvalLimit[actor.role]
-  if (limit !== undefined && order.grandTotal * Number(order.exchangeRate) > limit) {
+  if (limit !== undefined && Rational.of(order.exchangeRate).times(order.grandTotal).minus(limit).isPositive) {
     return yield* new AboveLimit(limit)
   }
   yield* postIncoming(tools, "purchase_order", order, yield* itemsOf(tools, id), 1)

@@ -24,9 +24,9 @@ import { maxQuantity, pricesOf, type SupplierItem, supplierItems, suppliers } fr
 
 /** When there is less of a thing in a warehouse than the minimum, an order brings it to the target. Stock units. */
 export const reorderRules = table("reorder_rules", {
-  entityId: idOf(EntityId),
-  variantId: idOf(VariantId).nullable,
-  warehouseId: idOf(WarehouseId),
+  entityId: idOf(EntityId).existing("entity"),
+  variantId: idOf(VariantId).existing("variant").nullable,
+  warehouseId: idOf(WarehouseId).existing("warehouse"),
   /** Null: the preferred one of those that have a price, else the cheapest. */
   supplierId: uuid.references(suppliers).nullable,
   minQuantity: integerBetween(1, maxQuantity),

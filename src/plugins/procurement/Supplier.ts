@@ -46,9 +46,9 @@ export const maxQuantity = 1_000_000
 /** What a supplier asks for a thing, from a quantity on and in a time. */
 export const supplierItems = table("supplier_items", {
   supplierId: uuid.references(suppliers),
-  entityId: idOf(EntityId),
+  entityId: idOf(EntityId).existing("entity"),
   /** Null: of all variants that have no price of their own. */
-  variantId: idOf(VariantId).nullable,
+  variantId: idOf(VariantId).existing("variant").nullable,
   /** Unit of the price. Null: the one in which the thing is bought. */
   uomId: uuid.nullable,
   supplierSku: text.nullable,

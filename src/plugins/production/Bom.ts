@@ -22,8 +22,8 @@ const unit = uuid.references("units_of_measure", "restrict").nullable
 
 /** What a product is made of (contract, plugins §7). */
 export const boms = table("production_boms", {
-  entityId: idOf(EntityId),
-  variantId: idOf(VariantId).nullable,
+  entityId: idOf(EntityId).existing("entity"),
+  variantId: idOf(VariantId).existing("variant").nullable,
   name: text,
   version: integer.default(1),
   /** The id of the first version. What refers to a version means the active one. */
@@ -44,8 +44,8 @@ export type Bom = RowOf<typeof boms>
 /** What one run takes of a material, or of what another bill of material makes. */
 export const items = childOf(boms, "bomId", "production_bom_items", {
   bomId: uuid.references(boms),
-  entityId: idOf(EntityId),
-  variantId: idOf(VariantId).nullable,
+  entityId: idOf(EntityId).existing("entity"),
+  variantId: idOf(VariantId).existing("variant").nullable,
   itemName: text,
   quantity,
   uomId: unit,

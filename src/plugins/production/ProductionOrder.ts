@@ -31,13 +31,13 @@ const maxUnits = 2_147_483_647
 export const orders = table("production_orders", {
   orderNumber: text.unique(),
   bomId: uuid.references(boms, "restrict"),
-  entityId: idOf(EntityId),
-  variantId: idOf(VariantId).nullable,
+  entityId: idOf(EntityId).existing("entity"),
+  variantId: idOf(VariantId).existing("variant").nullable,
   quantity: integerBetween(1, maxUnits),
   /** What came into stock, and what was made and thrown away. Its materials are part of the cost of the rest. */
   producedQuantity: integerBetween(0, maxUnits).default(0),
   scrapQuantity: integerBetween(0, maxUnits).default(0),
-  warehouseId: idOf(WarehouseId),
+  warehouseId: idOf(WarehouseId).existing("warehouse"),
   status: oneOf(["planned", "in_progress", "completed", "cancelled"]).default("planned"),
   plannedDate: timestamp,
   startedAt: timestamp.nullable,
@@ -62,8 +62,8 @@ export type ProductionOrder = RowOf<typeof orders>
 /** What an order takes. It leaves stock when the order is completed; from then on it costs what it cost there. */
 export const consumption = childOf(orders, "productionOrderId", "production_consumption", {
   productionOrderId: uuid.references(orders),
-  entityId: idOf(EntityId),
-  variantId: idOf(VariantId).nullable,
+  entityId: idOf(EntityId).existing("entity"),
+  variantId: idOf(VariantId).existing("variant").nullable,
   plannedQuantity: quantity,
   actualQuantity: quantity,
   /** Null: the stock unit. */

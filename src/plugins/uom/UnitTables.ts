@@ -35,7 +35,7 @@ export const conversions = table("uom_conversions", {
   fromUnitId: uuid.references(units, "restrict"),
   toUnitId: uuid.references(units, "restrict"),
   /** Null: for all products. */
-  entityId: idOf(EntityId).nullable,
+  entityId: idOf(EntityId).existing("entity").nullable,
   /** What counts. */
   factorDecimal: decimal(20, 10).default("0"),
   /** The same times 10,000, rounded, as P has it. */
@@ -56,7 +56,7 @@ export type Conversion = RowOf<typeof conversions>
 
 /** In which units an entity is bought, kept in stock (whole numbers of it) and sold. */
 export const entityUnits = table("entity_uom", {
-  entityId: idOf(EntityId).unique(),
+  entityId: idOf(EntityId).existing("entity").unique(),
   purchaseUomId: uuid.references(units, "restrict"),
   stockUomId: uuid.references(units, "restrict"),
   saleUomId: uuid.references(units, "restrict"),

@@ -5,7 +5,7 @@ import { warehouseNames } from "./StockRepo.ts"
 
 /** Places within a warehouse. */
 export const bins = table("warehouse_bins", {
-  warehouseId: idOf(WarehouseId),
+  warehouseId: idOf(WarehouseId).existing("warehouse"),
   code: text,
   name: text,
   type: oneOf(["general", "cold", "frozen", "dry", "hazardous", "display"]).default("general"),

@@ -35,7 +35,11 @@ export const units = integerBetween(0, 2_147_483_647)
 export const someUnits = integerBetween(1, 2_147_483_647)
 
 /** Columns of a line of any document. */
-export const goodsColumns = { entityId: idOf(EntityId), variantId: idOf(VariantId).nullable, itemName: text }
+export const goodsColumns = {
+  entityId: idOf(EntityId).existing("entity"),
+  variantId: idOf(VariantId).existing("variant").nullable,
+  itemName: text
+}
 
 /** Lines that a body names: at most 1000. */
 export const namedLines = <S extends Schema.Top>(line: S) => Schema.Array(line).check(Schema.isMaxLength(1000))

@@ -46,7 +46,7 @@ import { type StockLine, stockOf } from "./StockRepo.ts"
 /** A count of what is in a warehouse. */
 export const reconciliations = table("stock_reconciliations", {
   reconciliationNumber: text.unique(),
-  warehouseId: idOf(WarehouseId),
+  warehouseId: idOf(WarehouseId).existing("warehouse"),
   status: oneOf(["draft", "counting", "submitted", "approved", "adjusted", "cancelled"]).default("draft"),
   countedBy: text,
   approvedBy: text.nullable,

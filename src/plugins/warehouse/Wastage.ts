@@ -38,7 +38,7 @@ import { Lots } from "./Lots.ts"
 /** Goods that are lost. */
 export const wastageNotes = table("wastage_notes", {
   noteNumber: text.unique(),
-  warehouseId: idOf(WarehouseId),
+  warehouseId: idOf(WarehouseId).existing("warehouse"),
   type: oneOf(["spoilage", "damage", "expiry", "theft", "prep_waste", "other"]),
   status: oneOf(["draft", "approved", "cancelled"]).default("draft"),
   recordedBy: text,

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Migrations } from "../../../domain/modules/MigrationStatements.ts"
 import { migrateEach } from "../../../layers/Migrations.ts"
 import type { Plugin } from "../Plugin.ts"
+import { lookUpRecords } from "../tables/KnownRecordsRepo.ts"
 import { addMissing, checkTables, claimTables } from "../tables/TableChangesRepo.ts"
 import { addCounters, dropOldCounters } from "../tables/TableCountersRepo.ts"
 
@@ -15,7 +16,7 @@ export const ledgerOf = ({ id, migrations }: Pick<Plugin, "id" | "migrations">):
 /**
  * Brings the tables of the plugins up to date, in the order in which they are listed and behind the lock of migrations:
  * adds what is new, runs the numbered steps, looks whether the tables are then what the plugins say, and lets the database
- * count their rows. Gives the names of the steps that were run.
+ * count their rows and look up the records of the core that they name. Gives the names of the steps that were run.
  */
 export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray<Plugin>) {
   const sql = yield* SqlClient.SqlClient
@@ -28,6 +29,7 @@ export const migratePlugins = Effect.fnUntraced(function*(plugins: ReadonlyArray
       const names = yield* migrateEach([ledgerOf({ id, migrations })])
       yield* checkTables(id, tables)
       yield* addCounters(tables)
+      yield* lookUpRecords(tables)
       return names
     })
     ran.push(...yield* sql.withTransaction(steps))

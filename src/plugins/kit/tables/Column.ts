@@ -11,6 +11,9 @@ export interface Reference {
   readonly onDelete: "cascade" | "restrict" | "set null"
 }
 
+/** Records of the core that columns can name. */
+export type CoreRecord = "customer" | "entity" | "order" | "variant" | "warehouse"
+
 /** Whose rows a value may stand in only once. */
 export type Uniqueness = "organization" | "global"
 
@@ -25,6 +28,8 @@ export interface Facts {
   readonly fallback: string | undefined
   readonly uniqueness: Uniqueness | undefined
   readonly reference: Reference | undefined
+  /** The kind of record of the core that the organization must have when the id is written. */
+  readonly existing: CoreRecord | undefined
   /** Values the database admits; absent: all of the kind. */
   readonly among: ReadonlyArray<string> | undefined
   readonly bounds: readonly [minimum: number, maximum: number] | undefined
@@ -43,6 +48,7 @@ export const plain = (kind: ColumnKind, rest: Partial<Facts> = {}): Facts => ({
   fallback: undefined,
   uniqueness: undefined,
   reference: undefined,
+  existing: undefined,
   among: undefined,
   bounds: undefined,
   form: undefined,
@@ -102,6 +108,14 @@ export class Column<A, E, Given extends boolean = true> {
   /** A value is unique in the organization, or in the complete service. A second one is 409. */
   unique(uniqueness: Uniqueness = "organization"): Column<A, E, Given> {
     return new Column(this.schema, { ...this.facts, uniqueness }, this.sent)
+  }
+
+  /**
+   * The id of a record of the core that the organization has when it is written; 422 otherwise. A variant is one of the row's
+   * `entityId`. The record may be removed later.
+   */
+  existing(existing: CoreRecord): Column<A, E, Given> {
+    return new Column(this.schema, { ...this.facts, existing }, this.sent)
   }
 
   /**

@@ -9,6 +9,8 @@ import {
 import { conflict, invalid, notFound } from "../../../domain/errors/ErrorKinds.ts"
 import type { PageOf, PageRequest } from "../../../domain/paging/Paging.ts"
 import { refusedBy, sqlStates } from "../../../domain/records/Constraints.ts"
+import type { CoreRecord } from "./Column.ts"
+import { existingOf, knownConstraint } from "./KnownRecordsRepo.ts"
 import type { ChangeOf, NewRowOf, RowOf, SecretOf, Table } from "./Table.ts"
 import type { Where, Which } from "./TableWhereRepo.ts"
 
@@ -113,20 +115,32 @@ class BrokenReference extends invalid(
   "",
   (table: string) => `refers to a row that does not exist, or is referred to (${table})`
 ) {}
+class UnknownRecord extends invalid(
+  "UnknownRecord",
+  (column: string, _: CoreRecord) => column,
+  (_, record) => `is no ${record} of this organization`,
+  "not_found"
+) {}
 class ConditionNotMet extends invalid("ConditionNotMet", "", (table: string) => `a condition of ${table} is not met`) {}
 export class ParentNotFound
   extends invalid("ParentNotFound", (column: string) => column, () => "refers to a row that does not exist")
 {}
 
 /** Turns a refusal of the database into the error the client receives. */
-export const refusalOf = ({ name }: Table) =>
-  refusedBy({
+export const refusalOf = (table: Table) => {
+  const { name } = table
+  const unknown = existingOf(table).map(({ existing, name: column }) =>
+    [knownConstraint(column), () => new UnknownRecord(column, existing)] as const
+  )
+  return refusedBy({
+    ...Object.fromEntries(unknown),
     [sqlStates.unique]: () => new RowTaken(name),
     [sqlStates.exclusion]: () => new RowOverlaps(name),
     [sqlStates.foreignKey]: () => new BrokenReference(name),
     [sqlStates.check]: () => new ConditionNotMet(name),
     [sqlStates.outOfRange]: () => new ConditionNotMet(name)
   })
+}
 
 /** 422 of a row whose columns do not have the values that a change asks for. */
 export const notInState = (row: object, change: object, only: object): InvalidTransition => {

@@ -1,6 +1,7 @@
 import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { tapOn } from "../../../../test/support/StatementTap.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { openShop, type Shop } from "./ProcurementShop.ts"
 
 /** More than any of these requests sends, with what begins and ends transactions. */
@@ -34,6 +35,13 @@ describe("a process that ends between two statements", () => {
       const { status } = await shop.ask("POST", `/procurement${path}`, body)
       const isWhole = left > 0
       left = 0
+      // A commit whose answer was cut off may still be under way.
+      await waitFor(
+        "the end of its transaction",
+        async () =>
+          (await shop.db.query(`select 1 from pg_stat_activity where datname = current_database()
+          and pid <> pg_backend_pid() and xact_start is not null`)).length === 0
+      )
       await check()
       statuses.push(status)
       if (isWhole || status === 201 || status === 422) return statuses

@@ -18,7 +18,7 @@ import { openShop, type Shop } from "./ProcurementShop.ts"
 describe("purchase orders", () => {
   let shop: Shop
   beforeAll(async () => {
-    shop = await openShop({ approvalLimit: { staff: 2_500 } })
+    shop = await openShop({ approvalLimit: { staff: 2_860 } })
   }, 60_000)
   afterAll(() => shop.close())
 
@@ -74,28 +74,58 @@ describe("purchase orders", () => {
       ["422 VALIDATION_FAILED", "items.0.quantityOrdered", { items: [{ ...line, quantityOrdered: 0 }] }],
       ["422 VALIDATION_FAILED", "items", { items: [] }],
       ["422 VALIDATION_FAILED", "exchangeRate", { supplierId: abroad }],
+      ["422 VALIDATION_FAILED", "exchangeRate", { exchangeRate: "0.1" }],
       ["409 CONFLICT", "", { supplierId: inactive }]
     ]
-    for (const [expected, path, more] of cases) {
-      const answer = await shop.refused(expected, "POST", "/purchase-orders", { ...body, ...more })
+    const refused = async (expected: string, path: string, ...request: readonly [string, string, object]) => {
+      const answer = await shop.refused(expected, ...request)
       if (path !== "") {
         assert.strictEqual(answer.text("error.details.issues.0.path"), path, answer.text("error.message"))
       }
     }
+    for (const [expected, path, more] of cases) {
+      await refused(expected, path, "POST", "/purchase-orders", { ...body, ...more })
+    }
+    const [own, foreign] = [
+      await shop.draft([line]),
+      await shop.draft([line], { supplierId: abroad, exchangeRate: "1.1" })
+    ]
+    await refused("422 VALIDATION_FAILED", "exchangeRate", "PATCH", `/purchase-orders/${Object(own).id}`, {
+      exchangeRate: "0.1"
+    })
+    await shop.done("PUT", `/suppliers/${abroad}`, { name: "Abroad", code: "ABROAD", currency: "CHF" })
+    await refused("409 CONFLICT", "", "PATCH", `/purchase-orders/${Object(foreign).id}`, { items: [line] })
+
+    const [{ entityId }, unknown] = [line, randomUUID()]
+    const [priced, rules] = [`/suppliers/${supplierId}/items`, "/reorder-rules"]
+    const rule = { entityId, warehouseId, minQuantity: 1, targetQuantity: 2 }
+    const goods: ReadonlyArray<readonly [string, string, object]> = [
+      ["entityId", priced, { entityId: unknown, unitCost: 1 }],
+      ["variantId", priced, { entityId, variantId: unknown, unitCost: 1 }],
+      ["entityId", rules, { ...rule, entityId: unknown }],
+      ["variantId", rules, { ...rule, variantId: unknown }],
+      ["warehouseId", rules, { ...rule, warehouseId: unknown }]
+    ]
+    for (const [path, route, sent] of goods) await refused("422 VALIDATION_FAILED", path, "POST", route, sent)
+    const { id } = Object((await shop.done("POST", rules, rule)).at("data"))
+    await refused("422 VALIDATION_FAILED", "warehouseId", "PATCH", `${rules}/${id}`, { warehouseId: unknown })
     await shop.refused("404 NOT_FOUND", "GET", `/purchase-orders/${randomUUID()}`)
   })
 
   it("are approved up to the limit of a role, and by others without one", async () => {
     const staff = withPermissions(["procurement:admin"], testStaffActor)
     const submitted = async (quantityOrdered: number, more = {}) => {
-      const { id } = Object(await shop.draft([await shop.line({ quantityOrdered })], more))
+      const { id } = Object(await shop.draft([await shop.line({ quantityOrdered, unitCost: 260 })], more))
       await shop.move(id, "submit")
       return `/purchase-orders/${id}/approve`
     }
-    const [within, above] = [await submitted(10), await submitted(11)]
-    const abroad = await submitted(10, { supplierId: await shop.supplier({ currency: "EUR" }), exchangeRate: "1.1" })
-    assert.strictEqual((await shop.ask("POST", `/procurement${within}`, undefined, staff)).status, 201)
-    for (const path of [above, abroad]) {
+    const supplierId = await shop.supplier({ currency: "EUR" })
+    // 2,600 at 1.1 are 2,860 exactly, and a little more as floating point has it.
+    for (const path of [await submitted(11), await submitted(10, { supplierId, exchangeRate: "1.1" })]) {
+      assert.strictEqual((await shop.ask("POST", `/procurement${path}`, undefined, staff)).status, 201)
+    }
+    const above = [await submitted(12), await submitted(10, { supplierId, exchangeRate: "1.1000000001" })]
+    for (const path of above) {
       await shop.refused("403 FORBIDDEN", "POST", path, undefined, staff)
       await shop.done("POST", path)
     }

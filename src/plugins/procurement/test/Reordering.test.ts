@@ -70,7 +70,9 @@ describe("reorder rules", () => {
     const supplierId = await shop.supplier()
     await price(supplierId, gone, 100)
     const unpriced = await rule(entityId, { warehouseId })
-    const unplaced = await rule(gone, { warehouseId: entityId })
+    const closed = await shop.place()
+    const unplaced = await rule(gone, { warehouseId: closed })
+    await shop.db.query("delete from warehouses where id = $1", [closed])
     const { orders, skipped } = await run()
     assert.deepStrictEqual(orders, [])
     assert.deepStrictEqual(

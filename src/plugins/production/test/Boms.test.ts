@@ -18,7 +18,7 @@ const above = async (
   quantity: number | string,
   yieldQuantity: number | string = 1
 ) => {
-  const product = randomUUID()
+  const product = await kitchen.entity()
   return {
     product,
     bomId: await kitchen.bom(product, [[entityId, quantity, kitchen.sub(subBomId)]], { yieldQuantity })
@@ -27,7 +27,12 @@ const above = async (
 
 describe("a bill of material", () => {
   it("is exploded exactly through all levels, and rounded up once", async () => {
-    const [flour, egg, dough, cake] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+    const [flour, egg, dough, cake] = [
+      await kitchen.entity(),
+      await kitchen.entity(),
+      await kitchen.entity(),
+      await kitchen.entity()
+    ]
     const doughBom = await kitchen.bom(dough, [[flour, 1, { unitCost: 30 }], [egg, "0.5"]], { yieldQuantity: 3 })
     const cakeBom = await kitchen.bom(cake, [[dough, 1, kitchen.sub(doughBom)], [egg, 1, { unitCost: 10 }]])
     assert.deepStrictEqual(await kitchen.explode(cakeBom, 3), [[egg, 4, 9, 34], [flour, 1, 30, 30]])
@@ -39,9 +44,9 @@ describe("a bill of material", () => {
     const [kg, g, flour, dough, bread] = [
       await kitchen.unit(),
       await kitchen.unit(),
-      randomUUID(),
-      randomUUID(),
-      randomUUID()
+      await kitchen.entity(),
+      await kitchen.entity(),
+      await kitchen.entity()
     ]
     await kitchen.conversion(kg, g, "1000")
     for (const one of [flour, dough]) await kitchen.unitsOf(one, kg, g)
@@ -63,7 +68,7 @@ describe("a bill of material", () => {
   })
 
   it("of any depth costs what its materials cost", async () => {
-    const [flour, first] = [randomUUID(), randomUUID()]
+    const [flour, first] = [await kitchen.entity(), await kitchen.entity()]
     let [product, bomId] = [first, await kitchen.bom(first, [[flour, 7, { unitCost: 11 }]], { yieldQuantity: 3 })]
     for (let level = 0; level < 12; level++) ({ bomId, product } = await above(product, bomId, 1, 3))
     const top = await above(product, bomId, 3 ** 13)
@@ -76,7 +81,7 @@ describe("a bill of material", () => {
     assert.deepStrictEqual(await kitchen.explode(top.bomId, 1), [[flour, 7, 11, 77]])
     // Two lines of each recipe lead to the next one: as many ways as 2 to the 12th.
     for (let level = 0; level < 12; level++) {
-      const next = randomUUID()
+      const next = await kitchen.entity()
       const line: [string, number, object] = [product, 1, kitchen.sub(bomId)]
       ;[bomId, product] = [await kitchen.bom(next, [line, line]), next]
     }
@@ -102,7 +107,7 @@ describe("a bill of material", () => {
   })
 
   it("goes no deeper than 100 levels", async () => {
-    const ids = Array.from({ length: 101 }, () => randomUUID())
+    const ids = await Promise.all(Array.from({ length: 101 }, kitchen.entity))
     const of = (n: number) => ({ entityId: EntityId.make(ids[n] ?? ""), bomId: ids[n] ?? "" })
     const { run } = kitchen.app.serviceRegistry
     const { table } = kitchen.app.tables
@@ -122,17 +127,21 @@ describe("a bill of material", () => {
       )
     )
     const { bomId, entityId } = of(0)
-    const top = { entityId: randomUUID(), name: "Top", items: kitchen.lines([[entityId, 1, kitchen.sub(bomId)]]) }
+    const top = {
+      entityId: await kitchen.entity(),
+      name: "Top",
+      items: kitchen.lines([[entityId, 1, kitchen.sub(bomId)]])
+    }
     assert.strictEqual((await kitchen.post("/boms", top)).status, 422)
-    const material = randomUUID()
-    const last = await kitchen.bom(material, [[randomUUID(), 1]])
+    const material = await kitchen.entity()
+    const last = await kitchen.bom(material, [[await kitchen.entity(), 1]])
     assert.strictEqual((await addItem(of(100).bomId, [material, 1, kitchen.sub(last)])).status, 422)
     assert.strictEqual((await addItem(of(100).bomId, [material, 2])).status, 201)
     assert.deepStrictEqual(await kitchen.explode(bomId, 1), [[material, 2, 0, 0]])
   })
 
   it("has versions, of which the last one counts for all that refer to it", async () => {
-    const [flour, rye, dough] = [randomUUID(), randomUUID(), randomUUID()]
+    const [flour, rye, dough] = [await kitchen.entity(), await kitchen.entity(), await kitchen.entity()]
     const first = await kitchen.bom(dough, [[flour, 2, { unitCost: 5 }]])
     const bread = await above(dough, first, 1)
     const post = () => kitchen.post(`/boms/${first}/versions`, { items: kitchen.lines([[rye, 3, { unitCost: 7 }]]) })
@@ -164,7 +173,7 @@ describe("a bill of material", () => {
   })
 
   it("takes what its parts make, in quantities above 0 of at most six digits after the point", async () => {
-    const [flour, dough] = [randomUUID(), randomUUID()]
+    const [flour, dough] = [await kitchen.entity(), await kitchen.entity()]
     const doughBom = await kitchen.bom(dough, [])
     const item = await addItem(doughBom, [flour, 2, { unitCost: 4 }])
     assert.deepStrictEqual([item.at("data.quantity"), item.at("data.totalCost")], [2, 8])

@@ -38,6 +38,12 @@ export const openUnitShop = async (plugins: ReadonlyArray<Plugin>, options: Plug
     assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
     return answer.text("data.id")
   }
+  /** An entity of the catalog; its id. */
+  const entity = async (): Promise<string> => {
+    const [row] = await app.db.query(`insert into catalog_entities (id, organization_id, type, slug, status, is_visible)
+      select id, 'org_default', 'product', id::text, 'active', true from gen_random_uuid() id returning id`)
+    return String(row?.["id"])
+  }
   /** Sample rows of `uom` in an organization, for the checks of the kit: a conversion has two units. */
   const samplesIn = async (organization: string) => {
     await app.db.query("insert into organizations (id, slug, name) values ($1, $1, $1) on conflict do nothing", [
@@ -56,6 +62,7 @@ export const openUnitShop = async (plugins: ReadonlyArray<Plugin>, options: Plug
   return {
     app,
     samplesIn,
+    entity,
     ask,
     made,
     unit: (category = "weight", body: object = {}) =>

@@ -107,7 +107,12 @@ describe("units of measure", () => {
   })
 
   it("of an entity count before those of all, and are kept while its units need them", async () => {
-    const [sack, kg, g, entityId] = [await shop.unit("count"), await shop.unit(), await shop.unit(), randomUUID()]
+    const [sack, kg, g, entityId] = [
+      await shop.unit("count"),
+      await shop.unit(),
+      await shop.unit(),
+      await shop.entity()
+    ]
     await shop.conversion(kg, g, "1000")
     const pack = await shop.conversion(sack, kg, "25", entityId)
     await shop.conversion(kg, g, "1001", entityId)
@@ -148,7 +153,7 @@ describe("the service for other plugins", () => {
       await shop.unit("count"),
       await shop.unit(),
       await shop.unit(),
-      EntityId.make(randomUUID())
+      EntityId.make(await shop.entity())
     ]
     await shop.conversion(kg, g, "1000")
     await shop.conversion(sack, kg, "25", entityId)
