@@ -41,6 +41,27 @@ withApp("input that is meant to break the service", (it) => {
       assert.notProperty({}, "polluted")
     }))
 
+  it.effect("a day that no calendar has is refused, and not read as one of the next month", () =>
+    Effect.gen(function*() {
+      const entityId = yield* aProduct()
+      const day = "2027-02-30T00:00:00Z"
+      const price = { entityId, currency: "USD", amount: 1 }
+      const promotion = { name: "Late", type: "percentage_off_order", value: 10 }
+      const key = { name: "Late", role: "staff" }
+      const requests: ReadonlyArray<readonly ["GET" | "POST" | "PUT", string, object?]> = [
+        ["POST", "/api/pricing/prices", { ...price, validFrom: day }],
+        ["POST", "/api/promotions", { ...promotion, validUntil: day }],
+        ["POST", "/api/admin/api-keys", { ...key, expiresAt: day }],
+        ["PUT", `/api/catalog/entities/${entityId}/schedule`, { publishAt: day }],
+        ["GET", `/api/audit?from=${day}`]
+      ]
+      for (const [method, path, body] of requests) {
+        const answer = yield* api(method, path, { as: asAdmin, ...(body === undefined ? {} : { body }) })
+        refused(answer, 422, "VALIDATION_FAILED")
+        assert.include(JSON.stringify(answer.at("error")), method === "GET" ? "ISO 8601" : "is no day of the calendar")
+      }
+    }))
+
   it.effect("a correction of stock by more than a movement can record is refused", () =>
     Effect.gen(function*() {
       const entityId = yield* aProduct({ stock: 0 })

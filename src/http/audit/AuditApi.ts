@@ -3,6 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Access, anyOf } from "../../domain/access/AccessRule.ts"
 import { AuditEntry } from "../../domain/audit/Audit.ts"
 import { pageQuery } from "../../domain/paging/Paging.ts"
+import { isDay } from "../../domain/pricing/Bounds.ts"
 import { FreeText } from "../../domain/text/Storable.ts"
 import { summary } from "../endpoint/Resource.ts"
 import { Page } from "../envelope/Envelope.ts"
@@ -14,7 +15,7 @@ const iso = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\
 /** A time without an offset is read as UTC, in any time zone of the server. */
 const inUtc = (text: string): string => /T/.test(text) && !/(Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text}Z` : text
 
-const isMoment = (text: string): boolean => iso.test(text) && !Number.isNaN(Date.parse(inUtc(text)))
+const isMoment = (text: string): boolean => iso.test(text) && isDay(text) && !Number.isNaN(Date.parse(inUtc(text)))
 
 /** A day or a time of the query, ISO 8601; anything else is 422. */
 const Moment = Schema.String.check(

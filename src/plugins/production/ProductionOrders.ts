@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { type CoreServices, invalid, type NewRowOf, type PluginDatabase, type StockPostingLine } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { Lots, type TakenLot } from "../warehouse/index.ts"
-import { boms } from "./Bom.ts"
+import { boms, items } from "./Bom.ts"
 import { stockOf } from "./BomRepo.ts"
 import {
   type ConsumeInput,
@@ -18,6 +18,7 @@ import { explode, keyOf, minorUnits, recipesOf } from "./Recipe.ts"
 
 class OtherProduct extends invalid("OtherProduct", "entityId", "is not what the bill of material makes") {}
 class BomInactive extends invalid("BomInactive", "bomId", "is not the active version") {}
+class NoMaterials extends invalid("NoMaterials", "bomId", "has no lines: what is made of nothing has no cost") {}
 class OutputMismatch
   extends invalid("OutputMismatch", "producedQuantity", "and scrapQuantity come to 1 up to the ordered quantity")
 {}
@@ -27,12 +28,15 @@ type Database = PluginDatabase["Service"]
 export const consumptionOf = (db: Database, productionOrderId: string) =>
   db.table(consumption).list({ productionOrderId }, { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER })
 
-/** An order with its number. 422 for another product or an inactive version; 404 for an unknown bill of material. */
+/** An order with its number. 422 for another product, an inactive version or one without lines; 404 for an unknown bill of material. */
 export const createOrder = (db: Database, input: Omit<NewRowOf<typeof orders>, "orderNumber">) =>
   db.transaction(Effect.gen(function*() {
     const bom = yield* db.table(boms).get(input.bomId)
     if (!bom.isActive) return yield* new BomInactive()
     if (bom.entityId !== input.entityId) return yield* new OtherProduct()
+    if (yield* Effect.map(db.table(items).count({ bomId: bom.id }), (lines) => lines === 0)) {
+      return yield* new NoMaterials()
+    }
     const { variantId } = bom
     return yield* db.table(orders).insert({ ...input, variantId, orderNumber: yield* orderNumbers.next(db, input) })
   }))

@@ -3,7 +3,7 @@ import type { Issue } from "../../errors/ApiErrors.ts"
 import { conflict, notFound } from "../../errors/ErrorKinds.ts"
 import { type EntityId, FieldDefinitionId, Uuid } from "../../ids/Id.ts"
 import { CurrencyCode } from "../../money/Money.ts"
-import { Amount, Time } from "../../pricing/Bounds.ts"
+import { Amount, isDay, Time } from "../../pricing/Bounds.ts"
 import { AnyJson, FreeText, ofForm, Text } from "../../text/Storable.ts"
 import { EntityType, SortOrder } from "../Entity.ts"
 
@@ -120,11 +120,8 @@ const maxTextLength = 10_000
 
 const Money = Schema.Struct({ amount: Amount, currency: CurrencyCode })
 
-const day = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
-
-/** A calendar day without time or zone, for example `2026-02-28`. */
-const isDay = (text: string): boolean =>
-  day.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text)
+/** The form of a day without time or zone, for example `2026-02-28`. */
+const day = /^\d{4}-\d{2}-\d{2}$/
 
 type Checked = Result.Result<unknown, string>
 
@@ -169,7 +166,9 @@ const checks: Readonly<Record<FieldKind, (rule: Rule, value: unknown) => Checked
   money,
   boolean: (_, value) => typeof value === "boolean" ? Result.succeed(value) : refusal("must be true or false"),
   date: (_, value) =>
-    typeof value === "string" && isDay(value) ? Result.succeed(value) : refusal("must be a date, YYYY-MM-DD"),
+    typeof value === "string" && day.test(value) && isDay(value)
+      ? Result.succeed(value)
+      : refusal("must be a date, YYYY-MM-DD"),
   enum: ({ rules: { values = [] } }, value) =>
     typeof value === "string" && values.includes(value)
       ? Result.succeed(value)

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { Uuid } from "../../../domain/ids/Id.ts"
-import { Moment, Time } from "../../../domain/pricing/Bounds.ts"
+import { isDay, Moment, Time } from "../../../domain/pricing/Bounds.ts"
 import { FreeText, ofForm, StorableObject, Text } from "../../../domain/text/Storable.ts"
 import { Column, plain, SecretColumn } from "./Column.ts"
 
@@ -61,12 +61,6 @@ export const decimal = (precision: number, scale: number) => {
     }).check(ofForm(form, `a decimal of ${whole} digits before and ${scale} after the point`)),
     plain("numeric", { digits: [precision, scale] })
   )
-}
-
-/** JavaScript reads the 31st of February as a day of March. */
-const isDay = (day: string): boolean => {
-  const time = new Date(`${day}T00:00:00.000Z`)
-  return day >= "0001-01-01" && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day)
 }
 
 /** A day without a time or a zone: "2026-11-25" in code and in the API. */

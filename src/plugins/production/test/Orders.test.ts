@@ -193,7 +193,10 @@ describe("a production order", () => {
       warehouseId: kitchen.warehouseId,
       plannedDate: "2026-12-01"
     }
-    assert.strictEqual((await kitchen.post("/orders", elsewhere)).status, 422)
+    const empty = await kitchen.bom(product, [])
+    for (const wrong of [{}, { bomId: empty }, { entityId: cake, warehouseId: randomUUID() }]) {
+      assert.strictEqual((await kitchen.post("/orders", { ...elsewhere, ...wrong })).status, 422, JSON.stringify(wrong))
+    }
     assert.strictEqual(
       (await kitchen.post("/orders", { ...elsewhere, entityId: cake, bomId: randomUUID() })).status,
       404
