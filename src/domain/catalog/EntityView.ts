@@ -95,13 +95,18 @@ export type Expansions = typeof Expansions.Type
 export type Include = keyof Expansions
 
 /**
- * An entity as reads return it, with keys for the requested expansions only. The marketplace plugin adds `marketplace` in
- * `catalog.afterRead` and `catalog.afterList` (contract, plugins §1.3).
+ * An entity as reads return it, with keys for the requested expansions only. Hooks of plugins (`catalog.afterRead`,
+ * `catalog.afterList`) add `marketplace` (contract, plugins §1.3), or what they say under their ids to `extensions`.
  */
 export const EntityView = Schema.Struct({
   ...CatalogEntity.fields,
   ...expansions,
-  marketplace: Schema.optional(Schema.Record(Schema.String, Schema.Unknown))
+  marketplace: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
+  extensions: Schema.optional(
+    Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)).annotate({
+      description: "What plugins say of it, by their ids, for example `reviews.averageRating`."
+    })
+  )
 }).annotate({ identifier: "CatalogEntityView" })
 export type EntityView = typeof EntityView.Type
 

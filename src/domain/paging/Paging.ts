@@ -76,6 +76,7 @@ export const pageQuery = {
   limit: Schema.optional(textOrTexts.annotate({ description: "Rows per page, 1 to 100. Default 20." })),
   cursor: Schema.optional(
     Schema.String.check(
+      Schema.isMaxLength(100),
       Schema.makeFilter((text) => cursorOf(text) !== undefined || "a cursor that `meta.pagination.nextCursor` gave")
     ).annotate({
       description: "`meta.pagination.nextCursor` of the page before: the rows after it, as fast at any depth. " +

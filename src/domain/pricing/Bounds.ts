@@ -20,8 +20,8 @@ export const Time = Schema.Date.annotate({ format: "date-time" })
 
 /** A point in time as requests name it: an ISO 8601 date or time; without an offset it is read as UTC (spec §2). */
 export const Moment = Schema.String.check(
-  Schema.isPattern(iso),
-  Schema.makeFilter((text: string) => isDay(text) || "is no day of the calendar")
+  Schema.makeFilter((text: string) => !iso.test(text) || isDay(text) || "is no day of the calendar"),
+  Schema.isPattern(iso)
 ).annotate({ format: "date-time" }).pipe(
   Schema.decodeTo(Schema.Date.check(Schema.isBetweenDate({ minimum: earliest, maximum: latest })), {
     // Without a zone a time is UTC: the machine's zone must not decide when a price begins.
