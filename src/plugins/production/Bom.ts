@@ -76,7 +76,8 @@ export const ItemInput = Schema.Struct({
   }).fields,
   quantity: Quantity
 })
-export const ItemInputs = Schema.Array(ItemInput).check(Schema.isMaxLength(500))
+/** A product of nothing would cost nothing. */
+export const ItemInputs = Schema.Array(ItemInput).check(Schema.isBetweenLength(1, 500))
 
 export const BomInput = Schema.Struct({
   ...inputOf(boms, { required: ["entityId", "name"], optional: ["variantId", "yieldUomId", "level"] }).fields,

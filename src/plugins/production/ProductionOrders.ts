@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { type CoreServices, invalid, type NewRowOf, type PluginDatabase, type StockPostingLine } from "stoa/plugin"
 import { Rational, Units } from "../uom/index.ts"
 import { Lots, type TakenLot } from "../warehouse/index.ts"
-import { boms, items } from "./Bom.ts"
+import { boms } from "./Bom.ts"
 import { stockOf } from "./BomRepo.ts"
 import {
   type ConsumeInput,
@@ -18,7 +18,9 @@ import { explode, keyOf, minorUnits, recipesOf } from "./Recipe.ts"
 
 class OtherProduct extends invalid("OtherProduct", "entityId", "is not what the bill of material makes") {}
 class BomInactive extends invalid("BomInactive", "bomId", "is not the active version") {}
-class NoMaterials extends invalid("NoMaterials", "bomId", "has no lines: what is made of nothing has no cost") {}
+class NothingUsed
+  extends invalid("NothingUsed", "items", "are recorded as nothing: what is made of nothing has no cost")
+{}
 class OutputMismatch
   extends invalid("OutputMismatch", "producedQuantity", "and scrapQuantity come to 1 up to the ordered quantity")
 {}
@@ -28,15 +30,12 @@ type Database = PluginDatabase["Service"]
 export const consumptionOf = (db: Database, productionOrderId: string) =>
   db.table(consumption).list({ productionOrderId }, { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER })
 
-/** An order with its number. 422 for another product, an inactive version or one without lines; 404 for an unknown bill of material. */
+/** An order with its number. 422 for another product, or an inactive version; 404 for an unknown bill of material. */
 export const createOrder = (db: Database, input: Omit<NewRowOf<typeof orders>, "orderNumber">) =>
   db.transaction(Effect.gen(function*() {
     const bom = yield* db.table(boms).get(input.bomId)
     if (!bom.isActive) return yield* new BomInactive()
     if (bom.entityId !== input.entityId) return yield* new OtherProduct()
-    if (yield* Effect.map(db.table(items).count({ bomId: bom.id }), (lines) => lines === 0)) {
-      return yield* new NoMaterials()
-    }
     const { variantId } = bom
     return yield* db.table(orders).insert({ ...input, variantId, orderNumber: yield* orderNumbers.next(db, input) })
   }))
@@ -60,6 +59,13 @@ export const consume = (db: Database, id: string, { items }: typeof ConsumeInput
         }))
     )
     return yield* db.table(consumption).insertMany(rows)
+  }))
+
+/** Takes back what was recorded by mistake. 404 without it; 422 unless the order is in progress. */
+export const unrecord = (db: Database, productionOrderId: string, id: string) =>
+  db.transaction(Effect.gen(function*() {
+    yield* productionOrder.lock(db, "complete", productionOrderId)
+    return yield* db.table(consumption).delete({ id, productionOrderId })
   }))
 
 /** The materials of what was made, by the recipe, with exact costs; planned is what all that was ordered takes. */
@@ -110,6 +116,7 @@ const productCost = Effect.fnUntraced(function*(db: Database, order: ProductionO
 })
 
 const postingLines = Effect.fnUntraced(function*(db: Database, order: ProductionOrder, used: ReadonlyArray<Used>) {
+  if (used.length === 0) return yield* new NothingUsed()
   const { entityId, producedQuantity, variantId, warehouseId } = order
   const out = used.map(({ quantity, row }): StockPostingLine => ({
     entityId: row.entityId,
@@ -118,7 +125,7 @@ const postingLines = Effect.fnUntraced(function*(db: Database, order: Production
     delta: -quantity
   }))
   if (producedQuantity === 0) return out
-  const unitCost = used.length === 0 ? 0 : yield* productCost(db, order, used)
+  const unitCost = yield* productCost(db, order, used)
   return [...out, { entityId, variantId, warehouseId, delta: producedQuantity, unitCost, average: true }]
 })
 

@@ -11,13 +11,14 @@ import {
   Output,
   productionOrder
 } from "./ProductionOrder.ts"
-import { complete, consume, consumptionOf, createOrder } from "./ProductionOrders.ts"
+import { complete, consume, consumptionOf, createOrder, unrecord } from "./ProductionOrders.ts"
 import { printOrder } from "./ProductionPaper.ts"
-import { explode, minorUnits, recipesOf } from "./Recipe.ts"
+import { explode, minorUnits, recipesOf, stockUnitsOf } from "./Recipe.ts"
 
 const routes = group("Production", "/production")
 const [admin, create, read] = ["production:admin", "production:create", "production:read"]
-const refused = "422 for a cycle, more than 100 levels, or a unit that cannot be converted."
+const refused =
+  "422 for goods that are not there, no line, a cycle, more than 100 levels, or a unit that cannot be converted."
 
 type WithItems = Effect.Success<ReturnType<typeof createBom>>
 const withItems = ({ items, ...bom }: WithItems) => ({ ...bomView(bom), items: items.map(itemView) })
@@ -86,13 +87,12 @@ const bomRoutes = [
     Effect.gen(function*() {
       const { recipes, stockUnitOf } = yield* recipesOf(db, id)
       return yield* Effect.forEach(explode(recipes, quantity), ({ cost, entityId, quantity, ...material }) => {
-        const [each, totalQuantity] = [cost.per(quantity), quantity.ceil()]
+        const each = cost.per(quantity)
         return Effect.all({
+          totalQuantity: stockUnitsOf(quantity),
           unitCost: minorUnits(each),
-          totalCost: minorUnits(each.times(totalQuantity))
-        }).pipe(
-          Effect.map((costs) => ({ ...material, ...costs, entityId, totalQuantity, uomId: stockUnitOf(entityId) }))
-        )
+          totalCost: minorUnits(each.times(quantity.ceil()))
+        }).pipe(Effect.map((sums) => ({ ...material, ...sums, entityId, uomId: stockUnitOf(entityId) })))
       })
     })
   )
@@ -150,16 +150,23 @@ export const productionRoutes = [
   }).handle(({ db, input, params: { id } }) => productionOrder.move(db, "start", id, input)),
   routes.post("/orders/:id/consume", {
     summary: "Record what a production order takes",
-    description: "It leaves stock when the order is completed. 422 for what is not whole in stock units.",
+    description:
+      "It leaves stock when the order is completed. 422 for goods that are not there, and what is not whole in stock units.",
     permission: create,
     input: ConsumeInput,
     success: Schema.Array(ConsumptionView)
   }).handle(({ db, input, params: { id } }) => Effect.map(consume(db, id, input), (rows) => rows.map(consumptionView))),
+  routes.delete("/orders/:id/consumption/:consumptionId", {
+    summary: "Take back what was recorded for a production order",
+    description: "404 without it; 422 INVALID_TRANSITION unless the order is in progress.",
+    permission: create,
+    success: ConsumptionView
+  }).handle(({ db, params: { consumptionId, id } }) => Effect.map(unrecord(db, id, consumptionId), consumptionView)),
   routes.post("/orders/:id/complete", {
     summary: "Complete a production order",
     description:
       "Takes its materials from stock and brings in the product at what they cost. Without a body all that was ordered came " +
-      "out. 422 when stock is too little, 422 INVALID_TRANSITION when it is not in progress.",
+      "out. 422 when stock is too little or nothing was used, 422 INVALID_TRANSITION when it is not in progress.",
     permission: create,
     input: Schema.NullOr(Output),
     success: OrderWithConsumption

@@ -35,13 +35,16 @@ class NotConvertible extends invalid(
   () => "has no conversion to the stock unit of the goods, or names no unit"
 ) {}
 
-class CostTooHigh extends invalid("CostTooHigh", "unitCost", "makes a cost that is too high to be kept") {}
+class TooHigh extends invalid("TooHigh", (path: string) => path, () => "makes a sum that is too high to be kept") {}
+
+const safe = (whole: number, path: string): Effect.Effect<number, TooHigh> =>
+  whole > Number.MAX_SAFE_INTEGER ? Effect.fail(new TooHigh(path)) : Effect.succeed(whole)
 
 /** Whole minor units. */
-export const minorUnits = (exact: Rational): Effect.Effect<number, CostTooHigh> => {
-  const rounded = exact.round()
-  return rounded > Number.MAX_SAFE_INTEGER ? Effect.fail(new CostTooHigh()) : Effect.succeed(rounded)
-}
+export const minorUnits = (exact: Rational) => safe(exact.round(), "unitCost")
+
+/** Whole stock units, rounded up. */
+export const stockUnitsOf = (exact: Rational) => safe(exact.ceil(), "quantity")
 
 /** Says how many stock units one of a unit is. Goods without a stock unit are kept in the first unit that recipes name. */
 const stockUnits = (known: KnownUnits) => {

@@ -174,11 +174,11 @@ describe("a bill of material", () => {
 
   it("takes what its parts make, in quantities above 0 of at most six digits after the point", async () => {
     const [flour, dough] = [await kitchen.entity(), await kitchen.entity()]
-    const doughBom = await kitchen.bom(dough, [])
+    const doughBom = await kitchen.bom(dough, [[flour, 1]])
     const item = await addItem(doughBom, [flour, 2, { unitCost: 4 }])
     assert.deepStrictEqual([item.at("data.quantity"), item.at("data.totalCost")], [2, 8])
     const whole = await kitchen.ask("GET", `/production/boms/${doughBom}`)
-    assert.deepStrictEqual([whole.at("data.totalCost"), whole.at("data.items.0.id")], [8, item.at("data.id")])
+    assert.deepStrictEqual([whole.at("data.totalCost"), whole.at("data.items.1.id")], [8, item.at("data.id")])
     for (const quantity of [0, -1, "1.0000001", 1e10]) {
       assert.strictEqual((await addItem(doughBom, [flour, quantity])).status, 422)
     }
@@ -187,5 +187,25 @@ describe("a bill of material", () => {
       assert.strictEqual((await addItem(doughBom, [flour, 1, { subBomId }])).status, 422)
     }
     assert.strictEqual((await addItem(randomUUID(), [flour, 1])).status, 404)
+  })
+
+  it("is of something that is there, and costs no more than can be kept", async () => {
+    const [flour, cake, most] = [await kitchen.entity(), await kitchen.entity(), Number.MAX_SAFE_INTEGER]
+    const cases: ReadonlyArray<readonly [ReadonlyArray<Ingredient>, object?]> = [
+      [[]],
+      [[[flour, 1]], { entityId: randomUUID() }],
+      [[[flour, 1]], { yieldQuantity: 0 }],
+      [[[flour, 1]], { yieldUomId: randomUUID() }],
+      [[[flour, 1, { unitCost: -1 }]]],
+      [[[flour, 1, { unitCost: most }], [flour, 1, { unitCost: most }]]]
+    ]
+    for (const [all, more] of cases) {
+      const body = { entityId: cake, name: "Recipe", items: kitchen.lines(all), ...more }
+      assert.strictEqual((await kitchen.post("/boms", body)).status, 422, JSON.stringify(body))
+    }
+    const much = await kitchen.bom(cake, [[flour, 999_999_999]])
+    const exploded = await kitchen.post(`/boms/${much}/explode`, { quantity: 2_147_483_647 })
+    assert.deepStrictEqual([exploded.status, exploded.at("error.details.issues.0.path")], [422, "quantity"])
+    assert.strictEqual((await kitchen.post(`/boms/${much}/versions`, { items: [] })).status, 422)
   })
 })

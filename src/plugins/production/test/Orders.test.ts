@@ -193,14 +193,38 @@ describe("a production order", () => {
       warehouseId: kitchen.warehouseId,
       plannedDate: "2026-12-01"
     }
-    const empty = await kitchen.bom(product, [])
-    for (const wrong of [{}, { bomId: empty }, { entityId: cake, warehouseId: randomUUID() }]) {
+    for (const wrong of [{}, { entityId: cake, warehouseId: randomUUID() }]) {
       assert.strictEqual((await kitchen.post("/orders", { ...elsewhere, ...wrong })).status, 422, JSON.stringify(wrong))
     }
     assert.strictEqual(
       (await kitchen.post("/orders", { ...elsewhere, entityId: cake, bomId: randomUUID() })).status,
       404
     )
+  })
+
+  it("records goods that are there, which can be taken back until it is completed", async () => {
+    const { bomId, cake, flour } = await aCake()
+    const [id, other] = [await kitchen.started(bomId, cake, 2), await kitchen.started(bomId, cake, 2)]
+    const consume = (more: object = {}) =>
+      kitchen.post(`/orders/${id}/consume`, {
+        items: [{ entityId: flour, plannedQuantity: 4, actualQuantity: 5, unitCost: 1, ...more }]
+      })
+    const wrongs = [{ entityId: randomUUID() }, { variantId: randomUUID() }, { uomId: randomUUID() }]
+    const much = { actualQuantity: 2, unitCost: Number.MAX_SAFE_INTEGER }
+    for (const more of [...wrongs, { actualQuantity: -1 }, { unitCost: -1 }, much]) {
+      assert.strictEqual((await consume(more)).status, 422, JSON.stringify(more))
+    }
+    const takeBack = (order: string, what: string) =>
+      kitchen.ask("DELETE", `/production/orders/${order}/consumption/${what}`)
+    const [none, wrong] = [await consume({ actualQuantity: 0 }), await consume({ actualQuantity: 50 })]
+    assert.strictEqual((await takeBack(other, wrong.text("data.0.id"))).status, 404)
+    assert.strictEqual((await takeBack(id, wrong.text("data.0.id"))).at("data.actualQuantity"), 50)
+    const refused = await kitchen.complete(id)
+    assert.deepStrictEqual([refused.status, refused.at("error.details.issues.0.path")], [422, "items"])
+    await consume()
+    assert.strictEqual((await kitchen.complete(id)).at("data.materialCost"), 150)
+    assert.deepStrictEqual([(await kitchen.level(flour)).onHand, (await kitchen.level(cake)).cost], [95, "75"])
+    assert.strictEqual((await takeBack(id, none.text("data.0.id"))).at("error.code"), "INVALID_TRANSITION")
   })
 
   it("takes lots that expire first or are named, and brings in a batch", async () => {
@@ -256,7 +280,8 @@ describe("a production order", () => {
     const rows = {
       production_boms: { entityId: cake, familyId },
       production_bom_items: { entityId: flour, quantity: "1" },
-      production_orders: { entityId: cake, warehouseId: kitchen.warehouseId }
+      production_orders: { entityId: cake, warehouseId: kitchen.warehouseId },
+      production_consumption: { entityId: flour, actualQuantity: "1" }
     }
     const bodies = { start: { producedBy: "Ada" } }
     const path = "/api/production/orders"
