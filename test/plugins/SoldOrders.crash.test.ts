@@ -1,16 +1,15 @@
 import { assert, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
 import { onDatabase, stockOf } from "../checkout/CheckoutFixtures.ts"
 import { audit } from "../support/Audit.ts"
 import { eventually } from "../support/Eventually.ts"
+import { killAt } from "../support/KillAt.ts"
 import { freshDatabase } from "../support/Postgres.ts"
 import { aProduct, aWarehouse } from "../support/Purchase.ts"
-import { restart, type Service, startService, talkingTo } from "../support/Service.ts"
+import { restart, startService, talkingTo } from "../support/Service.ts"
 import { persistently } from "../support/ServiceCalls.ts"
-import { sharedClient } from "../support/SharedClients.ts"
-import { type Answer, api, asAdmin } from "../support/TestApp.ts"
+import { api, asAdmin } from "../support/TestApp.ts"
 
 const program = fileURLToPath(new URL("../support/serveTill.ts", import.meta.url))
 
@@ -23,21 +22,6 @@ const written = onDatabase((sql) =>
 )
 const nothing = { orders: 0, sales: 0, movements: 0, tenders: [] }
 const all = { orders: 1, sales: 1, movements: 1, tenders: [500, 1_500] }
-
-/** Kills the process of a sale when it wants to write to a table, and the statement with it. */
-const killAt = (table: string, service: Service, url: string, selling: Effect.Effect<Answer>) =>
-  Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const stopped = sql`select pid from pg_locks where relation = ${table}::regclass and not granted`
-    yield* sql.withTransaction(Effect.gen(function*() {
-      yield* sql`lock table ${sql(table)} in exclusive mode`
-      const answer = yield* Effect.forkChild(selling)
-      yield* eventually("the sale to come to the table", Effect.orDie(Effect.map(stopped, (rows) => rows.length > 0)))
-      service.kill("SIGKILL")
-      assert.strictEqual((yield* Fiber.join(answer)).status, 0)
-      yield* sql`select pg_terminate_backend(pid) from (${stopped}) as stopped`
-    }))
-  }).pipe(Effect.provide(sharedClient(url)), Effect.orDie)
 
 it.live.each([
   { table: "holds", left: nothing, slips: ["event", "hook"] },
