@@ -1,0 +1,155 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  apiError,
+  CustomerId,
+  type EventCall,
+  group,
+  inputOf,
+  type PluginDatabase,
+  type PluginTools,
+  StorableObject,
+  type StoreEvent,
+  Text
+} from "stoa/plugin"
+import { messages } from "./Log.ts"
+import { type Concerned, customerOf, type NewMessage, openDigest, queueMessages } from "./MessagesRepo.ts"
+import { NotificationOptions, type NotificationSettings } from "./NotificationOptions.ts"
+import { CustomerNotFound, destinationOf, isDeclined, type Preference, preferences } from "./Preferences.ts"
+import { render } from "./Rendering.ts"
+import { inLocale, type Template, templates } from "./Templates.ts"
+
+type Database = PluginDatabase["Service"]
+
+/** The job that sends what is due. */
+export const sendTask = "notifications/send"
+
+const isUuid = Schema.is(Schema.String.check(Schema.isUUID()))
+const idIn = (data: object, name: string): string | null => {
+  const value: unknown = Reflect.get(data, name)
+  return isUuid(value) ? value : null
+}
+
+/** The customer whom an event is about: its record, its `customerId`, or that of its order. */
+const concernedBy = (db: Database, { data, entityId, entityType }: StoreEvent) =>
+  customerOf(db, {
+    customerId: entityType === "customer" ? entityId : idIn(data, "customerId"),
+    orderId: entityType === "order" ? entityId : idIn(data, "orderId")
+  })
+
+/** Where a template reaches a customer; null when it does not. */
+const recipientOf = (
+  { category, channel, printerId }: Template,
+  customer: Concerned,
+  said: ReadonlyArray<Preference>
+): string | null => {
+  if (channel === "print") return printerId
+  if (isDeclined(said, channel, category)) return null
+  if (channel === "in_app") return customer.id
+  const profile = { email: customer.email, sms: customer.phone, push: null }[channel]
+  return destinationOf(said, channel, category) ?? profile
+}
+
+/** What templates can name of the customer. */
+const shownOf = ({ email, firstName, lastName }: Concerned) => ({ email, firstName, lastName })
+
+/** A message of a template, whose digest waits for it. */
+const messageOf = Effect.fnUntraced(function*(
+  db: Database,
+  template: Template,
+  recipient: string,
+  data: unknown,
+  rest: Pick<NewMessage, "customerId" | "eventId">
+) {
+  const { category, channel, delayMinutes, digestMinutes, event, id } = template
+  const now = yield* DateTime.nowAsDate
+  if (digestMinutes > 0) yield* db.turn(`${id}/${recipient}`)
+  const groupId = digestMinutes === 0 ? null : yield* openDigest(db, id, recipient, now)
+  const nextAt = new Date(now.getTime() + (delayMinutes + digestMinutes) * 60_000)
+  const texts = render(template, data)
+  const message = { channel, event, category, templateId: id, recipient, metadata: null, error: null }
+  return { ...rest, ...message, ...texts, nextAt, groupId } satisfies NewMessage
+})
+
+/**
+ * Queues what the active templates of an event say to its customer, who can be reached and has not declined (contract,
+ * plugins §17.19). An event without templates costs one statement. An event that comes again queues nothing.
+ */
+export const onEvent = Effect.fn("Notifications.onEvent")(function*({ db, event, jobs }: EventCall) {
+  const found = yield* db.table(templates).list({ event: event.type, isActive: true })
+  if (found.length === 0) return
+  const customer = yield* concernedBy(db, event)
+  if (customer === undefined) return
+  const { defaultLocale } = yield* NotificationOptions
+  const said = yield* db.table(preferences).list({ customerId: customer.id })
+  const data = { ...event.data, customer: shownOf(customer), event: { type: event.type, entityId: event.entityId } }
+  yield* db.transaction(Effect.gen(function*() {
+    const queued: Array<NewMessage> = []
+    for (const channel of new Set(found.map((one) => one.channel))) {
+      const template = inLocale(found.filter((one) => one.channel === channel), customer.locale, defaultLocale)
+      const recipient = template === undefined ? null : recipientOf(template, customer, said)
+      if (template === undefined || recipient === null) continue
+      queued.push(
+        yield* messageOf(db, template, recipient, data, { customerId: customer.id, eventId: event.id })
+      )
+    }
+    if (queued.length > 0 && (yield* queueMessages(db, queued)).length > 0) yield* jobs.enqueue(sendTask, {})
+  }))
+})
+
+class OptedOut
+  extends apiError("OptedOut", { status: 409, code: "OPTED_OUT" }, "The customer declined these messages.")
+{}
+
+/** Why nothing can be sent on this channel; null when something can. */
+export const missingWay = (
+  channel: NewMessage["channel"],
+  { adapters }: Pick<NotificationSettings, "adapters">,
+  { services }: Pick<PluginTools, "services">
+): string | null => {
+  if (channel === "in_app" || channel === "print" || adapters.some((one) => one.channel === channel)) return null
+  if (channel === "email") return services.mail.isOn ? null : "This deployment sends no mail."
+  return `There is no adapter for ${channel}.`
+}
+
+const Sending = Schema.Struct({
+  ...inputOf(messages, { required: ["event", "channel"] }).fields,
+  recipient: Text,
+  customerId: Schema.optional(CustomerId),
+  locale: Schema.optional(Text),
+  data: Schema.optional(StorableObject),
+  metadata: Schema.optional(StorableObject)
+})
+
+/** `POST /send` (contract, plugins §8): to whom staff says, with the template of this name. */
+export const sendRoute = group("Notifications", "/notifications").post("/send", {
+  summary: "Send a message",
+  description:
+    "It is queued; without a template or an adapter it is failed, with the reason. 404 without the customer.",
+  permission: "notifications:admin",
+  input: Sending,
+  success: messages.Row,
+  errors: [OptedOut]
+}).handle((call) =>
+  call.db.transaction(Effect.gen(function*() {
+    const { db, input: { channel, customerId, data, event, locale, metadata, recipient }, jobs } = call
+    const settings = yield* NotificationOptions
+    const customer = customerId === undefined ? undefined : yield* customerOf(db, { customerId, orderId: null })
+    if (customerId !== undefined && customer === undefined) return yield* new CustomerNotFound()
+    const found = yield* db.table(templates).list({ event, channel, isActive: true })
+    const template = inLocale(found, locale ?? customer?.locale ?? null, settings.defaultLocale)
+    const said = customerId === undefined ? [] : yield* db.table(preferences).list({ customerId })
+    if (isDeclined(said, channel, template?.category ?? "*")) return yield* new OptedOut()
+    const shown = customer === undefined ? {} : { customer: shownOf(customer) }
+    const rest = { customerId: customerId ?? null, eventId: null }
+    const failed = { channel, event, recipient, category: null, templateId: null, subject: null, body: null }
+    const message: NewMessage = template === undefined
+      ? { ...rest, ...failed, metadata: null, error: "", nextAt: yield* DateTime.nowAsDate, groupId: null }
+      : yield* messageOf(db, template, recipient, { ...data, ...shown, event: { type: event } }, rest)
+    const error = template === undefined
+      ? `There is no active template for ${event} on ${channel}.`
+      : missingWay(channel, settings, call)
+    const [id = ""] = yield* queueMessages(db, [{ ...message, error, metadata: metadata ?? null }])
+    if (error === null) yield* jobs.enqueue(sendTask, {})
+    return yield* db.table(messages).get(id)
+  }))
+)

@@ -1,0 +1,70 @@
+import { DateTime, Effect, Schema } from "effect"
+import { type CurrentActor, CustomerId, fieldsOf, group, type PluginTools, type Where } from "stoa/plugin"
+import { messages } from "./Log.ts"
+
+const { body, createdAt, event, id, readAt, subject } = fieldsOf(messages)
+const Entry = Schema.Struct({ id, event, subject, body, createdAt, readAt })
+
+/** Messages in the inbox of the customer who asks; none for callers without a profile. */
+const inbox = ({ services }: Pick<PluginTools, "services">): Effect.Effect<
+  Where<typeof messages>,
+  never,
+  CurrentActor
+> =>
+  Effect.map(services.customers.existingProfile, (own) => ({
+    customerId: { in: own === null ? [] : [CustomerId.make(own.id)] },
+    channel: "in_app",
+    status: "delivered"
+  }))
+
+const routes = group("Notifications", "/me")
+const auth = { auth: true }
+
+/** The inbox of a customer: what templates of the channel `in_app` say. */
+export const inboxRoutes = [
+  routes.list("/notifications", {
+    ...auth,
+    summary: "List one's messages, the newest first",
+    query: { unread: Schema.optional(Schema.Literals(["true", "false"])) },
+    success: Entry
+  }).handle((call) =>
+    Effect.flatMap(inbox(call), (own) =>
+      call.db.table(messages).page(
+        { ...own, ...(call.query.unread === "true" ? { readAt: null } : {}) },
+        call.page
+      ))
+  ),
+  routes.get("/notifications/unread", {
+    ...auth,
+    summary: "Count one's unread messages",
+    success: Schema.Struct({ unread: Schema.Int })
+  }).handle((call) =>
+    Effect.flatMap(
+      inbox(call),
+      (own) => Effect.map(call.db.table(messages).count({ ...own, readAt: null }), (unread) => ({ unread }))
+    )
+  ),
+  routes.post("/notifications/:id/read", {
+    ...auth,
+    summary: "Mark a message as read",
+    description: "404 for messages of others.",
+    success: Entry
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const which = { ...(yield* inbox(call)), id: call.params.id }
+      const { readAt } = yield* call.db.table(messages).get(which)
+      return yield* call.db.table(messages).update(which, { readAt: readAt ?? (yield* DateTime.nowAsDate) })
+    })
+  ),
+  routes.post("/notifications/read", {
+    ...auth,
+    summary: "Mark all messages as read",
+    success: Schema.Struct({ read: Schema.Int })
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const unread = { ...(yield* inbox(call)), readAt: null }
+      const read = yield* call.db.table(messages).updateMany(unread, { readAt: yield* DateTime.nowAsDate })
+      return { read: read.length }
+    })
+  )
+]

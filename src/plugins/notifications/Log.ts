@@ -1,0 +1,69 @@
+import {
+  CustomerId,
+  group,
+  idOf,
+  integer,
+  json,
+  longText,
+  oneOf,
+  resource,
+  type RowOf,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { channels } from "./Channel.ts"
+import { templates } from "./Templates.ts"
+
+/**
+ * A message to one recipient: queued → sent → delivered, or failed. `recipient`, `subject`, `body` and `metadata` are
+ * deleted after `keepDays`. An event that is handled again finds its rows by `eventId`.
+ */
+export const messages = table("notification_log", {
+  channel: oneOf(channels),
+  event: text,
+  category: text.nullable,
+  eventId: uuid.nullable,
+  templateId: uuid.references(templates).nullable,
+  customerId: idOf(CustomerId).nullable,
+  recipient: text.nullable,
+  subject: text.nullable,
+  body: longText.nullable,
+  metadata: json.nullable,
+  status: oneOf(["queued", "sent", "delivered", "failed"]).default("queued"),
+  error: text.nullable,
+  /** The adapter that sent it, or that is to be asked again because it may have. */
+  providerId: text.nullable,
+  adapterMessageId: text.nullable,
+  attempts: integer.default(0),
+  /** When it is tried next; while it is being sent, when another process may take it over. */
+  nextAt: timestamp,
+  /** The message whose text it is sent with: another one for those of a digest. Also the key that adapters get. */
+  groupId: uuid,
+  readAt: timestamp.nullable
+}, {
+  changeLog: false,
+  unique: [{ columns: ["eventId", "recipient", "templateId"] }],
+  indexes: [
+    { columns: ["nextAt"], where: "status = 'queued' and group_id = id" },
+    { columns: ["groupId"] },
+    { columns: ["customerId", "channel", "createdAt"], descending: true },
+    { columns: ["providerId", "adapterMessageId"] },
+    { columns: ["createdAt"], where: "recipient is not null and status <> 'queued'" }
+  ]
+})
+export type Message = RowOf<typeof messages>
+
+const admin = "notifications:admin"
+
+/** `GET /log` and `GET /log/{id}` (contract, plugins §8). */
+export const logRoutes = resource(group("Notifications", "/notifications"), "/log", messages, {
+  noun: "message",
+  read: admin,
+  write: admin,
+  filters: ["channel", "event", "status", "customerId"],
+  create: false,
+  patch: false,
+  remove: false
+})

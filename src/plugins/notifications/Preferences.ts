@@ -1,0 +1,117 @@
+import { Effect, Schema } from "effect"
+import {
+  boolean,
+  type CurrentActor,
+  CustomerId,
+  forbidden,
+  group,
+  holds,
+  idOf,
+  inputOf,
+  notFound,
+  oneOf,
+  type PluginTools,
+  type RowOf,
+  table,
+  text
+} from "stoa/plugin"
+import { type Channel, channels } from "./Channel.ts"
+
+/** Whether a customer wants messages of a category on a channel, and where it reaches them. Without a row: yes. */
+export const preferences = table("notification_preferences", {
+  customerId: idOf(CustomerId),
+  /** `*` stands for all categories that have no row. */
+  category: text.default("*"),
+  channel: oneOf(channels),
+  isEnabled: boolean.default(true),
+  /** Token of a device, or another address than that of the profile. */
+  destination: text.nullable
+}, { unique: [{ columns: ["customerId", "category", "channel"] }], counted: false })
+export type Preference = RowOf<typeof preferences>
+
+/** What a customer said about a category on a channel, the more exact first. */
+const saidAbout = (all: ReadonlyArray<Preference>, channel: Channel, category: string) =>
+  [category, "*"].flatMap((name) => all.filter((one) => one.channel === channel && one.category === name))
+
+export const isDeclined = (all: ReadonlyArray<Preference>, channel: Channel, category: string): boolean =>
+  saidAbout(all, channel, category)[0]?.isEnabled === false
+
+export const destinationOf = (all: ReadonlyArray<Preference>, channel: Channel, category: string): string | null =>
+  saidAbout(all, channel, category).find(({ destination }) => destination !== null)?.destination ?? null
+
+export class CustomerNotFound extends notFound("NotifiedCustomer", "Customer not found.") {}
+class OthersPreferences extends forbidden("OthersPreferences", "Preferences of others need notifications:admin.") {}
+
+/** The profile of the customer who asks. */
+export const ownCustomer = ({ services }: Pick<PluginTools, "services">): Effect.Effect<
+  CustomerId,
+  CustomerNotFound,
+  CurrentActor
+> =>
+  Effect.flatMap(
+    services.customers.ownProfileId,
+    (id) => id === null ? Effect.fail(new CustomerNotFound()) : Effect.succeed(id)
+  )
+
+const routes = group("Notifications", "/notifications")
+const mine = group("Notifications", "/me")
+const [read, write] = ["notifications:read", "notifications:write"]
+const named = inputOf(preferences, { required: ["channel", "isEnabled"], optional: ["category", "destination"] })
+const key = ["customerId", "category", "channel"] as const
+
+/** Preferences of a customer, for staff and for the customer (contract, plugins §8 and §17.19). */
+export const preferenceRoutes = [
+  routes.post("/preferences", {
+    summary: "Set a preference of a customer",
+    description: "Without notifications:admin only one's own: 403 for others. 404 without the customer.",
+    permission: write,
+    input: Schema.Struct({ ...named.fields, customerId: CustomerId }),
+    success: preferences.Row
+  }).handle(({ actor, db, input, services }) =>
+    Effect.gen(function*() {
+      const own = holds(actor, "notifications:admin") ? undefined : yield* services.customers.existingProfile
+      if (own !== undefined && own?.id !== input.customerId) return yield* new OthersPreferences()
+      yield* services.customers.get(input.customerId)
+      return (yield* db.table(preferences).upsert({ category: "*", ...input }, key)).row
+    })
+  ),
+  routes.list("/preferences/:customerId", {
+    summary: "List the preferences of a customer",
+    permission: read,
+    success: preferences.Row
+  }).handle(({ db, page, params }) =>
+    db.table(preferences).page({ customerId: CustomerId.make(params.customerId) }, page, ["category", "channel"])
+  ),
+  mine.list("/notification-preferences", {
+    summary: "List one's notification preferences",
+    permission: write,
+    success: preferences.Row
+  }).handle((call) =>
+    Effect.flatMap(
+      call.services.customers.existingProfile,
+      (own) =>
+        call.db.table(preferences).page({ customerId: { in: own === null ? [] : [own.id] } }, call.page, [
+          "category",
+          "channel"
+        ])
+    )
+  ),
+  mine.put("/notification-preferences", {
+    summary: "Set one's notification preferences",
+    description: "Those that are not named stay. 404 for callers without a profile.",
+    permission: write,
+    input: Schema.Struct({ preferences: Schema.Array(named).check(Schema.isMaxLength(100)) }),
+    success: Schema.Array(preferences.Row)
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const customerId = yield* ownCustomer(call)
+      return yield* call.db.transaction(
+        Effect.forEach(call.input.preferences, (one) =>
+          Effect.map(
+            call.db.table(preferences).upsert({ category: "*", ...one, customerId }, key),
+            ({ row }) => row
+          ))
+      )
+    })
+  )
+]

@@ -1,0 +1,99 @@
+import { Cause, DateTime, Effect } from "effect"
+import type { PluginDatabase } from "stoa/plugin"
+import { type NotificationAdapter, NotSent } from "./Channel.ts"
+import { type Due, type Settled, settleMessages } from "./MessagesRepo.ts"
+import type { NotificationSettings } from "./NotificationOptions.ts"
+
+/** Milliseconds for which a message belongs to the process that took it. */
+export const leaseMs = 300_000
+const tryMs = 20_000
+
+/** Milliseconds before the next try: 30 seconds, then twice as long each time, at most six hours. */
+const waitMs = (attempts: number): number => Math.min(30_000 * 2 ** (attempts - 1), 21_600_000)
+
+/** The text of a message, or those of its digest. */
+export const textOf = ({ bodies, channel }: Due): string => bodies.join(channel === "email" ? "\n<hr>\n" : "\n\n")
+
+/** A message that an adapter is asked to send. */
+interface Try {
+  readonly due: Due
+  readonly adapter: NotificationAdapter
+  /** Those that may be asked when it is certain that this one sent nothing. */
+  readonly rest: ReadonlyArray<NotificationAdapter>
+}
+
+/** Where a message begins. What an adapter may have sent already is not given to another one, which would send it twice. */
+const firstTry = (due: Due, adapters: ReadonlyArray<NotificationAdapter>): ReadonlyArray<Try> => {
+  const ofChannel = adapters.filter(({ channel }) => channel === due.channel)
+  const tried = ofChannel.find(({ providerId }) => providerId === due.triedBy)
+  const [adapter, ...rest] = tried === undefined ? ofChannel : [tried]
+  return adapter === undefined ? [] : [{ due, adapter, rest }]
+}
+
+const attempt = ({ adapter, due }: Try, organizationId: string) =>
+  adapter.send({
+    channel: due.channel,
+    to: due.recipient ?? "",
+    subject: due.subject,
+    body: textOf(due),
+    idempotencyKey: due.id,
+    organizationId
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: tryMs,
+      orElse: () => Effect.fail(new NotSent({ outcome: "unknown", reason: "It did not answer in time." }))
+    }),
+    Effect.catchCause((cause): Effect.Effect<NotSent> => {
+      if (Cause.hasInterrupts(cause)) return Effect.interrupt
+      const error = Cause.squash(cause)
+      return Effect.succeed(
+        error instanceof NotSent ? error : new NotSent({ outcome: "unknown", reason: String(error) })
+      )
+    })
+  )
+
+type Outcome = Effect.Success<ReturnType<typeof attempt>>
+
+/** What becomes of a message after a try. */
+const settledBy = (
+  { adapter: { providerId }, due: { attempts, id, triedBy }, rest: [next] }: Try,
+  outcome: Outcome,
+  now: Date,
+  most: number
+): Settled => {
+  const at = (ms: number) => new Date(now.getTime() + ms)
+  const base = { id, attempts, providerId, adapterMessageId: null, error: null, nextAt: now }
+  if (!(outcome instanceof NotSent)) return { ...base, status: "sent", adapterMessageId: outcome.messageId }
+  const error = `${providerId}: ${outcome.reason}`.slice(0, 255)
+  if (outcome.outcome === "refused") return { ...base, status: "failed", error }
+  const isCertain = outcome.outcome === "unavailable" && triedBy !== providerId
+  if (isCertain && next !== undefined) {
+    return { ...base, status: "queued", error, providerId: next.providerId, nextAt: at(leaseMs) }
+  }
+  if (attempts >= most) return { ...base, status: "failed", error }
+  return { ...base, status: "queued", error, providerId: isCertain ? null : providerId, nextAt: at(waitMs(attempts)) }
+}
+
+/** Sends a batch by adapters, round by round: who is asked next is written down before. One statement for each round. */
+export const sendBatch = Effect.fn("Notifications.sendBatch")(function*(
+  db: PluginDatabase["Service"],
+  { adapters, attempts: most }: NotificationSettings,
+  batch: ReadonlyArray<Due>,
+  organizationId: string
+) {
+  for (let open = batch.flatMap((due) => firstTry(due, adapters)); open.length > 0;) {
+    const tried = yield* Effect.forEach(
+      open,
+      (one) => Effect.map(attempt(one, organizationId), (outcome) => ({ one, outcome })),
+      { concurrency: 100 }
+    )
+    const now = yield* DateTime.nowAsDate
+    const settled = tried.map(({ one, outcome }) => ({ one, row: settledBy(one, outcome, now, most) }))
+    yield* settleMessages(db, settled.map(({ row }) => row), now)
+    open = settled.flatMap(({ one: { due, rest: [adapter, ...rest] }, row }) =>
+      row.status === "queued" && adapter !== undefined && row.providerId === adapter.providerId
+        ? [{ due, adapter, rest }]
+        : []
+    )
+  }
+})

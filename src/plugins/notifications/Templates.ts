@@ -1,0 +1,78 @@
+import { Effect, Schema } from "effect"
+import {
+  boolean,
+  group,
+  integerBetween,
+  longText,
+  oneOf,
+  resource,
+  type RowOf,
+  StorableObject,
+  table,
+  text
+} from "stoa/plugin"
+import { channels } from "./Channel.ts"
+import { render } from "./Rendering.ts"
+
+/** What is sent when an event happens, on a channel and in a language. */
+export const templates = table("notification_templates", {
+  /** Name of an event of the change log, or any other name, which only `POST /send` sends. */
+  event: text,
+  channel: oneOf(channels),
+  /** Language tag of the texts. */
+  locale: text.default("en"),
+  /** What customers decline: "orders", "marketing". */
+  category: text.default("general"),
+  subject: text.nullable,
+  bodyTemplate: longText,
+  isActive: boolean.default(true),
+  /** Wait after the event. */
+  delayMinutes: integerBetween(0, 525_600).default(0),
+  /** From 1: what comes within so many minutes for one recipient is sent as one message. */
+  digestMinutes: integerBetween(0, 43_200).default(0),
+  /** Of the channel `print`: which printer prints it. */
+  printerId: text.nullable
+}, {
+  unique: [{ columns: ["event", "channel", "locale"] }],
+  checks: { has_printer: "channel <> 'print' or printer_id is not null" }
+})
+export type Template = RowOf<typeof templates>
+
+/** A language tag from the most to the least exact: `de-AT`, `de`, and the language of the deployment. */
+const fallBacks = (locale: string | null, usual: string): ReadonlyArray<string> => {
+  const parts = (locale ?? "").split("-")
+  return [...parts.map((_, n) => parts.slice(0, parts.length - n).join("-")), usual].map((tag) => tag.toLowerCase())
+}
+
+/** Of templates of one event and channel the one in the best language; the first one where none fits. */
+export const inLocale = (
+  all: ReadonlyArray<Template>,
+  locale: string | null,
+  usual: string
+): Template | undefined => {
+  const found = fallBacks(locale, usual).flatMap((tag) => all.filter((one) => one.locale.toLowerCase() === tag))
+  return found[0] ?? all[0]
+}
+
+const routes = group("Notifications", "/notifications")
+const admin = "notifications:admin"
+
+/** Templates (contract, plugins §8). Deleting one turns it off, so that the log keeps what it names. */
+export const templateRoutes = [
+  ...resource(routes, "/templates", templates, {
+    noun: "template",
+    read: admin,
+    write: admin,
+    filters: ["event", "channel", "locale", "category", "isActive"],
+    remove: ({ db, which }) => db.table(templates).update(which, { isActive: false })
+  }),
+  routes.post("/templates/:id/preview", {
+    summary: "Show a template with data",
+    description: "Sends nothing. What the data lacks is empty. 404 without the template.",
+    permission: admin,
+    input: Schema.Struct({ data: Schema.optional(StorableObject) }),
+    success: Schema.Struct({ subject: Schema.NullOr(Schema.String), body: Schema.String })
+  }).handle(({ db, input, params }) =>
+    Effect.map(db.table(templates).get(params.id), (template) => render(template, input.data ?? {}))
+  )
+]

@@ -1,0 +1,178 @@
+import { afterAll, assert, beforeAll, describe, expect, inject, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { randomUUID } from "node:crypto"
+import { testNoPermActor, withPermissions } from "stoa/plugin/testing"
+import { tapOn } from "../../../../test/support/StatementTap.ts"
+import { type NotificationShop, openShop, provider } from "./NotificationShop.ts"
+
+const wait = { timeout: 60_000, interval: 200 }
+
+describe("a batch of messages", () => {
+  let shop: NotificationShop
+  const scope = Scope.makeUnsafe()
+  const [local, other] = [provider("local"), provider("other", "push")]
+  /** Before which statement of the plugin's delivery the connection is cut; 0: none. */
+  let left = 0
+  let counting = 0
+  let cuts = 0
+  let own: number | undefined
+  beforeAll(async () => {
+    const before = (text: string, connection: number, cut: () => void) => {
+      const isDelivery = text.startsWith("with lead") || text.startsWith("update notification_log l set status")
+      if (isDelivery) counting++
+      if (left > 0 && own === undefined && isDelivery) own = connection
+      if (connection === own && left > 0 && --left === 0) {
+        cuts++
+        cut()
+      }
+    }
+    const tap = await Effect.runPromise(Scope.provide(tapOn(inject("postgres").url, before), scope))
+    shop = await openShop({ adapters: [local.adapter, other.adapter] }, { postgres: tap.url })
+  }, 60_000)
+  afterAll(async () => {
+    await shop.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  /** So many messages that are due, as events have queued them. */
+  const queue = (channel: string, count: number) =>
+    shop.app.db.query(
+      `insert into notification_log (id, organization_id, channel, event, recipient, subject, body, next_at, group_id)
+       select i.id, 'org_default', $1, 'batch', 'to-' || i.n || '@example.com', 'Hi', 'text', now() - interval '1 second',
+         i.id from (select gen_random_uuid() as id, n from generate_series(1, $2::int) n) i returning id`,
+      [channel, count]
+    )
+  const waiting = async () =>
+    Number(
+      (await shop.app.db.query("select count(*)::int4 as n from notification_log where status = 'queued'"))[0]?.["n"]
+    )
+  const drained = async () => {
+    await shop.drain()
+    await expect.poll(waiting, wait).toBe(0)
+  }
+
+  it("takes two statements, however many there are", async () => {
+    await queue("sms", 400)
+    counting = 0
+    await drained()
+    assert.deepStrictEqual([counting, local.sent.size], [2, 400])
+  }, 90_000)
+
+  it("of a process that ends before any statement is sent whole, each message once for its key", async () => {
+    for (let at = 1; at <= 30; at++) {
+      const [mails, keys] = [shop.mails.length, local.sent.size]
+      const rows = [
+        ...await queue("sms", 3),
+        ...await queue("email", 2),
+        ...await queue("print", 2),
+        ...await queue("in_app", 1)
+      ]
+      const before = cuts
+      own = undefined
+      left = at
+      await shop.drain()
+      await expect.poll(async () => cuts > before || await waiting() === 0, wait).toBe(true)
+      const wasCut = cuts > before
+      left = 0
+      // The lease of the process that ended runs out.
+      const expire = async () => {
+        await shop.app.db.query("update notification_log set next_at = now() where status = 'queued'")
+        await shop.drain()
+        return waiting()
+      }
+      if (wasCut) await expect.poll(expire, { timeout: 60_000, interval: 1_000 }).toBe(0)
+      await expect.poll(() => shop.mails.length, wait).toBe(mails + 2)
+      assert.strictEqual(local.sent.size, keys + 3)
+      const printed = await shop.app.db.query(
+        "select 1 from notification_print_jobs where message_id = any($1::uuid[])",
+        [rows.map(({ id }) => id)]
+      )
+      assert.strictEqual(printed.length, 2)
+      if (!wasCut) return assert.isAtLeast(at, 6)
+    }
+    return assert.fail("It is not done.")
+  }, 240_000)
+
+  it("is taken once by eight processes at once", async () => {
+    const asked = other.asked.length
+    await queue("push", 200)
+    await Promise.all(Array.from({ length: 8 }, shop.drain))
+    await expect.poll(waiting, wait).toBe(0)
+    assert.strictEqual(other.asked.length - asked, 200)
+  }, 90_000)
+
+  it("that waits is sent after its delay, and a digest as one message", async () => {
+    const [delayed, digest] = [shop.event(), shop.event()]
+    await shop.template(delayed, { delayMinutes: 10 })
+    await shop.template(digest, { digestMinutes: 10 })
+    const later = await shop.send(delayed)
+    const names = ["Ann", "Bea", "Cid"]
+    const ids = await Promise.all(names.map((name) => shop.send(digest, { data: { name } })))
+    const another = await shop.send(digest, { recipient: "+2", data: { name: "Dan" } })
+    await shop.drain()
+    await expect.poll(async () => (await shop.message(later)).at("data.status"), wait).toBe("queued")
+    assert.isFalse(local.asked.includes(later))
+    const group = (await shop.message(ids[0] ?? "")).text("data.groupId")
+    await shop.app.db.query("update notification_log set next_at = now() where status = 'queued'")
+    await drained()
+    assert.deepStrictEqual(ids.filter((id) => local.sent.has(id)), [group])
+    const text = local.sent.get(group)?.body ?? ""
+    assert.deepStrictEqual(text.split("\n\n").toSorted(), names.map((name) => `Hello ${name}`))
+    assert.strictEqual(local.sent.get(another)?.body, "Hello Dan")
+    for (const id of ids) assert.strictEqual((await shop.message(id)).at("data.status"), "sent")
+  }, 90_000)
+})
+
+describe("print jobs", () => {
+  let shop: NotificationShop
+  beforeAll(async () => {
+    shop = await openShop({ leaseSeconds: 30 })
+  }, 60_000)
+  afterAll(() => shop.close())
+
+  const agent = withPermissions(["notifications:print"], testNoPermActor)
+  const job = async (printerId: string) =>
+    (await shop.done("POST", "/notifications/print", { type: "label", printerId, content: { a: 1 } })).text("data.id")
+  const next = (printerId: string) =>
+    shop.done("GET", `/notifications/print/next?printerId=${printerId}`, undefined, agent)
+  const ack = (id: string, body: object) => shop.ask("POST", `/notifications/print/${id}/ack`, body, agent)
+
+  it("go to one agent of eight each, and again to another one when its lease has run out", async () => {
+    const jobs = [await job("p1"), await job("p1"), await job("p1")]
+    const taken = await Promise.all(Array.from({ length: 8 }, () => next("p1")))
+    const ids = taken.filter((one) => one.at("data") !== null).map((one) => one.text("data.id"))
+    assert.deepStrictEqual(ids.toSorted(), jobs.toSorted())
+    const [id = "", second = "", third = ""] = ids
+    assert.strictEqual((await ack(id, { status: "printed", lease: 1 })).at("data.status"), "printed")
+    assert.strictEqual((await ack(second, { status: "failed", error: "No paper." })).at("data.error"), "No paper.")
+    shop.app.clock.advance("31 seconds")
+    const again = await next("p1")
+    assert.deepStrictEqual([again.at("data.id"), again.at("data.lease")], [third, 2])
+    assert.strictEqual((await ack(third, { status: "printed", lease: 1 })).status, 409)
+    assert.strictEqual((await ack(third, { status: "printed", lease: 2 })).status, 201)
+    assert.strictEqual((await next("p1")).at("data"), null)
+  }, 60_000)
+
+  it("move from queued over printing to printed or failed alone, and are fetched by agents alone", async () => {
+    const id = await job("p2")
+    const move = (status: string) => shop.status("PATCH", `/notifications/print/${id}/status`, { status })
+    assert.strictEqual((await ack(id, { status: "printed" })).status, 422)
+    assert.strictEqual((await ack(randomUUID(), { status: "printed" })).status, 404)
+    assert.deepStrictEqual(
+      [
+        await move("printed"),
+        await move("printing"),
+        await move("printing"),
+        await move("printed"),
+        await move("failed")
+      ],
+      [422, 200, 422, 200, 422]
+    )
+    assert.strictEqual((await shop.done("GET", "/notifications/print?printerId=p2&status=printed")).at("data.0.id"), id)
+    assert.strictEqual(
+      await shop.status("GET", "/notifications/print/next?printerId=p2", undefined, testNoPermActor),
+      403
+    )
+    assert.strictEqual(await shop.status("GET", "/notifications/print", undefined, agent), 403)
+  }, 60_000)
+})

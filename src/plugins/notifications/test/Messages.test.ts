@@ -1,0 +1,253 @@
+import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
+import { createHmac, randomUUID } from "node:crypto"
+import { contractOf, testAdminActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
+import { render } from "../Rendering.ts"
+import { inLocale, type Template } from "../Templates.ts"
+import { type NotificationShop, openShop, provider } from "./NotificationShop.ts"
+
+const secret = "a secret of the provider"
+const [first, second] = [provider("first"), provider("second")]
+const wait = { timeout: 30_000 }
+let shop: NotificationShop
+beforeAll(async () => {
+  shop = await openShop({ adapters: [first.adapter, second.adapter], callbackSecret: secret, attempts: 3 })
+}, 60_000)
+afterAll(() => shop.close())
+
+describe("the texts of a message", () => {
+  it.each(
+    [
+      ["email", "<p>{{a.b}} {{ c }}{{d}}</p>", "<p>&lt;b&gt; 7</p>"],
+      ["sms", "{{a.b}} & {{a}}{{a.b.c}}{{constructor.name}}{{e.0}}", "<b> & x"]
+    ] as const
+  )(
+    "are filled for %s: values are escaped where they need it, and missing ones are empty",
+    (channel, bodyTemplate, body) => {
+      const data = { a: { b: "<b>" }, c: 7, e: ["x"] }
+      assert.deepStrictEqual(render({ channel, bodyTemplate, subject: "{{a.b}}\n{{no}}" }, data), {
+        subject: "<b>\n",
+        body
+      })
+    }
+  )
+
+  it.each([["de-AT", "de-at"], ["de-CH", "de"], ["fr", "en"], [null, "en"]])("for %s are in %s", (locale, expected) => {
+    const of = (tag: string) => ({ locale: tag }) as Template
+    assert.strictEqual(inLocale([of("de"), of("en"), of("de-at")], locale, "en")?.locale, expected)
+    assert.strictEqual(inLocale([of("it")], locale, "en")?.locale, "it")
+  })
+})
+
+describe("messages", () => {
+  it("have templates that are unique by event, channel and language, shown with data, and turned off", async () => {
+    const event = shop.event()
+    const id = await shop.template(event, { category: "orders" })
+    const body = { event, channel: "sms", bodyTemplate: "x" }
+    assert.strictEqual(await shop.status("POST", "/notifications/templates", body), 409)
+    assert.strictEqual(await shop.status("POST", "/notifications/templates", { ...body, channel: "print" }), 422)
+    const shown = await shop.done("POST", `/notifications/templates/${id}/preview`, { data: { name: "Ann" } })
+    assert.deepStrictEqual(shown.at("data"), { subject: null, body: "Hello Ann" })
+    assert.strictEqual(await shop.status("POST", `/notifications/templates/${randomUUID()}/preview`, {}), 404)
+    await shop.done("DELETE", `/notifications/templates/${id}`)
+    const listed = await shop.done("GET", `/notifications/templates?event=${event}&isActive=false`)
+    assert.deepStrictEqual([listed.at("meta.pagination.total"), listed.at("data.0.id")], [1, id])
+    const failed = await shop.message(await shop.send(event))
+    assert.deepInclude(failed.at("data"), {
+      status: "failed",
+      error: `There is no active template for ${event} on sms.`
+    })
+    await shop.template(event, { channel: "push" })
+    const noAdapter = await shop.message(await shop.send(event, { channel: "push", recipient: "token" }))
+    assert.deepInclude(noAdapter.at("data"), { status: "failed", error: "There is no adapter for push." })
+  })
+
+  it("go to the next adapter when nothing was sent, and back to the same one when it may have been", async () => {
+    const event = shop.event()
+    await shop.template(event)
+    first.behave(() => "unavailable")
+    const over = await shop.send(event, { data: { name: "Ann" } })
+    await shop.settled(over, "sent")
+    assert.strictEqual(second.sent.get(over)?.body, "Hello Ann")
+    assert.strictEqual((await shop.message(over)).at("data.providerId"), "second")
+
+    first.behave(() => "unknown")
+    const maybe = await shop.send(event)
+    await expect.poll(() => first.asked.filter((key) => key === maybe).length, wait).toBe(1)
+    await expect.poll(async () => (await shop.message(maybe)).at("data.error"), wait).toBe("first: unknown.")
+    first.behave(() => "unavailable")
+    await shop.app.db.query("update notification_log set next_at = now() where id = $1", [maybe])
+    await shop.drain()
+    await expect.poll(() => first.asked.filter((key) => key === maybe).length, wait).toBe(2)
+    first.behave(() => "sent")
+    await expect.poll(async () => (await shop.message(maybe)).at("data.error"), wait).toBe("first: unavailable.")
+    await shop.app.db.query("update notification_log set next_at = now() where id = $1", [maybe])
+    await shop.drain()
+    await shop.settled(maybe, "sent")
+    assert.isFalse(second.asked.includes(maybe))
+
+    first.behave(() => "refused")
+    const refused = await shop.send(event)
+    await shop.settled(refused, "failed")
+    first.behave(() => "sent")
+  }, 90_000)
+
+  it("are tried again later and later, and fail with the last reason", async () => {
+    const event = shop.event()
+    await shop.template(event)
+    first.behave(() => "unavailable")
+    second.behave(() => "unavailable")
+    const id = await shop.send(event)
+    const waits: Array<number> = []
+    for (const attempt of [1, 2]) {
+      await expect.poll(async () => (await shop.message(id)).at("data.providerId"), wait).toBe(null)
+      await expect.poll(() => second.asked.filter((key) => key === id).length, wait).toBe(attempt)
+      await expect.poll(async () => (await shop.message(id)).at("data.providerId"), wait).toBe(null)
+      const row = await shop.message(id)
+      waits.push(Date.parse(row.text("data.nextAt")) - Date.parse(row.text("data.updatedAt")))
+      await shop.app.db.query("update notification_log set next_at = now() where id = $1", [id])
+      await shop.drain()
+    }
+    await shop.settled(id, "failed")
+    assert.deepStrictEqual([waits, (await shop.message(id)).at("data.error")], [
+      [30_000, 60_000],
+      "second: unavailable."
+    ])
+    first.behave(() => "sent")
+    second.behave(() => "sent")
+  }, 90_000)
+
+  it("are delivered or failed when their provider says so with a signature", async () => {
+    const event = shop.event()
+    await shop.template(event)
+    const [id, other] = [await shop.send(event), await shop.send(event)]
+    await Promise.all([shop.settled(id, "sent"), shop.settled(other, "sent")])
+    const report = async (body: string, key = secret) => {
+      const headers = { "x-signature": createHmac("sha256", key).update(body).digest("hex") }
+      return (await shop.app.app.request("POST", "/api/notifications/callbacks/first", { body, headers })).status
+    }
+    const body = (messageId: string, status: string) => JSON.stringify({ messageId, status, error: "No such number." })
+    assert.strictEqual(await report(body(`first-${id}`, "delivered"), "a wrong secret of one"), 401)
+    assert.deepStrictEqual(
+      await Promise.all([report("{"), report(body("first-none", "failed")), report(body(`first-${id}`, "delivered"))]),
+      [422, 404, 200]
+    )
+    assert.strictEqual(await report(body(`first-${id}`, "failed")), 200)
+    assert.strictEqual((await shop.message(id)).at("data.status"), "delivered")
+    await report(body(`first-${other}`, "failed"))
+    assert.deepInclude((await shop.message(other)).at("data"), { status: "failed", error: "No such number." })
+  }, 60_000)
+
+  it("keep no recipient and no text after their time", async () => {
+    const event = shop.event()
+    await shop.template(event)
+    const id = await shop.send(event, { metadata: { a: 1 } })
+    await shop.settled(id, "sent")
+    await shop.app.db.query("update notification_log set created_at = now() - interval '91 days' where id = $1", [id])
+    await shop.app.serviceRegistry.enqueue("notifications/forget", {})
+    await expect.poll(async () => (await shop.message(id)).at("data.recipient"), wait).toBe(null)
+    assert.deepInclude((await shop.message(id)).at("data"), { body: null, metadata: null, status: "sent", event })
+  }, 60_000)
+
+  it("keep to the rules of every plugin", async () => {
+    for (const { name, run } of contractOf(shop.app)) await run().catch((error) => assert.fail(`${name}: ${error}`))
+  }, 120_000)
+})
+
+describe("events", () => {
+  const as = withPermissions(
+    [...testCustomerActor.permissions, "notifications:write", "customers:update:self"],
+    testCustomerActor
+  )
+  const name = "customers.update"
+  const change = (id: string, body: object) => shop.done("PATCH", `/customers/${id}`, body)
+  const log = async (customerId: string, channel: string) =>
+    shop.done("GET", `/notifications/log?customerId=${customerId}&channel=${channel}`)
+  const total = async (customerId: string, channel = "email") =>
+    (await log(customerId, channel)).at("meta.pagination.total")
+
+  it("reach their customer in the best language, escaped, on the channels that were not declined", async () => {
+    await shop.template(name, {
+      channel: "email",
+      subject: "Hi {{customer.firstName}}",
+      bodyTemplate: "<p>{{customer.firstName}}</p>"
+    })
+    await shop.template(name, { channel: "email", locale: "de", subject: "Hallo", bodyTemplate: "<p>Guten Tag</p>" })
+    await shop.template(name, { channel: "in_app", bodyTemplate: "You changed {{event.type}}" })
+    await shop.template(name, { bodyTemplate: "By phone", category: "alerts" })
+    const id = await shop.customer()
+    await shop.done("POST", "/notifications/preferences", { customerId: id, channel: "sms", isEnabled: false })
+    await change(id, { firstName: "<Ann>", phone: "+15550100" })
+    await expect.poll(() => total(id), wait).toBe(1)
+    await expect.poll(() => shop.mails.filter(({ data }) => JSON.stringify(data).includes("&lt;Ann&gt;")).length, wait)
+      .toBe(1)
+    assert.deepStrictEqual([await total(id, "sms"), await total(id, "in_app")], [0, 1])
+    const row = await log(id, "email")
+    assert.deepInclude(row.at("data.0"), { subject: "Hi <Ann>", body: "<p>&lt;Ann&gt;</p>" })
+    // The exact category comes before all others.
+    await shop.done("POST", "/notifications/preferences", {
+      customerId: id,
+      channel: "sms",
+      category: "alerts",
+      isEnabled: true,
+      destination: "+15550199"
+    })
+    await change(id, { metadata: { locale: "de-AT" } })
+    await expect.poll(() => total(id), wait).toBe(2)
+    assert.strictEqual((await log(id, "email")).at("data.0.subject"), "Hallo")
+    assert.strictEqual((await log(id, "sms")).at("data.0.recipient"), "+15550199")
+    const sending = { event: name, channel: "sms", recipient: "+1", customerId: id }
+    await shop.done("POST", "/notifications/preferences", { ...sending, category: "alerts", isEnabled: false })
+    assert.strictEqual((await shop.ask("POST", "/notifications/send", sending)).at("error.code"), "OPTED_OUT")
+    assert.strictEqual(await shop.status("POST", "/notifications/send", { ...sending, customerId: randomUUID() }), 404)
+    assert.strictEqual((await shop.done("GET", `/notifications/preferences/${id}`)).at("meta.pagination.total"), 2)
+  }, 90_000)
+
+  it("that are handled again send nothing again", async () => {
+    const id = await shop.customer()
+    await change(id, { firstName: "Bea" })
+    await expect.poll(() => total(id), wait).toBe(1)
+    const again =
+      `insert into notification_log (organization_id, channel, event, event_id, template_id, recipient, next_at,
+      group_id) select organization_id, channel, event, event_id, template_id, recipient, next_at, group_id
+      from notification_log where customer_id = $1 and channel = 'email' returning id`
+    const error = await shop.app.db.query(again, [id]).then(() => undefined, (refused: unknown) => refused)
+    assert.isDefined(error)
+  }, 60_000)
+
+  it("fill the inbox of the customer, who sets preferences and marks messages as read", async () => {
+    const put = { preferences: [{ channel: "email", isEnabled: false }] }
+    const set = await shop.done("PUT", "/me/notification-preferences", put, as)
+    const own = set.text("data.0.customerId")
+    assert.strictEqual(
+      (await shop.done("GET", "/me/notification-preferences", undefined, as)).at("data.0.isEnabled"),
+      false
+    )
+    const withoutProfile = { ...testAdminActor, type: "api_key", userId: null, keyId: "key" } as const
+    assert.strictEqual(await shop.status("PUT", "/me/notification-preferences", put, withoutProfile), 404)
+    const others = { customerId: await shop.customer(), channel: "sms", isEnabled: false }
+    assert.strictEqual(await shop.status("POST", "/notifications/preferences", others, as), 403)
+    assert.strictEqual(await shop.status("POST", "/notifications/preferences", { ...others, customerId: own }, as), 201)
+    await change(own, { firstName: "Cid" })
+    const inbox = (query = "") => shop.done("GET", `/me/notifications${query}`, undefined, as)
+    await expect.poll(async () => (await inbox()).at("meta.pagination.total"), wait).toBe(1)
+    const id = (await inbox()).text("data.0.id")
+    const unread = async () => (await shop.done("GET", "/me/notifications/unread", undefined, as)).at("data.unread")
+    assert.strictEqual(await unread(), 1)
+    assert.strictEqual(await shop.status("POST", `/me/notifications/${id}/read`, {}), 404)
+    await shop.done("POST", `/me/notifications/${id}/read`, {}, as)
+    assert.deepStrictEqual([await unread(), (await inbox("?unread=true")).at("data.length")], [0, 0])
+    assert.strictEqual((await shop.done("POST", "/me/notifications/read", {}, as)).at("data.read"), 0)
+    assert.strictEqual(await total(own), 0)
+  }, 60_000)
+
+  it("of an erased customer leave nothing behind", async () => {
+    const [own] = await shop.app.db.query("select id from customers where user_id = $1", [
+      as.userId
+    ])
+    const id = String(own?.["id"])
+    await shop.done("DELETE", "/me", undefined, as)
+    await shop.app.serviceRegistry.enqueue("notifications/forget", {})
+    await expect.poll(async () => (await log(id, "in_app")).at("data.0.recipient"), wait).toBe(null)
+    assert.strictEqual((await shop.done("GET", `/notifications/preferences/${id}`)).at("meta.pagination.total"), 0)
+  }, 60_000)
+})
