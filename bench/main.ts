@@ -13,6 +13,7 @@ import { runMarketplace } from "./marketplace.ts"
 import { environment } from "./measure/Environment.ts"
 import { finish } from "./measure/Report.ts"
 import { runMemory } from "./memory.ts"
+import { runNotifications } from "./notifications.ts"
 import { runOperations } from "./operations.ts"
 import { type Options, readOptions } from "./Options.ts"
 import { runPlugins } from "./plugins.ts"
@@ -51,6 +52,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   importmemory: runImportMemory,
   jobs: runJobs,
   marketplace: runMarketplace,
+  notifications: runNotifications,
   operations: runOperations,
   plugins: runPlugins,
   revisions: runRevisions,
@@ -60,7 +62,7 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
 const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
   [--verbose] [--by] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but analytics, driver,
-  import-export, importmemory, jobs, marketplace, operations, plugins, revisions and search`
+  import-export, importmemory, jobs, marketplace, notifications, operations, plugins, revisions and search`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

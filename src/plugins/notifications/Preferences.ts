@@ -19,7 +19,7 @@ import { type Channel, channels } from "./Channel.ts"
 
 /** Whether a customer wants messages of a category on a channel, and where it reaches them. Without a row: yes. */
 export const preferences = table("notification_preferences", {
-  customerId: idOf(CustomerId),
+  customerId: idOf(CustomerId).existing("customer"),
   /** `*` stands for all categories that have no row. */
   category: text.default("*"),
   channel: oneOf(channels),
@@ -63,7 +63,7 @@ const key = ["customerId", "category", "channel"] as const
 export const preferenceRoutes = [
   routes.post("/preferences", {
     summary: "Set a preference of a customer",
-    description: "Without notifications:admin only one's own: 403 for others. 404 without the customer.",
+    description: "Without notifications:admin only one's own: 403 for others. 422 without the customer.",
     permission: write,
     input: Schema.Struct({ ...named.fields, customerId: CustomerId }),
     success: preferences.Row
@@ -71,7 +71,6 @@ export const preferenceRoutes = [
     Effect.gen(function*() {
       const own = holds(actor, "notifications:admin") ? undefined : yield* services.customers.existingProfile
       if (own !== undefined && own?.id !== input.customerId) return yield* new OthersPreferences()
-      yield* services.customers.get(input.customerId)
       return (yield* db.table(preferences).upsert({ category: "*", ...input }, key)).row
     })
   ),

@@ -224,6 +224,8 @@ describe("events", () => {
     )
     const withoutProfile = { ...testAdminActor, type: "api_key", userId: null, keyId: "key" } as const
     assert.strictEqual(await shop.status("PUT", "/me/notification-preferences", put, withoutProfile), 404)
+    const unknown = { customerId: randomUUID(), channel: "sms", isEnabled: false }
+    assert.strictEqual(await shop.status("POST", "/notifications/preferences", unknown), 422)
     const others = { customerId: await shop.customer(), channel: "sms", isEnabled: false }
     assert.strictEqual(await shop.status("POST", "/notifications/preferences", others, as), 403)
     assert.strictEqual(await shop.status("POST", "/notifications/preferences", { ...others, customerId: own }, as), 201)
