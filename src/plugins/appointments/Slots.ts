@@ -47,9 +47,10 @@ export interface Asked {
 
 const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3))
 
+/** An end at 00:00 is that of the day. */
 const localOf = ({ endTime, startTime }: Hours) => ({
   start: minutesOf(startTime) * minute,
-  end: minutesOf(endTime) * minute
+  end: minutesOf(endTime) * minute || day
 })
 
 /** Hours by the day of the week on which they are, in their order. */

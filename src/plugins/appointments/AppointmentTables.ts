@@ -1,0 +1,146 @@
+import {
+  amount,
+  boolean,
+  childOf,
+  date,
+  group,
+  integerBetween,
+  json,
+  longText,
+  oneOf,
+  type PluginTools,
+  type RowOf,
+  table,
+  text,
+  timeOfDay,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+
+/** What can be booked (contract, plugins §11). Prices are minor units. */
+export const serviceTypes = table("appointment_service_types", {
+  name: text,
+  slug: text.unique(),
+  description: longText.nullable,
+  durationMinutes: integerBetween(5, 1_440).default(30),
+  priceCents: amount.default(0),
+  currency: text.default("USD"),
+  mode: oneOf(["in_person", "online", "hybrid"]).default("in_person"),
+  bufferBeforeMinutes: integerBetween(0, 1_440).default(0),
+  bufferAfterMinutes: integerBetween(0, 1_440).default(0),
+  /** How far ahead it can be booked. */
+  maxAdvanceDays: integerBetween(1, 730).default(60),
+  /** How long before it begins it has to be booked. */
+  minNoticeMins: integerBetween(0, 525_600).default(60),
+  isActive: boolean.default(true),
+  metadata: json.default({})
+}, { checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" } })
+export type ServiceType = RowOf<typeof serviceTypes>
+
+/** Who can be booked. Hours of a provider are times of `timezone`. */
+export const providers = table("appointment_providers", {
+  userId: text.nullable,
+  name: text,
+  bio: longText.nullable,
+  email: text.nullable,
+  phone: text.nullable,
+  timezone: text.default("UTC"),
+  isActive: boolean.default(true),
+  metadata: json.default({})
+})
+export type Provider = RowOf<typeof providers>
+
+/** That a provider offers a service, in a time and for a price of their choice. */
+export const providerServices = childOf(providers, "providerId", "appointment_provider_services", {
+  providerId: uuid.references(providers),
+  serviceTypeId: uuid.references(serviceTypes),
+  customDurationMinutes: integerBetween(5, 1_440).nullable,
+  customPriceCents: amount.nullable
+}, { unique: [{ columns: ["providerId", "serviceTypeId"] }], checks: { price: "custom_price_cents >= 0" } })
+
+/** `dayOfWeek`: 0 is Sunday. */
+const dayOfWeek = integerBetween(0, 6)
+
+/** Hours from one local time to a later one; an end at 00:00 is that of the day. */
+const hours = { startTime: timeOfDay, endTime: timeOfDay }
+const inOrder = "start_time < end_time or end_time = '00:00'"
+
+export const weeklyHours = childOf(providers, "providerId", "appointment_weekly_availability", {
+  providerId: uuid.references(providers),
+  dayOfWeek,
+  ...hours
+}, { checks: { order: inOrder } })
+
+/** `dayOfWeek` null: every day. */
+export const breaks = childOf(providers, "providerId", "appointment_breaks", {
+  providerId: uuid.references(providers),
+  dayOfWeek: dayOfWeek.nullable,
+  ...hours,
+  label: text.nullable
+}, { checks: { order: inOrder } })
+
+/** Hours of one day in place of the weekly ones. Without times an available day has the weekly ones. */
+export const overrides = childOf(providers, "providerId", "appointment_availability_overrides", {
+  providerId: uuid.references(providers),
+  date,
+  isAvailable: boolean.default(true),
+  startTime: timeOfDay.nullable,
+  endTime: timeOfDay.nullable,
+  reason: text.nullable
+}, {
+  unique: [{ columns: ["providerId", "date"] }],
+  checks: { order: `(start_time is null) = (end_time is null) and (start_time is null or ${inOrder})` }
+})
+
+/** Appointments. From `blockedFrom` to `blockedUntil`, buffers included, the provider has no other one. */
+export const bookings = table("appointment_bookings", {
+  providerId: uuid.references(providers, "restrict"),
+  serviceTypeId: uuid.references(serviceTypes, "restrict"),
+  /** The id of the login. */
+  customerId: text,
+  customerName: text,
+  customerEmail: text,
+  customerPhone: text.nullable,
+  startTime: timestamp,
+  endTime: timestamp,
+  blockedFrom: timestamp,
+  blockedUntil: timestamp,
+  status: oneOf(["provisional", "confirmed", "completed", "no_show", "cancelled"]).default("provisional"),
+  paymentMethod: oneOf(["card", "cash", "invoice"]),
+  priceCents: amount,
+  currency: text,
+  notes: longText.nullable,
+  cancellationReason: text.nullable,
+  rescheduledFromId: uuid.nullable,
+  /** When the next reminder is sent; null: none is to come. */
+  remindAt: timestamp.nullable,
+  /** When it is cancelled unless it was confirmed. */
+  autoCancelAt: timestamp.nullable,
+  metadata: json.default({})
+}, {
+  excluding: [{
+    columns: ["providerId"],
+    range: ["blockedFrom", "blockedUntil"],
+    where: "status in ('provisional', 'confirmed')"
+  }],
+  indexes: [
+    { columns: ["startTime"], descending: true },
+    { columns: ["providerId", "startTime"], descending: true },
+    { columns: ["customerId", "startTime"], descending: true },
+    { columns: ["remindAt"], where: "remind_at is not null" },
+    { columns: ["autoCancelAt"], where: "auto_cancel_at is not null" }
+  ],
+  checks: {
+    order: "start_time < end_time and blocked_from <= start_time and end_time <= blocked_until"
+  }
+})
+export type Booking = RowOf<typeof bookings>
+
+/** What the rules need of a request or a job. */
+export type Tools = Pick<PluginTools, "db" | "services">
+
+export const routes = group("Appointments", "/appointments")
+export const admin = "appointments:admin"
+export const manage = "appointments:manage"
+/** All rows of a list. */
+export const all = { limit: Number.MAX_SAFE_INTEGER } as const

@@ -1,0 +1,95 @@
+import { DateTime, Effect, Schema } from "effect"
+import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
+import type { Booking } from "./AppointmentTables.ts"
+
+type Database = PluginDatabase["Service"]
+
+const Taken = Schema.Struct({ providerId: Schema.String, start: Schema.Number, end: Schema.Number })
+const takenSpans = rowsOf(Taken)
+const ids = rowsOf(Schema.Struct({ id: Schema.String }))
+const organizations = rowsOf(Schema.Struct({ organizationId: Schema.String }))
+
+/**
+ * What providers have to do between two moments, buffers included, in its order, but for one appointment. Times that are held
+ * for who has waited for them are taken for others.
+ */
+export const takenBy = Effect.fn("Appointments.taken")(
+  function*(
+    { sql }: Database,
+    providerIds: ReadonlyArray<string>,
+    { customerId = null, end, start, without = null }: {
+      readonly start: number
+      readonly end: number
+      readonly customerId?: string | null | undefined
+      readonly without?: string | null | undefined
+    }
+  ) {
+    const { organizationId } = yield* CurrentActor
+    const now = yield* DateTime.nowAsDate
+    return yield* takenSpans(sql)`select provider_id as "providerId",
+        (extract(epoch from lower(span)) * 1000)::float8 as start, (extract(epoch from upper(span)) * 1000)::float8 as "end"
+      from (
+        select provider_id, tstzrange(blocked_from, blocked_until, '[)') as span from appointment_bookings
+        where organization_id = ${organizationId} and provider_id = any(${providerIds}::uuid[])
+          and status in ('provisional', 'confirmed') and id is distinct from ${without}::uuid
+        union all
+        select offered_provider_id, tstzrange(held_from, held_until, '[)') from appointment_waiting_list
+        where organization_id = ${organizationId} and offered_provider_id = any(${providerIds}::uuid[])
+          and status = 'offered' and expires_at > ${now} and customer_id is distinct from ${customerId}
+      ) as busy
+      where span && tstzrange(to_timestamp(${start}::float8 / 1000), to_timestamp(${end}::float8 / 1000), '[)')
+      order by lower(span)`
+  },
+  Effect.orDie
+)
+
+/** Removes the weekly hours of a provider, in one statement. */
+export const removeWeek = Effect.fn("Appointments.removeWeek")(
+  function*({ sql }: Database, providerId: string) {
+    const { organizationId } = yield* CurrentActor
+    yield* sql`delete from appointment_weekly_availability w using appointment_providers p
+      where w.provider_id = p.id and p.id = ${providerId}::uuid and p.organization_id = ${organizationId}`
+  },
+  Effect.orDie
+)
+
+/** Locks the first who waits for a time like that of an appointment that was cancelled; other transactions take the next one. */
+export const firstWaiting = Effect.fn("Appointments.firstWaiting")(
+  function*(
+    { sql }: Database,
+    { customerId, providerId, serviceTypeId, startTime }: Pick<
+      Booking,
+      "customerId" | "providerId" | "serviceTypeId" | "startTime"
+    >
+  ) {
+    const { organizationId } = yield* CurrentActor
+    const [first] = yield* ids(sql)`select id from appointment_waiting_list
+      where organization_id = ${organizationId} and status = 'waiting' and service_type_id = ${serviceTypeId}::uuid
+        and (provider_id is null or provider_id = ${providerId}::uuid) and customer_id <> ${customerId}
+        and ${startTime}::timestamptz between earliest and latest
+      order by created_at, id limit 1 for update skip locked`
+    return first?.id
+  },
+  Effect.orDie
+)
+
+/** The organization of a calendar link: who follows one is known by nothing else. */
+export const organizationOfCalendar = Effect.fn("Appointments.organizationOfCalendar")(
+  function*({ sql }: Database, id: string) {
+    const [row] = yield* organizations(sql)`select organization_id as "organizationId" from appointment_calendars
+      where id = ${id}::uuid`
+    return row?.organizationId
+  },
+  Effect.orDie
+)
+
+/** Whether a customer of the organization has this login. */
+export const isCustomer = Effect.fn("Appointments.isCustomer")(
+  function*({ sql }: Database, userId: string) {
+    const { organizationId } = yield* CurrentActor
+    const found = yield* ids(sql)`select id from plugin_customers
+      where organization_id = ${organizationId} and user_id = ${userId} and erased_at is null`
+    return found.length > 0
+  },
+  Effect.orDie
+)

@@ -1,0 +1,201 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  type Actor,
+  conflict,
+  CurrentActor,
+  dueTask,
+  holds,
+  inputOf,
+  invalid,
+  machine,
+  ownedBy,
+  type PluginContext
+} from "stoa/plugin"
+import { type Booking, bookings, manage, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { namedCustomer, requireEmail } from "./Customers.ts"
+import { day, minute } from "./LocalTime.ts"
+import { type AppointmentSettings, momentBefore, notifyCustomer } from "./Notices.ts"
+import { askedOf, type Offer, offersOf } from "./Openings.ts"
+import { type Asked, slotsOf } from "./Slots.ts"
+import { offer, stopWaiting } from "./WaitingList.ts"
+
+class UnknownService extends invalid("UnknownService", "serviceTypeId", "is no service that can be booked") {}
+class NotOffered extends invalid("NotOffered", "providerId", "does not offer this service") {}
+class NoSuchSlot extends invalid("NoSuchSlot", "startTime", "is not a time at which this can be booked") {}
+class NotBegun extends invalid("NotBegun", "", "the appointment has not begun") {}
+class HasBegun extends invalid("HasBegun", "", "the appointment has begun: only staff can change it") {}
+class SlotTaken extends conflict("SlotTaken", "This time is taken.") {}
+
+const rescheduled = "Rescheduled"
+
+/** What becomes of an appointment (contract, plugins §11). Times that are over block no others. */
+export const booking = machine(bookings, {
+  noun: "appointment",
+  moves: {
+    confirm: { from: ["provisional"], to: "confirmed", emits: "appointment.confirmed" },
+    complete: { from: ["provisional", "confirmed"], to: "completed", emits: "appointment.completed" },
+    noShow: { from: ["confirmed"], to: "no_show", emits: "appointment.no_show" },
+    cancel: { from: ["provisional", "confirmed"], to: "cancelled", emits: "appointment.cancelled" }
+  }
+})
+
+/** Customers see and change the appointments that are theirs, staff all. */
+export const own = ownedBy(bookings, { user: "customerId", staff: manage })
+
+export const NewBooking = Schema.Struct({
+  ...inputOf(bookings, {
+    required: ["serviceTypeId", "startTime", "customerName", "customerEmail", "paymentMethod"],
+    optional: ["providerId", "customerId", "customerPhone", "notes", "metadata"]
+  }).fields
+})
+
+interface Wish {
+  readonly serviceTypeId: string
+  readonly startTime: Date
+  readonly providerId?: string | undefined
+  readonly customerId: string
+  /** The appointment that takes place then instead of when it did. */
+  readonly without?: string
+}
+
+/** Those who are free at a time, with what they have to do around it. */
+const freeAt = (offers: ReadonlyArray<Offer>, asked: Asked, start: number) =>
+  offers.flatMap((one) =>
+    slotsOf(one.agenda, one.visit, asked).filter((slot) => slot.start === start).map((slot) => ({ ...one, slot }))
+  )
+
+/**
+ * The provider, times and price of an appointment that is wished for, by the generator of the slots and with the providers locked
+ * until the transaction ends; of several who are free the one with the least to do around it. 422 for what cannot be booked,
+ * 409 for a time that is taken.
+ */
+const placed = Effect.fnUntraced(function*(
+  tools: Tools,
+  { autoCancelHours, reminderHours }: AppointmentSettings,
+  { serviceTypeId, startTime, ...which }: Wish
+) {
+  const service = yield* tools.db.table(serviceTypes).find(serviceTypeId)
+  if (service?.isActive !== true) return yield* new UnknownService()
+  const start = startTime.getTime()
+  const date = Math.floor(start / day) * day
+  const asked = yield* askedOf(service, date - day, date + day)
+  if (start < asked.earliest || start > asked.latest) return yield* new NoSuchSlot()
+  const offers = yield* offersOf(tools, service, asked, { ...which, lock: true })
+  if (offers.length === 0) return yield* new NotOffered()
+  const [first] = freeAt(offers, asked, start).toSorted((a, b) => a.agenda.taken.length - b.agenda.taken.length)
+  if (first === undefined) {
+    const idle = offers.map((one) => ({ ...one, agenda: { ...one.agenda, taken: [] } }))
+    return yield* freeAt(idle, asked, start).length > 0 ? new SlotTaken() : new NoSuchSlot()
+  }
+  const now = DateTime.toEpochMillis(yield* DateTime.now)
+  const at = (millis: number) => DateTime.toDateUtc(DateTime.makeUnsafe(millis))
+  const { priceCents, provider, slot, visit } = first
+  return {
+    serviceTypeId,
+    providerId: provider.id,
+    startTime,
+    endTime: at(slot.end),
+    blockedFrom: at(slot.start - visit.bufferBeforeMinutes * minute),
+    blockedUntil: at(slot.end + visit.bufferAfterMinutes * minute),
+    priceCents,
+    currency: service.currency,
+    remindAt: momentBefore(startTime, now, reminderHours),
+    cancelsAt: autoCancelHours === 0 ? null : momentBefore(startTime, now, [autoCancelHours])
+  }
+})
+
+/** Books a time of a provider, or of any who is free. 403 for another customer; 409 and 422 as of `placed`. */
+export const book = Effect.fn("Bookings.book")(function*(
+  tools: Tools,
+  settings: AppointmentSettings,
+  actor: Actor,
+  { customerId, providerId, serviceTypeId, startTime, ...rest }: typeof NewBooking.Type
+) {
+  yield* requireEmail(rest.customerEmail)
+  const customer = yield* namedCustomer(tools, actor, customerId)
+  const wish = { serviceTypeId, providerId, startTime, customerId: customer }
+  const { cancelsAt, ...place } = yield* placed(tools, settings, wish)
+  const autoCancelAt = rest.paymentMethod === "card" ? null : cancelsAt
+  const made = yield* tools.db.table(bookings).insert({ ...rest, ...place, customerId: customer, autoCancelAt })
+  yield* stopWaiting(tools, made)
+  return made
+}, (work, { db }) => db.transaction(work))
+
+/** Locks an appointment that can be cancelled; customers change it until it begins, so that none escapes a no-show. 404 for another one's. */
+const changeable = Effect.fnUntraced(function*(tools: Tools, id: string) {
+  const found = yield* booking.lock(tools.db, "cancel", yield* own.which(tools, id))
+  const isOver = found.startTime <= (yield* DateTime.nowAsDate)
+  return isOver && !holds(yield* CurrentActor, manage) ? yield* new HasBegun() : found
+})
+
+/** Moves an appointment to another time of its provider, in one transaction: a time that cannot be booked leaves it as it was. */
+export const reschedule = Effect.fn("Bookings.reschedule")(function*(
+  tools: Tools,
+  settings: AppointmentSettings,
+  id: string,
+  newStartTime: Date
+) {
+  const { db } = tools
+  const before = yield* changeable(tools, id)
+  const { customerEmail, customerId, customerName, customerPhone, metadata, notes, paymentMethod, providerId } = before
+  const { cancelsAt, ...place } = yield* placed(tools, settings, {
+    serviceTypeId: before.serviceTypeId,
+    providerId,
+    customerId,
+    startTime: newStartTime,
+    without: id
+  })
+  const oldBooking = yield* booking.move(db, "cancel", id, { cancellationReason: rescheduled })
+  const newBooking = yield* db.table(bookings).insert({
+    ...place,
+    // What was agreed stays.
+    currency: before.currency,
+    priceCents: before.priceCents,
+    customerEmail,
+    customerId,
+    customerName,
+    customerPhone,
+    metadata,
+    notes,
+    paymentMethod,
+    autoCancelAt: paymentMethod === "card" ? null : cancelsAt,
+    rescheduledFromId: id
+  })
+  yield* offer(tools, settings, oldBooking)
+  return { oldBooking, newBooking }
+}, (work, { db }) => db.transaction(work))
+
+/** Cancels an appointment, tells its customer and offers the time to who waits for it. 404 for another one's. */
+export const cancel = Effect.fn("Bookings.cancel")(
+  function*(tools: Tools, settings: AppointmentSettings, id: string, reason: string | null) {
+    yield* changeable(tools, id)
+    const cancelled = yield* booking.move(tools.db, "cancel", id, { cancellationReason: reason })
+    yield* notifyCustomer(tools, "cancellation", cancelled)
+    yield* offer(tools, settings, cancelled)
+    return cancelled
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Makes a move of staff and mails the customer about it. 422 for a no-show before the beginning. */
+export const moveWithNotice = Effect.fn("Bookings.move")(
+  function*(tools: Tools, move: "confirm" | "noShow", id: string) {
+    if (move === "noShow" && (yield* booking.lock(tools.db, move, id)).startTime > (yield* DateTime.nowAsDate)) {
+      return yield* new NotBegun()
+    }
+    const moved: Booking = yield* booking.move(tools.db, move, id)
+    yield* notifyCustomer(tools, move === "confirm" ? "confirmation" : "noShow", moved)
+    return moved
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Cancels what was not confirmed in time and is not paid by card. */
+export const autoCancel = (context: PluginContext, settings: AppointmentSettings) =>
+  dueTask(context, {
+    slug: "appointments/auto-cancel",
+    schedule: "* * * * *",
+    of: bookings,
+    where: (now) => ({ status: "provisional", autoCancelAt: { lte: now } }),
+    each: ({ id }, tools) => cancel(tools, settings, id, "Not confirmed in time.")
+  })

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { type Actor, forbidden, holds, invalid, isAnonymous } from "stoa/plugin"
+import { isCustomer } from "./AppointmentsRepo.ts"
+import { manage, type Tools } from "./AppointmentTables.ts"
+
+const book = "appointments:book"
+
+/** Customers who have signed in, and staff. */
+export const booker = {
+  admits: {
+    rule: (actor: Actor) => !isAnonymous(actor) && (holds(actor, book) || holds(actor, manage)),
+    missing: book
+  }
+}
+
+class NotForOthers extends forbidden("NotForOthers", `Permission '${manage}' is required to book for others.`) {}
+class UnknownCustomer extends invalid("UnknownCustomer", "customerId", "is no login of a customer") {}
+class NoAddress extends invalid("NoAddress", "customerEmail", "must be an e-mail address") {}
+
+/** Who books: the id of a login, else of an API key. */
+export const customerOf = ({ keyId, name, userId }: Actor): string => userId ?? keyId ?? name
+
+/** Staff may name the customer, who has to exist; 403 for others. */
+export const namedCustomer = Effect.fnUntraced(function*({ db }: Tools, actor: Actor, named = customerOf(actor)) {
+  if (named === customerOf(actor)) return named
+  if (!holds(actor, manage)) return yield* new NotForOthers()
+  return (yield* isCustomer(db, named)) ? named : yield* new UnknownCustomer()
+})
+
+/** 422 for a text that is no address. */
+export const requireEmail = (email: string) =>
+  /^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254 ? Effect.void : Effect.fail(new NoAddress())

@@ -1,0 +1,189 @@
+import { Effect, Schema } from "effect"
+import { type Actor, date, inputOf, invalid, notFound, Time, Uuid } from "stoa/plugin"
+import { removeWeek } from "./AppointmentsRepo.ts"
+import {
+  breaks,
+  manage,
+  overrides,
+  providers,
+  routes,
+  serviceTypes,
+  type Tools,
+  weeklyHours
+} from "./AppointmentTables.ts"
+import { customerOf } from "./Customers.ts"
+import { day, minute } from "./LocalTime.ts"
+import { askedOf, dayOf, offersOf } from "./Openings.ts"
+import { slotsOf, type Span } from "./Slots.ts"
+
+class HoursOverlap extends invalid("HoursOverlap", "schedules", "has hours of one day that overlap") {}
+class DaysNotInOrder extends invalid("DaysNotInOrder", "to", "must be from, or at most a year after it") {}
+class ProviderNotFound extends notFound("Provider", "Provider not found.") {}
+class ServiceNotFound extends notFound("Service", "Service not found.") {}
+
+const shoppers = { public: "Shoppers choose a time." }
+const ofProvider = "/availability/:providerId"
+const missing = "404 without it."
+const times = "Times are local ones of the provider."
+const WeeklyHours = inputOf(weeklyHours, { without: ["providerId"] })
+const Week = Schema.Struct({ schedules: Schema.Array(WeeklyHours).check(Schema.isMaxLength(200)) })
+
+const requireProvider = Effect.fnUntraced(function*({ db }: Tools, id: string) {
+  const provider = yield* db.table(providers).find(id)
+  return provider ?? (yield* new ProviderNotFound())
+})
+
+const requireApart = (hours: typeof Week.Type["schedules"]) => {
+  const sorted = hours.toSorted((a, b) => a.dayOfWeek - b.dayOfWeek || (a.startTime < b.startTime ? -1 : 1))
+  const isMet = sorted.some((one, n) => {
+    const next = sorted[n + 1]
+    return next?.dayOfWeek === one.dayOfWeek && (one.endTime === "00:00" || next.startTime < one.endTime)
+  })
+  return isMet ? Effect.fail(new HoursOverlap()) : Effect.void
+}
+
+/** The weekly hours of a provider in place of those before; of several at once one whole week stays. */
+const replaceWeek = Effect.fn("Hours.replaceWeek")(
+  function*({ db }: Tools, providerId: string, hours: typeof Week.Type["schedules"]) {
+    yield* requireApart(hours)
+    yield* db.table(providers).lock(providerId)
+    yield* removeWeek(db, providerId)
+    return hours.length === 0
+      ? []
+      : yield* db.table(weeklyHours).insertMany(hours.map((one) => ({ ...one, providerId })))
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Free times of one provider or of all, from one local day to another. */
+const openingsOf = Effect.fnUntraced(
+  function*(
+    tools: Tools & { readonly actor: Actor },
+    serviceTypeId: string,
+    from: string,
+    to: string,
+    providerId?: string
+  ) {
+    const service = yield* tools.db.table(serviceTypes).find({ id: serviceTypeId, isActive: true })
+    if (service === undefined) return yield* new ServiceNotFound()
+    const asked = yield* askedOf(service, dayOf(from), dayOf(to))
+    const offers = yield* offersOf(tools, service, asked, { providerId, customerId: customerOf(tools.actor) })
+    return offers.map((one) => slotsOf(one.agenda, one.visit, asked))
+  }
+)
+
+/** Times of several providers together, in their order, with how many of them are free. A year of 50 providers has 200,000 of them. */
+const merged = (all: ReadonlyArray<ReadonlyArray<Span>>) => {
+  const found = new Map<number, Span & { providers: number }>()
+  for (const slots of all) {
+    for (const { end, start } of slots) {
+      // A visit takes a day at most.
+      const key = start / minute * 2_048 + (end - start) / minute
+      const known = found.get(key)
+      if (known === undefined) found.set(key, { start, end, providers: 1 })
+      else known.providers++
+    }
+  }
+  return [...found].sort(([a], [b]) => a - b).map(([, slot]) => slot)
+}
+
+const Day = Schema.String.check(Schema.makeFilter(Schema.is(date.schema)))
+const Slot = Schema.Struct({ start: Time, end: Time })
+const shown = ({ end, start }: Span) => ({ start: new Date(start), end: new Date(end) })
+
+/** When providers work, and when they are free (contract, plugins §11). */
+export const hoursRoutes = [
+  routes.list(`${ofProvider}/weekly`, {
+    summary: "List weekly hours",
+    description: times,
+    ...shoppers,
+    success: weeklyHours.Row
+  })
+    .handle(({ db, page, params }) => db.table(weeklyHours).page(params, page, ["dayOfWeek", "startTime"])),
+  routes.put(`${ofProvider}/weekly`, {
+    summary: "Replace the weekly hours",
+    description: `Several a day are allowed. ${times} 404 without the provider, 422 for hours that overlap.`,
+    permission: manage,
+    input: Week,
+    success: Schema.Array(weeklyHours.Row)
+  }).handle((call) => replaceWeek(call, call.params.providerId, call.input.schedules)),
+  routes.list(`${ofProvider}/breaks`, { summary: "List breaks", description: times, ...shoppers, success: breaks.Row })
+    .handle(({ db, page, params }) => db.table(breaks).page(params, page, ["startTime", "id"])),
+  routes.post(`${ofProvider}/breaks`, {
+    summary: "Add a break",
+    description:
+      `Every day without \`dayOfWeek\`. ${times} 404 without the provider, 422 when it ends before it begins.`,
+    permission: manage,
+    input: inputOf(breaks, { without: ["providerId"] }),
+    success: breaks.Row
+  }).handle((call) =>
+    Effect.flatMap(
+      requireProvider(call, call.params.providerId),
+      ({ id }) => call.db.table(breaks).insert({ ...call.input, providerId: id })
+    )
+  ),
+  routes.delete(`${ofProvider}/breaks/:breakId`, {
+    summary: "Remove a break",
+    description: missing,
+    permission: manage,
+    success: breaks.Row
+  })
+    .handle(({ db, params: { breakId, providerId } }) => db.table(breaks).delete({ id: breakId, providerId })),
+  routes.list(`${ofProvider}/overrides`, {
+    summary: "List days with other hours",
+    description: times,
+    ...shoppers,
+    query: { from: Schema.optional(Day), to: Schema.optional(Day) },
+    success: overrides.Row
+  }).handle(({ db, page, params, query: { from, to } }) =>
+    db.table(overrides).page({ ...params, date: { ...(from && { gte: from }), ...(to && { lte: to }) } }, page, [
+      "date"
+    ])
+  ),
+  routes.post(`${ofProvider}/overrides`, {
+    summary: "Give a day other hours, or none",
+    description: `${times} 404 without the provider, 409 for a day that has some, 422 for one time without the other.`,
+    permission: manage,
+    input: inputOf(overrides, { without: ["providerId"] }),
+    success: overrides.Row
+  }).handle((call) =>
+    Effect.flatMap(
+      requireProvider(call, call.params.providerId),
+      ({ id }) => call.db.table(overrides).insert({ ...call.input, providerId: id })
+    )
+  ),
+  routes.delete(`${ofProvider}/overrides/:overrideId`, {
+    summary: "Give a day the usual hours again",
+    description: missing,
+    permission: manage,
+    success: overrides.Row
+  }).handle(({ db, params: { overrideId, providerId } }) => db.table(overrides).delete({ id: overrideId, providerId })),
+  routes.get(`${ofProvider}/slots`, {
+    summary: "List the free times of a provider on a day",
+    description: "`date` is a day of the provider's time zone. 404 without provider or service.",
+    ...shoppers,
+    query: { date: Day, serviceTypeId: Uuid },
+    success: Schema.Array(Slot)
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const { date: on, serviceTypeId } = call.query
+      const { id } = yield* requireProvider(call, call.params.providerId)
+      return (yield* openingsOf(call, serviceTypeId, on, on, id)).flat().map(shown)
+    })
+  ),
+  routes.get("/availability/slots", {
+    summary: "List the free times of all providers of a service",
+    description:
+      "From one day to another, of the providers' time zones. 404 without the service, 422 for more than a year.",
+    ...shoppers,
+    query: { from: Day, to: Day, serviceTypeId: Uuid },
+    success: Schema.Array(Schema.Struct({ ...Slot.fields, providers: Schema.Int }))
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const { from, serviceTypeId, to } = call.query
+      if (to < from || dayOf(to) - dayOf(from) > 366 * day) return yield* new DaysNotInOrder()
+      const slots = merged(yield* openingsOf(call, serviceTypeId, from, to))
+      return slots.map(({ providers, ...span }) => ({ ...shown(span), providers }))
+    })
+  )
+]

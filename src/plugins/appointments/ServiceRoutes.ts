@@ -1,0 +1,105 @@
+import { DateTime, Effect, Option } from "effect"
+import { type Actor, holds, inputOf, invalid, resource } from "stoa/plugin"
+import { admin, manage, type Provider, providers, providerServices, routes, serviceTypes } from "./AppointmentTables.ts"
+
+class UnknownZone extends invalid("UnknownZone", "timezone", "is no time zone, such as Europe/Vienna") {}
+
+class UnknownService extends invalid("UnknownService", "serviceTypeId", "is no service of this organization") {}
+
+const requireZone = (timezone: string | undefined) =>
+  timezone === undefined || Option.isSome(DateTime.zoneMakeNamed(timezone))
+    ? Effect.void
+    : Effect.fail(new UnknownZone())
+
+const shoppers = { public: "Shoppers choose what they book, and of whom." }
+const seesAll = (actor: Actor): boolean => holds(actor, admin) || holds(actor, manage)
+/** Others see what can be booked. */
+const shownTo = (actor: Actor) => seesAll(actor) ? {} : { isActive: true }
+/** Addresses and logins of providers are for staff (contract §17.21). */
+const providerFor = (actor: Actor, one: Provider): Provider =>
+  seesAll(actor) ? one : { ...one, email: null, phone: null, userId: null }
+
+/** Links to a service and texts in its addresses keep their meaning: its slug stays. */
+const changeable = [
+  "name",
+  "description",
+  "durationMinutes",
+  "priceCents",
+  "currency",
+  "mode",
+  "bufferBeforeMinutes",
+  "bufferAfterMinutes",
+  "maxAdvanceDays",
+  "minNoticeMins",
+  "isActive",
+  "metadata"
+] as const
+
+/** Services and their providers (contract, plugins §11). */
+export const serviceRoutes = [
+  ...resource(routes, "/services", serviceTypes, {
+    noun: "service",
+    read: shoppers,
+    write: admin,
+    filters: ["isActive", "mode"],
+    search: ["name"],
+    patch: false,
+    list: ({ actor, db, page, where }) => db.table(serviceTypes).page({ ...where, ...shownTo(actor) }, page),
+    get: ({ actor, db, which }) =>
+      db.table(serviceTypes).get(typeof which === "string" ? { id: which, ...shownTo(actor) } : which)
+  }),
+  routes.patch("/services/:id", {
+    summary: "Change a service",
+    description: "All but its slug; what the body leaves out stays. 404 without it, 422 for a value that is not right.",
+    permission: admin,
+    input: inputOf(serviceTypes, { optional: changeable }),
+    success: serviceTypes.Row
+  }).handle(({ db, input, params }) => db.table(serviceTypes).update(params.id, input)),
+  ...resource(routes, "/providers", providers, {
+    noun: "provider",
+    read: shoppers,
+    write: admin,
+    filters: ["isActive"],
+    search: ["name"],
+    list: ({ actor, db, page, where }) =>
+      Effect.map(db.table(providers).page({ ...where, ...shownTo(actor) }, page), ({ items, ...rest }) => ({
+        ...rest,
+        items: items.map((one) => providerFor(actor, one))
+      })),
+    get: ({ actor, db, which }) =>
+      Effect.map(
+        db.table(providers).get(typeof which === "string" ? { id: which, ...shownTo(actor) } : which),
+        (one) => providerFor(actor, one)
+      ),
+    create: ({ db, input }) => Effect.andThen(requireZone(input.timezone), db.table(providers).insert(input)),
+    patch: ({ db, input, which }) =>
+      Effect.andThen(requireZone(input.timezone), db.table(providers).update(which, input))
+  }),
+  routes.list("/providers/:id/services", {
+    summary: "List what a provider offers",
+    ...shoppers,
+    success: providerServices.Row
+  })
+    .handle(({ db, page, params }) => db.table(providerServices).page({ providerId: params.id }, page)),
+  routes.post("/providers/:id/services", {
+    summary: "Let a provider offer a service",
+    description: "404 without the provider, 409 when they offer it already, 422 for an unknown service.",
+    permission: admin,
+    input: inputOf(providerServices, { without: ["providerId"] }),
+    success: providerServices.Row
+  }).handle(({ db, input, params }) =>
+    Effect.gen(function*() {
+      yield* db.table(providers).get(params.id)
+      // Of another organization it is as unknown as one that is not there.
+      const service = yield* db.table(serviceTypes).find(input.serviceTypeId)
+      if (service === undefined) return yield* new UnknownService()
+      return yield* db.table(providerServices).insert({ ...input, providerId: params.id })
+    })
+  ),
+  routes.delete("/providers/:id/services/:linkId", {
+    summary: "Let a provider no longer offer a service",
+    description: "404 without it. Appointments stay.",
+    permission: admin,
+    success: providerServices.Row
+  }).handle(({ db, params: { id, linkId } }) => db.table(providerServices).delete({ id: linkId, providerId: id }))
+]

@@ -1,0 +1,158 @@
+import { DateTime, Effect } from "effect"
+import {
+  dueTask,
+  inputOf,
+  oneOf,
+  ownedBy,
+  type PluginContext,
+  resource,
+  table,
+  text,
+  timestamp,
+  uuid
+} from "stoa/plugin"
+import { firstWaiting } from "./AppointmentsRepo.ts"
+import { type Booking, manage, providers, routes, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { booker, customerOf, requireEmail } from "./Customers.ts"
+import { type AppointmentSettings, notify } from "./Notices.ts"
+
+/** Who waits for a time to become free: of one provider, or of any. One that is offered is held for them. */
+export const waiting = table("appointment_waiting_list", {
+  serviceTypeId: uuid.references(serviceTypes),
+  providerId: uuid.references(providers).nullable,
+  customerId: text,
+  customerName: text,
+  customerEmail: text,
+  earliest: timestamp,
+  latest: timestamp,
+  status: oneOf(["waiting", "offered", "booked", "expired"]).default("waiting"),
+  /** When waiting, or an offer, is over. */
+  expiresAt: timestamp,
+  offeredProviderId: uuid.references(providers).nullable,
+  offeredStart: timestamp.nullable,
+  /** What is held, buffers included. */
+  heldFrom: timestamp.nullable,
+  heldUntil: timestamp.nullable
+}, {
+  unique: [{ columns: ["serviceTypeId", "customerId"], where: "status = 'waiting'" }],
+  indexes: [
+    { columns: ["customerId", "createdAt"], descending: true },
+    { columns: ["serviceTypeId", "createdAt"], where: "status = 'waiting'" },
+    { columns: ["offeredProviderId"], where: "status = 'offered'" },
+    { columns: ["expiresAt"], where: "status in ('waiting', 'offered')" }
+  ],
+  checks: {
+    order: "earliest <= latest",
+    offer: "status <> 'offered' or num_nulls(offered_provider_id, offered_start, held_from, held_until) = 0"
+  }
+})
+
+/** A time that became free. */
+type Opening = Pick<
+  Booking,
+  "blockedFrom" | "blockedUntil" | "customerId" | "providerId" | "serviceTypeId" | "startTime"
+>
+
+/** Offers a time that became free to the first who waits for one like it, and holds it for them for a while. */
+export const offer = Effect.fn("WaitingList.offer")(
+  function*(tools: Tools, { offerMinutes }: AppointmentSettings, opening: Opening) {
+    const { blockedFrom, blockedUntil, providerId, serviceTypeId, startTime } = opening
+    const now = yield* DateTime.now
+    const service = yield* tools.db.table(serviceTypes).find(serviceTypeId)
+    const last = DateTime.subtract(DateTime.makeUnsafe(startTime), { minutes: service?.minNoticeMins ?? 0 })
+    if (DateTime.isLessThanOrEqualTo(last, now)) return
+    const id = yield* firstWaiting(tools.db, opening)
+    if (id === undefined) return
+    const expiresAt = DateTime.toDateUtc(DateTime.min(last, DateTime.add(now, { minutes: offerMinutes })))
+    const { customerEmail, customerName } = yield* tools.db.table(waiting).update(id, {
+      status: "offered",
+      expiresAt,
+      offeredProviderId: providerId,
+      offeredStart: startTime,
+      heldFrom: blockedFrom,
+      heldUntil: blockedUntil
+    })
+    yield* notify(tools, "opening", { ...opening, cancellationReason: null }, {
+      email: customerEmail,
+      key: id,
+      person: customerName,
+      until: expiresAt
+    })
+  }
+)
+
+/** Offers a time that was held for one to the next. */
+const offerNext = (
+  tools: Tools,
+  settings: AppointmentSettings,
+  { customerId, heldFrom, heldUntil, offeredProviderId, offeredStart, serviceTypeId, status }: typeof waiting.Row.Type
+) =>
+  status !== "offered" || offeredProviderId === null || offeredStart === null || heldFrom === null || heldUntil === null
+    ? Effect.void
+    : offer(tools, settings, {
+      customerId,
+      serviceTypeId,
+      providerId: offeredProviderId,
+      startTime: offeredStart,
+      blockedFrom: heldFrom,
+      blockedUntil: heldUntil
+    })
+
+/** Ends waiting for what is over, and offers that were not taken: the next one gets them. */
+export const expiry = (context: PluginContext, settings: AppointmentSettings) =>
+  dueTask(context, {
+    slug: "appointments/waiting-list-expiry",
+    schedule: "* * * * *",
+    of: waiting,
+    where: (now) => ({ status: { in: ["waiting", "offered"] }, expiresAt: { lte: now } }),
+    each: (place, tools) =>
+      Effect.andThen(
+        tools.db.table(waiting).update(place.id, { status: "expired" }),
+        offerNext(tools, settings, place)
+      )
+  })
+
+/** Who has booked such a time waits no longer. */
+export const stopWaiting = ({ db }: Tools, { customerId, serviceTypeId, startTime }: Booking) =>
+  db.table(waiting).updateMany({
+    serviceTypeId,
+    customerId,
+    status: { in: ["waiting", "offered"] },
+    earliest: { lte: startTime },
+    latest: { gte: startTime }
+  }, { status: "booked" })
+
+const own = ownedBy(waiting, { user: "customerId", staff: manage })
+
+/** The waiting list: each customer sees their places, staff all of them. */
+export const waitingListRoutes = (settings: AppointmentSettings) => [
+  ...resource(routes, "/waiting-list", waiting, {
+    noun: "place on the waiting list",
+    read: booker,
+    write: booker,
+    owned: own,
+    filters: ["status", "serviceTypeId", "providerId"],
+    patch: false,
+    create: false,
+    remove: (call) =>
+      call.db.transaction(
+        Effect.tap(call.db.table(waiting).delete(call.which), (place) => offerNext(call, settings, place))
+      )
+  }),
+  routes.post("/waiting-list", {
+    summary: "Wait for a time to become free",
+    description:
+      "The first who waits is offered one that is cancelled, by mail, and it is held for them for a while. 409 when the customer waits for this service already, 422 when service or provider do not exist or `latest` is before `earliest`.",
+    ...booker,
+    input: inputOf(waiting, {
+      required: ["serviceTypeId", "customerName", "customerEmail", "earliest", "latest"],
+      optional: ["providerId"]
+    }),
+    success: waiting.Row
+  }).handle(({ actor, db, input }) =>
+    Effect.andThen(
+      requireEmail(input.customerEmail),
+      db.table(waiting).insert({ ...input, customerId: customerOf(actor), expiresAt: input.latest })
+    )
+  )
+]
