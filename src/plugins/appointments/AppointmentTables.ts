@@ -3,11 +3,14 @@ import {
   boolean,
   childOf,
   date,
+  EntityId,
   group,
+  idOf,
   integerBetween,
   json,
   longText,
   oneOf,
+  OrderId,
   type PluginTools,
   type RowOf,
   table,
@@ -33,6 +36,8 @@ export const serviceTypes = table("appointment_service_types", {
   /** How long before it begins it has to be booked. */
   minNoticeMins: integerBetween(0, 525_600).default(60),
   isActive: boolean.default(true),
+  /** What it is sold as in the catalog, for payments in advance. */
+  entityId: idOf(EntityId).nullable,
   metadata: json.default({})
 }, { checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" } })
 export type ServiceType = RowOf<typeof serviceTypes>
@@ -109,6 +114,12 @@ export const bookings = table("appointment_bookings", {
   paymentMethod: oneOf(["card", "cash", "invoice"]),
   priceCents: amount,
   currency: text,
+  /** Of a payment in advance; `none`: it is paid at the visit. */
+  paymentStatus: oneOf(["none", "pending", "paid", "failed", "refunded"]).default("none"),
+  /** When it is cancelled unless it was paid. */
+  payBy: timestamp.nullable,
+  /** The order that pays for it. */
+  orderId: idOf(OrderId).nullable,
   notes: longText.nullable,
   cancellationReason: text.nullable,
   rescheduledFromId: uuid.nullable,
@@ -128,7 +139,9 @@ export const bookings = table("appointment_bookings", {
     { columns: ["providerId", "startTime"], descending: true },
     { columns: ["customerId", "startTime"], descending: true },
     { columns: ["remindAt"], where: "remind_at is not null" },
-    { columns: ["autoCancelAt"], where: "auto_cancel_at is not null" }
+    { columns: ["autoCancelAt"], where: "auto_cancel_at is not null" },
+    { columns: ["payBy"], where: "payment_status = 'pending'" },
+    { columns: ["orderId"], where: "order_id is not null" }
   ],
   checks: {
     order: "start_time < end_time and blocked_from <= start_time and end_time <= blocked_until"

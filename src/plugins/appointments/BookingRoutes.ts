@@ -1,9 +1,10 @@
 import { Effect, Schema } from "effect"
-import { Moment, ownedBy, Text, Uuid } from "stoa/plugin"
+import { Moment, OrderId, ownedBy, Text, Uuid } from "stoa/plugin"
 import { bookings, manage, routes } from "./AppointmentTables.ts"
 import { book, booking, cancel, moveWithNotice, NewBooking, reschedule } from "./Bookings.ts"
 import { booker } from "./Customers.ts"
 import type { AppointmentSettings } from "./Notices.ts"
+import { bookAndPay } from "./Payments.ts"
 
 const missing = "404 without it, and for another one's."
 const state = "422 INVALID_TRANSITION from another state."
@@ -36,11 +37,25 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
   routes.post("/bookings", {
     summary: "Book an appointment",
     description:
-      "Without `providerId` of any provider who is free. Staff may name the customer, others get 403. 409 when the time is taken, 422 when it cannot be booked.",
+      "Without `providerId` of any provider who is free. Staff may name the customer, others get 403. With `paymentMethodId` it is paid in advance, as at a checkout: 422 CHECKOUT_FAILED gives the time up. 409 when the time is taken, 422 when it cannot be booked.",
     ...booker,
-    input: NewBooking,
-    success: Schema.Struct({ booking: bookings.Row })
-  }).handle((call) => Effect.map(book(call, settings, call.actor, call.input), (made) => ({ booking: made }))),
+    input: Schema.Struct({
+      ...NewBooking.fields,
+      paymentMethodId: Schema.optional(Text),
+      paymentMethodToken: Schema.optional(Text)
+    }),
+    success: Schema.Struct({
+      booking: bookings.Row,
+      paymentIntent: Schema.optional(
+        Schema.Struct({ orderId: OrderId, clientSecret: Schema.NullOr(Schema.String) })
+      )
+    })
+  }).handle((call) => {
+    const { paymentMethodId, paymentMethodToken, ...input } = call.input
+    return paymentMethodId === undefined
+      ? Effect.map(book(call, settings, call.actor, input), (made) => ({ booking: made }))
+      : bookAndPay(call, settings, call.actor, { ...input, paymentMethodId, paymentMethodToken })
+  }),
   routes.get("/bookings/:id", {
     summary: "Get an appointment",
     description: "404 without it.",
@@ -60,7 +75,11 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
     description: `One that is not confirmed, too. 404 without it. ${state}`,
     permission: manage,
     success: bookings.Row
-  }).handle(({ db, params }) => booking.move(db, "complete", params.id)),
+  }).handle(({ db, params }) => booking.move(db, "complete", params.id))
+]
+
+/** What customers do with their appointments, and staff with all (contract, plugins §11). */
+export const ownBookingRoutes = (settings: AppointmentSettings) => [
   routes.post("/bookings/:id/cancel", {
     summary: "Cancel an appointment",
     description: `${missing} ${state}`,
@@ -70,13 +89,13 @@ export const bookingRoutes = (settings: AppointmentSettings) => [
   }).handle((call) =>
     Effect.map(
       cancel(call, settings, call.params.id, call.input?.reason ?? null),
-      (one) => ({ booking: one, refunded: false })
+      (one) => ({ booking: one, refunded: one.paymentStatus === "refunded" })
     )
   ),
   routes.post("/bookings/:id/reschedule", {
     summary: "Move an appointment to another time of its provider",
     description:
-      `A refusal leaves it as it was: 409 when the time is taken, 422 when it cannot be booked. ${missing} ${state}`,
+      `A refusal leaves it as it was: 409 when the time is taken or its payment is under way, 422 when it cannot be booked. ${missing} ${state}`,
     auth: true,
     input: Schema.Struct({ newStartTime: Moment }),
     success: Schema.Struct({ oldBooking: bookings.Row, newBooking: bookings.Row })

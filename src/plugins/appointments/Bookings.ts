@@ -1,6 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
   type Actor,
+  Conflict,
   conflict,
   CurrentActor,
   dueTask,
@@ -8,6 +9,7 @@ import {
   inputOf,
   invalid,
   machine,
+  type OrderId,
   ownedBy,
   type PluginContext
 } from "stoa/plugin"
@@ -22,6 +24,13 @@ import { offer, stopWaiting } from "./WaitingList.ts"
 class UnknownService extends invalid("UnknownService", "serviceTypeId", "is no service that can be booked") {}
 class NotOffered extends invalid("NotOffered", "providerId", "does not offer this service") {}
 class NoSuchSlot extends invalid("NoSuchSlot", "startTime", "is not a time at which this can be booked") {}
+class PaymentRuns extends conflict("PaymentRuns", "The payment of this appointment is under way.") {}
+/** A payment in advance is not possible. */
+export class NotSold extends invalid(
+  "NotSold",
+  "paymentMethodId",
+  "needs the payment method card, and a service with a price that the catalog sells"
+) {}
 class NotBegun extends invalid("NotBegun", "", "the appointment has not begun") {}
 class HasBegun extends invalid("HasBegun", "", "the appointment has begun: only staff can change it") {}
 class SlotTaken extends conflict("SlotTaken", "This time is taken.") {}
@@ -109,14 +118,23 @@ export const book = Effect.fn("Bookings.book")(function*(
   tools: Tools,
   settings: AppointmentSettings,
   actor: Actor,
-  { customerId, providerId, serviceTypeId, startTime, ...rest }: typeof NewBooking.Type
+  { customerId, providerId, serviceTypeId, startTime, ...rest }: typeof NewBooking.Type,
+  /** When it is given up unless it was paid; null: it is paid at the visit. */
+  payBy: Date | null = null
 ) {
   yield* requireEmail(rest.customerEmail)
   const customer = yield* namedCustomer(tools, actor, customerId)
   const wish = { serviceTypeId, providerId, startTime, customerId: customer }
   const { cancelsAt, ...place } = yield* placed(tools, settings, wish)
   const autoCancelAt = rest.paymentMethod === "card" ? null : cancelsAt
-  const made = yield* tools.db.table(bookings).insert({ ...rest, ...place, customerId: customer, autoCancelAt })
+  if (payBy !== null && place.priceCents === 0) return yield* new NotSold()
+  const made = yield* tools.db.table(bookings).insert({
+    ...rest,
+    ...place,
+    ...(payBy !== null && { payBy, paymentStatus: "pending" }),
+    customerId: customer,
+    autoCancelAt
+  })
   yield* stopWaiting(tools, made)
   return made
 }, (work, { db }) => db.transaction(work))
@@ -137,6 +155,7 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
 ) {
   const { db } = tools
   const before = yield* changeable(tools, id)
+  if (before.paymentStatus === "pending") return yield* new PaymentRuns()
   const { customerEmail, customerId, customerName, customerPhone, metadata, notes, paymentMethod, providerId } = before
   const { cancelsAt, ...place } = yield* placed(tools, settings, {
     serviceTypeId: before.serviceTypeId,
@@ -145,12 +164,19 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
     startTime: newStartTime,
     without: id
   })
-  const oldBooking = yield* booking.move(db, "cancel", id, { cancellationReason: rescheduled })
+  const oldBooking = yield* booking.move(db, "cancel", id, {
+    cancellationReason: rescheduled,
+    orderId: null,
+    paymentStatus: "none"
+  })
   const newBooking = yield* db.table(bookings).insert({
     ...place,
     // What was agreed stays.
     currency: before.currency,
     priceCents: before.priceCents,
+    // It is paid by the same order.
+    orderId: before.orderId,
+    paymentStatus: before.paymentStatus,
     customerEmail,
     customerId,
     customerName,
@@ -165,11 +191,30 @@ export const reschedule = Effect.fn("Bookings.reschedule")(function*(
   return { oldBooking, newBooking }
 }, (work, { db }) => db.transaction(work))
 
-/** Cancels an appointment, tells its customer and offers the time to who waits for it. 404 for another one's. */
+/** Gives back what an order has paid, if it was not yet; the money moves by itself afterwards. */
+export const giveBack = ({ services: { refunds } }: Tools, orderId: OrderId) =>
+  Effect.gen(function*() {
+    const { cap } = yield* refunds.cap(orderId)
+    if (cap > 0) yield* refunds.request(orderId, { reason: "The appointment is cancelled." })
+  }).pipe(
+    // Staff has refunded the order meanwhile.
+    Effect.catchIf(Schema.is(Conflict), () => Effect.void),
+    Effect.updateService(CurrentActor, (actor) => ({ ...actor, permissions: [...actor.permissions, "orders:update"] }))
+  )
+
+/** What a cancelled appointment has cost goes back; a payment that is under way goes back once it comes. */
+const endPayment = Effect.fnUntraced(function*(tools: Tools, { orderId, paymentStatus }: Booking) {
+  if (paymentStatus === "pending") return { paymentStatus: "failed", payBy: null } as const
+  if (paymentStatus !== "paid" || orderId === null) return {}
+  yield* giveBack(tools, orderId)
+  return { paymentStatus: "refunded" } as const
+})
+
+/** Cancels an appointment, gives back what was paid, tells its customer and offers the time to who waits for it. 404 for another one's. */
 export const cancel = Effect.fn("Bookings.cancel")(
   function*(tools: Tools, settings: AppointmentSettings, id: string, reason: string | null) {
-    yield* changeable(tools, id)
-    const cancelled = yield* booking.move(tools.db, "cancel", id, { cancellationReason: reason })
+    const payment = yield* endPayment(tools, yield* changeable(tools, id))
+    const cancelled = yield* booking.move(tools.db, "cancel", id, { cancellationReason: reason, ...payment })
     yield* notifyCustomer(tools, "cancellation", cancelled)
     yield* offer(tools, settings, cancelled)
     return cancelled

@@ -14,6 +14,11 @@ export const AppointmentSettings = Schema.Struct({
     24,
     "How many hours before it begins an appointment is cancelled that was not confirmed and is not paid by card; 0: never"
   ),
+  payMinutes: setting(
+    Schema.Int.check(Schema.isBetween({ minimum: 5, maximum: 1_440 })),
+    30,
+    "How many minutes a time is held for a payment in advance"
+  ),
   offerMinutes: setting(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_080 })),
     120,

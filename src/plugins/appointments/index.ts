@@ -8,11 +8,13 @@ import {
   serviceTypes,
   weeklyHours
 } from "./AppointmentTables.ts"
-import { bookingRoutes } from "./BookingRoutes.ts"
+import { bookingRoutes, ownBookingRoutes } from "./BookingRoutes.ts"
 import { autoCancel } from "./Bookings.ts"
 import { calendarRoutes, calendars } from "./CalendarFeed.ts"
 import { hoursRoutes } from "./HoursRoutes.ts"
 import { AppointmentSettings, notices, reminders } from "./Notices.ts"
+import { paymentEvents, unpaid } from "./Payments.ts"
+import { appointmentPrices } from "./Prices.ts"
 import { serviceRoutes } from "./ServiceRoutes.ts"
 import { expiry, waiting, waitingListRoutes } from "./WaitingList.ts"
 
@@ -75,9 +77,19 @@ export const appointments = pluginWith("appointments", AppointmentSettings, (set
     ...serviceRoutes,
     ...hoursRoutes,
     ...bookingRoutes(settings),
+    ...ownBookingRoutes(settings),
     ...waitingListRoutes(settings),
     ...calendarRoutes(context)
   ],
-  tasks: (context) => [reminders(context, settings), autoCancel(context, settings), expiry(context, settings)],
+  onEvents: paymentEvents(settings),
+  linePricing: appointmentPrices,
+  tasks: (
+    context
+  ) => [
+    unpaid(context, settings),
+    reminders(context, settings),
+    autoCancel(context, settings),
+    expiry(context, settings)
+  ],
   analyticsModels: () => [model]
 }))

@@ -1,0 +1,143 @@
+import { DateTime, Effect, Schema } from "effect"
+import {
+  type Actor,
+  CheckoutFailed,
+  CurrencyCode,
+  CurrentActor,
+  dueTask,
+  type EntityId,
+  NotFound,
+  type Order,
+  OrderId,
+  type PluginContext,
+  type PluginTools,
+  systemActor,
+  ValidationFailed
+} from "stoa/plugin"
+import { type Booking, bookings, serviceTypes, type Tools } from "./AppointmentTables.ts"
+import { book, cancel, giveBack, type NewBooking, NotSold } from "./Bookings.ts"
+import type { AppointmentSettings } from "./Notices.ts"
+import { appointmentOf } from "./Prices.ts"
+
+/** How a payment in advance is made: as at a checkout. */
+interface Means {
+  readonly paymentMethodId: string
+  readonly paymentMethodToken?: string | undefined
+}
+
+/** As the service itself, which may write orders and refunds of customers. */
+const asService = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    CurrentActor,
+    ({ organizationId }) => Effect.provideService(work, CurrentActor, systemActor(organizationId))
+  )
+
+/**
+ * The appointment that an order pays for, locked. One that is moved takes its order with it, maybe while its row is waited for:
+ * then it is looked for again.
+ */
+const lockPaid = Effect.fnUntraced(function*({ db }: Tools, orderId: OrderId, named: string) {
+  const table = db.table(bookings)
+  for (;;) {
+    const found = (yield* table.first({ orderId })) ?? (yield* table.find(named))
+    if (found === undefined) return undefined
+    const one = yield* table.lock(found.id)
+    if (one.orderId === orderId || (yield* table.first({ orderId })) === undefined) return one
+  }
+})
+
+/** What is known of the payment of an appointment, by its order; and what follows from it. Runs as the service; may be repeated. */
+export const settle = Effect.fn("Payments.settle")(
+  function*(tools: Tools, settings: AppointmentSettings, { amountCaptured, id: orderId, lineItems, status }: Order) {
+    const table = tools.db.table(bookings)
+    const [line] = lineItems.flatMap(({ entityId, metadata }) => {
+      const id = appointmentOf(metadata)
+      return id === undefined ? [] : [{ id, entityId }]
+    })
+    if (line === undefined) return
+    const one = yield* lockPaid(tools, orderId, line.id)
+    if (one === undefined) return
+    const service = yield* tools.db.table(serviceTypes).find(one.serviceTypeId)
+    if (service?.entityId !== line.entityId) return
+    const isOver = status === "cancelled" || status === "refunded"
+    // An order is confirmed when its money is there or set aside.
+    const isPaid = !isOver && ((amountCaptured ?? 0) > 0 || status !== "pending")
+    const isIts = one.orderId === null || one.orderId === orderId
+    if (isIts && one.paymentStatus === "pending") {
+      if (isOver) yield* cancel(tools, settings, one.id, "It was not paid.")
+      else yield* table.update(one.id, { orderId, ...(isPaid && { paymentStatus: "paid" as const, payBy: null }) })
+    } else if (isPaid && !(isIts && one.paymentStatus === "paid")) {
+      // Its time was given up before the money came, or another order has paid for it.
+      yield* giveBack(tools, orderId)
+    }
+  },
+  (work, { db }) => asService(db.transaction(work))
+)
+
+/** Refusals after which no money can come. */
+const isRefusal = Schema.is(Schema.Union([CheckoutFailed, ValidationFailed, NotFound]))
+
+const checkOut = Effect.fnUntraced(function*(
+  { services: { cart, checkout } }: Tools,
+  { currency: code, customerEmail, id }: Booking,
+  entityId: EntityId,
+  means: Means
+) {
+  const currency = CurrencyCode.make(code)
+  const { id: cartId, secret } = yield* cart.create({ currency, email: customerEmail })
+  const buying = Effect.gen(function*() {
+    yield* cart.addItem(cartId, { entityId, quantity: 1, metadata: { appointmentId: id } })
+    return yield* checkout.startOnce({ ...means, cartId, currency }, `appointment ${id}`)
+  })
+  return yield* Effect.updateService(buying, CurrentActor, (actor: Actor) => ({ ...actor, cartSecret: secret }))
+})
+
+/**
+ * Books an appointment that is paid in advance, by a checkout of what its service is sold as. The time is held while that runs. A
+ * payment that is refused gives it up at once; where the process dies, `unpaid` does, and money that comes later goes back.
+ */
+export const bookAndPay = Effect.fn("Payments.book")(function*(
+  tools: Tools,
+  settings: AppointmentSettings,
+  actor: Actor,
+  { paymentMethodId, paymentMethodToken, ...input }: typeof NewBooking.Type & Means
+) {
+  const service = yield* tools.db.table(serviceTypes).find(input.serviceTypeId)
+  const entityId = service?.entityId ?? null
+  if (entityId === null || input.paymentMethod !== "card") return yield* new NotSold()
+  const payBy = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { minutes: settings.payMinutes }))
+  const made = yield* book(tools, settings, actor, input, payBy)
+  const means = { paymentMethodId, ...(paymentMethodToken !== undefined && { paymentMethodToken }) }
+  const { clientSecret, order } = yield* checkOut(tools, made, entityId, means).pipe(
+    Effect.tapError((error) =>
+      isRefusal(error)
+        ? Effect.ignore(asService(cancel(tools, settings, made.id, "It was not paid.")))
+        : Effect.void
+    )
+  )
+  yield* settle(tools, settings, order)
+  const booking = yield* tools.db.table(bookings).get(made.id)
+  return { booking, paymentIntent: { orderId: order.id, clientSecret } }
+})
+
+/** Events of orders, which say what became of a payment also when the request did not. */
+export const paymentEvents = (settings: AppointmentSettings) => {
+  const handle = (
+    tools: Pick<PluginTools, "db" | "services"> & { readonly event: { readonly entityId: string } }
+  ) =>
+    Effect.flatMap(
+      tools.services.orders.get(OrderId.make(tools.event.entityId)),
+      (order) => Effect.asVoid(settle(tools, settings, order))
+    )
+  return { "orders.create": handle, "orders.statusChange": handle }
+}
+
+/** Gives up times whose payment did not come. */
+export const unpaid = (context: PluginContext, settings: AppointmentSettings) =>
+  dueTask(context, {
+    slug: "appointments/unpaid",
+    schedule: "* * * * *",
+    of: bookings,
+    where: (now) => ({ status: { in: ["provisional", "confirmed"] }, paymentStatus: "pending", payBy: { lte: now } }),
+    each: ({ id }, tools) => cancel(tools, settings, id, "It was not paid in time.")
+  })

@@ -1,0 +1,34 @@
+import { Effect, Option, Schema } from "effect"
+import { HookRefusal, type LinePricing, type PluginContext, Uuid } from "stoa/plugin"
+import { all, bookings, serviceTypes } from "./AppointmentTables.ts"
+
+const Named = Schema.Struct({ appointmentId: Uuid })
+const read = Schema.decodeUnknownOption(Named)
+
+/** The appointment that a line of a cart or an order pays for. */
+export const appointmentOf = (metadata: unknown): string | undefined =>
+  Option.getOrUndefined(Option.map(read(metadata), ({ appointmentId }) => appointmentId))
+
+const refused = new HookRefusal("This appointment is not to be paid.")
+
+/**
+ * What is agreed of an appointment in place of the catalog's price, for a line with `metadata.appointmentId`. It has to sell what the
+ * service is sold as, once, while the payment is awaited. Two statements for all lines, none where no line names an appointment.
+ */
+export const appointmentPrices = ({ db }: PluginContext): LinePricing =>
+  Effect.fnUntraced(function*({ currency, lines }) {
+    const named = lines.flatMap(({ metadata }) => appointmentOf(metadata) ?? [])
+    if (named.length === 0) return lines.map(() => [])
+    const found = yield* db.table(bookings).list({ id: { in: named } }, all)
+    const services = yield* db.table(serviceTypes).list({ id: { in: found.map((one) => one.serviceTypeId) } }, all)
+    return yield* Effect.forEach(lines, ({ entityId, metadata, quantity, unitPrice }) => {
+      const id = appointmentOf(metadata)
+      if (id === undefined) return Effect.succeed([])
+      const one = found.find((booking) => booking.id === id)
+      const service = services.find((type) => type.id === one?.serviceTypeId)
+      const isRight = one?.paymentStatus === "pending" && one.currency === currency && service?.entityId === entityId
+      return isRight && quantity === 1
+        ? Effect.succeed([{ code: "appointment", label: "Appointment", amountPerUnit: one.priceCents - unitPrice }])
+        : Effect.fail(refused)
+    })
+  })

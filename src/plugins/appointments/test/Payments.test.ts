@@ -1,0 +1,139 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { customer, openSalon, type Salon } from "./Salon.ts"
+
+const ann = customer("ann")
+
+describe("payments in advance", () => {
+  let salon: Salon
+  beforeAll(async () => {
+    salon = await openSalon()
+  }, 60_000)
+  afterAll(() => salon.close())
+
+  /** A service with a price that the catalog sells for another one. */
+  const sold = async () => {
+    const entityId = await salon.product({ price: 9_900 })
+    const service = await salon.service({ priceCents: 4_000, entityId })
+    return { entityId, service, providerId: await salon.provider(service) }
+  }
+  const pay = (service: string, time: string, more: object = {}) =>
+    salon.ask(
+      "POST",
+      "/appointments/bookings",
+      salon.wish(service, time, { paymentMethod: "card", paymentMethodId: "test", ...more }),
+      ann
+    )
+  const order = (id: string) => salon.ask("GET", `/orders/${id}`)
+  const booking = async (id: string) => Object((await salon.done("GET", `/bookings/${id}`)).at("data"))
+
+  it("are an order of what was agreed, go with the appointment to another time, and go back when it is cancelled", async () => {
+    const { providerId, service } = await sold()
+    const paid = await pay(service, salon.at(2, "09:00"), { providerId })
+    assert.strictEqual(paid.status, 201, JSON.stringify(paid.body))
+    const orderId = paid.text("data.paymentIntent.orderId")
+    assert.deepInclude(Object(paid.at("data.booking")), {
+      paymentStatus: "paid",
+      orderId,
+      payBy: null,
+      priceCents: 4_000
+    })
+    assert.deepInclude(Object((await order(orderId)).at("data")), { grandTotal: 4_000, amountCaptured: 4_000 })
+    const move = { newStartTime: salon.at(2, "10:00") }
+    const moved = await salon.done("POST", `/bookings/${paid.text("data.booking.id")}/reschedule`, move, ann)
+    assert.deepInclude(Object(moved.at("data.newBooking")), { paymentStatus: "paid", orderId })
+    // What is heard of the order is about the appointment that took it.
+    await salon.ask("PATCH", `/orders/${orderId}/status`, { status: "processing" })
+    const cancelled = await salon.done("POST", `/bookings/${moved.text("data.newBooking.id")}/cancel`, {}, ann)
+    assert.deepStrictEqual([cancelled.at("data.refunded"), cancelled.at("data.booking.paymentStatus")], [
+      true,
+      "refunded"
+    ])
+    const refunds = await salon.ask("GET", `/orders/${orderId}/refunds`)
+    assert.deepStrictEqual([refunds.at("data.length"), refunds.at("data.0.amount")], [1, 4_000])
+  })
+
+  it("that are refused, or not possible, leave no appointment", async () => {
+    const { providerId, service } = await sold()
+    const time = salon.at(3, "09:00")
+    const declined = await pay(service, time, { providerId, paymentMethodId: "test_decline" })
+    assert.deepStrictEqual([declined.status, declined.at("error.code")], [422, "CHECKOUT_FAILED"])
+    const plain = await salon.service({ priceCents: 4_000 })
+    await salon.provider(plain)
+    for (const answer of [await pay(plain, time), await pay(service, time, { providerId, paymentMethod: "cash" })]) {
+      assert.deepStrictEqual([answer.status, answer.at("error.code")], [422, "VALIDATION_FAILED"])
+    }
+    const { list } = await salon.done("GET", `/bookings?providerId=${providerId}`)
+    const left = list("data").map(Object).map(({ paymentStatus, status }) => `${status} ${paymentStatus}`)
+    assert.deepStrictEqual(left, ["cancelled failed"])
+    assert.strictEqual((await pay(service, time, { providerId })).status, 201)
+    const free = await salon.service({ entityId: await salon.product() })
+    await salon.provider(free)
+    assert.strictEqual((await pay(free, time)).status, 422)
+    assert.strictEqual((await salon.done("GET", `/bookings?serviceTypeId=${free}`)).at("meta.pagination.total"), 0)
+    await salon.refused("404 NOT_FOUND", "POST", "/services", { name: "x", slug: "x", entityId: randomUUID() })
+    await salon.refused("404 NOT_FOUND", "PATCH", `/services/${free}`, { entityId: randomUUID() })
+  })
+
+  it("are heard of by events of their order; what comes after the time was given up goes back", async () => {
+    const { providerId, service } = await sold()
+    const paid = await pay(service, salon.at(4, "09:00"), { providerId })
+    const id = paid.text("data.booking.id")
+    const change = async (status: string) => {
+      const changed = await salon.ask("PATCH", `/orders/${paid.text("data.paymentIntent.orderId")}/status`, { status })
+      assert.strictEqual(changed.status, 200, JSON.stringify(changed.body))
+    }
+    const set = (status: string, payment: string) =>
+      salon.db.query(
+        "update appointment_bookings set status = $2, payment_status = $3, order_id = null where id = $1",
+        [
+          id,
+          status,
+          payment
+        ]
+      )
+    await set("provisional", "pending")
+    await change("confirmed")
+    await waitFor("the event", async () => (await booking(id)).paymentStatus === "paid")
+    await set("cancelled", "failed")
+    await change("processing")
+    const refunds = `/orders/${paid.text("data.paymentIntent.orderId")}/refunds`
+    await waitFor("the refund", async () => (await salon.ask("GET", refunds)).at("data.0.amount") === 4_000)
+    assert.strictEqual((await salon.ask("GET", refunds)).at("data.length"), 1)
+  }, 60_000)
+
+  it("are for one appointment while they are awaited, which is given up when they do not come", async () => {
+    const { entityId, providerId, service } = await sold()
+    const id = await salon.book(ann, service, salon.at(5, "09:00"), { providerId, paymentMethod: "card" })
+    await salon.db.query(
+      "update appointment_bookings set payment_status = 'pending', pay_by = now() + interval '30 minutes' where id = $1",
+      [id]
+    )
+    const move = { newStartTime: salon.at(5, "10:00") }
+    await salon.refused("409 CONFLICT", "POST", `/bookings/${id}/reschedule`, move, ann)
+    const cart = await salon.ask("POST", "/carts", { currency: "USD" })
+    const add = (line: object) =>
+      salon.ask("POST", `/carts/${cart.text("data.id")}/items`, {
+        quantity: 1,
+        metadata: { appointmentId: id },
+        ...line
+      })
+    const wrong = [
+      { entityId: await salon.product({ price: 90_000 }) },
+      { entityId, quantity: 2 },
+      { entityId, metadata: { appointmentId: randomUUID() } }
+    ]
+    for (const line of wrong) {
+      const { at, status } = await add(line)
+      assert.deepStrictEqual([status, at("error.code")], [422, "VALIDATION_FAILED"])
+    }
+    const added = await add({ entityId })
+    assert.deepStrictEqual([added.status, added.at("data.unitPriceSnapshot")], [201, 4_000], JSON.stringify(added.body))
+    salon.clock.advance("31 minutes")
+    await salon.run("unpaid")
+    await waitFor("the cancellation", async () => (await booking(id)).status === "cancelled")
+    assert.strictEqual((await booking(id)).paymentStatus, "failed")
+    assert.strictEqual((await add({ entityId })).status, 422)
+  }, 60_000)
+})
