@@ -24,6 +24,7 @@ import { stopPostgres } from "./servers/BenchPostgres.ts"
 import { endChildren } from "./servers/ChildServer.ts"
 import { openStage, type Stage } from "./servers/Stage.ts"
 import { runSignIns } from "./signins.ts"
+import { runSlots } from "./slots.ts"
 import { runWorkload } from "./workloads.ts"
 
 /** Programs on a shared stage, in the order of `all`: memory first, while the server has done nothing yet. */
@@ -56,13 +57,14 @@ const alone: Readonly<Record<string, (options: Options) => Promise<void>>> = {
   operations: runOperations,
   plugins: runPlugins,
   revisions: runRevisions,
-  search: runSearch
+  search: runSearch,
+  slots: runSlots
 }
 
 const usage = `npm run bench -- NAME... [--users N] [--seconds S] [--warmup S] [--windows N] [--products N] [--flows N]
   [--verbose] [--by] [--bare-prepare true|false] [--only TEXT] [--json FILE]
 names: ${[...Object.keys(onStage), ...Object.keys(alone)].join(", ")}; all = everything but analytics, driver,
-  import-export, importmemory, jobs, marketplace, notifications, operations, plugins, revisions and search`
+  import-export, importmemory, jobs, marketplace, notifications, operations, plugins, revisions, search and slots`
 
 const run = async (options: Options) => {
   const asked = new Set(options.names.includes("all") ? [...Object.keys(onStage), "coldstart"] : options.names)

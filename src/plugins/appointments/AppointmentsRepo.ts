@@ -4,8 +4,8 @@ import type { Booking } from "./AppointmentTables.ts"
 
 type Database = PluginDatabase["Service"]
 
-const Taken = Schema.Struct({ providerId: Schema.String, start: Schema.Number, end: Schema.Number })
-const takenSpans = rowsOf(Taken)
+const Moments = Schema.Array(Schema.Number)
+const takenSpans = rowsOf(Schema.Struct({ providerId: Schema.String, starts: Moments, ends: Moments }))
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 const organizations = rowsOf(Schema.Struct({ organizationId: Schema.String }))
 
@@ -26,8 +26,10 @@ export const takenBy = Effect.fn("Appointments.taken")(
   ) {
     const { organizationId } = yield* CurrentActor
     const now = yield* DateTime.nowAsDate
-    return yield* takenSpans(sql)`select provider_id as "providerId",
-        (extract(epoch from lower(span)) * 1000)::float8 as start, (extract(epoch from upper(span)) * 1000)::float8 as "end"
+    // A row for each provider: thousands of small ones would take longer to read than to find.
+    const rows = yield* takenSpans(sql)`select provider_id as "providerId",
+        json_agg(extract(epoch from lower(span)) * 1000 order by span) as starts,
+        json_agg(extract(epoch from upper(span)) * 1000 order by span) as ends
       from (
         select provider_id, tstzrange(blocked_from, blocked_until, '[)') as span from appointment_bookings
         where organization_id = ${organizationId} and provider_id = any(${providerIds}::uuid[])
@@ -38,7 +40,12 @@ export const takenBy = Effect.fn("Appointments.taken")(
           and status = 'offered' and expires_at > ${now} and customer_id is distinct from ${customerId}
       ) as busy
       where span && tstzrange(to_timestamp(${start}::float8 / 1000), to_timestamp(${end}::float8 / 1000), '[)')
-      order by lower(span)`
+      group by provider_id`
+    return new Map(
+      rows.map(({ ends, providerId, starts }) =>
+        [providerId, starts.map((at, index) => ({ start: at, end: ends[index] ?? at }))] as const
+      )
+    )
   },
   Effect.orDie
 )

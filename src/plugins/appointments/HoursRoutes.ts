@@ -12,9 +12,9 @@ import {
   weeklyHours
 } from "./AppointmentTables.ts"
 import { customerOf } from "./Customers.ts"
-import { day, minute } from "./LocalTime.ts"
+import { day } from "./LocalTime.ts"
 import { askedOf, dayOf, offersOf } from "./Openings.ts"
-import { slotsOf, type Span } from "./Slots.ts"
+import { mergedSlots, slotsOf, type Span } from "./Slots.ts"
 
 class HoursOverlap extends invalid("HoursOverlap", "schedules", "has hours of one day that overlap") {}
 class DaysNotInOrder extends invalid("DaysNotInOrder", "to", "must be from, or at most a year after it") {}
@@ -67,25 +67,12 @@ const openingsOf = Effect.fnUntraced(
     const service = yield* tools.db.table(serviceTypes).find({ id: serviceTypeId, isActive: true })
     if (service === undefined) return yield* new ServiceNotFound()
     const asked = yield* askedOf(service, dayOf(from), dayOf(to))
-    const offers = yield* offersOf(tools, service, asked, { providerId, customerId: customerOf(tools.actor) })
-    return offers.map((one) => slotsOf(one.agenda, one.visit, asked))
-  }
-)
-
-/** Times of several providers together, in their order, with how many of them are free. A year of 50 providers has 200,000 of them. */
-const merged = (all: ReadonlyArray<ReadonlyArray<Span>>) => {
-  const found = new Map<number, Span & { providers: number }>()
-  for (const slots of all) {
-    for (const { end, start } of slots) {
-      // A visit takes a day at most.
-      const key = start / minute * 2_048 + (end - start) / minute
-      const known = found.get(key)
-      if (known === undefined) found.set(key, { start, end, providers: 1 })
-      else known.providers++
+    return {
+      asked,
+      offers: yield* offersOf(tools, service, asked, { providerId, customerId: customerOf(tools.actor) })
     }
   }
-  return [...found].sort(([a], [b]) => a - b).map(([, slot]) => slot)
-}
+)
 
 const Day = Schema.String.check(Schema.makeFilter(Schema.is(date.schema)))
 const Slot = Schema.Struct({ start: Time, end: Time })
@@ -168,7 +155,8 @@ export const hoursRoutes = [
     Effect.gen(function*() {
       const { date: on, serviceTypeId } = call.query
       const { id } = yield* requireProvider(call, call.params.providerId)
-      return (yield* openingsOf(call, serviceTypeId, on, on, id)).flat().map(shown)
+      const { asked, offers } = yield* openingsOf(call, serviceTypeId, on, on, id)
+      return offers.flatMap(({ agenda, visit }) => slotsOf(agenda, visit, asked)).map(shown)
     })
   ),
   routes.get("/availability/slots", {
@@ -182,8 +170,8 @@ export const hoursRoutes = [
     Effect.gen(function*() {
       const { from, serviceTypeId, to } = call.query
       if (to < from || dayOf(to) - dayOf(from) > 366 * day) return yield* new DaysNotInOrder()
-      const slots = merged(yield* openingsOf(call, serviceTypeId, from, to))
-      return slots.map(({ providers, ...span }) => ({ ...shown(span), providers }))
+      const { asked, offers } = yield* openingsOf(call, serviceTypeId, from, to)
+      return mergedSlots(offers, asked).map(({ providers, ...span }) => ({ ...shown(span), providers }))
     })
   )
 ]

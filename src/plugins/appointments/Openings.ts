@@ -81,7 +81,7 @@ export const offersOf = Effect.fn("Openings.offers")(function*(
   const special = grouped(
     yield* db.table(overrides).list({ ...these, date: { gte: dateOf(from), lte: dateOf(to) } }, all)
   )
-  const taken = grouped(yield* takenBy(db, ids, { start: from - 2 * day, end: to + 3 * day, ...others }))
+  const taken = yield* takenBy(db, ids, { start: from - 2 * day, end: to + 3 * day, ...others })
   const zones = new Map(
     [...new Set(people.map(({ timezone }) => timezone))].map((zone) =>
       [zone, stretchesOf(DateTime.zoneMakeNamedUnsafe(zone), from - 2 * day, to + 3 * day)] as const
@@ -102,7 +102,7 @@ export const offersOf = Effect.fn("Openings.offers")(function*(
         weekly: weekly(provider.id),
         breaks: pauses(provider.id),
         overrides: special(provider.id).map((one) => ({ ...one, day: dayOf(one.date) })),
-        taken: taken(provider.id)
+        taken: taken.get(provider.id) ?? []
       }
     }
   })
