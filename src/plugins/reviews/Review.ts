@@ -4,128 +4,106 @@ import {
   childOf,
   CustomerId,
   EntityId,
+  fieldsOf,
   FreeText,
   idOf,
   inputOf,
-  integer,
   integerBetween,
-  list,
   longText,
   MediaAssetId,
-  modelOf,
   oneOf,
   OrderId,
+  ownedBy,
   type RowOf,
   table,
+  Text,
   text,
   timestamp,
   uuid
 } from "stoa/plugin"
 
-/** What a customer says of a thing (contract, plugins §10): one of each, so that no one's voice counts twice. */
+const units = integerBetween(0, 2_147_483_647).default(0)
+
+/** What a customer says of an entity (contract, plugins §10). Its text is not kept in the change log: it can be erased. */
 export const reviews = table("customer_reviews", {
-  customerId: idOf(CustomerId).existing("customer").nullable,
+  customerId: idOf(CustomerId).existing("customer"),
   entityId: idOf(EntityId).existing("entity"),
-  /** The fulfilled order that makes it verified, or the one that it names. */
-  orderId: idOf(OrderId).existing("order").nullable,
+  orderId: idOf(OrderId).nullable,
   rating: integerBetween(1, 5),
   title: text.nullable,
   body: longText.nullable,
-  /** Pictures that the shopper has sent, as assets of the core's media. */
-  photoIds: list(idOf(MediaAssetId)).default([]),
+  authorName: text.nullable,
   status: oneOf(["pending", "approved", "rejected"]).default("pending"),
   isVerified: boolean.default(false),
   isPublished: boolean.default(false),
-  helpfulCount: integer.default(0),
+  helpfulCount: units,
   response: longText.nullable,
   responseBy: text.nullable,
   responseAt: timestamp.nullable
 }, {
-  unique: [{ columns: ["customerId", "entityId"], where: "customer_id is not null" }],
+  unique: [{ columns: ["customerId", "entityId"] }],
   indexes: [
     { columns: ["entityId", "isPublished", "createdAt"], descending: true },
-    { columns: ["entityId", "isPublished", "helpfulCount"], descending: true },
-    { columns: ["status", "createdAt"], descending: true },
-    { columns: ["customerId", "createdAt"], descending: true }
+    { columns: ["status", "createdAt"] }
   ],
-  checks: { published: "not is_published or status = 'approved'", photos: "cardinality(photo_ids) <= 6" }
+  checks: { published: "is_published = (status = 'approved')" },
+  changeLog: false
 })
 export type Review = RowOf<typeof reviews>
+
+/** Photos are media of the core, each of one review. They are public exactly while the review is. */
+export const photos = childOf(reviews, "reviewId", "customer_review_photos", {
+  reviewId: uuid.references(reviews),
+  mediaAssetId: idOf(MediaAssetId).unique(),
+  position: integerBetween(0, 100)
+}, { changeLog: false })
 
 /** Who found a review helpful. */
 export const votes = childOf(reviews, "reviewId", "customer_review_votes", {
   reviewId: uuid.references(reviews),
   customerId: idOf(CustomerId)
-}, { unique: [{ columns: ["reviewId", "customerId"] }] })
-
-/** How many published reviews of a thing give so many stars. Changed with them, so that no page of a shop counts reviews. */
-export const summaries = table("review_summaries", {
-  entityId: idOf(EntityId).unique(),
-  star1: integer.default(0),
-  star2: integer.default(0),
-  star3: integer.default(0),
-  star4: integer.default(0),
-  star5: integer.default(0)
-}, { changeLog: false })
-export type Summary = RowOf<typeof summaries>
-
-/** Orders whose customers were asked for reviews. */
-export const requests = table("review_requests", { orderId: idOf(OrderId).unique() }, { changeLog: false })
-
-const Words = FreeText.check(Schema.isBetweenLength(1, 10_000))
-const Photos = Schema.Array(MediaAssetId).check(Schema.isMaxLength(6)).annotate({
-  description: "Ids of pictures at /api/media, at most 6."
+}, {
+  unique: [{ columns: ["reviewId", "customerId"] }],
+  indexes: [{ columns: ["customerId"] }],
+  changeLog: false
 })
-const said = { title: Schema.optional(inputOf(reviews).fields.title), body: Schema.optional(Schema.NullOr(Words)) }
+
+/** How many published reviews of an entity give how many stars; changed in the transaction of each review. */
+export const counters = table("review_summaries", {
+  entityId: idOf(EntityId).unique(),
+  star1: units,
+  star2: units,
+  star3: units,
+  star4: units,
+  star5: units
+}, { changeLog: false, counted: false })
+
+/** Reviews as their authors and moderators see them. */
+export const own = ownedBy(reviews, { customer: "customerId", staff: "reviews:admin" })
+
+const Photos = Schema.Array(MediaAssetId).check(Schema.isMaxLength(10), Schema.isUnique())
+  .annotate({ description: "Images in the media that are neither public nor attached." })
+
+/** A review with its photos. */
+export const ReviewView = Schema.Struct({ ...fieldsOf(reviews), photoIds: Schema.Array(MediaAssetId) })
+  .annotate({ identifier: "Review" })
+
+const { customerId: _, orderId: __, organizationId: ___, ...shown } = ReviewView.fields
+/** A published review as everybody sees it: without customer and order. */
+export const PublicReview = Schema.Struct(shown).annotate({ identifier: "PublicReview" })
+
+const { authorName, body, rating, title } =
+  inputOf(reviews, { optional: ["rating", "title", "body", "authorName"] }).fields
+const written = { title, body, authorName, photoIds: Schema.optional(Photos) }
 
 export const NewReview = Schema.Struct({
   ...inputOf(reviews, { required: ["entityId", "rating"] }).fields,
-  ...said,
-  orderId: Schema.optional(OrderId.annotate({ description: "Default: a fulfilled order of the customer's with it." })),
-  photoIds: Schema.optional(Photos),
-  customerId: Schema.optional(CustomerId.annotate({ description: "For staff (`reviews:admin`). Default: the caller." }))
+  ...written,
+  orderId: Schema.optional(OrderId.annotate({ description: "Default: the last fulfilled order with the entity." })),
+  customerId: Schema.optional(CustomerId.annotate({ description: "Read of staff and services only." }))
 })
-
-export const ReviewChange = Schema.Struct({
-  ...inputOf(reviews, { optional: ["rating"] }).fields,
-  ...said,
-  photoIds: Schema.optional(Photos)
-})
-
+export const ReviewChange = Schema.Struct({ rating, ...written })
 export const Reply = Schema.Struct({
-  response: Words,
-  responseBy: inputOf(reviews, { required: ["title"] }).fields.title
+  response: FreeText.check(Schema.isBetweenLength(1, 10_000)),
+  responseBy: Text
 })
-
-export const SummaryView = Schema.Struct({
-  averageRating: Schema.Finite.annotate({ description: "Of published reviews, two decimals; 0 without any." }),
-  totalCount: Schema.Int,
-  distribution: Schema.Record(Schema.Literals(["1", "2", "3", "4", "5"]), Schema.Int)
-})
-
-type Stars = Pick<Summary, "star1" | "star2" | "star3" | "star4" | "star5">
-
-export const summaryView = ({ star1, star2, star3, star4, star5 }: Stars): typeof SummaryView.Type => {
-  const totalCount = star1 + star2 + star3 + star4 + star5
-  const sum = star1 + 2 * star2 + 3 * star3 + 4 * star4 + 5 * star5
-  return {
-    averageRating: totalCount === 0 ? 0 : Math.round((100 * sum) / totalCount) / 100,
-    totalCount,
-    distribution: { 1: star1, 2: star2, 3: star3, 4: star4, 5: star5 }
-  }
-}
-
-/** A review as visitors see it: who wrote it, and in which order it was bought, is not shown. */
-export const shownToAll = (review: Review): Review => ({ ...review, customerId: null, orderId: null })
-
-const model = modelOf(reviews, {
-  name: "Reviews",
-  sums: ["helpfulCount"],
-  dims: ["entityId", "rating", "status", "isVerified", "isPublished", "createdAt"]
-})
-
-/** Reviews by thing, stars and state. */
-export const reviewModel = {
-  ...model,
-  measures: { ...model.measures, averageRating: { type: "avg", sql: "customer_reviews.rating", decimals: 2 } }
-} as const

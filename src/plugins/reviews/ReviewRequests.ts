@@ -1,65 +1,112 @@
-import { DateTime, Effect, Schema } from "effect"
-import { Conflict, defineTask, mailTemplate, type PluginContext } from "stoa/plugin"
-import { requests } from "./Review.ts"
-import { dueRequests } from "./ReviewsRepo.ts"
+import { Duration, Effect, Schema } from "effect"
+import {
+  Conflict,
+  CustomerId,
+  dueTask,
+  type EventCall,
+  idOf,
+  mailTemplate,
+  option,
+  OrderId,
+  type PluginContext,
+  setting,
+  table,
+  timestamp
+} from "stoa/plugin"
+import { requestOf } from "./ReviewsRepo.ts"
 
-const perRun = 500
+export const ReviewSettings = Schema.Struct({
+  requestAfterDays: setting(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 })),
+    7,
+    "Days after the delivery of an order when its customer is asked for reviews"
+  ),
+  reviewPage: option(
+    Schema.String.check(Schema.isMaxLength(1_000), Schema.isPattern(/^https?:\/\//)),
+    "Page of the shop where reviews are written; the mail links to it with `?order=<number>`. Without it none is sent"
+  )
+})
+export type ReviewSettings = typeof ReviewSettings.Type
 
-/** The mail that asks for reviews of what was delivered. */
+/** Orders whose customers are to be asked, once each; `dueAt` is null once that is done or decided against. */
+export const requests = table("customer_review_requests", {
+  orderId: idOf(OrderId).unique(),
+  customerId: idOf(CustomerId),
+  dueAt: timestamp.nullable,
+  sentAt: timestamp.nullable
+}, {
+  indexes: [{ columns: ["dueAt"], where: "due_at is not null" }, { columns: ["customerId"] }],
+  changeLog: false,
+  counted: false
+})
+
 export const requestMail = mailTemplate({
   name: "reviews/request",
-  data: Schema.Struct({
-    orderNumber: Schema.String,
-    titles: Schema.Array(Schema.String),
-    link: Schema.NullOr(Schema.String)
-  }),
-  sample: {
-    orderNumber: "ORD-2026-000042",
-    titles: ["Sourdough"],
-    link: "https://shop.example/reviews?order=ORD-2026-000042"
-  },
+  data: Schema.Struct({ number: Schema.String, things: Schema.Array(Schema.String), link: Schema.String }),
+  sample: { number: "ORD-1001", things: ["Red bicycle"], link: "https://shop.example/orders/1/review" },
   texts: {
-    en: ({ link, orderNumber, titles }, { storeName }) => ({
-      subject: `How was your order from ${storeName}?`,
-      paragraphs: [
-        `You have had ${titles.join(", ")} for some days. What do you think?`,
-        ...(link === null ? [] : [`Write a review: ${link}`])
-      ],
-      notes: [`Order ${orderNumber}`]
+    en: ({ link, number, things }, { storeName }) => ({
+      subject: `How do you like what you bought at ${storeName}?`,
+      paragraphs: [`Tell others about the things of your order ${number}:`, things.join(", ")],
+      button: { label: "Write a review", url: link },
+      notes: ["This is the only mail that asks about this order."]
     }),
-    de: ({ link, orderNumber, titles }, { storeName }) => ({
-      subject: `Wie war Ihre Bestellung bei ${storeName}?`,
-      paragraphs: [
-        `Sie haben ${titles.join(", ")} seit einigen Tagen. Wie gefällt es Ihnen?`,
-        ...(link === null ? [] : [`Bewertung schreiben: ${link}`])
-      ],
-      notes: [`Bestellung ${orderNumber}`]
+    de: ({ link, number, things }, { storeName }) => ({
+      subject: `Wie gefällt Ihnen Ihr Einkauf bei ${storeName}?`,
+      paragraphs: [`Erzählen Sie anderen von Ihrer Bestellung ${number}:`, things.join(", ")],
+      button: { label: "Bewertung schreiben", url: link },
+      notes: ["Zu dieser Bestellung fragen wir nur dieses eine Mal."]
     })
   }
 })
 
-/** Asks for reviews, once for an order: the mail is enqueued in the transaction that notes it. */
-export const askForReviews = (host: PluginContext, days: number, page: string | undefined) =>
-  defineTask({
-    slug: "reviews/ask",
-    schedule: "10 * * * *",
-    everyOrganization: true,
-    handler: Effect.fnUntraced(function*() {
-      const { db, services } = host
-      if (days === 0 || !services.mail.isOn) return { output: { asked: 0 } }
-      const due = yield* dueRequests(db, yield* DateTime.nowAsDate, days, perRun)
-      const asked = yield* Effect.forEach(due, ({ email, orderId, orderNumber, titles }) => {
-        const link = page === undefined ? null : `${page}?order=${encodeURIComponent(orderNumber)}`
-        return db.table(requests).insert({ orderId }).pipe(
-          Effect.andThen(
-            services.mail.send(requestMail, { to: email, data: { orderNumber, titles, link }, key: orderId })
-          ),
-          db.transaction,
-          Effect.as(1),
-          // Another run asked meanwhile.
-          Effect.catchIf(Schema.is(Conflict), () => Effect.succeed(0))
-        )
-      })
-      return { output: { asked: asked.reduce((sum, one) => sum + one, 0) } }
+const Fulfilled = Schema.Struct({ status: Schema.Literal("fulfilled"), customerId: CustomerId })
+const after = (at: Date, days: number) => new Date(at.getTime() + Duration.toMillis(Duration.days(days)))
+
+/** An order that is fulfilled is to be asked about, once: the event may come again, and the order be fulfilled again. */
+export const awaitRequest = ({ requestAfterDays }: ReviewSettings) => ({ db, event }: EventCall) => {
+  const { data } = event
+  if (!Schema.is(Fulfilled)(data)) return Effect.void
+  const dueAt = after(event.timestamp, requestAfterDays)
+  return db.table(requests).insert({ orderId: OrderId.make(event.entityId), customerId: data.customerId, dueAt }).pipe(
+    Effect.catchIf(Schema.is(Conflict), () => Effect.void)
+  )
+}
+
+/** How long a parcel that never arrives is waited for, after the first time that the request was due. */
+const longestWaitDays = 60
+
+/**
+ * Asks for reviews of the orders that are due. A parcel that is under way is waited for, and the days count from the last
+ * delivery. Refunded orders, guests, erased customers and those who have reviewed all are not asked.
+ */
+export const askForReviews = (host: PluginContext, { requestAfterDays, reviewPage }: ReviewSettings) =>
+  dueTask(host, {
+    slug: "reviews/request",
+    schedule: "*/15 * * * *",
+    of: requests,
+    where: (now) => ({
+      dueAt: { lte: now },
+      ...(host.services.mail.isOn && reviewPage !== undefined ? {} : { id: { in: [] } })
+    }),
+    each: Effect.fnUntraced(function*({ createdAt, dueAt, id, orderId }, { db, services }) {
+      const row = db.table(requests)
+      const now = dueAt ?? createdAt
+      const order = yield* requestOf(db, orderId)
+      if (order === undefined || !order.isFulfilled || order.email === null || order.things.length === 0) {
+        return yield* row.update(id, { dueAt: null })
+      }
+      if (order.isUnderWay) {
+        const next = after(now, 1)
+        return yield* row.update(id, {
+          dueAt: next > after(createdAt, requestAfterDays + longestWaitDays) ? null : next
+        })
+      }
+      const due = order.deliveredAt === null ? now : after(order.deliveredAt, requestAfterDays)
+      if (due > now) return yield* row.update(id, { dueAt: due })
+      yield* row.update(id, { dueAt: null, sentAt: now })
+      const { number, things } = order
+      const data = { number, things, link: `${reviewPage}?order=${encodeURIComponent(number)}` }
+      return yield* services.mail.send(requestMail, { to: order.email, data, key: orderId })
     })
   })

@@ -1,112 +1,183 @@
 import { Effect, Schema } from "effect"
-import { EntityId, group, notFound, ownedBy, resource } from "stoa/plugin"
-import { NewReview, Reply, ReviewChange, reviews, shownToAll, SummaryView, summaryView } from "./Review.ts"
-import { change, decide, remove, reply, submit, vote } from "./Reviews.ts"
-import { summaryOf } from "./ReviewsRepo.ts"
+import {
+  type Actor,
+  CustomerId,
+  EntityId,
+  group,
+  holds,
+  isAnonymous,
+  Moment,
+  type PageOf,
+  type PluginTools,
+  Text
+} from "stoa/plugin"
+import { Summary, summaryOf } from "./Ratings.ts"
+import {
+  counters,
+  NewReview,
+  own,
+  PublicReview,
+  Reply,
+  type Review,
+  ReviewChange,
+  reviews,
+  ReviewView
+} from "./Review.ts"
+import { change, moderate, remove, reply, submit, unvote, vote, withPhotos } from "./Reviews.ts"
 
 const routes = group("Reviews", "/reviews")
-const [write, admin] = ["reviews:write", "reviews:admin"]
-const success = reviews.Row
-const missing = "404 without it."
-const reason = "Reviews are a part of the shop's pages."
+const write = "reviews:write"
+const admin = "reviews:admin"
+const authorOrModerator = {
+  rule: (actor: Actor) => !isAnonymous(actor) && (holds(actor, write) || holds(actor, admin)),
+  missing: write
+}
+const everybody = "Shoppers read reviews before they sign in; only published ones are shown."
 
-class EntityNotFound extends notFound("Entity", "Entity not found.") {}
+const shown = <E, R>(tools: Pick<PluginTools, "db">, found: Effect.Effect<PageOf<Review>, E, R>) =>
+  Effect.flatMap(found, (page) => Effect.map(withPhotos(tools, page.items), (items) => ({ ...page, items })))
 
-const mine = ownedBy(reviews, { customer: "customerId" })
+const sorts = {
+  newest: ["-createdAt"],
+  helpful: ["-helpfulCount", "-createdAt"],
+  highest: ["-rating", "-createdAt"],
+  lowest: ["rating", "-createdAt"]
+} as const
 
-const readRoutes = [
-  ...resource(routes, "/", reviews, {
-    noun: "review",
-    read: admin,
-    write: admin,
-    filters: ["status", "rating", "entityId", "customerId", "isVerified", "isPublished"],
-    search: ["title"],
-    get: false,
-    create: false,
-    patch: false,
-    remove: false
-  }),
-  routes.list("/entity/:entityId", {
-    summary: "List the published reviews of a thing",
-    description: "Newest first, or the most helpful first. Customers and orders are not shown.",
-    public: reason,
+const filters = {
+  rating: Schema.optional(Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 1, maximum: 5 }))),
+  isVerified: Schema.optional(Schema.Literals(["true", "false"]))
+}
+const flagOf = (text: "true" | "false" | undefined) => text && { isVerified: text === "true" }
+
+export const reviewRoutes = [
+  routes.post("/", {
+    summary: "Review an entity",
+    description:
+      "It is shown once a moderator has approved it, and verified by a fulfilled order of the customer. 404 for an unknown "
+      + "customer; 409 for a second review of the entity; 422 for an unknown entity or photo and an order of another customer.",
+    permission: write,
+    input: NewReview,
+    success: ReviewView
+  }).handle((call) => submit(call, call.input)),
+  routes.list("/", {
+    summary: "List reviews for moderators, the oldest first",
+    permission: admin,
     query: {
-      rating: Schema.optional(Schema.Literals(["1", "2", "3", "4", "5"])),
-      isVerified: Schema.optional(Schema.Literals(["true"])),
-      sort: Schema.optional(Schema.Literals(["newest", "helpful"]))
+      ...filters,
+      status: Schema.optional(
+        Schema.Literals(["pending", "approved", "rejected", "all"]).annotate({ description: "Default: pending." })
+      ),
+      entityId: Schema.optional(EntityId),
+      customerId: Schema.optional(CustomerId),
+      search: Schema.optional(Text.annotate({ description: "A part of the title." })),
+      from: Schema.optional(Moment.annotate({ description: "Written at this time or later." })),
+      to: Schema.optional(Moment.annotate({ description: "Written before this time." }))
     },
-    success
-  }).handle(({ db, page, params, query: { isVerified, rating, sort } }) => {
+    success: ReviewView
+  }).handle((call) => {
+    const { customerId, entityId, from, isVerified, rating, search, status = "pending", to } = call.query
     const where = {
-      entityId: EntityId.make(params.entityId),
-      isPublished: true,
-      ...(rating && { rating: Number(rating) }),
-      ...(isVerified && { isVerified: true })
+      rating,
+      entityId,
+      customerId,
+      ...(search && { title: { contains: search } }),
+      ...flagOf(isVerified),
+      ...(status !== "all" && { status }),
+      ...((from ?? to) && { createdAt: { ...(from && { gte: from }), ...(to && { lt: to }) } })
     }
-    return db.table(reviews).page(where, page, sort === "helpful" ? ["-helpfulCount"] : undefined).pipe(
-      Effect.map((found) => ({ ...found, items: found.items.map(shownToAll) }))
+    return shown(call, call.db.table(reviews).page(where, call.page, ["createdAt"]))
+  }),
+  routes.list("/mine", { summary: "List the caller's reviews", permission: write, success: ReviewView }).handle((
+    call
+  ) =>
+    Effect.flatMap(
+      call.services.customers.existingProfile,
+      (profile) =>
+        shown(
+          call,
+          call.db.table(reviews).page({ customerId: { in: profile === null ? [] : [profile.id] } }, call.page)
+        )
+    )
+  ),
+  routes.list("/entity/:entityId", {
+    summary: "List the published reviews of an entity",
+    description: "404 for an entity that the caller does not see.",
+    public: everybody,
+    params: { entityId: EntityId },
+    query: { ...filters, sort: Schema.optional(Schema.Literals(["newest", "helpful", "highest", "lowest"])) },
+    success: PublicReview
+  }).handle((call) => {
+    const { isVerified, rating, sort = "newest" } = call.query
+    const entityId = EntityId.make(call.params.entityId)
+    const where = { entityId, isPublished: true, rating, ...flagOf(isVerified) }
+    return Effect.andThen(
+      call.services.catalog.get(entityId, []),
+      shown(call, call.db.table(reviews).page(where, call.page, sorts[sort]))
     )
   }),
   routes.get("/entity/:entityId/summary", {
-    summary: "Get the rating of a thing",
-    description: `Of its published reviews. ${missing}`,
-    public: reason,
-    success: SummaryView
-  }).handle(({ db, params }) =>
-    Effect.flatMap(
-      summaryOf(db, EntityId.make(params.entityId)),
-      (found) => found === undefined ? new EntityNotFound() : Effect.succeed(summaryView(found))
+    summary: "Summarize the published ratings of an entity",
+    description: "404 for an entity that the caller does not see.",
+    public: everybody,
+    params: { entityId: EntityId },
+    success: Summary
+  }).handle(({ db, params, services }) => {
+    const entityId = EntityId.make(params.entityId)
+    return Effect.andThen(
+      services.catalog.get(entityId, []),
+      Effect.map(db.table(counters).first({ entityId }), summaryOf)
     )
+  }),
+  routes.get("/:id", {
+    summary: "Get a review, for its author and moderators",
+    description: "404 without it.",
+    admits: authorOrModerator,
+    success: ReviewView
+  }).handle((call) =>
+    Effect.gen(function*() {
+      const review = yield* own.get(call, call.params.id)
+      return { ...review, photoIds: (yield* withPhotos(call, [review]))[0]?.photoIds ?? [] }
+    })
   ),
-  routes.list("/mine", { summary: "List the caller's reviews, in any state", permission: write, success })
-    .handle((call) => mine.page(call, {}, call.page))
-]
-
-const authorRoutes = [
-  routes.post("/", {
-    summary: "Review a thing",
-    description:
-      "It is shown once it is approved. 409 when the customer has reviewed the thing; 422 for an unknown thing or picture, or " +
-      "an order that is not theirs.",
-    permission: write,
-    input: NewReview,
-    success
-  }).handle((call) => submit(call, call.actor, call.input)),
   routes.patch("/:id", {
-    summary: "Change one's review",
-    description: `It has to be approved again. ${missing}`,
+    summary: "Change a review, for its author",
+    description: "It waits for a moderator again. 404 for another one's; 422 for unknown photos.",
     permission: write,
     input: ReviewChange,
-    success
-  }).handle((call) => change(call, call.actor, call.params.id, call.input)),
-  routes.delete("/:id", { summary: "Remove one's review", description: missing, permission: write, success })
-    .handle((call) => remove(call, call.actor, call.params.id)),
-  routes.post("/:id/helpful", {
-    summary: "Find a review helpful",
-    description: `${missing} 409 the second time; 422 for one's own.`,
-    permission: write,
-    success
-  }).handle((call) => Effect.map(vote(call, call.actor, call.params.id, true), shownToAll)),
-  routes.delete("/:id/helpful", {
-    summary: "Take back that a review was helpful",
-    description: "404 without it, and when it was not said.",
-    permission: write,
-    success
-  }).handle((call) => Effect.map(vote(call, call.actor, call.params.id, false), shownToAll))
-]
-
-const moderatorRoutes = [
-  routes.patch("/:id/approve", { summary: "Publish a review", description: missing, permission: admin, success })
-    .handle((call) => decide(call, call.params.id, "approved")),
-  routes.patch("/:id/reject", { summary: "Take a review off", description: missing, permission: admin, success })
-    .handle((call) => decide(call, call.params.id, "rejected")),
+    success: ReviewView
+  }).handle((call) => change(call, call.params.id, call.input)),
+  routes.delete("/:id", {
+    summary: "Delete a review with its photos, for its author and moderators",
+    description: "404 without it.",
+    admits: authorOrModerator,
+    success: reviews.Row
+  }).handle((call) => remove(call, call.params.id)),
+  ...(["approve", "reject"] as const).map((verb) =>
+    routes.patch(`/:id/${verb}`, {
+      summary: verb === "approve" ? "Publish a review with its photos" : "Do not show a review",
+      description: "From any status; again, it changes nothing. 404 without it.",
+      permission: admin,
+      success: ReviewView
+    }).handle((call) => moderate(call, call.params.id, verb === "approve" ? "approved" : "rejected"))
+  ),
   routes.post("/:id/reply", {
-    summary: "Answer a review for the store",
-    description: `A second answer takes the place of the first. ${missing}`,
+    summary: "Answer a review in the name of the store",
+    description: "A second answer takes the place of the first. 404 without the review.",
     permission: admin,
     input: Reply,
-    success
-  }).handle((call) => reply(call, call.params.id, call.input))
+    success: ReviewView
+  }).handle((call) => reply(call, call.params.id, call.input)),
+  routes.post("/:id/helpful", {
+    summary: "Find a published review helpful",
+    description: "404 for one that is not published; 409 for the second time; 422 for one's own.",
+    permission: write,
+    success: PublicReview
+  }).handle((call) => vote(call, call.params.id)),
+  routes.delete("/:id/helpful", {
+    summary: "Find a review helpful no longer",
+    description: "404 without a vote.",
+    permission: write,
+    success: PublicReview
+  }).handle((call) => unvote(call, call.params.id))
 ]
-
-export const reviewRoutes = [...readRoutes, ...authorRoutes, ...moderatorRoutes]

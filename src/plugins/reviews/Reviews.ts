@@ -1,126 +1,206 @@
-import { DateTime, Effect } from "effect"
+import { Array, DateTime, Effect } from "effect"
 import {
   type Actor,
-  type ChangeOf,
   conflict,
+  CurrentActor,
   type CustomerId,
-  forbidden,
   holds,
   invalid,
   isSignedIn,
-  MediaAssetId,
+  type MediaAssetId,
   notFound,
-  type PluginTools
+  type PluginTools,
+  type Which
 } from "stoa/plugin"
-import { type NewReview, type Reply, type Review, type ReviewChange, reviews, votes } from "./Review.ts"
-import { countStars, purchaseOf } from "./ReviewsRepo.ts"
+import { settle } from "./Ratings.ts"
+import type { NewReview, Reply, ReviewChange } from "./Review.ts"
+import { own, photos, type Review, reviews, votes } from "./Review.ts"
+import { isErased, purchaseOf } from "./ReviewsRepo.ts"
 
-type Tools = Pick<PluginTools, "db" | "services">
+type Tools = Pick<PluginTools, "db" | "jobs" | "services">
 
-class NotSignedIn extends forbidden("NotSignedIn", "Reviews are written by people who have signed in.") {}
-class ForeignOrder extends invalid("ForeignOrder", "orderId", "is no order of the customer's with this thing") {}
-class UnknownPhoto extends invalid("UnknownPhoto", "photoIds", "names a picture that is not there", "not_found") {}
-class ReviewNotFound extends notFound("Review", "Review not found.") {}
+class ForeignOrder extends invalid("ForeignOrder", "orderId", "is no order of the customer's") {}
+class CustomerMissing extends invalid("CustomerMissing", "customerId", "is required of callers without a profile") {}
+class NoPhoto extends invalid("NoPhoto", "photoIds", "must be images that are neither public nor attached") {}
 class OwnReview extends invalid("OwnReview", "", "a review is found helpful by others") {}
-class AlreadyHelpful extends conflict("AlreadyHelpful", "You found this review helpful already.") {}
+class AlreadyHelpful extends conflict("AlreadyHelpful", "You have found this review helpful already.") {}
+class NoVote extends notFound("Vote", "You have not found this review helpful.") {}
 
-/** The profile of the caller, which is made if there is none. */
-const profileOf = Effect.fnUntraced(function*({ services }: Tools, actor: Actor) {
-  return isSignedIn(actor) ? (yield* services.customers.ownProfile).id : yield* new NotSignedIn()
+/** Roles that may write in the name of a customer (contract, plugins §10). */
+const onBehalf: ReadonlyArray<string> = ["staff", "admin", "owner", "ai_agent", "service"]
+
+const customerFor = Effect.fnUntraced(function*({ services }: Tools, actor: Actor, named: CustomerId | undefined) {
+  const mayName = onBehalf.includes(actor.role) || holds(actor, "reviews:admin")
+  if (mayName && named !== undefined) return yield* services.customers.mustExist(named)
+  return isSignedIn(actor) ? (yield* services.customers.ownProfile).id : yield* new CustomerMissing()
 })
 
-const knownPhotos = ({ services }: Tools, ids: ReadonlyArray<string> = []) =>
-  Effect.forEach(ids, (id) => services.media.record(MediaAssetId.make(id)), { discard: true }).pipe(
-    Effect.mapError(() => new UnknownPhoto())
+/** Reviews with the ids of their photos, in one statement. */
+export const withPhotos = Effect.fnUntraced(function*({ db }: Pick<Tools, "db">, found: ReadonlyArray<Review>) {
+  const rows = found.length === 0 ? [] : yield* db.table(photos).list(
+    { reviewId: { in: found.map(({ id }) => id) } },
+    { order: ["position"], limit: found.length * 10 }
   )
+  const by = Array.groupBy(rows, ({ reviewId }) => reviewId)
+  return found.map((review) => ({ ...review, photoIds: (by[review.id] ?? []).map(({ mediaAssetId }) => mediaAssetId) }))
+})
 
-/** Moves the counters of the thing from what a review was to what it is, and its search document with them. */
-const counted = Effect.fnUntraced(
-  function*({ db, services }: Tools, before: Review | undefined, after: Review | undefined) {
-    const [was, is] = [before, after].map((review) => review?.isPublished === true ? review : undefined)
-    if (was?.rating === is?.rating) return
-    for (const [review, step] of [[was, -1], [is, 1]] as const) {
-      if (review !== undefined) yield* countStars(db, review.entityId, review.rating, step)
-    }
-    const entityId = (was ?? is)?.entityId
-    if (entityId !== undefined) yield* services.search.changed([entityId])
+const whole = (tools: Tools, review: Review) =>
+  Effect.map(withPhotos(tools, [review]), ([view]) => view ?? { ...review, photoIds: [] })
+
+const announce = ({ db }: Tools, event: string, { entityId, id, isVerified, rating, status }: Review) =>
+  // Without texts: what a person wrote can be erased, and the change log stays.
+  db.announce(`reviews.${event}`, {
+    entityType: "review",
+    entityId: id,
+    payload: { id, entityId, rating, status, isVerified }
+  })
+
+const photosOf = ({ db }: Tools, { id }: Review) => db.table(photos).list({ reviewId: id }, { order: ["position"] })
+
+/** A photo that was removed elsewhere is nothing to show or hide. */
+const showPhotos = Effect.fnUntraced(function*(tools: Tools, review: Review, isPublic: boolean) {
+  for (const { mediaAssetId } of yield* photosOf(tools, review)) {
+    yield* Effect.catchTag(tools.services.media.update(mediaAssetId, { isPublic }), "NotFound/Media", () => Effect.void)
   }
-)
+})
 
-/** Changes a review with its counters; the row is locked, so that of two decisions at once the later one counts. */
-const changed = (tools: Tools, which: Parameters<typeof locked>[1], change: ChangeOf<typeof reviews>) =>
-  tools.db.transaction(Effect.gen(function*() {
-    const before = yield* locked(tools, which)
-    const after = yield* tools.db.table(reviews).update(before.id, change)
-    yield* counted(tools, before, after)
-    return after
-  }))
+const dropFiles = ({ jobs }: Tools, ids: ReadonlyArray<string>) =>
+  ids.length === 0 ? Effect.void : jobs.enqueue("reviews/remove-photos", { ids })
 
-const locked = ({ db }: Tools, which: string | { readonly id: string; readonly customerId: CustomerId }) =>
-  db.table(reviews).lock(which)
+/** The review has these photos and no others; files of those that it had before are removed once this is committed. */
+const setPhotos = Effect.fnUntraced(function*(tools: Tools, review: Review, ids: ReadonlyArray<MediaAssetId>) {
+  const before = yield* photosOf(tools, review)
+  const known = new Set(before.map(({ mediaAssetId }) => mediaAssetId))
+  for (const id of ids.filter((id) => !known.has(id))) {
+    const { attachments, contentType, isPublic } = yield* Effect.mapError(
+      tools.services.media.record(id),
+      () => new NoPhoto()
+    )
+    if (isPublic || attachments.length > 0 || !contentType.startsWith("image/")) return yield* new NoPhoto()
+  }
+  const table = tools.db.table(photos)
+  for (const { id } of before) yield* table.delete(id)
+  yield* table.insertMany(ids.map((mediaAssetId, position) => ({ reviewId: review.id, mediaAssetId, position })))
+  yield* dropFiles(tools, [...known].filter((id) => !ids.includes(id)))
+})
 
 /**
- * Writes a review, to be approved. Verified if the customer has a fulfilled order with the thing. 409 for a second one of the
- * customer; 422 for an unknown thing or picture, or an order that is not theirs.
+ * Submits a review, which waits for a moderator. It is verified by a fulfilled order of its customer that contains the entity.
+ * 409 for a second review of the entity; 422 for an unknown entity or photo and an order of another customer.
  */
 export const submit = Effect.fn("Reviews.submit")(
-  function*(tools: Tools, actor: Actor, { customerId: named, ...sent }: typeof NewReview.Type) {
-    const { entityId, orderId } = sent
-    const customerId = named !== undefined && holds(actor, "reviews:admin") ? named : yield* profileOf(tools, actor)
-    yield* knownPhotos(tools, sent.photoIds)
-    const purchase = yield* purchaseOf(tools.db, { customerId, entityId, orderId })
-    if (orderId !== undefined && purchase === undefined) return yield* new ForeignOrder()
-    const isVerified = purchase?.isFulfilled === true
-    const ofOrder = isVerified ? purchase.orderId : orderId ?? null
-    return yield* tools.db.table(reviews).insert({ ...sent, customerId, isVerified, orderId: ofOrder })
-  }
+  function*(tools: Tools, { customerId: named, orderId, photoIds = [], ...sent }: typeof NewReview.Type) {
+    const actor = yield* CurrentActor
+    const customerId = yield* customerFor(tools, actor, named)
+    const purchase = yield* purchaseOf(tools.db, customerId, sent.entityId, orderId)
+    if (purchase === undefined && orderId !== undefined) return yield* new ForeignOrder()
+    const review = yield* tools.db.table(reviews).insert({ ...sent, ...purchase, customerId })
+    yield* setPhotos(tools, review, photoIds)
+    yield* announce(tools, "submitted", review)
+    return yield* whole(tools, review)
+  },
+  (work, { db }) => db.transaction(work)
 )
 
-/** Changes the caller's review, which has to be approved again. 404 for one of others. */
+/** Moves a review between its states: rating of the entity, photos and event change with it. */
+const become = Effect.fnUntraced(function*(tools: Tools, before: Review, status: Review["status"], event: string) {
+  const isPublished = status === "approved"
+  const after = yield* tools.db.table(reviews).update(before.id, { status, isPublished })
+  yield* settle(tools, before, after)
+  if (before.isPublished !== isPublished) yield* showPhotos(tools, after, isPublished)
+  yield* announce(tools, event, after)
+  return after
+})
+
+/** Approves or rejects a review in any state (contract, plugins §10); again, it changes nothing. 404 without it. */
+export const moderate = Effect.fn("Reviews.moderate")(
+  function*(tools: Tools, id: string, status: "approved" | "rejected") {
+    const review = yield* tools.db.table(reviews).lock(id)
+    return yield* whole(tools, review.status === status ? review : yield* become(tools, review, status, status))
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Its author changes a review, which waits for a moderator again. 404 for another one's. */
 export const change = Effect.fn("Reviews.change")(
-  function*(tools: Tools, actor: Actor, id: string, sent: typeof ReviewChange.Type) {
-    const customerId = yield* profileOf(tools, actor)
-    yield* knownPhotos(tools, sent.photoIds)
-    return yield* changed(tools, { id, customerId }, { ...sent, status: "pending", isPublished: false })
-  }
+  function*(tools: Tools, id: string, { photoIds, ...sent }: typeof ReviewChange.Type) {
+    const review = yield* tools.db.table(reviews).lock(yield* own.which(tools, id))
+    const hidden = yield* become(tools, review, "pending", "submitted")
+    if (photoIds !== undefined) yield* setPhotos(tools, hidden, photoIds)
+    return yield* whole(tools, yield* tools.db.table(reviews).update(id, sent))
+  },
+  (work, { db }) => db.transaction(work)
 )
 
-/** Publishes a review, or takes it off. */
-export const decide = (tools: Tools, id: string, status: "approved" | "rejected") =>
-  changed(tools, id, { status, isPublished: status === "approved" })
+/** Deletes a review with its votes and photos. 404 without it. */
+const removeWhich = Effect.fnUntraced(
+  function*(tools: Tools, which: Which<typeof reviews>) {
+    const review = yield* tools.db.table(reviews).lock(which)
+    yield* dropFiles(tools, (yield* photosOf(tools, review)).map(({ mediaAssetId }) => mediaAssetId))
+    yield* tools.db.table(reviews).delete(review.id)
+    yield* settle(tools, review, undefined)
+    yield* announce(tools, "removed", review)
+    return review
+  },
+  (work, { db }) => db.transaction(work)
+)
 
-/** Answers a review for the store; a second answer takes the place of the first. */
-export const reply = Effect.fn("Reviews.reply")(function*({ db }: Tools, id: string, sent: typeof Reply.Type) {
-  return yield* db.table(reviews).update(id, { ...sent, responseAt: yield* DateTime.nowAsDate })
+/** The author, or a moderator, removes a review. 404 for another one's. */
+export const remove = Effect.fn("Reviews.remove")(function*(tools: Tools, id: string) {
+  return yield* removeWhich(tools, yield* own.which(tools, id))
 })
 
-/** Removes a review: the caller's, or any for those who moderate. 404 for one of others. */
-export const remove = Effect.fn("Reviews.remove")(function*(tools: Tools, actor: Actor, id: string) {
-  const which = holds(actor, "reviews:admin") ? id : { id, customerId: yield* profileOf(tools, actor) }
-  return yield* tools.db.transaction(Effect.gen(function*() {
-    const before = yield* locked(tools, which)
-    yield* tools.db.table(reviews).delete(before.id)
-    yield* counted(tools, before, undefined)
-    return before
-  }))
+/** The store's answer to a review in any state; a second one takes the place of the first. */
+export const reply = Effect.fn("Reviews.reply")(
+  function*(tools: Tools, id: string, sent: typeof Reply.Type) {
+    const at = yield* DateTime.nowAsDate
+    const review = yield* tools.db.table(reviews).update(id, { ...sent, responseAt: at })
+    yield* announce(tools, "replied", review)
+    return yield* whole(tools, review)
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** A vote, counted under the lock of its review. */
+const counted = Effect.fnUntraced(function*(tools: Tools, review: Review, by: 1 | -1) {
+  return yield* tools.db.table(reviews).update(review.id, { helpfulCount: review.helpfulCount + by })
 })
 
-/** Says that a published review of others was helpful, once, or takes it back. 409 when it was said, 404 when it was not. */
-export const vote = Effect.fn("Reviews.vote")(function*(tools: Tools, actor: Actor, id: string, isHelpful: boolean) {
-  const { db } = tools
-  const customerId = yield* profileOf(tools, actor)
-  return yield* db.transaction(Effect.gen(function*() {
-    const review = yield* locked(tools, id)
-    if (!review.isPublished) return yield* new ReviewNotFound()
+/** Finds a published review helpful, once; 404 for one that is not published, 409 for the second time and one's own. */
+export const vote = Effect.fn("Reviews.vote")(
+  function*(tools: Tools, id: string) {
+    const { id: customerId } = yield* tools.services.customers.ownProfile
+    const review = yield* tools.db.table(reviews).lock({ id, isPublished: true })
     if (review.customerId === customerId) return yield* new OwnReview()
-    const given = yield* db.table(votes).first({ reviewId: id, customerId })
-    if (isHelpful) {
-      if (given !== undefined) return yield* new AlreadyHelpful()
-      yield* db.table(votes).insert({ reviewId: id, customerId })
-    } else {
-      if (given === undefined) return yield* new ReviewNotFound()
-      yield* db.table(votes).delete(given.id)
-    }
-    return yield* db.table(reviews).update(id, { helpfulCount: review.helpfulCount + (isHelpful ? 1 : -1) })
-  }))
+    if (yield* tools.db.table(votes).first({ reviewId: id, customerId })) return yield* new AlreadyHelpful()
+    yield* tools.db.table(votes).insert({ reviewId: id, customerId })
+    return yield* whole(tools, yield* counted(tools, review, 1))
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+const takeBack = Effect.fnUntraced(
+  function*(tools: Tools, id: string, customerId: CustomerId) {
+    const review = yield* tools.db.table(reviews).lock(id)
+    const given = yield* tools.db.table(votes).first({ reviewId: id, customerId })
+    if (given === undefined) return yield* new NoVote()
+    yield* tools.db.table(votes).delete(given.id)
+    return yield* whole(tools, yield* counted(tools, review, -1))
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Takes a vote back; 404 without one. */
+export const unvote = Effect.fn("Reviews.unvote")(function*(tools: Tools, id: string) {
+  return yield* takeBack(tools, id, (yield* tools.services.customers.ownProfile).id)
+})
+
+/** A customer whose personal data were erased leaves no review, photo or vote. Safe to repeat. */
+export const forget = Effect.fn("Reviews.forget")(function*(tools: Tools, customerId: CustomerId) {
+  if (!(yield* isErased(tools.db, customerId))) return
+  for (const { reviewId } of yield* tools.db.table(votes).list({ customerId })) {
+    yield* Effect.ignore(takeBack(tools, reviewId, customerId))
+  }
+  for (const { id } of yield* tools.db.table(reviews).list({ customerId })) yield* removeWhich(tools, id)
 })

@@ -1,69 +1,65 @@
 import { Effect, Schema } from "effect"
-import { afterHook, type EntityId, option, type PluginContext, pluginWith, setting } from "stoa/plugin"
-import { requests, reviewModel, reviews, summaries, type Summary, summaryView, votes } from "./Review.ts"
-import { askForReviews, requestMail } from "./ReviewRequests.ts"
+import {
+  type AnalyticsModel,
+  CustomerId,
+  defineTask,
+  MediaAssetId,
+  modelOf,
+  NotFound,
+  type PluginContext,
+  pluginWith
+} from "stoa/plugin"
+import { ratingFields, ratingHooks } from "./Ratings.ts"
+import { counters, photos, reviews, votes } from "./Review.ts"
+import { askForReviews, awaitRequest, requestMail, requests, ReviewSettings } from "./ReviewRequests.ts"
 import { reviewRoutes } from "./ReviewRoutes.ts"
+import { forget } from "./Reviews.ts"
 
-const Options = Schema.Struct({
-  requestAfterDays: setting(
-    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 365 })),
-    7,
-    "Days from the fulfillment of an order to the mail that asks for reviews; 0: none is sent"
-  ),
-  reviewPage: option(
-    Schema.String.check(Schema.isPattern(/^https?:\/\//)),
-    "Page of the shop where reviews are written"
-  )
+const base = modelOf(reviews, {
+  name: "Reviews",
+  sums: ["helpfulCount"],
+  dims: ["entityId", "rating", "status", "isVerified", "createdAt"]
 })
+const model: AnalyticsModel = {
+  ...base,
+  measures: { ...base.measures, averageRating: { type: "avg", sql: "customer_reviews.rating", decimals: 2 } }
+}
 
-const summariesOf = ({ db }: Pick<PluginContext, "db">, ids: ReadonlyArray<EntityId>) =>
-  db.table(summaries).list({ entityId: { in: ids } }, { limit: ids.length })
+const Files = Schema.Struct({ ids: Schema.Array(MediaAssetId) })
 
-/** Lays ratings upon entities as they are read; one statement for a page. */
-const show = Effect.fnUntraced(function*(
-  host: PluginContext,
-  entities: ReadonlyArray<
-    { readonly id: EntityId; readonly extensions?: Readonly<Record<string, unknown>> | undefined }
-  >
-) {
-  const found = new Map((yield* summariesOf(host, entities.map(({ id }) => id))).map((row) => [row.entityId, row]))
-  for (const entity of entities) {
-    const summary = found.get(entity.id)
-    if (summary !== undefined) {
-      Object.assign(entity, { extensions: { ...entity.extensions, reviews: summaryView(summary) } })
-    }
-  }
-})
+/** Removes media that no review has any more. A repeat finds them gone. */
+const removePhotos = (host: PluginContext) => {
+  const removeOne = (id: MediaAssetId) =>
+    host.services.media.remove(id).pipe(Effect.catchIf(Schema.is(NotFound), () => Effect.void))
+  return defineTask({
+    slug: "reviews/remove-photos",
+    retries: { attempts: 5, backoff: { type: "exponential", delay: 1_000 } },
+    handler: Effect.fnUntraced(function*({ input }) {
+      for (const id of Schema.is(Files)(input) ? input.ids : []) yield* removeOne(id)
+    })
+  })
+}
 
-const numberOf = (host: PluginContext, name: string, value: (summary: Summary) => number) => ({
-  name,
-  kind: "number" as const,
-  facet: name === "rating",
-  of: (ids: ReadonlyArray<EntityId>) =>
-    Effect.map(summariesOf(host, ids), (rows) => new Map(rows.map((row) => [row.entityId, value(row)])))
-})
-
-/** Customers' reviews of what they bought (contract, plugins §10): `plugins: [reviews()]`. */
-export const reviewsPlugin = pluginWith("reviews", Options, ({ requestAfterDays, reviewPage }) => ({
+/** Reviews of things by their buyers, moderated and found (contract, plugins §10): `plugins: [reviewsPlugin({ … })]`. */
+export const reviewsPlugin = pluginWith("reviews", ReviewSettings, (settings) => ({
   version: "1.0.0",
   permissions: [
-    { scope: "reviews:read", description: "Read reviews", roles: ["customer"] },
-    { scope: "reviews:write", description: "Review things, and say that reviews are helpful", roles: ["customer"] },
-    { scope: "reviews:admin", description: "Publish, reject, answer and remove reviews" }
+    { scope: "reviews:read", description: "See published reviews", roles: ["customer"] },
+    { scope: "reviews:write", description: "Write, change and delete own reviews, and vote", roles: ["customer"] },
+    { scope: "reviews:admin", description: "Moderate and answer reviews" }
   ],
-  schema: () => ({ reviews, votes, summaries, requests }),
+  schema: () => ({ reviews, photos, votes, counters, requests }),
+  events: ["submitted", "approved", "rejected", "replied", "removed"].map((name) => `reviews.${name}`),
   routes: () => reviewRoutes,
+  hooks: ratingHooks,
+  searchDocuments: ratingFields,
   mailTemplates: [requestMail],
-  hooks: (host) => [
-    afterHook("catalog.afterRead", ({ result }) => show(host, [result]), { entitiesIn: summaries }),
-    afterHook("catalog.afterList", ({ result }) => show(host, result.items), { entitiesIn: summaries })
-  ],
-  searchDocuments: (host) => [
-    numberOf(host, "rating", (summary) => summaryView(summary).averageRating),
-    numberOf(host, "reviews", (summary) => summaryView(summary).totalCount)
-  ],
-  analyticsModels: () => [reviewModel],
-  tasks: (host) => [askForReviews(host, requestAfterDays, reviewPage)]
+  onEvents: {
+    "orders.statusChange": awaitRequest(settings),
+    "customers.update": ({ event, ...tools }) => forget(tools, CustomerId.make(event.entityId))
+  },
+  tasks: (context) => [removePhotos(context), askForReviews(context, settings)],
+  analyticsModels: () => [model]
 }))
 
 export { reviewsPlugin as reviews }

@@ -1,274 +1,198 @@
-import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
-import {
-  type Builders,
-  buildersOf,
-  contractOf,
-  createPluginTestApp,
-  inOrganization,
-  type PluginTestApp,
-  raceOf,
-  type TestActor,
-  testAdminActor,
-  testCustomerActor
-} from "stoa/plugin/testing"
-import { aPicture } from "../../../../test/media/MediaFixtures.ts"
-import { answer } from "../../../../test/support/ServiceCalls.ts"
-import { waitFor } from "../../../../test/support/waitFor.ts"
-import { reviews } from "../index.ts"
+import { contractOf, testAdminActor, withPermissions } from "stoa/plugin/testing"
+import { openShop, type Shop } from "./ReviewShop.ts"
 
-const may = [...testCustomerActor.permissions, "cart:update", "orders:create", "reviews:read", "reviews:write"]
-let people = 0
-const aShopper = (): TestActor => {
-  const userId = `shopper-${++people}`
-  return { ...testCustomerActor, userId, email: `${userId}@shop.example`, permissions: may }
-}
+let shop: Shop
+beforeAll(async () => {
+  shop = await openShop()
+}, 60_000)
+afterAll(() => shop.close())
+
+const eventually = { timeout: 20_000 }
+const runRequests = () => shop.app.serviceRegistry.enqueue("reviews/request", {})
+const dueRows = () => shop.app.db.query("select due_at, sent_at from customer_review_requests order by created_at")
 
 describe("reviews", () => {
-  let app: PluginTestApp
-  let builders: Builders
-  const mails: Array<{ readonly to: string; readonly data: object }> = []
-  beforeAll(async () => {
-    app = await createPluginTestApp(reviews({ reviewPage: "https://shop.example/review" }), {
-      postgres: inject("postgres").url,
-      rateLimits: { api: 1_000_000, checkout: 1_000_000 },
-      email: {
-        send: async ({ data, template, to }) => {
-          if (template === "reviews/request") mails.push({ to, data })
-        }
-      }
-    })
-    builders = buildersOf(app)
-  }, 60_000)
-  afterAll(() => app.close())
-
-  const ask = async (
-    as: TestActor | undefined,
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>
-  ) => {
-    const sent = await app.app.request(method, `/api${path}`, {
-      ...(as && { as }),
-      ...(body === undefined ? {} : { body }),
-      ...(headers && { headers })
-    })
-    return answer(sent.status, sent.headers, sent.body)
-  }
-  const done = async (as: TestActor | undefined, method: string, path: string, body?: unknown) => {
-    const found = await ask(as, method, path, body)
-    assert.isBelow(found.status, 300, `${method} ${path}: ${JSON.stringify(found.body)}`)
-    return found
-  }
-  const refused = async (status: number, as: TestActor | undefined, method: string, path: string, body?: unknown) =>
-    assert.strictEqual((await ask(as, method, path, body)).status, status, `${method} ${path} ${JSON.stringify(body)}`)
-
-  const product = () => builders.product()
-  /** An order of a shopper; `fulfilled` hands it over. */
-  const purchase = async (as: TestActor, entityId: string, isFulfilled = true) => {
-    const cart = await done(as, "POST", "/carts", { currency: "USD" })
-    const headers = { "x-cart-secret": cart.text("data.secret") }
-    const line = { entityId, quantity: 1 }
-    const added = await ask(as, "POST", `/carts/${cart.text("data.id")}/items`, line, headers)
-    assert.strictEqual(added.status, 201, JSON.stringify(added.body))
-    const body = { cartId: cart.text("data.id"), paymentMethodId: "test", currency: "USD" }
-    const placed = await ask(as, "POST", "/checkout", body, headers)
-    assert.strictEqual(placed.status, 201, JSON.stringify(placed.body))
-    const id = placed.text("data.id")
-    for (const status of isFulfilled ? ["confirmed", "processing", "fulfilled"] : []) {
-      await done(testAdminActor, "PATCH", `/orders/${id}/status`, { status })
+  it("are asked for after a delivery, shown once approved, and found by their rating", async () => {
+    const [ada, entityId] = [shop.customer(), await shop.product()]
+    await shop.profileOf(ada)
+    const { id: orderId, parcel } = await shop.order(ada, entityId, "shipped")
+    await expect.poll(dueRows, eventually).toHaveLength(1)
+    // The parcel is still on its way when the request is due, and arrives a day later.
+    shop.app.clock.advance("170 hours")
+    await runRequests()
+    await expect.poll(async () => Number((await dueRows())[0]?.["due_at"]) > shop.app.clock.now(), eventually).toBe(
+      true
+    )
+    assert.lengthOf(shop.mails, 0)
+    await shop.admin("PATCH", `/orders/${orderId}/fulfillments/${parcel}`, { status: "delivered" })
+    for (const _ of ["a day", "a week"]) {
+      shop.app.clock.advance("8 days")
+      await runRequests()
+      await expect.poll(async () => {
+        const due = (await dueRows())[0]?.["due_at"]
+        return due === null || Number(due) > shop.app.clock.now()
+      }, eventually).toBe(true)
     }
-    return id
-  }
-  const review = async (as: TestActor, entityId: string, body: object = {}) =>
-    (await done(as, "POST", "/reviews", { entityId, rating: 5, ...body })).text("data.id")
-  const decide = (id: string, decision = "approve") => done(testAdminActor, "PATCH", `/reviews/${id}/${decision}`)
-  const published = async (entityId: string, rating = 5) => {
-    const id = await review(aShopper(), entityId, { rating })
-    await decide(id)
-    return id
-  }
-  const rating = async (entityId: string) => {
-    const { at } = await done(undefined, "GET", `/reviews/entity/${entityId}/summary`)
-    return [at("data.averageRating"), at("data.totalCount")]
-  }
+    await expect.poll(() => shop.mails, eventually).toMatchObject([
+      { to: ada.email, data: { link: expect.stringContaining("https://shop.example/review?order=ORD-") } }
+    ])
 
-  it("are asked for some days after the delivery, written with a photo, answered, and found by their rating", async () => {
-    const [ann, ben, entityId] = [aShopper(), aShopper(), await product()]
-    const orderId = await purchase(ann, entityId)
-    const answered = await product()
-    await purchase(ben, answered)
-    await review(ben, answered)
-    const asked = async () => {
-      await app.serviceRegistry.enqueue("reviews/ask", {})
-      await waitFor(
-        "the run to end",
-        async () =>
-          (await app.db.query(
-            "select 1 from commerce_jobs where task_slug = 'reviews/ask' and status in ('pending', 'processing')"
-          )).length === 0
+    const photo = await shop.photo()
+    const review = await shop.done(ada, "POST", "/reviews", { entityId, rating: 4, title: "Good", photoIds: [photo] })
+    const id = review.text("data.id")
+    assert.deepInclude(review.at("data"), { status: "pending", isVerified: true, orderId, photoIds: [photo] })
+    const seen = () => shop.done(undefined, "GET", `/reviews/entity/${entityId}?sort=helpful&rating=4&isVerified=true`)
+    assert.deepStrictEqual([(await seen()).at("data"), await shop.isShown(photo)], [[], false])
+    const queue = await shop.admin(
+      "GET",
+      `/reviews?rating=4&entityId=${entityId}&isVerified=true&search=goo&to=2099-01-01T00:00:00Z`
+    )
+    assert.strictEqual(queue.text("data.0.id"), id)
+
+    await shop.admin("PATCH", `/reviews/${id}/approve`)
+    await shop.admin("POST", `/reviews/${id}/reply`, { response: "Thanks", responseBy: "Stoa" })
+    const first = (await seen()).at("data.0")
+    assert.deepInclude(first, { id, title: "Good", response: "Thanks", photoIds: [photo] })
+    assert.doesNotHaveAnyKeys(first, ["customerId", "orderId"])
+    assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
+    const entity = await shop.done(undefined, "GET", `/catalog/entities/${entityId}`)
+    assert.deepInclude(entity.at("data.extensions.reviews"), { averageRating: 4, totalCount: 1 })
+    const search = async () =>
+      (await shop.done(undefined, "GET", "/search?attr.rating=4..5&sort=rating:desc&attr.ratingStars=4")).at(
+        "data.0.id"
       )
-      return mails.filter(({ to }) => to === ann.email || to === ben.email)
-    }
-    app.clock.advance("6 days")
-    assert.lengthOf(await asked(), 0)
-    app.clock.advance("25 hours")
-    await asked()
-    await waitFor("the mail", () => mails.length > 0)
-    const [mail, ...others] = await asked()
-    assert.lengthOf(others, 0)
-    assert.strictEqual(mail?.to, ann.email)
-    assert.include(JSON.stringify(mail?.data), "https://shop.example/review?order=ORD-")
-
-    const form = new FormData()
-    form.set(
-      "file",
-      new Blob([new Uint8Array(await Effect.runPromise(aPicture()))], { type: "image/png" }),
-      "bread.png"
-    )
-    const sent = await fetch(`${app.app.url}/api/media/upload`, {
-      method: "POST",
-      headers: { "x-test-actor": JSON.stringify(testAdminActor) },
-      body: form
+    await expect.poll(search, eventually).toBe(entityId)
+    const figures = await shop.admin("POST", "/analytics/query", {
+      measures: ["Reviews.count", "Reviews.averageRating"]
     })
-    const photo = String(Object(await sent.json()).data.id)
-    const id = await review(ann, entityId, { rating: 4, title: "Crisp", body: "Very good.", photoIds: [photo] })
-    const list = `/reviews/entity/${entityId}`
-    assert.lengthOf((await done(undefined, "GET", list)).list("data"), 0)
-    assert.strictEqual(
-      (await done(testAdminActor, "GET", "/reviews?status=pending&isVerified=true")).text("data.0.id"),
-      id
-    )
-    await decide(id)
-    await done(testAdminActor, "POST", `/reviews/${id}/reply`, { response: "Thank you!", responseBy: "The bakery" })
-    await published(entityId, 3)
-    const shown = (await done(undefined, "GET", `${list}?isVerified=true`)).at("data.0")
-    const expected = {
-      title: "Crisp",
-      photoIds: [photo],
-      isVerified: true,
-      response: "Thank you!",
-      customerId: null,
-      orderId: null
-    }
-    assert.deepInclude(Object(shown), expected)
-    const { at } = await done(undefined, "GET", `${list}/summary`)
-    assert.deepStrictEqual(at("data"), {
-      averageRating: 3.5,
-      totalCount: 2,
-      distribution: { 1: 0, 2: 0, 3: 1, 4: 1, 5: 0 }
-    })
-    const entity = await done(testAdminActor, "GET", `/catalog/entities/${entityId}`)
-    assert.deepInclude(Object(entity.at("data.extensions.reviews")), { averageRating: 3.5 })
-    await waitFor(
-      "the index",
-      async () =>
-        (await done(testAdminActor, "GET", "/search?attr.rating=3..4&sort=rating:desc")).at("data.0.id") === entityId
-    )
-    const mine = await done(ann, "GET", "/reviews/mine")
-    assert.deepStrictEqual([mine.at("data.0.orderId"), mine.number("meta.pagination.total")], [orderId, 1])
-    const asks = {
-      measures: ["Reviews.count", "Reviews.averageRating"],
-      filters: [{ member: "Reviews.entityId", operator: "equals", values: [entityId] }]
-    }
-    const figures = await done(testAdminActor, "POST", "/analytics/query", asks)
-    assert.deepStrictEqual(Object.values(Object(figures.at("data.rows.0"))).map(Number), [2, 3.5])
-  })
+    assert.match(JSON.stringify(figures.at("data.rows.0")), /"Reviews.averageRating":"?4/)
 
-  it("are verified by a fulfilled order only, one of a customer and thing, and of what is there", async () => {
-    const [ann, entityId, other] = [aShopper(), await product(), await product()]
-    const open = await purchase(ann, entityId, false)
-    const foreign = await purchase(aShopper(), other)
-    const verified = async (body: object) =>
-      (await done(aShopper(), "POST", "/reviews", { rating: 5, ...body })).at("data.isVerified")
-    assert.isFalse(await verified({ entityId }))
-    const made = await done(ann, "POST", "/reviews", { entityId, rating: 1, orderId: open })
-    assert.deepStrictEqual([made.at("data.isVerified"), made.at("data.orderId")], [false, open])
-    const body = { entityId: other, rating: 5 }
-    const cases: ReadonlyArray<readonly [number, object, TestActor?]> = [
-      [409, { entityId, rating: 2 }],
-      [422, { ...body, orderId: foreign }],
-      [422, { ...body, entityId: randomUUID() }],
-      [422, { ...body, photoIds: [randomUUID()] }],
-      [422, { ...body, rating: 0 }],
-      [422, { ...body, rating: 4.5 }],
-      [422, { ...body, body: "" }],
-      [403, body, { ...ann, permissions: testCustomerActor.permissions }]
+    await shop.admin("PATCH", `/reviews/${id}/reject`)
+    assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[0, 0], false])
+    await shop.admin("PATCH", `/reviews/${id}/approve`)
+    assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
+
+    // A change waits for a moderator again: rating, photo and search forget it meanwhile.
+    const other = await shop.photo()
+    const changed = await shop.done(ada, "PATCH", `/reviews/${id}`, { rating: 2, photoIds: [other] })
+    assert.deepInclude(changed.at("data"), { status: "pending", isPublished: false, rating: 2, photoIds: [other] })
+    assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[0, 0], false])
+    await expect.poll(search, eventually).toBeUndefined()
+    await expect.poll(() => shop.app.db.query("select 1 from media_assets where id = $1", [photo]), eventually).toEqual(
+      []
+    )
+    await shop.admin("PATCH", `/reviews/${id}/reject`)
+    assert.deepInclude((await shop.done(ada, "GET", "/reviews/mine")).at("data.0"), { id, status: "rejected" })
+  }, 120_000)
+
+  it("are refused with a reason", async () => {
+    const [ada, bob, entityId] = [shop.customer(), shop.customer(), await shop.product()]
+    const open = await shop.order(bob, entityId)
+    const id = await shop.write(ada, entityId)
+    const published = await shop.write(bob, entityId, 3, { orderId: open.id })
+    await shop.admin("PATCH", `/reviews/${published}/approve`)
+    await shop.done(ada, "POST", `/reviews/${published}/helpful`)
+    const another = await shop.product()
+    const fresh = { entityId: another, rating: 5 }
+    const unknown = randomUUID()
+    const cases: ReadonlyArray<readonly [number, Parameters<Shop["ask"]>]> = [
+      [401, [undefined, "POST", "/reviews", fresh]],
+      [409, [ada, "POST", "/reviews", { entityId, rating: 1 }]],
+      [422, [ada, "POST", "/reviews", { ...fresh, rating: 6 }]],
+      [422, [ada, "POST", "/reviews", { ...fresh, entityId: unknown }]],
+      [422, [ada, "POST", "/reviews", { ...fresh, orderId: open.id }]],
+      [422, [ada, "POST", "/reviews", { ...fresh, photoIds: [unknown] }]],
+      [422, [ada, "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("image/png", true)] }]],
+      [422, [ada, "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("application/pdf")] }]],
+      [404, [testAdminActor, "POST", "/reviews", { ...fresh, customerId: unknown }]],
+      [422, [{ ...testAdminActor, type: "api_key" }, "POST", "/reviews", fresh]],
+      [403, [ada, "PATCH", `/reviews/${id}/approve`]],
+      [404, [testAdminActor, "PATCH", `/reviews/${unknown}/approve`]],
+      [404, [testAdminActor, "POST", `/reviews/${unknown}/reply`, { response: "a", responseBy: "b" }]],
+      [403, [ada, "GET", "/reviews"]],
+      [401, [undefined, "GET", `/reviews/${id}`]],
+      [403, [withPermissions([], ada), "DELETE", `/reviews/${id}`]],
+      [404, [bob, "GET", `/reviews/${id}`]],
+      [404, [bob, "PATCH", `/reviews/${id}`, { rating: 1 }]],
+      [404, [bob, "DELETE", `/reviews/${id}`]],
+      [404, [bob, "POST", `/reviews/${id}/helpful`]],
+      [422, [bob, "POST", `/reviews/${published}/helpful`]],
+      [409, [ada, "POST", `/reviews/${published}/helpful`]],
+      [404, [bob, "DELETE", `/reviews/${published}/helpful`]],
+      [404, [undefined, "GET", `/reviews/entity/${unknown}`]],
+      [404, [undefined, "GET", `/reviews/entity/${unknown}/summary`]]
     ]
-    for (const [status, sent, as = ann] of cases) await refused(status, as, "POST", "/reviews", sent)
-    await refused(401, undefined, "POST", "/reviews", body)
-    // Only staff say whose review it is.
-    const { text } = await done(testAdminActor, "GET", `/reviews?entityId=${entityId}&rating=1`)
-    const customerId = text("data.0.customerId")
-    const own = await done(aShopper(), "POST", "/reviews", { ...body, customerId })
-    assert.notStrictEqual(own.at("data.customerId"), customerId)
-    const named = await done(testAdminActor, "POST", "/reviews", { ...body, customerId })
-    assert.strictEqual(named.at("data.customerId"), customerId)
-  })
-
-  it("are changed and removed by who wrote them or who moderates, and counted while they are published", async () => {
-    const [ann, ben, entityId] = [aShopper(), aShopper(), await product()]
-    const id = await review(ann, entityId, { rating: 2 })
-    await decide(id)
-    assert.deepStrictEqual(await rating(entityId), [2, 1])
-    for (const [method, path] of [["PATCH", `/reviews/${id}`], ["DELETE", `/reviews/${id}`]] as const) {
-      await refused(404, ben, method, path, method === "PATCH" ? { rating: 5 } : undefined)
-      await refused(404, inOrganization("org_b", testAdminActor), "PATCH", `/reviews/${id}/approve`)
+    for (const [status, request] of cases) {
+      const got = await shop.ask(...request)
+      assert.strictEqual(got.status, status, `${request[1]} ${request[2]} ${JSON.stringify(got.body)}`)
     }
-    await refused(403, ann, "PATCH", `/reviews/${id}/approve`)
-    assert.strictEqual((await done(ann, "PATCH", `/reviews/${id}`, { rating: 4 })).at("data.status"), "pending")
-    assert.deepStrictEqual(await rating(entityId), [0, 0])
-    for (
-      const [decision, expected] of [["approve", [4, 1]], ["approve", [4, 1]], ["reject", [0, 0]], ["approve", [
-        4,
-        1
-      ]]] as const
-    ) {
-      await decide(id, decision)
-      assert.deepStrictEqual(await rating(entityId), [...expected], decision)
-    }
-    await done(testAdminActor, "DELETE", `/reviews/${id}`)
-    assert.deepStrictEqual(await rating(entityId), [0, 0])
-  })
+    const row = (await shop.done(bob, "GET", `/reviews/${published}`)).at("data")
+    // The order was not fulfilled, so the review is not verified.
+    assert.deepInclude(row, { isVerified: false, orderId: open.id, helpfulCount: 1 })
+    assert.strictEqual((await shop.done(ada, "DELETE", `/reviews/${published}/helpful`)).at("data.helpfulCount"), 0)
+    // Staff write in the name of a customer; what a shopper names is not read.
+    const customerId = await shop.profileOf(bob)
+    const made = await shop.admin("POST", "/reviews", { ...fresh, customerId })
+    assert.strictEqual(made.text("data.customerId"), customerId)
+    assert.strictEqual((await shop.done(ada, "POST", "/reviews", { ...fresh, customerId })).status, 201)
+    const moderator = { ...withPermissions(["reviews:admin"], ada), userId: "moderator" }
+    await shop.done(moderator, "DELETE", `/reviews/${published}`)
+    assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
+  }, 60_000)
 
-  it("are found helpful once by each of others, and sorted by it", async () => {
-    const [ann, ben, entityId] = [aShopper(), aShopper(), await product()]
-    const id = await review(ann, entityId)
-    await refused(404, ben, "POST", `/reviews/${id}/helpful`)
-    await decide(id)
-    const later = await published(entityId)
-    await raceOf(app, { method: "POST", path: `/api/reviews/${id}/helpful`, as: ben })
-    await refused(422, ann, "POST", `/reviews/${id}/helpful`)
-    const order = async (sort: string) =>
-      (await done(undefined, "GET", `/reviews/entity/${entityId}?sort=${sort}`)).list("data").map((one) =>
-        Object(one).id
-      )
-    assert.deepStrictEqual([await order("helpful"), await order("newest")], [[id, later], [later, id]])
-    assert.strictEqual((await done(ben, "DELETE", `/reviews/${id}/helpful`)).at("data.helpfulCount"), 0)
-    await refused(404, ben, "DELETE", `/reviews/${id}/helpful`)
-  })
-
-  it("count right when eight people and moderators act at once", async () => {
-    const entityId = await product()
-    const ids = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => review(aShopper(), entityId, { rating: (n % 5) + 1 }))
+  it("are counted exactly when many are approved, found helpful or sent at once", async () => {
+    const entityId = await shop.product()
+    const people = Array.from({ length: 8 }, shop.customer)
+    const ids = await Promise.all(people.map((as, n) => shop.write(as, entityId, n % 5 + 1)))
+    await Promise.all(
+      ids.flatMap((id) => ["approve", "approve"].map((verb) => shop.admin("PATCH", `/reviews/${id}/${verb}`)))
     )
-    await Promise.all(ids.flatMap((id) => [decide(id), decide(id), decide(id, "reject"), decide(id)]))
-    await Promise.all(ids.map((id) => decide(id)))
-    // 1, 2, 3, 4, 5, 1, 2, 3
-    assert.deepStrictEqual(await rating(entityId), [2.63, 8])
-    const ben = aShopper()
-    await review(ben, await product())
-    const body = { entityId, rating: 1 }
-    await raceOf(app, { method: "POST", path: "/api/reviews", as: ben, body })
-  })
+    assert.deepStrictEqual(await shop.summary(entityId), [2.63, 8])
+    await Promise.all(ids.map((id, n) => shop.admin("PATCH", `/reviews/${id}/${n < 4 ? "reject" : "approve"}`)))
+    assert.deepStrictEqual(await shop.summary(entityId), [2.75, 4])
+    const [last = ""] = ids.slice(-1)
+    const voters = [...people.slice(0, 7), ...people.slice(0, 7)]
+    const votes = await Promise.all(voters.map((as) => shop.ask(as, "POST", `/reviews/${last}/helpful`)))
+    assert.lengthOf(votes.filter(({ status }) => status === 201), 7)
+    assert.strictEqual((await shop.admin("GET", `/reviews/${last}`)).at("data.helpfulCount"), 7)
+    const [zoe, another] = [shop.customer(), await shop.product()]
+    await shop.profileOf(zoe)
+    const sent = await Promise.all(
+      people.map(() => shop.ask(zoe, "POST", "/reviews", { entityId: another, rating: 5 }))
+    )
+    assert.deepStrictEqual(sent.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 409)])
+  }, 60_000)
 
-  it("keep to the rules of every plugin", { timeout: 120_000 }, async () => {
-    const samples = { customer_reviews: { rating: 3, status: "approved", isPublished: true } }
-    for (const { name, run } of contractOf(app, { samples, bodies: 8 })) {
-      await run().catch((error: unknown) => assert.fail(`${name}: ${String(error)}`))
-    }
-  })
+  it("ask neither those who have reviewed all nor erased customers, who leave nothing", async () => {
+    const [ada, bob, entityId] = [shop.customer(), shop.customer(), await shop.product()]
+    const before = shop.mails.length
+    const theirs = async (id: string) =>
+      (await shop.app.db.query("select due_at from customer_review_requests where order_id = $1", [id])).map((row) =>
+        row["due_at"] === null
+      )
+    const [first, second] = [await shop.order(ada, entityId, "delivered"), await shop.order(bob, entityId, "delivered")]
+    const photo = await shop.photo()
+    const id = await shop.write(ada, entityId, 5, { photoIds: [photo] })
+    const kept = await shop.write(shop.customer(), entityId, 3)
+    for (const one of [id, kept]) await shop.admin("PATCH", `/reviews/${one}/approve`)
+    await shop.done(ada, "POST", `/reviews/${kept}/helpful`)
+    await expect.poll(() => theirs(second.id), eventually).toEqual([false])
+    await shop.done(bob, "DELETE", "/me")
+    shop.app.clock.advance("8 days")
+    await runRequests()
+    for (const { id } of [first, second]) await expect.poll(() => theirs(id), eventually).toEqual([true])
+    await shop.done(ada, "DELETE", "/me")
+    await expect.poll(() => shop.summary(entityId), eventually).toEqual([3, 1])
+    assert.strictEqual((await shop.admin("GET", `/reviews/${kept}`)).at("data.helpfulCount"), 0)
+    await expect.poll(() => shop.app.db.query("select 1 from media_assets where id = $1", [photo]), eventually).toEqual(
+      []
+    )
+    assert.lengthOf(shop.mails, before)
+  }, 60_000)
+
+  it("keep to the rules of every plugin", async () => {
+    for (const { name, run } of contractOf(shop.app)) await run().catch((error) => assert.fail(`${name}: ${error}`))
+  }, 120_000)
 })

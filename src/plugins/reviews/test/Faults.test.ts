@@ -1,0 +1,81 @@
+import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
+import { testAdminActor } from "stoa/plugin/testing"
+import { tapOn } from "../../../../test/support/StatementTap.ts"
+import { openShop, type Shop } from "./ReviewShop.ts"
+
+describe("a process that ends between two statements", () => {
+  let shop: Shop
+  const scope = Scope.makeUnsafe()
+  /** Before which statement the connection of the request is cut, counted from its first one about reviews. */
+  let left = 0
+  let cutting: number | undefined
+  beforeAll(async () => {
+    const before = (text: string, connection: number, cut: () => void) => {
+      if (left > 0 && cutting === undefined && /customer_review|review_summaries/.test(text)) cutting = connection
+      if (connection === cutting && left > 0 && --left === 0) cut()
+    }
+    const tap = await Effect.runPromise(Scope.provide(tapOn(inject("postgres").url, before), scope))
+    shop = await openShop({ postgres: tap.url, jobs: { autorun: { enabled: false } } })
+  }, 60_000)
+  afterAll(async () => {
+    await shop.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  it("leaves reviews, ratings, photos, votes and jobs agreed, and what is repeated is done once", async () => {
+    const [ada, bob, entityId] = [shop.customer(), shop.customer(), await shop.product()]
+    const [photo, other] = [await shop.photo(), await shop.photo()]
+    await Promise.all([ada, bob].map(shop.profileOf))
+    const counts = async (text: string, ...values: ReadonlyArray<unknown>) =>
+      Number((await shop.app.db.query(`select count(*) as n from ${text}`, values))[0]?.["n"])
+    const agree = async () => {
+      const [row] = await shop.app.db.query(
+        `select coalesce((select star1 + 10 * star4 from review_summaries where entity_id = $1), 0) as counted,
+          coalesce((select sum(case rating when 1 then 1 else 10 end) from customer_reviews where entity_id = $1
+            and is_published), 0) as published,
+          coalesce((select sum(helpful_count) from customer_reviews where entity_id = $1), 0) as helpful,
+          (select count(*) from customer_review_votes) as votes,
+          (select count(*) from customer_review_photos p join media_assets m on m.id = p.media_asset_id
+            join customer_reviews r on r.id = p.review_id where m.is_public <> r.is_published) as odd`,
+        [entityId]
+      )
+      const { counted, helpful, odd, published, votes } = Object(row)
+      assert.deepStrictEqual([Number(counted), Number(helpful), Number(odd)], [Number(published), Number(votes), 0])
+    }
+    const cutOff = async (...[as, method, path, body]: Parameters<Shop["ask"]>) => {
+      for (let at = 1; at <= 40; at++) {
+        cutting = undefined
+        left = at
+        const { status } = await shop.ask(as, method, path, body)
+        const isWhole = left > 0
+        left = 0
+        await agree()
+        if (isWhole || status < 300) return assert.isAtLeast(at, 4, path)
+        assert.isAtLeast(status, 500, path)
+      }
+      return assert.fail(`${path} is not done`)
+    }
+    await cutOff(ada, "POST", "/reviews", { entityId, rating: 4, photoIds: [photo] })
+    const id = (await shop.done(ada, "GET", "/reviews/mine")).text("data.0.id")
+    await cutOff(testAdminActor, "PATCH", `/reviews/${id}/approve`)
+    assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
+    await cutOff(bob, "POST", `/reviews/${id}/helpful`)
+    await cutOff(ada, "PATCH", `/reviews/${id}`, { rating: 1, photoIds: [other] })
+    assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
+    await cutOff(testAdminActor, "PATCH", `/reviews/${id}/approve`)
+    assert.deepStrictEqual(await shop.summary(entityId), [1, 1])
+    await cutOff(ada, "DELETE", `/reviews/${id}`)
+    assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
+    const jobs = await counts("commerce_jobs where task_slug = 'reviews/remove-photos'")
+    const events = await shop.app.db.query(
+      "select type from outbox_events where entity_id = $1 and type like 'reviews.%' order by entry_number",
+      [id]
+    )
+    const names = ["submitted", "approved", "submitted", "approved", "removed"]
+    // A change that was cut off after its commit is sent again, and is another change.
+    const types = events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1])
+    assert.deepStrictEqual(types, names.map((name) => `reviews.${name}`))
+    assert.strictEqual(jobs, 2)
+  }, 120_000)
+})

@@ -1,0 +1,107 @@
+import { assert, inject } from "@effect/vitest"
+import { randomUUID } from "node:crypto"
+import {
+  buildersOf,
+  createPluginTestApp,
+  type PluginTestOptions,
+  type TestActor,
+  testAdminActor,
+  testCustomerActor,
+  withPermissions
+} from "stoa/plugin/testing"
+import { answer } from "../../../../test/support/ServiceCalls.ts"
+import { reviewsPlugin } from "../index.ts"
+
+/** A store whose customers buy and review. */
+export const openShop = async (config: PluginTestOptions = {}) => {
+  const mails: Array<{ readonly to: string; readonly data: object }> = []
+  const app = await createPluginTestApp(reviewsPlugin({ reviewPage: "https://shop.example/review" }), {
+    postgres: inject("postgres").url,
+    rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 },
+    email: {
+      send: async ({ data, template, to }) => void (template === "reviews/request" && mails.push({ to, data }))
+    },
+    ...config
+  })
+  const { product } = buildersOf(app)
+
+  const ask = async (as: TestActor | undefined, method: string, path: string, body?: object, headers = {}) => {
+    const sent = { headers, ...(as && { as }), ...(body && { body }) }
+    const got = await app.app.request(method, `/api${path}`, sent)
+    return answer(got.status, got.headers, got.body)
+  }
+  /** The same, and it has to succeed. */
+  const done = async (...[as, method, path, body, headers]: Parameters<typeof ask>) => {
+    const got = await ask(as, method, path, body, headers)
+    assert.isBelow(got.status, 300, `${method} ${path} ${JSON.stringify(got.body)}`)
+    return got
+  }
+  const admin = (method: string, path: string, body?: object) => done(testAdminActor, method, path, body)
+
+  const customer = (): TestActor => {
+    const userId = randomUUID()
+    const more = [
+      "cart:update",
+      "orders:create",
+      "customers:read:self",
+      "customers:update:self",
+      "reviews:read",
+      "reviews:write"
+    ]
+    const permissions = [...testCustomerActor.permissions, ...more]
+    return { ...withPermissions(permissions, testCustomerActor), userId, email: `${userId}@example.com` }
+  }
+  const profileOf = async (as: TestActor) => (await done(as, "GET", "/me/profile")).text("data.id")
+  /** An order that a customer has paid; with `status` all of it is handed over. */
+  const order = async (as: TestActor, entityId: string, status?: "delivered" | "shipped") => {
+    const cart = await done(as, "POST", "/carts", { currency: "USD" })
+    const headers = { "x-cart-secret": cart.text("data.secret") }
+    const cartId = cart.text("data.id")
+    await done(as, "POST", `/carts/${cartId}/items`, { entityId, quantity: 1 }, headers)
+    const bought = await done(as, "POST", "/checkout", { cartId, paymentMethodId: "test", currency: "USD" }, headers)
+    const id = bought.text("data.id")
+    if (status === undefined) return { id, parcel: "" }
+    await admin("PATCH", `/orders/${id}/status`, { status: "confirmed" })
+    const lineItems = [{ orderLineItemId: bought.text("data.lineItems.0.id"), quantity: 1 }]
+    const parcel = (await admin("POST", `/orders/${id}/fulfillments`, { lineItems, status })).text("data.id")
+    return { id, parcel }
+  }
+  /** A private image in the media of the store. */
+  const photo = async (contentType = "image/jpeg", isPublic = false) => {
+    const id = randomUUID()
+    await app.db.query(
+      `insert into media_assets (id, organization_id, storage_key, filename, content_type, size, digest, is_public)
+       select $1, id, $2, 'a', $3, 1, 'd', $4 from organizations limit 1`,
+      [id, `2026/${id}.jpg`, contentType, isPublic]
+    )
+    return id
+  }
+  const write = async (as: TestActor, entityId: string, rating = 5, more = {}) =>
+    (await done(as, "POST", "/reviews", { entityId, rating, ...more })).text("data.id")
+  /** Average and count of an entity, as everybody sees them. */
+  const summary = async (entityId: string) => {
+    const got = await done(undefined, "GET", `/reviews/entity/${entityId}/summary`)
+    return [got.at("data.averageRating"), got.at("data.totalCount")]
+  }
+  /** Whether a visitor is led to the file of a medium. */
+  const isShown = async (mediaId: string) =>
+    (await fetch(`${app.app.url}/api/media/${mediaId}`, { redirect: "manual" })).status === 302
+  return {
+    app,
+    mails,
+    product,
+    ask,
+    done,
+    admin,
+    customer,
+    profileOf,
+    order,
+    photo,
+    write,
+    summary,
+    isShown,
+    close: app.close
+  }
+}
+
+export type Shop = Awaited<ReturnType<typeof openShop>>
