@@ -93,7 +93,7 @@ describe("a batch of messages", () => {
     return assert.fail("It is not done.")
   }, 240_000)
 
-  it("is taken once by eight processes at once", async () => {
+  it("is taken once by eight jobs at once", async () => {
     const asked = other.asked.length
     await queue("push", 200)
     await Promise.all(Array.from({ length: 8 }, shop.drain))
