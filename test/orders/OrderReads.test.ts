@@ -102,7 +102,7 @@ describe("reads of orders", () => {
         const days = pages.flatMap(({ items }) => items.map((order) => order.placedAt.getUTCDate()))
         assert.deepStrictEqual([pages[0]?.total, ...days], [5, 5, 4, 3, 2])
         const late = { page: 9, limit: 2 }
-        assert.deepStrictEqual(yield* list("org_list", {}, late), { items: [], ...late, total: 5 })
+        assert.deepInclude(yield* list("org_list", {}, late), { items: [], ...late, total: 5 })
       }))
 
     it.effect(
