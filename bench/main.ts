@@ -1,3 +1,5 @@
+// As `src/main.ts` has it, for programs that run the service in this process.
+import "effect/schema/SchemaJITCompiler/enable"
 import { runAnalytics } from "./analytics.ts"
 import { runAuth } from "./auth.ts"
 import { runAuthTiming } from "./authtiming.ts"

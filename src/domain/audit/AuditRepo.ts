@@ -35,10 +35,10 @@ export const auditLayer = Layer.effect(
       const isUnfiltered = Object.values(filter).every((value) => value === undefined)
       const { cursor, slice } = pageParts(sql, page, { time: "e.created_at", id: "e.id" })
       // An entry that was purged has none after it.
-      const after = page.cursor === undefined ? [] : [
-        sql`(created_at, entry_number) < (${page.cursor.at}::timestamptz, (
-          select entry_number from outbox_events_read where id = ${page.cursor.id}::uuid))`
-      ]
+      const after = page.cursor === undefined
+        ? sql`true`
+        : sql`(created_at, entry_number) < (${page.cursor.at}::timestamptz, (
+            select entry_number from outbox_events_read where id = ${page.cursor.id}::uuid))`
       // Two halves, because the indexes exclude entries without a position, which are few and short-lived.
       const half = (isRelayed: boolean) =>
         sql`outbox_events where position is ${sql.literal(isRelayed ? "not null" : "null")} and ${mine}`
@@ -47,7 +47,7 @@ export const auditLayer = Layer.effect(
         ? sql`coalesce((select position - purged_position from outbox_cursors_read where organization_id = ${organization}), 0)`
         : sql`(select count(*) from ${half(true)})`
       const newest = (isRelayed: boolean) =>
-        sql`(select * from ${half(isRelayed)} and ${sql.and([sql`true`, ...after])}
+        sql`(select * from ${half(isRelayed)} and ${after}
           order by created_at desc, entry_number desc limit ${page.limit + offsetOf(page)})`
       const [rows, [counted]] = yield* Effect.all([
         sql`select ${sql.literal(columns)} ${cursor} from (${newest(true)} union all ${newest(false)}) e

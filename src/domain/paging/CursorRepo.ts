@@ -1,4 +1,4 @@
-import type { SqlClient, Statement } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { offsetOf, type PageRequest } from "./Paging.ts"
 
 /** A list that shows the newest first: the column of its time and that of the id that breaks ties, as SQL texts. */
@@ -24,7 +24,7 @@ export const pageParts = (sql: SqlClient.SqlClient, page: PageRequest | undefine
       ? []
       : [sql`(${sql.literal(`${list.time}, ${list.id}`)}) < (${cursor.at}::timestamptz, ${cursor.id}::uuid)`],
     slice: page === undefined ? sql.literal("") : sql`limit ${page.limit} offset ${offsetOf(page)}`
-  } satisfies Record<string, Statement.Fragment | ReadonlyArray<Statement.Fragment>>
+  }
 }
 
 /** The cursor for the page after these rows; none where fewer came than the page has. */

@@ -80,7 +80,7 @@ export const pageQuery = {
       Schema.makeFilter((text) => cursorOf(text) !== undefined || "a cursor that `meta.pagination.nextCursor` gave")
     ).annotate({
       description: "`meta.pagination.nextCursor` of the page before: the rows after it, as fast at any depth. " +
-        "`page` is not used then."
+        "`page` is not used then. Lists in another order have none."
     })
   )
 }

@@ -22,17 +22,24 @@ import { StoaRpcs } from "./StoaRpcs.ts"
 
 const streamPageSize = 100
 
+/** Where a stream is in its list. */
+interface Place {
+  readonly number: number
+  readonly cursor?: string | undefined
+}
+const firstPage: Place = { number: 1 }
+
 /**
  * All records of a list, page by page, as fast as the caller takes them: by cursors, so that records that come or go
  * meanwhile move none; by numbers where the list has no cursors, as that of stock.
  */
 const allPages = <A, E, R>(read: (page: PageRequest) => Effect.Effect<PageOf<A>, E, R>): Stream.Stream<A, E, R> =>
   Stream.paginate(
-    { number: 1, cursor: undefined as string | undefined },
+    firstPage,
     Effect.fnUntraced(function*({ cursor, number }) {
       if (number > 1) yield* yield* PagePace
       const { items, nextCursor } = yield* read(pageOf({ page: number, limit: streamPageSize, cursor }))
-      const next = { number: number + 1, cursor: nextCursor }
+      const next: Place = { number: number + 1, cursor: nextCursor }
       return [items, items.length < streamPageSize ? Option.none() : Option.some(next)] as const
     })
   )

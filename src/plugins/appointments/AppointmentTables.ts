@@ -37,7 +37,7 @@ export const serviceTypes = table("appointment_service_types", {
   minNoticeMins: integerBetween(0, 525_600).default(60),
   isActive: boolean.default(true),
   /** What it is sold as in the catalog, for payments in advance. */
-  entityId: idOf(EntityId).nullable,
+  entityId: idOf(EntityId).existing("entity").nullable,
   metadata: json.default({})
 }, { checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" } })
 export type ServiceType = RowOf<typeof serviceTypes>

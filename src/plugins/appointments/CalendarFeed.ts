@@ -70,7 +70,7 @@ export const calendarOf = (
   return [...head, ...lines, "END:VCALENDAR"].map((line) => `${folded(line)}\r\n`).join("")
 }
 
-/** The last month and what is to come, at most 1,000 appointments; four statements. */
+/** The last month and all that follows, at most 1,000 appointments; four statements. */
 const eventsOf = Effect.fnUntraced(function*({ db }: Tools, kind: "provider" | "customer", ownerId: string) {
   const since = DateTime.toDateUtc(DateTime.subtract(yield* DateTime.now, { days: 30 }))
   const owner = kind === "provider" ? { providerId: ownerId } : { customerId: ownerId }

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Actor, date, inputOf, invalid, notFound, Time, Uuid } from "stoa/plugin"
+import { type Actor, date, inputOf, invalid, notFound, Uuid } from "stoa/plugin"
 import { removeWeek } from "./AppointmentsRepo.ts"
 import {
   breaks,
@@ -75,8 +75,10 @@ const openingsOf = Effect.fnUntraced(
 )
 
 const Day = Schema.String.check(Schema.makeFilter(Schema.is(date.schema)))
-const Slot = Schema.Struct({ start: Time, end: Time })
-const shown = ({ end, start }: Span) => ({ start: new Date(start), end: new Date(end) })
+// Texts, because a year has tens of thousands of them: to encode as many dates takes most of a request.
+const Moment = Schema.String.annotate({ format: "date-time" })
+const Slot = Schema.Struct({ start: Moment, end: Moment })
+const shown = ({ end, start }: Span) => ({ start: new Date(start).toISOString(), end: new Date(end).toISOString() })
 
 /** When providers work, and when they are free (contract, plugins §11). */
 export const hoursRoutes = [

@@ -27,7 +27,7 @@ export const AppointmentSettings = Schema.Struct({
 })
 export type AppointmentSettings = typeof AppointmentSettings.Type
 
-/** The next moment that lies so many hours before the beginning; null: none is to come. */
+/** The next moment that is so many hours before the beginning; null: none is left. */
 export const momentBefore = (startTime: Date, now: number, hours: ReadonlyArray<number>): Date | null => {
   const start = DateTime.makeUnsafe(startTime)
   const moments = hours.map((one) => DateTime.subtract(start, { hours: one }))

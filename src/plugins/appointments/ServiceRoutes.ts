@@ -1,15 +1,6 @@
 import { DateTime, Effect, Option } from "effect"
-import { type Actor, type EntityId, holds, inputOf, invalid, resource } from "stoa/plugin"
-import {
-  admin,
-  manage,
-  type Provider,
-  providers,
-  providerServices,
-  routes,
-  serviceTypes,
-  type Tools
-} from "./AppointmentTables.ts"
+import { type Actor, holds, inputOf, invalid, resource } from "stoa/plugin"
+import { admin, manage, type Provider, providers, providerServices, routes, serviceTypes } from "./AppointmentTables.ts"
 
 class UnknownZone extends invalid("UnknownZone", "timezone", "is no time zone, such as Europe/Vienna") {}
 
@@ -19,10 +10,6 @@ const requireZone = (timezone: string | undefined) =>
   timezone === undefined || Option.isSome(DateTime.zoneMakeNamed(timezone))
     ? Effect.void
     : Effect.fail(new UnknownZone())
-
-/** What a service is sold as has to be in the catalog: 404. */
-const requireSold = ({ services }: Tools, { entityId }: { readonly entityId?: EntityId | null | undefined }) =>
-  entityId === undefined || entityId === null ? Effect.void : services.catalog.get(entityId, [])
 
 const shoppers = { public: "Shoppers choose what they book, and of whom." }
 const seesAll = (actor: Actor): boolean => holds(actor, admin) || holds(actor, manage)
@@ -58,7 +45,6 @@ export const serviceRoutes = [
     filters: ["isActive", "mode"],
     search: ["name"],
     patch: false,
-    create: (call) => Effect.andThen(requireSold(call, call.input), call.db.table(serviceTypes).insert(call.input)),
     list: ({ actor, db, page, where }) => db.table(serviceTypes).page({ ...where, ...shownTo(actor) }, page),
     get: ({ actor, db, which }) =>
       db.table(serviceTypes).get(typeof which === "string" ? { id: which, ...shownTo(actor) } : which)
@@ -69,9 +55,7 @@ export const serviceRoutes = [
     permission: admin,
     input: inputOf(serviceTypes, { optional: changeable }),
     success: serviceTypes.Row
-  }).handle((call) =>
-    Effect.andThen(requireSold(call, call.input), call.db.table(serviceTypes).update(call.params.id, call.input))
-  ),
+  }).handle(({ db, input, params }) => db.table(serviceTypes).update(params.id, input)),
   ...resource(routes, "/providers", providers, {
     noun: "provider",
     read: shoppers,

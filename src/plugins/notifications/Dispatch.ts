@@ -24,16 +24,14 @@ type Database = PluginDatabase["Service"]
 export const sendTask = "notifications/send"
 
 const isUuid = Schema.is(Schema.String.check(Schema.isUUID()))
-const idIn = (data: object, name: string): string | null => {
-  const value: unknown = Reflect.get(data, name)
-  return isUuid(value) ? value : null
-}
+/** An id of the core; plugins have records with others. */
+const idIn = (value: unknown): string | null => isUuid(value) ? value : null
 
 /** The customer whom an event is about: its record, its `customerId`, or that of its order. */
 const concernedBy = (db: Database, { data, entityId, entityType }: StoreEvent) =>
   customerOf(db, {
-    customerId: entityType === "customer" ? entityId : idIn(data, "customerId"),
-    orderId: entityType === "order" ? entityId : idIn(data, "orderId")
+    customerId: idIn(entityType === "customer" ? entityId : data["customerId"]),
+    orderId: idIn(entityType === "order" ? entityId : data["orderId"])
   })
 
 /** Where a template reaches a customer; null when it does not. */

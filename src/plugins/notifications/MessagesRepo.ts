@@ -139,12 +139,16 @@ export const forgetMessages = Effect.fn("Messages.forget")(
   Effect.orDie
 )
 
-/** Deletes what is personal of messages of customers who were erased since then; those that wait are not sent. */
+/** Deletes what is personal of messages of customers who were erased since then; those that wait are neither sent nor printed. */
 export const forgetErased = Effect.fn("Messages.forgetErased")(
   function*({ sql }: PluginDatabase["Service"], since: Date) {
     const organizationId = yield* currentOrganization
     const erased = sql`customer_id = any(array(select id from plugin_customers
       where organization_id = ${organizationId} and erased_at >= ${since}))`
+    yield* sql`update notification_print_jobs p set content = '{}',
+        status = case when p.status in ('queued', 'printing') then 'failed' else p.status end
+      from notification_log l where p.organization_id = ${organizationId} and p.content <> '{}'
+        and l.id = p.message_id and l.organization_id = p.organization_id and l.recipient is not null and l.${erased}`
     yield* sql`update notification_log set recipient = null, subject = null, body = null, metadata = null,
         error = case status when 'queued' then 'The customer was erased.' else error end,
         status = case status when 'queued' then 'failed' else status end

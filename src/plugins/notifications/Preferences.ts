@@ -20,7 +20,7 @@ import { type Channel, channels } from "./Channel.ts"
 /** Whether a customer wants messages of a category on a channel, and where it reaches them. Without a row: yes. */
 export const preferences = table("notification_preferences", {
   customerId: idOf(CustomerId).existing("customer"),
-  /** `*` stands for all categories that have no row. */
+  /** `*` is for all categories that have no row. */
   category: text.default("*"),
   channel: oneOf(channels),
   isEnabled: boolean.default(true),

@@ -23,7 +23,7 @@ import {
   reviews,
   ReviewView
 } from "./Review.ts"
-import { change, moderate, remove, reply, submit, unvote, vote, withPhotos } from "./Reviews.ts"
+import { change, moderate, remove, reply, submit, unvote, vote, whole, withPhotos } from "./Reviews.ts"
 
 const routes = group("Reviews", "/reviews")
 const write = "reviews:write"
@@ -134,12 +134,7 @@ export const reviewRoutes = [
     description: "404 without it.",
     admits: authorOrModerator,
     success: ReviewView
-  }).handle((call) =>
-    Effect.gen(function*() {
-      const review = yield* own.get(call, call.params.id)
-      return { ...review, photoIds: (yield* withPhotos(call, [review]))[0]?.photoIds ?? [] }
-    })
-  ),
+  }).handle((call) => Effect.flatMap(own.get(call, call.params.id), (review) => whole(call, review))),
   routes.patch("/:id", {
     summary: "Change a review, for its author",
     description: "It waits for a moderator again. 404 for another one's; 422 for unknown photos.",

@@ -45,7 +45,8 @@ export const withPhotos = Effect.fnUntraced(function*({ db }: Pick<Tools, "db">,
   return found.map((review) => ({ ...review, photoIds: (by[review.id] ?? []).map(({ mediaAssetId }) => mediaAssetId) }))
 })
 
-const whole = (tools: Tools, review: Review) =>
+/** A review with the ids of its photos. */
+export const whole = (tools: Pick<Tools, "db">, review: Review) =>
   Effect.map(withPhotos(tools, [review]), ([view]) => view ?? { ...review, photoIds: [] })
 
 const announce = ({ db }: Tools, event: string, { entityId, id, isVerified, rating, status }: Review) =>

@@ -59,7 +59,7 @@ describe("a process that ends between two statements", () => {
       return (await salon.done("POST", "/waiting-list", { serviceTypeId: service, ...window }, who)).text("data.id")
     }
     const place = async (id: string) => (await salon.done("GET", `/waiting-list/${id}`)).at("data.status")
-    /** Beginnings, states and former appointments of all there are, and how many mails are enqueued about them. */
+    /** How many appointments there are, when the active ones begin, and the id of the latest. */
     const read = async () => {
       const rows = (await salon.done("GET", `/bookings?providerId=${providerId}`)).list("data").map(Object)
       const active = rows.filter(({ status }) => status === "provisional").map(({ startTime }) =>

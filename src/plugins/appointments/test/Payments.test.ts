@@ -72,8 +72,8 @@ describe("payments in advance", () => {
     await salon.provider(free)
     assert.strictEqual((await pay(free, time)).status, 422)
     assert.strictEqual((await salon.done("GET", `/bookings?serviceTypeId=${free}`)).at("meta.pagination.total"), 0)
-    await salon.refused("404 NOT_FOUND", "POST", "/services", { name: "x", slug: "x", entityId: randomUUID() })
-    await salon.refused("404 NOT_FOUND", "PATCH", `/services/${free}`, { entityId: randomUUID() })
+    await salon.refused("422 VALIDATION_FAILED", "POST", "/services", { name: "x", slug: "x", entityId: randomUUID() })
+    await salon.refused("422 VALIDATION_FAILED", "PATCH", `/services/${free}`, { entityId: randomUUID() })
   })
 
   it("are heard of by events of their order; what comes after the time was given up goes back", async () => {

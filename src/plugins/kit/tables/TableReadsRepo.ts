@@ -34,18 +34,16 @@ export const readsOf = <T extends Table>({ sql, table }: Context, toRow: (row: V
   const rowsOf = Effect.fnUntraced(function*(
     where: object,
     order: ReadonlyArray<string>,
-    { after, cursor, slice }: Omit<Partial<ReturnType<typeof pageParts>>, "slice"> & {
-      readonly slice: Statement.Fragment
-    }
+    { after, cursor, slice }: ReturnType<typeof pageParts>
   ) {
     const { organizationId } = yield* CurrentActor
-    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where }), ...after ?? []])
-    return yield* sql`select t.* ${cursor ?? sql.literal("")} from ${sql(table.name)} t where ${all}
+    const all = sql.and([own(sql, table, organizationId), ...whereSql(sql, table, { ...where }), ...after])
+    return yield* sql`select t.* ${cursor} from ${sql(table.name)} t where ${all}
       order by ${orderSql(sql, table, order)} ${slice}`
   }, Effect.orDie)
 
   const select = (where: object, order: ReadonlyArray<string>, slice: Statement.Fragment) =>
-    Effect.map(rowsOf(where, order, { slice }), (rows) => rows.map(toRow))
+    Effect.map(rowsOf(where, order, { ...pageParts(sql, undefined, undefined), slice }), (rows) => rows.map(toRow))
 
   const count = Effect.fnUntraced(function*(where: object) {
     const { organizationId } = yield* CurrentActor
