@@ -230,6 +230,22 @@ withSharedApp("GET /api/audit", (it) => {
       assert.deepStrictEqual([later.at("meta.pagination.total"), later.at("data.0.position")], [5, 5])
     }))
 
+  it.effect("the audit trail is walked by cursors, also over entries of one moment", () =>
+    Effect.gen(function*() {
+      const as = yield* anOrganization
+      const day = "2026-03-01"
+      yield* written(as.organizationId, [day, day, day, day, day])
+      const ids = (entries: ReadonlyArray<unknown>) => entries.map((one) => at(one, "id"))
+      const whole = ids((yield* api("GET", audit, { as })).list("data"))
+      const walked: Array<unknown> = []
+      for (let cursor = ""; walked.length < 5;) {
+        const part = yield* api("GET", `${audit}?limit=2${cursor}`, { as })
+        walked.push(...ids(part.list("data")))
+        cursor = `&cursor=${String(part.at("meta.pagination.nextCursor"))}`
+      }
+      assert.deepStrictEqual(walked, whole)
+    }))
+
   it.effect("the audit trail reads days and times as UTC, and refuses anything else", () =>
     Effect.gen(function*() {
       const as = yield* anOrganization
