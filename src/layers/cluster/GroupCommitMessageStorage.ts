@@ -96,14 +96,15 @@ const makeSaveReply = Effect.fnUntraced(function*(stock: Stock, statements: Stat
     write: (replies: ReadonlyArray<Reply.WithExitEncoded>) =>
       Effect.as(statements.insertReplies(replies), replies.map(() => true))
   })
-  return (reply: Reply.WithExitEncoded) =>
-    Effect.asVoid(batcher.submit(reply)).pipe(
-      // Committed with its answer lost: storing it again would be refused as a second final reply.
-      orAlone(Effect.flatMap(
+  // A batch may be committed with its answer lost, even while its replies are stored alone: a refusal counts only if the
+  // reply is not there after it.
+  const alone = (reply: Reply.WithExitEncoded) =>
+    Effect.catchCause(stock.saveReply(reply), (refused) =>
+      Effect.flatMap(
         Effect.orElseSucceed(statements.isReplyStored(reply.id), () => false),
-        (stored) => stored ? Effect.void : stock.saveReply(reply)
+        (stored) => stored ? Effect.void : Effect.failCause(refused)
       ))
-    )
+  return (reply: Reply.WithExitEncoded) => Effect.asVoid(batcher.submit(reply)).pipe(orAlone(alone(reply)))
 })
 
 /** Look-ups of request ids by key: one SELECT per batch, none for the first look-up of an execution just started. */

@@ -7,7 +7,7 @@ const durable: PostgresSettings = {
 
 /** Data that is thrown away needs no disk guarantees. wal_level stays: minimal makes CREATE DATABASE slower. */
 const throwaway: PostgresSettings = {
-  max_connections: 200,
+  max_connections: 400,
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
