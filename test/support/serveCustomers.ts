@@ -5,6 +5,7 @@ import { readSettings } from "../../src/layers/config/AppConfig.ts"
 import { appointments } from "../../src/plugins/appointments/index.ts"
 import { type NotificationAdapter, notifications, NotSent } from "../../src/plugins/notifications/index.ts"
 import { reviewsPlugin } from "../../src/plugins/reviews/index.ts"
+import { scheduledOrders } from "../../src/plugins/scheduled-orders/index.ts"
 
 /** Sends by the provider of the test at STOA_TEST_PROVIDER, which says 503 when it certainly sent nothing. */
 const adapter = (providerId: string): NotificationAdapter => ({
@@ -29,7 +30,12 @@ const adapter = (providerId: string): NotificationAdapter => ({
 /** The service with the plugins that deal with customers. */
 const serve = Effect.gen(function*() {
   const settings = yield* readSettings({
-    plugins: [appointments(), reviewsPlugin(), notifications({ adapters: [adapter("main"), adapter("other")] })],
+    plugins: [
+      appointments(),
+      reviewsPlugin(),
+      scheduledOrders({ holdGoods: "scheduling" }),
+      notifications({ adapters: [adapter("main"), adapter("other")] })
+    ],
     email: { send: async () => undefined }
   })
   return yield* Layer.launch(Layer.effectDiscard(announce).pipe(Layer.provideMerge(processApp(settings))))

@@ -95,7 +95,8 @@ export {
   LineChange,
   LineRequest,
   ManualOrderRequest,
-  QuoteRequest
+  QuoteRequest,
+  ShippingAddress
 } from "../../domain/checkout/Checkout.ts"
 export type {
   CheckoutDecision,
@@ -111,6 +112,7 @@ export {
   Forbidden,
   InvalidTransition,
   NotFound,
+  StillRunning,
   Unauthorized,
   Unavailable,
   ValidationFailed

@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+import { mailTemplate } from "stoa/plugin"
+
+/** Tells a customer that what they have scheduled could not be ordered and is not tried again by itself. */
+export const failedMail = mailTemplate({
+  name: "scheduled-orders/failed",
+  data: Schema.Struct({ scheduledFor: Schema.String, reason: Schema.String }),
+  sample: { scheduledFor: "2026-11-27 18:30", reason: "The card was declined." },
+  texts: {
+    en: ({ reason, scheduledFor }, { storeName }) => ({
+      subject: `Your order at ${storeName} could not be placed`,
+      paragraphs: [`What you have scheduled for ${scheduledFor} (UTC) was not ordered:`, reason],
+      notes: ["You can try again, or choose another means of payment, in your account."]
+    }),
+    de: ({ reason, scheduledFor }, { storeName }) => ({
+      subject: `Ihre Bestellung bei ${storeName} konnte nicht aufgegeben werden`,
+      paragraphs: [`Was Sie für ${scheduledFor} (UTC) geplant haben, wurde nicht bestellt:`, reason],
+      notes: ["In Ihrem Konto können Sie es noch einmal versuchen oder anders bezahlen."]
+    })
+  }
+})

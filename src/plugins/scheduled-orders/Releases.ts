@@ -1,0 +1,180 @@
+import { DateTime, Effect, Redacted, Result, Schema } from "effect"
+import {
+  type CartId,
+  defineTask,
+  dueTask,
+  InvalidTransition,
+  type PluginContext,
+  StillRunning,
+  Unavailable,
+  Uuid
+} from "stoa/plugin"
+import { failedMail } from "./FailedMail.ts"
+import {
+  announce,
+  currencyOf,
+  releaseGoods,
+  type ScheduledOrder,
+  scheduledOrders,
+  scheduling,
+  type Tools
+} from "./ScheduledOrder.ts"
+import type { ScheduleSettings } from "./ScheduleSettings.ts"
+import { repeat } from "./Scheduling.ts"
+
+const placeTask = "scheduled-orders/place"
+const minute = 60_000
+/** A checkout that has not ended by then is asked for again: its job was lost with its process. */
+const stuckAfter = 10 * minute
+
+const later = (by: number) => Effect.map(DateTime.nowAsDate, (now) => new Date(now.getTime() + by))
+
+const place = Effect.fnUntraced(function*({ jobs }: Tools, { id }: ScheduledOrder) {
+  yield* jobs.enqueue(placeTask, { id })
+})
+
+/**
+ * Has an order placed by a job that exists exactly if its row is claimed, and schedules the next one of its repeats. Of
+ * several at once one claims it; 422 for the others.
+ */
+const release = Effect.fn("ScheduledOrders.release")(
+  function*(tools: Tools, settings: ScheduleSettings, { id, status }: ScheduledOrder) {
+    const claimed = yield* scheduling.move(tools.db, "release", id, {
+      dueAt: yield* later(stuckAfter),
+      failureReason: null
+    })
+    // The checkout reserves them itself.
+    if (settings.holdGoods === "scheduling" && status === "scheduled") yield* releaseGoods(tools, claimed)
+    if (status === "scheduled" && claimed.everyDays !== null) yield* repeat(tools, settings, claimed)
+    yield* place(tools, claimed)
+    return claimed
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Releases what is for a time up to that many minutes from now. Gives the rows that this call has moved. */
+export const releaseDue = Effect.fn("ScheduledOrders.releaseDue")(
+  function*(tools: Tools, settings: ScheduleSettings, bufferMinutes: number) {
+    const until = yield* later(bufferMinutes * minute)
+    const due = yield* tools.db.table(scheduledOrders)
+      .list({ status: "scheduled", scheduledFor: { lte: until } }, { order: ["scheduledFor"], limit: 500 })
+    const moved = yield* Effect.forEach(due, (row) =>
+      // Another call has it, or its customer has cancelled it.
+      Effect.catchIf(release(tools, settings, row), Schema.is(InvalidTransition), () => Effect.undefined))
+    return moved.filter((row) => row !== undefined)
+  }
+)
+
+/** A new cart of the customer with what is to be ordered, at today's prices. */
+const filledCart = Effect.fnUntraced(function*({ services: { cart } }: Tools, row: ScheduledOrder) {
+  const { id } = yield* cart.create({ currency: currencyOf(row), customerId: row.customerId })
+  yield* Effect.forEach(row.items, (item) => cart.addItem(id, item), { discard: true })
+  return id
+})
+
+/** Checks out the cart of an order. The key is the order's id: the same cart checked out again gives the same order. */
+const checkOut = Effect.fnUntraced(function*(tools: Tools, row: ScheduledOrder, cartId: CartId) {
+  const { deliveryAddress, id, orderType, paymentMethodId, pickupLocation, scheduledFor } = row
+  const token = yield* tools.db.table(scheduledOrders).secret(id, "paymentMethodToken")
+  const about = { scheduledOrderId: id, orderType, pickupLocation, scheduledFor: scheduledFor.toISOString() }
+  const { order } = yield* tools.services.checkout.startOnce({
+    cartId,
+    currency: currencyOf(row),
+    paymentMethodId,
+    ...(token !== null && { paymentMethodToken: Redacted.value(token) }),
+    ...(deliveryAddress !== null && { shippingAddress: deliveryAddress }),
+    metadata: about
+  }, `scheduled order ${id}`)
+  return order
+})
+
+/** Notes why an order could not be placed; it is tried again, or its customer gets a mail. */
+const noteFailure = Effect.fnUntraced(
+  function*(
+    tools: Tools,
+    { retryMinutes }: ScheduleSettings,
+    { attempts, customerId, id }: ScheduledOrder,
+    reason: string
+  ) {
+    const wait = retryMinutes[attempts]
+    const failed = yield* scheduling.move(tools.db, "fail", id, {
+      failureReason: reason,
+      checkoutCartId: null,
+      attempts: attempts + 1,
+      dueAt: wait === undefined ? null : yield* later(wait * minute)
+    })
+    if (wait !== undefined) return
+    yield* announce(tools, "failed", failed)
+    const { email } = yield* tools.services.customers.get(customerId)
+    if (!tools.services.mail.isOn || email === null) return
+    const data = { scheduledFor: failed.scheduledFor.toISOString().slice(0, 16).replace("T", " "), reason }
+    yield* tools.services.mail.send(failedMail, { to: email, data, key: `${id}/${attempts}` })
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** What says nothing about the order: it is asked for again. */
+const isUndecided = Schema.is(Schema.Union([StillRunning, Unavailable]))
+
+/**
+ * Places an order. A cart is filled and noted before its checkout, so that a process that follows one that died asks for
+ * the same checkout and finds its order.
+ */
+const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, settings: ScheduleSettings, id: string) {
+  const orders = tools.db.table(scheduledOrders)
+  const row = yield* orders.find(id)
+  if (row?.status !== "processing") return
+  const placed = yield* Effect.result(Effect.gen(function*() {
+    const cartId = row.checkoutCartId ?? (yield* filledCart(tools, row))
+    if (row.checkoutCartId === null) yield* orders.update(id, { checkoutCartId: cartId }, { status: "processing" })
+    return yield* checkOut(tools, row, cartId)
+  }))
+  if (Result.isFailure(placed)) {
+    const { failure } = placed
+    return yield* isUndecided(failure) ? failure : noteFailure(tools, settings, row, failure.error.message)
+  }
+  yield* tools.db.transaction(Effect.flatMap(
+    scheduling.move(tools.db, "complete", id, { orderId: placed.success.id, dueAt: null }),
+    (completed) => announce(tools, "completed", completed)
+  ))
+})
+
+/** Gives an order up whose time is over, with what is held for it; its repeats go on. */
+const expire = Effect.fn("ScheduledOrders.expire")(
+  function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
+    const expired = yield* scheduling.move(tools.db, "expire", row.id, { dueAt: null })
+    yield* announce(tools, "expired", expired)
+    if (row.status !== "scheduled") return
+    if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
+    if (row.everyDays !== null) yield* repeat(tools, settings, expired)
+  }
+)
+
+const Input = Schema.Struct({ id: Uuid })
+
+/** The job that places one order, and the one that finds what is due. */
+export const orderingTasks = (context: PluginContext, settings: ScheduleSettings) => [
+  defineTask({
+    slug: placeTask,
+    concurrency: { key: ({ id }) => `${placeTask}/${id}` },
+    retries: { attempts: 10, backoff: { type: "exponential", delay: 1_000, ceiling: 60_000, jitter: 0.2 } },
+    handler: Effect.fnUntraced(function*({ input }) {
+      const { id } = yield* Schema.decodeUnknownEffect(Input)(input)
+      yield* placeOrder(yield* context.tools, settings, id)
+    })
+  }),
+  dueTask(context, {
+    slug: "scheduled-orders/process-due",
+    schedule: "* * * * *",
+    of: scheduledOrders,
+    where: (now) => ({ status: { in: ["scheduled", "failed", "processing"] }, dueAt: { lte: now } }),
+    each: Effect.fnUntraced(function*(row, tools) {
+      const expiry = new Date(row.scheduledFor.getTime() + settings.expireHours * 60 * minute)
+      const isExpired = row.status !== "processing" && expiry < (yield* DateTime.nowAsDate)
+      if (isExpired) return yield* expire(tools, settings, row)
+      if (row.status !== "processing") return yield* release(tools, settings, row)
+      yield* tools.db.table(scheduledOrders).update(row.id, { dueAt: yield* later(stuckAfter) })
+      return yield* place(tools, row)
+    })
+  })
+]

@@ -1,0 +1,128 @@
+import { Effect, Schema } from "effect"
+import {
+  type Actor,
+  CartId,
+  CustomerId,
+  date,
+  fieldsOf,
+  group,
+  holds,
+  isAnonymous,
+  Moment,
+  timestamp
+} from "stoa/plugin"
+import { releaseDue } from "./Releases.ts"
+import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
+import type { ScheduleSettings } from "./ScheduleSettings.ts"
+import { cancel, Change, change, Means, NewSchedule, pause, resume, retry, schedule, skip } from "./Scheduling.ts"
+import { Slot, slotsOn } from "./Slots.ts"
+
+const routes = group("Scheduled orders", "/scheduled-orders")
+const success = scheduledOrders.Row
+const missing = "404 without it, and for another one's."
+const state = "422 INVALID_TRANSITION from another state."
+
+/** Customers who have signed in and hold the scope, and staff. */
+const holder = (scope: string) => ({
+  admits: {
+    rule: (actor: Actor) => !isAnonymous(actor) && (holds(actor, scope) || holds(actor, admin)),
+    missing: scope
+  }
+})
+const creates = holder("scheduled-orders:create")
+const reads = holder("scheduled-orders:read")
+
+/** What customers do with their scheduled orders, and staff with all (contract, plugins §9). */
+export const scheduleRoutes = (settings: ScheduleSettings) => [
+  routes.post("/", {
+    summary: "Schedule a cart",
+    description:
+      "Orders its items at that time, at the prices of that time, with this means of payment; again every `everyDays`, if it says so. Staff names the customer, others get 403. 404 for another one's cart, 409 when it is scheduled already or the slot is full, 422 for a time that cannot be.",
+    ...creates,
+    input: NewSchedule,
+    success
+  }).handle((call) => schedule(call, settings, call.actor, call.input)),
+  routes.list("/", {
+    summary: "List scheduled orders",
+    description: "Those of the customer, for staff all; the latest first.",
+    ...reads,
+    query: {
+      status: Schema.optional(fieldsOf(scheduledOrders).status),
+      customerId: Schema.optional(CustomerId),
+      cartId: Schema.optional(CartId.annotate({ description: "All repeats of one." })),
+      from: Schema.optional(Moment.annotate({ description: "The first moment that they are for." })),
+      to: Schema.optional(Moment.annotate({ description: "The last one." }))
+    },
+    success
+  }).handle(({ page, query: { from, to, ...same }, ...call }) => {
+    const scheduledFor = { ...(from && { gte: from }), ...(to && { lte: to }) }
+    return own.page(call, { ...same, scheduledFor }, page, ["-scheduledFor"])
+  }),
+  routes.get("/:id", { summary: "Get a scheduled order", description: missing, ...reads, success })
+    .handle((call) => own.get(call, call.params.id)),
+  routes.patch("/:id", {
+    summary: "Change a scheduled order",
+    description:
+      `Until it is placed; absent fields stay. 409 when the slot is full, 422 for a time that cannot be. ${missing} ${state}`,
+    ...creates,
+    input: Change,
+    success
+  }).handle((call) => change(call, settings, call.params.id, call.input)),
+  routes.post("/:id/cancel", {
+    summary: "Cancel a scheduled order",
+    description: `With all its repeats. ${missing} ${state}`,
+    ...creates,
+    success
+  }).handle((call) => cancel(call, settings, call.params.id)),
+  routes.post("/:id/retry", {
+    summary: "Place a failed order again",
+    description: `At once, maybe with another means of payment. ${missing} ${state}`,
+    ...creates,
+    input: Means,
+    success
+  }).handle((call) => retry(call, call.params.id, call.input)),
+  ...repeatRoutes(settings),
+  ...storeRoutes(settings)
+]
+
+/** Orders that repeat. */
+const repeatRoutes = (settings: ScheduleSettings) =>
+  ([
+    ["skip", skip, "Leave out the next time of an order that repeats"],
+    ["pause", pause, "Stop an order that repeats until it is resumed"],
+    ["resume", resume, "Go on with an order that is paused, at its next time"]
+  ] as const).map(([word, make, summary]) =>
+    routes.post(`/:id/${word}`, {
+      summary,
+      description: `422 when it does not repeat, or no longer; 409 when the slot is full. ${missing} ${state}`,
+      ...creates,
+      success
+    }).handle((call) => make(call, settings, call.params.id))
+  )
+
+const storeRoutes = (settings: ScheduleSettings) => [
+  routes.post("/process-due", {
+    summary: "Place the orders that are due",
+    description:
+      "What the service does each minute, for orders up to `bufferMinutes` from now (default 15). Gives those that this call has moved; of several at once each moves others.",
+    permission: admin,
+    input: Schema.NullOr(Schema.Struct({
+      bufferMinutes: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 525_600 })))
+    })),
+    success: Schema.Array(success)
+  }).handle((call) => releaseDue(call, settings, call.input?.bufferMinutes ?? 15)),
+  routes.get("/slots", {
+    summary: "List the slots of a day",
+    description: "In the store's time zone. None where the deployment has no slots.",
+    public: "Visitors see when they can order.",
+    query: { date: date.schema },
+    success: Schema.Array(Slot)
+  }).handle((call) => slotsOn(call, settings, call.query.date)),
+  routes.put("/slots", {
+    summary: "Set the capacity of a slot",
+    description: "0 closes it. Orders that have a place keep it.",
+    permission: admin,
+    input: Schema.Struct({ startsAt: timestamp.sent, capacity: fieldsOf(slots).capacity }),
+    success: slots.Row
+  }).handle(({ db, input }) => Effect.map(db.table(slots).upsert(input, ["startsAt"]), ({ row }) => row))
+]

@@ -1,0 +1,36 @@
+import { DateTime, Option, Schema } from "effect"
+import { setting, timeOfDay } from "stoa/plugin"
+
+const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
+const aDay = 1_440
+
+const TimeZone = Schema.String.check(
+  Schema.makeFilter((name: string) => Option.isSome(DateTime.zoneMakeNamed(name)) || "is no time zone")
+)
+
+/** Hours of a day of the week, 0 is Sunday. An end at 00:00 is that of the day. */
+const OpeningHours = Schema.Struct({ dayOfWeek: whole(0, 6), from: timeOfDay.schema, to: timeOfDay.schema })
+
+/** What a deployment decides of its scheduled orders. */
+export const ScheduleSettings = Schema.Struct({
+  releaseMinutes: setting(whole(0, 10_080), 15, "How many minutes before its time an order is placed"),
+  leadMinutes: setting(whole(0, 525_600), 15, "How many minutes ahead an order is scheduled at least"),
+  maxDaysAhead: setting(whole(1, 730), 90, "How many days ahead an order is scheduled at most"),
+  retryMinutes: setting(
+    Schema.Array(whole(1, 10_080)),
+    [30, 120, 480],
+    "After how many minutes each an order that could not be placed is tried again"
+  ),
+  expireHours: setting(whole(1, 720), 24, "How many hours after its time an order that was not placed expires"),
+  holdGoods: setting(
+    Schema.Literals(["release", "scheduling"]),
+    "release",
+    "From when on goods are held: from the checkout on, or from the scheduling on"
+  ),
+  timezone: setting(TimeZone, "UTC", "The time zone of the opening hours and of repeats"),
+  openingHours: setting(Schema.Array(OpeningHours), [], "When orders can be for; empty: at any time"),
+  slotMinutes: setting(whole(0, aDay), 0, "How long a slot with a capacity is; 0: there are none"),
+  slotCapacity: setting(whole(0, 100_000), 10, "How many orders a slot takes unless staff says otherwise"),
+  keepDays: setting(whole(1, 3_650), 730, "How many days addresses and notes are kept once an order has ended")
+})
+export type ScheduleSettings = typeof ScheduleSettings.Type

@@ -1,0 +1,155 @@
+import { Effect, Schema } from "effect"
+import {
+  CartId,
+  CurrencyCode,
+  CustomerId,
+  EntityId,
+  idOf,
+  integer,
+  integerBetween,
+  jsonOf,
+  longText,
+  machine,
+  NotFound,
+  oneOf,
+  OrderId,
+  ownedBy,
+  type PluginTools,
+  type RowOf,
+  secret,
+  ShippingAddress,
+  table,
+  text,
+  timestamp,
+  VariantId
+} from "stoa/plugin"
+
+/** A line of the cart as it was scheduled. What it costs is decided when it is ordered. */
+const Item = Schema.Struct({
+  entityId: EntityId,
+  variantId: Schema.NullOr(VariantId),
+  quantity: Schema.Int,
+  notes: Schema.NullOr(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.Unknown)
+})
+
+export const orderTypes = ["pickup", "delivery", "dine_in"] as const
+const statuses = ["scheduled", "paused", "processing", "completed", "cancelled", "expired", "failed"] as const
+
+/**
+ * Carts that are ordered later (contract, plugins §9). One that repeats has its next row once it is released, so that one row of
+ * a cart is to come at any time. The change log has none of it: addresses and notes can be erased.
+ */
+export const scheduledOrders = table("scheduled_orders", {
+  customerId: idOf(CustomerId).existing("customer"),
+  cartId: idOf(CartId),
+  items: jsonOf(Schema.Array(Item)),
+  currency: text,
+  scheduledFor: timestamp,
+  /** The beginning of its slot; null without slots. */
+  slotStart: timestamp.nullable,
+  orderType: oneOf(orderTypes).default("pickup"),
+  pickupLocation: text.nullable,
+  deliveryAddress: jsonOf(ShippingAddress).nullable,
+  notes: longText.nullable,
+  paymentMethodId: text,
+  paymentMethodToken: secret.nullable,
+  /** Days until it is ordered again; null: it is ordered once. */
+  everyDays: integerBetween(1, 366).nullable,
+  repeatUntil: timestamp.nullable,
+  status: oneOf(statuses).default("scheduled"),
+  /** When the service does something about it next: releases it, tries it again, looks whether its checkout is stuck. */
+  dueAt: timestamp.nullable,
+  attempts: integer.default(0),
+  processedAt: timestamp.nullable,
+  /** The cart that it is checked out with, a new one for each attempt. */
+  checkoutCartId: idOf(CartId).nullable,
+  orderId: idOf(OrderId).nullable,
+  failureReason: longText.nullable
+}, {
+  unique: [
+    {
+      columns: ["cartId"],
+      where: "every_days is null and status in ('scheduled', 'paused', 'processing', 'completed')"
+    },
+    { columns: ["cartId", "everyDays"], where: "every_days is not null and status in ('scheduled', 'paused')" }
+  ],
+  indexes: [
+    { columns: ["scheduledFor"], descending: true },
+    { columns: ["customerId", "scheduledFor"], descending: true },
+    { columns: ["slotStart"], where: "slot_start is not null and status not in ('cancelled', 'expired')" },
+    { columns: ["dueAt"], where: "due_at is not null" },
+    { columns: ["cartId"] },
+    { columns: ["checkoutCartId"], where: "checkout_cart_id is not null" }
+  ],
+  checks: {
+    address: "order_type <> 'delivery' or delivery_address is not null or status not in ('scheduled', 'paused')"
+  },
+  changeLog: false
+})
+export type ScheduledOrder = RowOf<typeof scheduledOrders>
+
+/** Slots whose capacity staff has changed, and those that orders are in; the lock of a slot is its row. */
+export const slots = table("scheduled_order_slots", {
+  startsAt: timestamp.unique(),
+  capacity: integerBetween(0, 100_000)
+}, { changeLog: false })
+
+/** What becomes of a scheduled order. */
+export const scheduling = machine(scheduledOrders, {
+  noun: "scheduled order",
+  moves: {
+    plan: { from: ["scheduled", "paused", "failed"], to: "scheduled" },
+    skip: { from: ["scheduled"], to: "scheduled" },
+    pause: { from: ["scheduled"], to: "paused" },
+    resume: { from: ["paused"], to: "scheduled" },
+    release: { from: ["scheduled", "failed"], to: "processing", stamp: "processedAt" },
+    complete: { from: ["processing"], to: "completed" },
+    fail: { from: ["processing"], to: "failed" },
+    cancel: { from: ["scheduled", "paused", "failed"], to: "cancelled" },
+    expire: { from: ["scheduled", "failed"], to: "expired" }
+  }
+})
+
+export const admin = "scheduled-orders:admin"
+
+/** Customers see and change what they have scheduled, staff all. */
+export const own = ownedBy(scheduledOrders, { customer: "customerId", staff: admin })
+
+/** What the rules need of a request or a job. */
+export type Tools = Pick<PluginTools, "db" | "jobs" | "services">
+
+/** Currencies of carts, as the core knows them. */
+export const currencyOf = ({ currency }: Pick<ScheduledOrder, "currency">) => CurrencyCode.make(currency)
+
+/** Tells others what became of it; without address and notes, which can be erased while events stay. */
+export const announce = (
+  { db }: Pick<Tools, "db">,
+  event: "completed" | "failed" | "cancelled" | "expired",
+  { customerId, failureReason, id, orderId, orderType, scheduledFor }: ScheduledOrder
+) =>
+  db.announce(`scheduled_order.${event}`, {
+    entityType: "scheduled_order",
+    entityId: id,
+    payload: { id, customerId, orderId, orderType, scheduledFor: scheduledFor.toISOString(), failureReason }
+  })
+
+const noStock = Schema.is(NotFound)
+
+/** Reserves the goods of an order by hand; what has no stock needs none. 422 when there are too few. */
+export const holdGoods = ({ services: { inventory } }: Tools, { id, items }: ScheduledOrder) =>
+  Effect.forEach(
+    items,
+    ({ entityId, quantity, variantId }) =>
+      Effect.catchIf(inventory.reserve({ entityId, variantId, quantity, orderId: id }), noStock, () => Effect.void),
+    { discard: true }
+  )
+
+/** Gives back what is reserved for an order. */
+export const releaseGoods = ({ services: { inventory } }: Tools, { id, items }: ScheduledOrder) =>
+  Effect.forEach(
+    items,
+    ({ entityId, quantity, variantId }) =>
+      Effect.catchIf(inventory.release({ entityId, variantId, quantity, orderId: id }), noStock, () => Effect.void),
+    { discard: true }
+  )

@@ -1,0 +1,68 @@
+import { DateTime, Effect, Schema } from "effect"
+import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
+
+type Database = PluginDatabase["Service"]
+
+const ids = rowsOf(Schema.Struct({ id: Schema.String }))
+const slotRows = rowsOf(Schema.Struct({
+  startsAt: Schema.Date,
+  capacity: Schema.NullOr(Schema.Int),
+  taken: Schema.Int
+}))
+const capacities = rowsOf(Schema.Struct({ capacity: Schema.Int }))
+
+/** Locks a slot until the caller's transaction ends and gives its capacity; a slot that no one has used yet gets this one. */
+export const lockSlot = Effect.fn("ScheduledOrders.lockSlot")(
+  function*({ sql }: Database, startsAt: Date, capacity: number) {
+    const { organizationId } = yield* CurrentActor
+    const now = yield* DateTime.nowAsDate
+    yield* sql`insert into scheduled_order_slots (id, organization_id, starts_at, capacity, created_at, updated_at)
+      values (gen_random_uuid(), ${organizationId}, ${startsAt}, ${capacity}, ${now}, ${now}) on conflict do nothing`
+    const [slot] = yield* capacities(sql)`select capacity from scheduled_order_slots
+      where organization_id = ${organizationId} and starts_at = ${startsAt} for update`
+    return slot?.capacity ?? capacity
+  },
+  Effect.orDie
+)
+
+/** Of these slots how many orders each has, but for one, and its capacity where someone has used it. */
+export const takenSlots = Effect.fn("ScheduledOrders.takenSlots")(
+  function*({ sql }: Database, starts: ReadonlyArray<Date>, without: string | null) {
+    if (starts.length === 0) return []
+    const { organizationId } = yield* CurrentActor
+    return yield* slotRows(sql)`select i.at as "startsAt", s.capacity, (
+        select count(*) from scheduled_orders o where o.organization_id = ${organizationId} and o.slot_start = i.at
+          and o.status not in ('cancelled', 'expired') and o.id is distinct from ${without}::uuid)::int4 as taken
+      from unnest(${starts.map((at) => at.toISOString())}::text[]::timestamptz[]) as i(at)
+        left join scheduled_order_slots s on s.organization_id = ${organizationId} and s.starts_at = i.at`
+  },
+  Effect.orDie
+)
+
+/** What is still to come of customers whose personal data were erased. */
+export const openOfErased = Effect.fn("ScheduledOrders.openOfErased")(
+  function*({ sql }: Database) {
+    const { organizationId } = yield* CurrentActor
+    return yield* ids(sql)`select o.id from scheduled_orders o
+      join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null
+      where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`
+  },
+  Effect.orDie
+)
+
+/** Deletes addresses, notes and means of payment of up to `limit` orders that ended before, or whose customer was erased; gives how many. */
+export const forgetEnded = Effect.fn("ScheduledOrders.forgetEnded")(
+  function*({ sql }: Database, before: Date, limit: number) {
+    const { organizationId } = yield* CurrentActor
+    const rows = yield* ids(sql)`update scheduled_orders
+      set delivery_address = null, notes = null, payment_method_token = null
+      where organization_id = ${organizationId} and id = any(array(select o.id from scheduled_orders o
+        where o.organization_id = ${organizationId} and o.status in ('completed', 'cancelled', 'expired', 'failed')
+          and o.due_at is null and num_nonnulls(o.delivery_address, o.notes, o.payment_method_token) > 0
+          and (o.updated_at < ${before} or exists (select 1 from plugin_customers c
+            where c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null))
+        limit ${limit} for update skip locked)) returning id`
+    return rows.length
+  },
+  Effect.orDie
+)

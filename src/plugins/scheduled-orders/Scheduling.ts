@@ -1,0 +1,231 @@
+import { DateTime, Effect, Redacted, Schema } from "effect"
+import { type Actor, type CustomerId, forbidden, holds, inputOf, invalid, isSignedIn, Unauthorized } from "stoa/plugin"
+import {
+  admin,
+  announce,
+  holdGoods,
+  own,
+  releaseGoods,
+  type ScheduledOrder,
+  scheduledOrders,
+  scheduling,
+  type Tools
+} from "./ScheduledOrder.ts"
+import type { ScheduleSettings } from "./ScheduleSettings.ts"
+import { daysLater, takePlace } from "./Slots.ts"
+
+class NotForOthers extends forbidden("NotForOthers", `Permission '${admin}' is required to schedule for others.`) {}
+class CustomerMissing extends invalid("CustomerMissing", "customerId", "is required of callers without a profile") {}
+class ForeignCart extends invalid("ForeignCart", "cartId", "is a cart of another customer") {}
+class NothingToOrder extends invalid("NothingToOrder", "cartId", "must be an active cart with items") {}
+class NoAddress extends invalid("NoAddress", "deliveryAddress", "is required of a delivery") {}
+class TooSoon extends invalid("TooSoon", "scheduledFor", "is too soon") {}
+class TooLate extends invalid("TooLate", "scheduledFor", "is too far ahead") {}
+class NotRepeated extends invalid("NotRepeated", "", "the order does not repeat") {}
+class LastOne extends invalid("LastOne", "", "the order repeats no longer") {}
+
+const details = ["orderType", "pickupLocation", "deliveryAddress", "notes", "everyDays", "repeatUntil"] as const
+
+/** What is scheduled. */
+export const NewSchedule = inputOf(scheduledOrders, {
+  required: ["cartId", "scheduledFor", "paymentMethodId"],
+  optional: [...details, "customerId", "paymentMethodToken"]
+})
+
+/** What can be changed until it is placed; absent fields stay. */
+export const Change = inputOf(scheduledOrders, {
+  optional: [...details, "scheduledFor", "paymentMethodId", "paymentMethodToken"]
+})
+type Change = typeof Change.Type
+
+/** Another means of payment for another attempt. */
+export const Means = Schema.NullOr(
+  inputOf(scheduledOrders, { optional: ["paymentMethodId", "paymentMethodToken"] })
+)
+
+/** When an order for that time is placed. */
+const releaseOf = ({ releaseMinutes }: ScheduleSettings, scheduledFor: Date) =>
+  new Date(scheduledFor.getTime() - releaseMinutes * 60_000)
+
+/** Staff names the customer; others schedule for themselves. */
+const customerFor = Effect.fnUntraced(function*({ services }: Tools, actor: Actor, named: CustomerId | undefined) {
+  if (holds(actor, admin)) {
+    if (named !== undefined) return named
+    if (!isSignedIn(actor)) return yield* new CustomerMissing()
+  } else if (!isSignedIn(actor)) return yield* Unauthorized.of()
+  const { id } = yield* services.customers.ownProfile
+  return named === undefined || named === id ? id : yield* new NotForOthers()
+})
+
+const checkTime = Effect.fnUntraced(function*({ leadMinutes, maxDaysAhead }: ScheduleSettings, scheduledFor: Date) {
+  const now = yield* DateTime.now
+  if (scheduledFor < DateTime.toDateUtc(DateTime.add(now, { minutes: leadMinutes }))) return yield* new TooSoon()
+  if (scheduledFor > DateTime.toDateUtc(DateTime.add(now, { days: maxDaysAhead }))) return yield* new TooLate()
+})
+
+/** Schedules a cart of the customer's. 404 for another one's cart, 409 when it is scheduled or its slot is full, 422 when it cannot be. */
+export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
+  tools: Tools,
+  settings: ScheduleSettings,
+  actor: Actor,
+  { cartId, customerId: named, scheduledFor, ...rest }: typeof NewSchedule.Type
+) {
+  const { db, services } = tools
+  const customerId = yield* customerFor(tools, actor, named)
+  yield* checkTime(settings, scheduledFor)
+  if (rest.orderType === "delivery" && !rest.deliveryAddress) return yield* new NoAddress()
+  const { cart, lines } = yield* services.cart.get(cartId)
+  if (cart.customerId !== null && cart.customerId !== customerId) return yield* new ForeignCart()
+  if (cart.status !== "active" || lines.length === 0) return yield* new NothingToOrder()
+  const items = lines.map(({ entityId, metadata, notes, quantity, variantId }) => ({
+    entityId,
+    metadata,
+    notes,
+    quantity,
+    variantId
+  }))
+  return yield* db.transaction(Effect.gen(function*() {
+    const slotStart = yield* takePlace(tools, settings, scheduledFor, null)
+    const dueAt = releaseOf(settings, scheduledFor)
+    const made = yield* db.table(scheduledOrders)
+      .insert({ ...rest, cartId, customerId, items, currency: cart.currency, scheduledFor, slotStart, dueAt })
+    if (settings.holdGoods === "scheduling") yield* holdGoods(tools, made)
+    return made
+  }))
+})
+
+/** Moves an order to a time, in the place that it takes there; the one that it had is free. */
+const moveTo = Effect.fnUntraced(
+  function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder, scheduledFor: Date, change: Change) {
+    const slotStart = yield* takePlace(tools, settings, scheduledFor, row.id)
+    if (settings.holdGoods === "scheduling" && row.status !== "scheduled") yield* holdGoods(tools, row)
+    return yield* scheduling.move(tools.db, "plan", row.id, {
+      ...change,
+      scheduledFor,
+      slotStart,
+      dueAt: releaseOf(settings, scheduledFor),
+      attempts: 0,
+      failureReason: null
+    })
+  }
+)
+
+/** Changes an order until it is placed. 404 for another one's, 409 when the slot is full, 422 for a time that cannot be. */
+export const change = Effect.fn("ScheduledOrders.change")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string, changed: Change) {
+    const row = yield* scheduling.lock(tools.db, "plan", yield* own.which(tools, id))
+    const { deliveryAddress, orderType } = { ...row, ...changed }
+    const scheduledFor = changed.scheduledFor ?? row.scheduledFor
+    if (orderType === "delivery" && !deliveryAddress) return yield* new NoAddress()
+    if (changed.scheduledFor === undefined && row.status !== "failed") {
+      return yield* tools.db.table(scheduledOrders).update(id, changed)
+    }
+    yield* checkTime(settings, scheduledFor)
+    return yield* moveTo(tools, settings, row, scheduledFor, changed)
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** The next time of an order that repeats, from now on. */
+const nextTime = Effect.fnUntraced(function*(
+  settings: ScheduleSettings,
+  { everyDays, repeatUntil, scheduledFor }: ScheduledOrder
+) {
+  if (everyDays === null) return yield* new NotRepeated()
+  const earliest = DateTime.toDateUtc(DateTime.add(yield* DateTime.now, { minutes: settings.leadMinutes }))
+  const next = daysLater(settings, scheduledFor, everyDays, earliest)
+  return repeatUntil !== null && next > repeatUntil ? yield* new LastOne() : next
+})
+
+/** How many times of an order that repeats are left out, one after the other, because nothing can be ordered for them. */
+const mostLeftOut = 10
+
+/**
+ * The next row of an order that repeats, at the first of its times that is open and has a place. Goods that are short are
+ * not held for it. Undefined when there is none.
+ */
+export const repeat = Effect.fn("ScheduledOrders.repeat")(
+  function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
+    const { cartId, currency, customerId, deliveryAddress, everyDays, id, items, notes } = row
+    const { orderType, paymentMethodId, pickupLocation, repeatUntil } = row
+    const orders = tools.db.table(scheduledOrders)
+    const token = yield* orders.secret(id, "paymentMethodToken")
+    for (let [tries, last] = [0, row]; tries < mostLeftOut; tries++) {
+      const scheduledFor = yield* Effect.orElseSucceed(nextTime(settings, last), () => undefined)
+      if (scheduledFor === undefined) return undefined
+      const slotStart = yield* Effect.orElseSucceed(takePlace(tools, settings, scheduledFor, null), () => undefined)
+      last = { ...last, scheduledFor }
+      if (slotStart === undefined) continue
+      const dueAt = releaseOf(settings, scheduledFor)
+      return yield* orders.insert({
+        cartId,
+        currency,
+        customerId,
+        deliveryAddress,
+        everyDays,
+        items,
+        notes,
+        orderType,
+        paymentMethodId,
+        pickupLocation,
+        repeatUntil,
+        scheduledFor,
+        slotStart,
+        dueAt,
+        ...(token !== null && { paymentMethodToken: Redacted.value(token) })
+      })
+    }
+    return undefined
+  }
+)
+
+/** Leaves out the next time of an order that repeats. */
+export const skip = Effect.fn("ScheduledOrders.skip")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* scheduling.lock(tools.db, "skip", yield* own.which(tools, id))
+    return yield* moveTo(tools, settings, row, yield* nextTime(settings, row), {})
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Stops an order that repeats until it is resumed; its slot is free. */
+export const pause = Effect.fn("ScheduledOrders.pause")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* scheduling.lock(tools.db, "pause", yield* own.which(tools, id))
+    if (row.everyDays === null) return yield* new NotRepeated()
+    if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
+    return yield* scheduling.move(tools.db, "pause", id, { dueAt: null, slotStart: null })
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Goes on with an order at its time, or at the next one of its repeats. */
+export const resume = Effect.fn("ScheduledOrders.resume")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* scheduling.lock(tools.db, "resume", yield* own.which(tools, id))
+    const isToCome = yield* Effect.isSuccess(checkTime(settings, row.scheduledFor))
+    return yield* moveTo(tools, settings, row, isToCome ? row.scheduledFor : yield* nextTime(settings, row), {})
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** Tries to place a failed order again at once, maybe with another means of payment. */
+export const retry = Effect.fn("ScheduledOrders.retry")(
+  function*(tools: Tools, id: string, means: typeof Means.Type) {
+    const now = yield* DateTime.nowAsDate
+    const which = yield* own.which(tools, id)
+    return yield* tools.db.table(scheduledOrders).update(which, { ...means, dueAt: now }, { status: "failed" })
+  }
+)
+
+/** Cancels an order that is not placed yet, with all its repeats. 404 for another one's, 422 once it is placed. */
+export const cancel = Effect.fn("ScheduledOrders.cancel")(
+  function*(tools: Tools, settings: ScheduleSettings, id: string) {
+    const row = yield* scheduling.lock(tools.db, "cancel", yield* own.which(tools, id))
+    if (settings.holdGoods === "scheduling" && row.status === "scheduled") yield* releaseGoods(tools, row)
+    const cancelled = yield* scheduling.move(tools.db, "cancel", id, { dueAt: null })
+    yield* announce(tools, "cancelled", cancelled)
+    return cancelled
+  },
+  (work, { db }) => db.transaction(work)
+)

@@ -1,0 +1,56 @@
+import { DateTime, Effect } from "effect"
+import { type CheckoutExtension, defineTask, HookRefusal, type PluginContext, pluginWith } from "stoa/plugin"
+import { failedMail } from "./FailedMail.ts"
+import { orderingTasks } from "./Releases.ts"
+import { scheduledOrders as orders, slots } from "./ScheduledOrder.ts"
+import { forgetEnded, openOfErased } from "./ScheduledRepo.ts"
+import { scheduleRoutes } from "./ScheduleRoutes.ts"
+import { ScheduleSettings } from "./ScheduleSettings.ts"
+import { cancel } from "./Scheduling.ts"
+
+const scheduled = new HookRefusal("This cart is scheduled: cancel that to order it now.")
+
+/** A cart that is ordered later is not ordered beside that; what is picked up has no shipping costs. One statement a checkout. */
+const checkouts = ({ db }: PluginContext): CheckoutExtension => ({
+  decide: Effect.fnUntraced(function*({ cartId, checkoutId }) {
+    if (cartId === null) return undefined
+    const open = { cartId, status: { in: ["scheduled", "paused", "processing", "completed"] as const } }
+    const row = yield* db.table(orders).first({ or: [{ checkoutCartId: cartId }, open] })
+    if (row === undefined) return undefined
+    if (row.checkoutCartId !== cartId) return checkoutId === null ? undefined : yield* Effect.fail(scheduled)
+    return row.orderType === "delivery" ? undefined : { shippingTotal: 0, shippingMethod: row.orderType }
+  })
+})
+
+const pageSize = 1_000
+
+/** Cancels what erased customers have scheduled, and deletes what is personal of orders that ended long ago. */
+const forget = (context: PluginContext, settings: ScheduleSettings) =>
+  defineTask({
+    slug: "scheduled-orders/forget",
+    schedule: "23 * * * *",
+    everyOrganization: true,
+    handler: Effect.fnUntraced(function*() {
+      const { db } = context
+      const tools = yield* context.tools
+      yield* Effect.forEach(yield* openOfErased(db), ({ id }) => cancel(tools, settings, id), { discard: true })
+      const before = DateTime.toDateUtc(DateTime.subtract(yield* DateTime.now, { days: settings.keepDays }))
+      while ((yield* forgetEnded(db, before, pageSize)) === pageSize);
+    })
+  })
+
+/** Carts that are ordered later, once or again and again (contract, plugins §9): `plugins: [scheduledOrders({ … })]`. */
+export const scheduledOrders = pluginWith("scheduled-orders", ScheduleSettings, (settings) => ({
+  version: "1.0.0",
+  permissions: [
+    { scope: "scheduled-orders:admin", description: "See and change all scheduled orders, and capacities" },
+    { scope: "scheduled-orders:create", description: "Schedule orders and change them", roles: ["customer"] },
+    { scope: "scheduled-orders:read", description: "See one's scheduled orders", roles: ["customer"] }
+  ],
+  schema: () => ({ scheduledOrders: orders, slots }),
+  events: ["completed", "failed", "cancelled", "expired"].map((end) => `scheduled_order.${end}`),
+  mailTemplates: [failedMail],
+  routes: () => scheduleRoutes(settings),
+  tasks: (context) => [...orderingTasks(context, settings), forget(context, settings)],
+  checkoutExtension: checkouts
+}))
