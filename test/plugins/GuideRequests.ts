@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
-import { type PluginTestApp, testAdminActor } from "stoa/plugin/testing"
+import { type PluginTestApp, type TestActor, testAdminActor } from "stoa/plugin/testing"
+import { waitFor } from "../support/waitFor.ts"
 
 /** A value of an answer by its path: `items.0.id`. */
 export const valueAt = (body: unknown, path: string): unknown =>
@@ -32,36 +33,60 @@ const agrees = (shown: unknown, given: unknown, where: string): void => {
   } else assert.deepStrictEqual(given, shown, where)
 }
 
+/** Who asks beside staff and visitors, and what happens while time passes. */
+interface Cast {
+  readonly customers?: Readonly<Record<string, TestActor>>
+  readonly clock?: PluginTestApp["clock"]
+  readonly later?: () => Promise<unknown>
+}
+
+/** `{{in 3 days}}` and `{{in 4 days at 10:00}}`, by a clock. */
+const momentsIn = (text: string, now: number) =>
+  text.replaceAll(/\{\{in (\d+) days(?: at (\d\d:\d\d))?\}\}/g, (_, days: string, time?: string) => {
+    const at = new Date(now + Number(days) * 86_400_000).toISOString()
+    return time === undefined ? at : `${at.slice(0, 10)}T${time}:00.000Z`
+  })
+
 /**
  * Sends the requests of a guide in their order: blocks ```` ```http ```` those of staff, ```` ```http shopper ```` without
- * credentials. Each has to succeed, and a block ```` ```json ```` has to be a part of the `data` of the answer before it.
- * Gives the data of the answers that have a name.
+ * credentials, others by the customer whom they name. Each has to succeed, and a block ```` ```json ```` has to be a part of
+ * the `data` of the answer before it, which a read may have to wait for. `> 8 days later` lets time pass. Gives the data of
+ * the answers that have a name.
  */
-export const runGuide = async ({ request }: PluginTestApp["app"], guide: string) => {
+export const runGuide = async ({ request }: PluginTestApp["app"], guide: string, cast: Cast = {}) => {
+  const { clock, customers = {}, later } = cast
   const answers = new Map<string, unknown>()
   const filled = (text: string) =>
-    text.replaceAll(/\{\{(\w+)\.([\w.]+)\}\}/g, (whole, name: string, path: string) => {
+    momentsIn(text, clock?.now() ?? 0).replaceAll(/\{\{(\w+)\.([\w.]+)\}\}/g, (whole, name: string, path: string) => {
       const value = valueAt(answers.get(name), path)
       return value === undefined ? assert.fail(`${whole} is in no answer`) : String(value)
     })
-  let last: unknown
-  let where = ""
-  for (const [, kind, who, text = ""] of guide.matchAll(/^```(http|json)( shopper)?\n([\s\S]*?)^```$/gm)) {
-    if (kind === "json") {
-      agrees(JSON.parse(text), last, where)
-      continue
-    }
-    for (const one of text.split(/\n{2,}/)) {
-      const { body, headers, method, name, path } = partsOf(filled(one))
-      const answer = await request(method, path, {
-        headers,
-        ...(who === undefined && { as: testAdminActor }),
-        ...(body !== "" && { body: JSON.parse(body) })
-      })
-      where = `${method} ${path}`
-      assert.isBelow(answer.status, 300, `${where}: ${JSON.stringify(answer.body)}`)
-      last = valueAt(answer.body, "data")
-      if (name !== undefined) answers.set(name, last)
+  const send = async (one: string, who = "staff") => {
+    const { body, headers, method, name, path } = partsOf(filled(one))
+    const as = who === "staff" ? testAdminActor : customers[who]
+    const answer = await request(method, path, {
+      headers,
+      ...(as && { as }),
+      ...(body !== "" && { body: JSON.parse(body) })
+    })
+    assert.isBelow(answer.status, 300, `${method} ${path}: ${JSON.stringify(answer.body)}`)
+    const data = valueAt(answer.body, "data")
+    if (name !== undefined) answers.set(name, data)
+    return { data, where: `${method} ${path}`, again: method === "GET" ? () => send(one, who) : undefined }
+  }
+  let last: Awaited<ReturnType<typeof send>> | undefined
+  const blocks = /^(?:```(http|json)(?: (\w+))?\n([\s\S]*?)^```|> (\d+ \w+) later)$/gm
+  for (const [, kind, who, text = "", time] of guide.matchAll(blocks)) {
+    if (time !== undefined) {
+      // The guide says it as the clock reads it: "8 days".
+      clock?.advance(time as `${number} days`)
+      await later?.()
+    } else if (kind === "http") { for (const one of text.split(/\n{2,}/)) last = await send(one, who) }
+    else if (last !== undefined) {
+      const { again, data, where } = last
+      const check = (given: unknown) => agrees(JSON.parse(text), given, where)
+      if (again === undefined) check(data)
+      else await waitFor(where, async () => (check((await again()).data), true), 20_000)
     }
   }
   return {

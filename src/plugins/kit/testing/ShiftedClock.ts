@@ -6,7 +6,13 @@ interface Sleeper {
 }
 
 /**
- * A clock that runs like the real one and can be put forward, which wakes sleeping fibers. The service under test
+ * What sleeps for less is not woken when the clock is put forward: most of it waits for an answer of something real, such as
+ * the database, and would take it for lost.
+ */
+const shortestWoken = Duration.seconds(30)
+
+/**
+ * A clock that runs like the real one and can be put forward, which wakes fibers that sleep for long. The service under test
  * has connections and timers, which a stopped clock would hang. The database's `now()` is not put
  * forward: what a plugin decides by it is tested with rows that are old.
  */
@@ -34,7 +40,7 @@ const make = () => {
         resume(Effect.void)
       }
       const sleeper: Sleeper = { until, wake }
-      sleepers.add(sleeper)
+      if (Duration.isGreaterThanOrEqualTo(duration, shortestWoken)) sleepers.add(sleeper)
       const timer = setTimeout(wake, Math.min(Duration.toMillis(duration), 2_147_483_647))
       return Effect.sync(() => {
         clearTimeout(timer)

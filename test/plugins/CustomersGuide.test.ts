@@ -1,0 +1,64 @@
+import { assert, inject, it } from "@effect/vitest"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { createPluginTestApp, type TestActor, testCustomerActor, withPermissions } from "stoa/plugin/testing"
+import { appointments } from "../../src/plugins/appointments/index.ts"
+import { notifications } from "../../src/plugins/notifications/index.ts"
+import { reviewsPlugin } from "../../src/plugins/reviews/index.ts"
+import { scheduledOrders } from "../../src/plugins/scheduled-orders/index.ts"
+import { waitFor } from "../support/waitFor.ts"
+import { runGuide } from "./GuideRequests.ts"
+
+/** Someone with the role `customer`, as the plugins widen it. */
+const customer = (name: string): TestActor => ({
+  ...withPermissions([
+    ...testCustomerActor.permissions,
+    "cart:update",
+    "orders:create",
+    "customers:read:self",
+    "reviews:write",
+    "notifications:write",
+    "scheduled-orders:create",
+    "scheduled-orders:read",
+    "appointments:book"
+  ], testCustomerActor),
+  userId: `user-${name}`,
+  email: `${name}@example.com`,
+  name
+})
+
+/** What the service runs each minute or quarter of an hour. */
+const tasks = ["reviews/request", "scheduled-orders/process-due", "appointments/reminder", "appointments/auto-cancel"]
+
+it("a reader of docs/customers-come-back.md gets what it says, and the mails that it names", async () => {
+  const mails: Array<string> = []
+  const test = await createPluginTestApp(
+    [
+      reviewsPlugin({ reviewPage: "https://shop.example/review" }),
+      notifications(),
+      scheduledOrders({ timezone: "Europe/Vienna" }),
+      appointments()
+    ],
+    {
+      postgres: inject("postgres").url,
+      email: { send: async ({ template, to }) => void mails.push(`${template} ${to}`) }
+    }
+  )
+  try {
+    const guide = await readFile(join(import.meta.dirname, "../../docs/customers-come-back.md"), "utf8")
+    const rows = async (...query: Parameters<typeof test.db.query>) => (await test.db.query(...query)).length
+    const later = async () => {
+      await waitFor("the delivery's event", async () => await rows("select 1 from customer_review_requests") > 0)
+      const ids = await Promise.all(tasks.map((task) => test.serviceRegistry.enqueue(task, {})))
+      const open = "select 1 from commerce_jobs where id = any($1::uuid[]) and status in ('pending', 'processing')"
+      await waitFor("the jobs", async () => await rows(open, [ids]) === 0)
+    }
+    const customers = { ann: customer("ann"), bob: customer("bob") }
+    await runGuide(test.app, guide, { clock: test.clock, customers, later })
+    const named = ["reviews/request ann@example.com", "appointments/opening bob@example.com"]
+    await waitFor(`the mails: ${mails.join(", ")}`, () => named.every((one) => mails.includes(one)))
+    assert.strictEqual(new Set(mails.filter((one) => one.startsWith("reviews/"))).size, 1)
+  } finally {
+    await test.close()
+  }
+}, 120_000)
