@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/stoa", import.meta.url)))
 
 // Only what is loaded after that comes from the cache.
-// Before the first schema: parsers are then compiled, which takes a third off the work of a list (ADR 26).
+// Before the first schema: parsers are then compiled, which takes a quarter off the encoding of a list (ADR 26).
 await import("effect/schema/SchemaJITCompiler/enable")
 const { runCommandLine } = await import("./layers/CommandLine.ts")
 runCommandLine()
