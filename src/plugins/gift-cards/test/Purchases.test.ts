@@ -175,8 +175,10 @@ describe("a gift card that is bought", () => {
   })
 
   it("is not sent any more once it is disabled, and its code is forgotten", async () => {
-    const { id, path } = await shop.issue(700, { recipientEmail: "disabled@example.com" })
+    // The scheduler must not deliver it before it is disabled.
+    const { id, path } = await shop.issue(700, { recipientEmail: "disabled@example.com", deliverAt: "2100-01-01" })
     await shop.asAdmin("POST", `${path}/disable`)
+    await shop.app.db.query("update gift_cards set deliver_at = now() where id = $1", [id])
     await shop.issue(700, { recipientEmail: "enabled@example.com" })
     await shop.run("deliver")
     await waitFor("the mail of a card behind it", () => codesTo("enabled@example.com").length === 1)
