@@ -1,8 +1,6 @@
-import { DateTime, Effect, Schema } from "effect"
-import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { DateTime, Schema } from "effect"
+import { rowsOf, statement } from "stoa/plugin"
 import type { Booking } from "./AppointmentTables.ts"
-
-type Database = PluginDatabase["Service"]
 
 const Moments = Schema.Array(Schema.Number)
 const takenSpans = rowsOf(Schema.Struct({ providerId: Schema.String, starts: Moments, ends: Moments }))
@@ -13,9 +11,11 @@ const organizations = rowsOf(Schema.Struct({ organizationId: Schema.String }))
  * What providers have to do between two moments, buffers included, in its order, but for one appointment. Times that are held
  * for who has waited for them are taken for others.
  */
-export const takenBy = Effect.fn("Appointments.taken")(
+export const takenBy = statement(
+  "Appointments.taken",
   function*(
-    { sql }: Database,
+    sql,
+    organizationId,
     providerIds: ReadonlyArray<string>,
     { customerId = null, end, start, without = null }: {
       readonly start: number
@@ -24,7 +24,6 @@ export const takenBy = Effect.fn("Appointments.taken")(
       readonly without?: string | null | undefined
     }
   ) {
-    const { organizationId } = yield* CurrentActor
     const now = yield* DateTime.nowAsDate
     // A row for each provider: thousands of small ones would take longer to read than to find.
     const rows = yield* takenSpans(sql)`select provider_id as "providerId",
@@ -46,57 +45,44 @@ export const takenBy = Effect.fn("Appointments.taken")(
         [providerId, starts.map((at, index) => ({ start: at, end: ends[index] ?? at }))] as const
       )
     )
-  },
-  Effect.orDie
+  }
 )
 
 /** Removes the weekly hours of a provider, in one statement. */
-export const removeWeek = Effect.fn("Appointments.removeWeek")(
-  function*({ sql }: Database, providerId: string) {
-    const { organizationId } = yield* CurrentActor
-    yield* sql`delete from appointment_weekly_availability w using appointment_providers p
+export const removeWeek = statement("Appointments.removeWeek", function*(sql, organizationId, providerId: string) {
+  yield* sql`delete from appointment_weekly_availability w using appointment_providers p
       where w.provider_id = p.id and p.id = ${providerId}::uuid and p.organization_id = ${organizationId}`
-  },
-  Effect.orDie
-)
+})
 
 /** Locks the first who waits for a time like that of an appointment that was cancelled; other transactions take the next one. */
-export const firstWaiting = Effect.fn("Appointments.firstWaiting")(
-  function*(
-    { sql }: Database,
-    { customerId, providerId, serviceTypeId, startTime }: Pick<
-      Booking,
-      "customerId" | "providerId" | "serviceTypeId" | "startTime"
-    >
-  ) {
-    const { organizationId } = yield* CurrentActor
+export const firstWaiting = statement(
+  "Appointments.firstWaiting",
+  function*(sql, organizationId, { customerId, providerId, serviceTypeId, startTime }: Pick<
+    Booking,
+    "customerId" | "providerId" | "serviceTypeId" | "startTime"
+  >) {
     const [first] = yield* ids(sql)`select id from appointment_waiting_list
       where organization_id = ${organizationId} and status = 'waiting' and service_type_id = ${serviceTypeId}::uuid
         and (provider_id is null or provider_id = ${providerId}::uuid) and customer_id <> ${customerId}
         and ${startTime}::timestamptz between earliest and latest
       order by created_at, id limit 1 for update skip locked`
     return first?.id
-  },
-  Effect.orDie
+  }
 )
 
 /** The organization of a calendar link: who follows one is known by nothing else. */
-export const organizationOfCalendar = Effect.fn("Appointments.organizationOfCalendar")(
-  function*({ sql }: Database, id: string) {
+export const organizationOfCalendar = statement(
+  "Appointments.organizationOfCalendar",
+  function*(sql, _, id: string) {
     const [row] = yield* organizations(sql)`select organization_id as "organizationId" from appointment_calendars
       where id = ${id}::uuid`
     return row?.organizationId
-  },
-  Effect.orDie
+  }
 )
 
 /** Whether a customer of the organization has this login. */
-export const isCustomer = Effect.fn("Appointments.isCustomer")(
-  function*({ sql }: Database, userId: string) {
-    const { organizationId } = yield* CurrentActor
-    const found = yield* ids(sql)`select id from plugin_customers
+export const isCustomer = statement("Appointments.isCustomer", function*(sql, organizationId, userId: string) {
+  const found = yield* ids(sql)`select id from plugin_customers
       where organization_id = ${organizationId} and user_id = ${userId} and erased_at is null`
-    return found.length > 0
-  },
-  Effect.orDie
-)
+  return found.length > 0
+})

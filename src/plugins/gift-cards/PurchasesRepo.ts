@@ -1,13 +1,5 @@
-import { Effect, Schema } from "effect"
-import {
-  CurrentActor,
-  CustomerId,
-  OrderId,
-  OrderLineId,
-  type PluginDatabase,
-  type RequestedRefund,
-  rowsOf
-} from "stoa/plugin"
+import { Schema } from "effect"
+import { CustomerId, OrderId, OrderLineId, type RequestedRefund, rowsOf, statement } from "stoa/plugin"
 
 const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 
@@ -56,9 +48,9 @@ const address = "coalesce(nullif(o.email, ''), p.email)"
  * Lines of these orders that do not have the cards they should: none yet and paid in full, or not as many as units that are
  * sold. An order that is cancelled, or whose whole payment goes back, has sold none.
  */
-export const unsettledLines = Effect.fn("Purchases.unsettled")(
-  function*({ sql }: PluginDatabase["Service"], orderIds: ReadonlyArray<OrderId>, productType: string) {
-    const { organizationId } = yield* CurrentActor
+export const unsettledLines = statement(
+  "Purchases.unsettled",
+  function*(sql, organizationId, orderIds: ReadonlyArray<OrderId>, productType: string) {
     return yield* soldLines(sql)`select l.id, o.id as "orderId", o.customer_id as "customerId", o.currency,
         l.unit_price::float8 as "unitPrice", sold.units, issued.cards > 0 as "isIssued", l.metadata,
         o.metadata as "orderMetadata", ${sql.literal(address)} as email
@@ -74,14 +66,13 @@ export const unsettledLines = Effect.fn("Purchases.unsettled")(
         and l.unit_price > 0 and o.imported_at is null and case when issued.cards > 0 then issued.open <> sold.units
           else sold.units > 0 and o.amount_captured >= o.grand_total end
       order by l.id`
-  },
-  Effect.orDie
+  }
 )
 
 /** The cards of these lines, locked until the transaction ends, the fullest first: a unit goes back whose card is unspent. */
-export const lockedCards = Effect.fn("Purchases.lockedCards")(
-  function*({ sql }: PluginDatabase["Service"], lineIds: ReadonlyArray<OrderLineId>) {
-    const { organizationId } = yield* CurrentActor
+export const lockedCards = statement(
+  "Purchases.lockedCards",
+  function*(sql, organizationId, lineIds: ReadonlyArray<OrderLineId>) {
     return yield* soldCards(sql)`with locked as materialized (select * from gift_cards
         where organization_id = ${organizationId} and order_line_id = any(${lineIds}::uuid[]) order by id for update)
       select id, order_line_id as "lineId", source_order_id as "orderId", withdrawn_at is not null as "isWithdrawn",
@@ -89,14 +80,13 @@ export const lockedCards = Effect.fn("Purchases.lockedCards")(
           from gift_card_entries e where e.account_id = locked.id and e.type = 'withdraw') end::float8 as worth,
         balance - held < initial_amount as "isSpent"
       from locked order by worth desc, id`
-  },
-  Effect.orDie
+  }
 )
 
 /** Lines with cards for which a refund gives money, and how much: what is named, and the rest of all where all goes back. */
-export const refundedLines = Effect.fn("Purchases.refunded")(
-  function*({ sql }: PluginDatabase["Service"], { isAll, lines, orderId }: RequestedRefund) {
-    const { organizationId } = yield* CurrentActor
+export const refundedLines = statement(
+  "Purchases.refunded",
+  function*(sql, organizationId, { isAll, lines, orderId }: RequestedRefund) {
     return yield* refundedCardLines(
       sql
     )`select l.id, case when ${isAll}::boolean then l.quantity else a.quantity end as units,
@@ -109,18 +99,12 @@ export const refundedLines = Effect.fn("Purchases.refunded")(
       where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid and (${isAll}::boolean or a.amount is not null)
         and exists (select from gift_cards g where g.organization_id = o.organization_id and g.order_line_id = l.id)
       order by l.id`
-  },
-  Effect.orDie
+  }
 )
 
 /** Where mails about an order go. */
-export const orderAddress = Effect.fn("Purchases.address")(
-  function*({ sql }: PluginDatabase["Service"], orderId: OrderId) {
-    const [row] = yield* addresses(sql)`select ${sql.literal(address)} as email from plugin_orders o ${
-      sql.literal(joins)
-    }
-      where o.organization_id = ${(yield* CurrentActor).organizationId} and o.id = ${orderId}::uuid`
-    return row?.email ?? null
-  },
-  Effect.orDie
-)
+export const orderAddress = statement("Purchases.address", function*(sql, organizationId, orderId: OrderId) {
+  const [row] = yield* addresses(sql)`select ${sql.literal(address)} as email from plugin_orders o ${sql.literal(joins)}
+      where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid`
+  return row?.email ?? null
+})

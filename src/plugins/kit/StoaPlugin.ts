@@ -37,6 +37,7 @@ export {
   uuid
 } from "./tables/ColumnKinds.ts"
 export { type Announcement, PluginDatabase, rowsOf } from "./tables/PluginDatabase.ts"
+export { statement } from "./tables/StatementRepo.ts"
 export {
   type ChangeOf,
   childOf,

@@ -1,5 +1,5 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, currentOrganization, CustomerId, newId, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { Schema } from "effect"
+import { CustomerId, newId, rowsOf, statement } from "stoa/plugin"
 import { type Channel, channels } from "./Channel.ts"
 
 /** A message as it is queued. */
@@ -24,14 +24,15 @@ export interface NewMessage {
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 
 /** Queues messages in one statement; those that their event has queued before are left out. Gives the ids of new ones. */
-export const queueMessages = Effect.fn("Messages.queue")(
-  function*({ sql }: PluginDatabase["Service"], rows: ReadonlyArray<NewMessage>) {
+export const queueMessages = statement(
+  "Messages.queue",
+  function*(sql, organizationId, rows: ReadonlyArray<NewMessage>) {
     const given = rows.map((row) => ({ id: newId(), ...row }))
     const queued = yield* ids(
       sql
     )`insert into notification_log (id, organization_id, channel, event, category, event_id,
         template_id, customer_id, recipient, subject, body, metadata, status, error, next_at, group_id)
-      select i.id, ${yield* currentOrganization}, i.channel, i.event, i.category, i."eventId", i."templateId",
+      select i.id, ${organizationId}, i.channel, i.event, i.category, i."eventId", i."templateId",
         i."customerId", i.recipient, i.subject, i.body, i.metadata, case when i.error is null then 'queued' else 'failed' end,
         i.error, i."nextAt", coalesce(i."groupId", i.id)
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) i (id uuid, channel text, event text, category text,
@@ -39,20 +40,19 @@ export const queueMessages = Effect.fn("Messages.queue")(
         error text, "nextAt" timestamptz, "groupId" uuid)
       on conflict do nothing returning id`
     return queued.map(({ id }) => id)
-  },
-  Effect.orDie
+  }
 )
 
 /** The message that collects a digest for a recipient, locked so that it is not sent before another one is added. */
-export const openDigest = Effect.fn("Messages.openDigest")(
-  function*({ sql }: PluginDatabase["Service"], templateId: string, recipient: string, now: Date) {
+export const openDigest = statement(
+  "Messages.openDigest",
+  function*(sql, organizationId, templateId: string, recipient: string, now: Date) {
     const [open] = yield* ids(sql)`select id from notification_log
-      where organization_id = ${yield* currentOrganization} and template_id = ${templateId}::uuid
+      where organization_id = ${organizationId} and template_id = ${templateId}::uuid
         and recipient = ${recipient} and status = 'queued' and group_id = id and attempts = 0 and next_at > ${now}
       order by id limit 1 for update`
     return open?.id ?? null
-  },
-  Effect.orDie
+  }
 )
 
 /** A message that is due, with the texts of its digest in their order. */
@@ -82,9 +82,9 @@ export interface Claim {
  * Takes messages that are due, until `lease`: of processes at the same time one gets each, and another one takes over what
  * a killed process had. The adapter that is asked first is written down with it. One statement for a batch.
  */
-export const claimMessages = Effect.fn("Messages.claim")(
-  function*({ sql }: PluginDatabase["Service"], { adapters, lease, limit, now }: Claim) {
-    const organizationId = yield* currentOrganization
+export const claimMessages = statement(
+  "Messages.claim",
+  function*(sql, organizationId, { adapters, lease, limit, now }: Claim) {
     return yield* dues(sql)`with lead as (select id, provider_id from notification_log
         where organization_id = ${organizationId} and status = 'queued' and group_id = id and next_at <= ${now}
         order by next_at limit ${limit} for update skip locked),
@@ -95,8 +95,7 @@ export const claimMessages = Effect.fn("Messages.claim")(
       select t.id, t.channel, t.recipient, t.subject, lead.provider_id as "triedBy", t.attempts, m.bodies
       from taken t join lead on lead.id = t.id cross join lateral (select coalesce(array_agg(m.body order by m.created_at, m.id), '{}') as bodies
         from taken m where m.group_id = t.id and m.body is not null) m`
-  },
-  Effect.orDie
+  }
 )
 
 /** What became of a message that was taken. */
@@ -112,51 +111,43 @@ export interface Settled {
 }
 
 /** Writes what became of messages, in one statement. What another process has taken over since then is left to it. */
-export const settleMessages = Effect.fn("Messages.settle")(
-  function*({ sql }: PluginDatabase["Service"], settled: ReadonlyArray<Settled>, now: Date) {
+export const settleMessages = statement(
+  "Messages.settle",
+  function*(sql, organizationId, settled: ReadonlyArray<Settled>, now: Date) {
     yield* sql`update notification_log l set status = i.status, provider_id = i."providerId", error = i.error,
         adapter_message_id = i."adapterMessageId", next_at = i."nextAt", updated_at = ${now}
       from jsonb_to_recordset(${JSON.stringify(settled)}::jsonb) i (id uuid, attempts int4, status text,
         "providerId" text, "adapterMessageId" text, error text, "nextAt" timestamptz)
-      where l.organization_id = ${yield* currentOrganization} and l.group_id = i.id and l.attempts = i.attempts
+      where l.organization_id = ${organizationId} and l.group_id = i.id and l.attempts = i.attempts
         and l.status = 'queued'`
-  },
-  Effect.orDie
+  }
 )
 
 /** Deletes what is personal of up to `limit` messages that are done and older; gives how many there were. */
-export const forgetMessages = Effect.fn("Messages.forget")(
-  function*({ sql }: PluginDatabase["Service"], before: Date, limit: number) {
-    const organizationId = yield* currentOrganization
-    const rows = yield* ids(
-      sql
-    )`update notification_log set recipient = null, subject = null, body = null, metadata = null
+export const forgetMessages = statement("Messages.forget", function*(sql, organizationId, before: Date, limit: number) {
+  const rows = yield* ids(
+    sql
+  )`update notification_log set recipient = null, subject = null, body = null, metadata = null
       where organization_id = ${organizationId} and id = any(array(select id from notification_log
         where organization_id = ${organizationId} and created_at < ${before} and recipient is not null
           and status <> 'queued' order by created_at limit ${limit} for update skip locked)) returning id`
-    return rows.length
-  },
-  Effect.orDie
-)
+  return rows.length
+})
 
 /** Deletes what is personal of messages of customers who were erased since then; those that wait are neither sent nor printed. */
-export const forgetErased = Effect.fn("Messages.forgetErased")(
-  function*({ sql }: PluginDatabase["Service"], since: Date) {
-    const organizationId = yield* currentOrganization
-    const erased = sql`customer_id = any(array(select id from plugin_customers
+export const forgetErased = statement("Messages.forgetErased", function*(sql, organizationId, since: Date) {
+  const erased = sql`customer_id = any(array(select id from plugin_customers
       where organization_id = ${organizationId} and erased_at >= ${since}))`
-    yield* sql`update notification_print_jobs p set content = '{}',
+  yield* sql`update notification_print_jobs p set content = '{}',
         status = case when p.status in ('queued', 'printing') then 'failed' else p.status end
       from notification_log l where p.organization_id = ${organizationId} and p.content <> '{}'
         and l.id = p.message_id and l.organization_id = p.organization_id and l.recipient is not null and l.${erased}`
-    yield* sql`update notification_log set recipient = null, subject = null, body = null, metadata = null,
+  yield* sql`update notification_log set recipient = null, subject = null, body = null, metadata = null,
         error = case status when 'queued' then 'The customer was erased.' else error end,
         status = case status when 'queued' then 'failed' else status end
       where organization_id = ${organizationId} and recipient is not null and ${erased}`
-    yield* sql`delete from notification_preferences where organization_id = ${organizationId} and ${erased}`
-  },
-  Effect.orDie
-)
+  yield* sql`delete from notification_preferences where organization_id = ${organizationId} and ${erased}`
+})
 
 const Concerned = Schema.Struct({
   id: CustomerId,
@@ -171,18 +162,18 @@ export type Concerned = typeof Concerned.Type
 const concerned = rowsOf(Concerned)
 
 /** The customer of this id, or of this order; undefined for guests and for those whose data was erased. */
-export const customerOf = Effect.fn("Messages.customer")(
+export const customerOf = statement(
+  "Messages.customer",
   function*(
-    { sql }: PluginDatabase["Service"],
+    sql,
+    organizationId,
     { customerId, orderId }: { readonly customerId: string | null; readonly orderId: string | null }
   ) {
-    const { organizationId } = yield* CurrentActor
     const [found] = yield* concerned(sql)`select p.id, p.email, p.phone, p.first_name as "firstName",
         p.last_name as "lastName", p.metadata->>'locale' as locale
       from plugin_customers p where p.organization_id = ${organizationId} and p.erased_at is null
         and p.id = coalesce(${customerId}::uuid, (select o.customer_id from plugin_orders o
           where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid))`
     return found
-  },
-  Effect.orDie
+  }
 )

@@ -1,14 +1,12 @@
-import { Effect, Schema } from "effect"
-import { CurrentActor, type CustomerId, type EntityId, OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
-
-type Database = PluginDatabase["Service"]
+import { Schema } from "effect"
+import { type CustomerId, type EntityId, OrderId, rowsOf, statement } from "stoa/plugin"
 
 const purchases = rowsOf(Schema.Struct({ orderId: OrderId, isVerified: Schema.Boolean }))
 
 /** The customer's order that is named, else their last fulfilled one that contains the entity. */
-export const purchaseOf = Effect.fn("Reviews.purchase")(
-  function*({ sql }: Database, customerId: CustomerId, entityId: EntityId, orderId?: OrderId) {
-    const { organizationId } = yield* CurrentActor
+export const purchaseOf = statement(
+  "Reviews.purchase",
+  function*(sql, organizationId, customerId: CustomerId, entityId: EntityId, orderId?: OrderId) {
     const [row] = yield* purchases(sql)`select "orderId", "isVerified" from (
         select o.id as "orderId", o.placed_at, o.status = 'fulfilled' and exists (select 1 from plugin_order_lines l
           where l.organization_id = o.organization_id and l.order_id = o.id and l.entity_id = ${entityId}::uuid)
@@ -17,8 +15,7 @@ export const purchaseOf = Effect.fn("Reviews.purchase")(
           and ${orderId === undefined ? sql`o.status = 'fulfilled'` : sql`o.id = ${orderId}::uuid`}) o
       where ${orderId === undefined ? sql`"isVerified"` : sql`true`} order by placed_at desc, "orderId" desc limit 1`
     return row
-  },
-  Effect.orDie
+  }
 )
 
 const requests = rowsOf(Schema.Struct({
@@ -32,12 +29,10 @@ const requests = rowsOf(Schema.Struct({
 }))
 
 /** What a request for reviews of an order needs: `things` are the titles of what its customer has not reviewed. */
-export const requestOf = Effect.fn("Reviews.request")(
-  function*({ sql }: Database, orderId: OrderId) {
-    const { organizationId } = yield* CurrentActor
-    const [row] = yield* requests(
-      sql
-    )`select c.email, o.order_number as number, o.status = 'fulfilled' as "isFulfilled",
+export const requestOf = statement("Reviews.request", function*(sql, organizationId, orderId: OrderId) {
+  const [row] = yield* requests(
+    sql
+  )`select c.email, o.order_number as number, o.status = 'fulfilled' as "isFulfilled",
         coalesce(f.open, false) as "isUnderWay", f.delivered_at as "deliveredAt", coalesce(l.things, '{}') as things
       from plugin_orders o
         join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is null
@@ -51,20 +46,14 @@ export const requestOf = Effect.fn("Reviews.request")(
               and r.customer_id = o.customer_id and r.entity_id = l.entity_id)
           order by entity_id, position) l) l on true
       where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid`
-    return row
-  },
-  Effect.orDie
-)
+  return row
+})
 
 const erased = rowsOf(Schema.Struct({ isErased: Schema.Boolean }))
 
 /** Whether the personal data of this customer were erased. */
-export const isErased = Effect.fn("Reviews.isErased")(
-  function*({ sql }: Database, customerId: CustomerId) {
-    const { organizationId } = yield* CurrentActor
-    const [row] = yield* erased(sql)`select erased_at is not null as "isErased" from plugin_customers
+export const isErased = statement("Reviews.isErased", function*(sql, organizationId, customerId: CustomerId) {
+  const [row] = yield* erased(sql)`select erased_at is not null as "isErased" from plugin_customers
       where organization_id = ${organizationId} and id = ${customerId}::uuid`
-    return row?.isErased === true
-  },
-  Effect.orDie
-)
+  return row?.isErased === true
+})

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { type EntityId, rowsOf } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { type EntityId, rowsOf, statement } from "stoa/plugin"
 
 const places = rowsOf(Schema.Struct({ name: Schema.String, slug: Schema.String, steps: Schema.Int }))
 const slugs = rowsOf(Schema.Struct({ slug: Schema.String }))

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
 import type { Statement } from "effect/sql"
-import { type Database, rowsOf } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { type Database, rowsOf, statement } from "stoa/plugin"
 
 /**
  * The parts of a statement that say which entries may be paid out (contract, plugins §1.5), of the accounts that `of`

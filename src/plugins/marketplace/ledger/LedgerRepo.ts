@@ -1,6 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Database, newId, rowsOf } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { type Database, newId, rowsOf, statement } from "stoa/plugin"
 import { type Account, PostedEntry, type Posting } from "./Ledger.ts"
 
 const posted = rowsOf(PostedEntry)

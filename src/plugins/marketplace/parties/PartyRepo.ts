@@ -9,9 +9,9 @@ import {
   OrderId,
   type PageRequest,
   rowsOf,
+  statement,
   type Table
 } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
 
 /** Whose a sub-order is. */
 const Ownership = Schema.Struct({

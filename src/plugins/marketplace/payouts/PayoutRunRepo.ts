@@ -1,8 +1,7 @@
 import { Schema } from "effect"
-import { type Database, rowsOf, Time } from "stoa/plugin"
+import { type Database, rowsOf, statement, Time } from "stoa/plugin"
 import { openEntries } from "../ledger/BalanceRepo.ts"
 import type { Account } from "../ledger/Ledger.ts"
-import { statement } from "../StatementRepo.ts"
 import { TypeSum } from "./Payout.ts"
 import type { Periods } from "./PayoutPeriods.ts"
 

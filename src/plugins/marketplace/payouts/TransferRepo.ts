@@ -1,6 +1,5 @@
 import { Effect, Schema } from "effect"
-import { type Database, rowsOf, StorableObject } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { type Database, rowsOf, statement, StorableObject } from "stoa/plugin"
 
 /** A payout whose adapter is to be asked. */
 const DueTransfer = Schema.Struct({

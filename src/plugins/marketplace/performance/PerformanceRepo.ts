@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { rowsOf } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { rowsOf, statement } from "stoa/plugin"
 import { Figures } from "./Score.ts"
 
 const figures = rowsOf(Schema.Struct({ ...Figures.fields, vendorId: Schema.String }))

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { type OrderId, rowsOf } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { type OrderId, rowsOf, statement } from "stoa/plugin"
 
 /** What decides how a part of an order can be given back or cancelled. `captured`: something of its payment was taken. */
 const locked = rowsOf(Schema.Struct({ captured: Schema.Boolean, lines: Schema.Int }))

@@ -1,6 +1,5 @@
-import { rowsOf } from "stoa/plugin"
+import { rowsOf, statement } from "stoa/plugin"
 import { EntityUnits } from "../refunds/RefundChoice.ts"
-import { statement } from "../StatementRepo.ts"
 
 const units = rowsOf(EntityUnits)
 

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
-import { CustomerId, OrderId, rowsOf } from "stoa/plugin"
-import { statement } from "../StatementRepo.ts"
+import { CustomerId, OrderId, rowsOf, statement } from "stoa/plugin"
 
 /** The part of a buyer's order that a vendor sold. */
 const purchases = rowsOf(Schema.Struct({ orderId: OrderId, customerId: CustomerId, isDelivered: Schema.Boolean }))
