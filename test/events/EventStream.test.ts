@@ -3,6 +3,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { SequencedEvent } from "../../src/domain/events/EventSubscribers.ts"
 import { eventStream } from "../../src/http/events/EventsHttp.ts"
+import { Draining } from "../../src/http/server/RequestId.ts"
 
 const event: SequencedEvent = {
   organizationId: "org_default",
@@ -43,5 +44,16 @@ describe("an answer that is a stream of events", () => {
       yield* Effect.repeat(TestClock.adjust("15 seconds"), { times: 64 })
       const text = yield* Fiber.join(reading)
       assert.isAtLeast(text.split(": heartbeat\n\n").length - 1, 58)
+    }))
+
+  it.effect("a stream ends within a second of the end of its process", () =>
+    Effect.gen(function*() {
+      const farewell = { begun: false, waitsFor: "" }
+      const reading = yield* textOf(Stream.never).pipe(Effect.provideService(Draining, farewell), Effect.forkChild)
+      yield* TestClock.adjust("2 seconds")
+      assert.isUndefined(reading.pollUnsafe())
+      farewell.begun = true
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(reading), "retry: 1000\n\n")
     }))
 })

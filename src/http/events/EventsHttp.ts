@@ -1,4 +1,4 @@
-import { Duration, Effect, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { invalid } from "../../domain/errors/ErrorKinds.ts"
@@ -6,36 +6,17 @@ import { Events, EventTailer } from "../../domain/events/Events.ts"
 import type { SequencedEvent } from "../../domain/events/EventSubscribers.ts"
 import { pageSize } from "../../domain/paging/Paging.ts"
 import { EventCursor, EventsGroup } from "./EventsApi.ts"
+import { messageOf, serverSentEvents } from "./ServerSentEvents.ts"
 
-/** A server-sent event; JSON contains no line breaks. The organization is that of the reader. */
-const messageOf = ({ organizationId: _, ...event }: SequencedEvent): string =>
-  `id: ${event.sequence}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-
-/** Keeps a stream without events open. */
-const heartbeat = ": heartbeat\n\n"
-
-/** Proxies close connections that are silent for half a minute or more. */
-const heartbeatEvery = "15 seconds"
-
-/** Maximum life of a stream. The client then reconnects by itself, and its access is checked again. */
-const maxLife = Duration.minutes(15)
-
-/** Tells the client to reconnect after so many milliseconds. */
-const retry = "retry: 1000\n\n"
-
-/** A stream of the events. It ends with the process, or after a quarter of an hour. */
+/** A stream of the events; the organization is that of the reader. */
 export const eventStream = (events: Stream.Stream<SequencedEvent>) => {
-  const messages = Stream.map(events, messageOf)
-  const beats = Stream.map(Stream.drop(Stream.tick(heartbeatEvery), 1), () => heartbeat)
-  const text = Stream.concat(Stream.make(retry), Stream.merge(messages, beats, { haltStrategy: "left" }))
-  return HttpServerResponse.stream(
-    Stream.encodeText(Stream.interruptWhen(text, Effect.sleep(maxLife))),
-    {
-      contentType: "text/event-stream",
-      // The last one keeps nginx from buffering the stream.
-      headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-    }
+  const { body, headers } = serverSentEvents(
+    Stream.map(
+      events,
+      ({ organizationId: _, ...event }) => messageOf({ id: event.sequence, event: event.type, data: event })
+    )
   )
+  return HttpServerResponse.stream(body, { headers, contentType: headers["content-type"] })
 }
 
 class InvalidCursor extends invalid("InvalidCursor", "Last-Event-ID", "must be a sequence") {}

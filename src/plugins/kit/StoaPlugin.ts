@@ -73,6 +73,7 @@ export {
 } from "./outbound/Outbound.ts"
 export { type OutboundAnswer, OutboundFailed, OutboundRefused } from "./outbound/OutboundTransport.ts"
 
+export { messageOf, serverSentEvents } from "../../http/events/ServerSentEvents.ts"
 export { ApiError, apiError, type DocumentedError, type ErrorAnswer } from "./routes/ApiError.ts"
 export { group, type Route, type RouteCall, type RouteShape } from "./routes/PluginRoute.ts"
 export { type CallOptions, rpcCall, rpcGroup, type ServedRpc, serveRpc } from "./routes/PluginRpc.ts"

@@ -1,5 +1,15 @@
-import { DateTime, Effect, Schema } from "effect"
-import { type CurrentActor, CustomerId, fieldsOf, group, type PluginTools, type Where } from "stoa/plugin"
+import { DateTime, Effect, Schema, Stream } from "effect"
+import {
+  type CurrentActor,
+  CustomerId,
+  fieldsOf,
+  group,
+  messageOf,
+  type PluginTools,
+  serverSentEvents,
+  type Where
+} from "stoa/plugin"
+import { InboxFeed } from "./InboxFeed.ts"
 import { messages } from "./Log.ts"
 
 const { body, createdAt, event, id, readAt, subject } = fieldsOf(messages)
@@ -44,6 +54,20 @@ export const inboxRoutes = [
       (own) => Effect.map(call.db.table(messages).count({ ...own, readAt: null }), (unread) => ({ unread }))
     )
   ),
+  routes.raw("GET", "/notifications/stream", {
+    ...auth,
+    summary: "Watch one's inbox",
+    description:
+      "Server-sent events `inbox` with how many messages are unread and the id of the last one: at first, and within two seconds of a change. It ends with the process, at the latest after a quarter of an hour; clients reconnect. 401 for callers without a profile, 503 where too many watch.",
+    produces: "text/event-stream"
+  }, ({ orgId, services }) =>
+    Effect.gen(function*() {
+      const customerId = CustomerId.make((yield* services.customers.ownProfile).id)
+      const states = yield* (yield* InboxFeed).follow({ organizationId: orgId, customerId })
+      return serverSentEvents(
+        Stream.map(states, ({ latest, unread }) => messageOf({ event: "inbox", data: { unread, latest } }))
+      )
+    })),
   routes.post("/notifications/:id/read", {
     ...auth,
     summary: "Mark a message as read",

@@ -49,6 +49,7 @@ export const messages = table("notification_log", {
     { columns: ["nextAt"], where: "status = 'queued' and group_id = id" },
     { columns: ["groupId"] },
     { columns: ["customerId", "channel", "createdAt"], descending: true },
+    { columns: ["customerId"], where: "channel = 'in_app' and status = 'delivered' and read_at is null" },
     { columns: ["providerId", "adapterMessageId"] },
     { columns: ["createdAt"], where: "recipient is not null and status <> 'queued'" }
   ]

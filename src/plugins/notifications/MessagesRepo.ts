@@ -1,5 +1,5 @@
-import { Schema } from "effect"
-import { CustomerId, newId, rowsOf, statement } from "stoa/plugin"
+import { Effect, Schema } from "effect"
+import { CustomerId, newId, type PluginDatabase, rowsOf, statement } from "stoa/plugin"
 import { type Channel, channels } from "./Channel.ts"
 
 /** A message as it is queued. */
@@ -176,4 +176,30 @@ export const customerOf = statement(
           where o.organization_id = ${organizationId} and o.id = ${orderId}::uuid))`
     return found
   }
+)
+
+/** What is unread of an inbox: how many messages, and the id of the last one. */
+const Unread = Schema.Struct({
+  customerId: Schema.String,
+  unread: Schema.Int,
+  latest: Schema.NullOr(Schema.String)
+})
+export type Unread = typeof Unread.Type
+
+const unreads = rowsOf(Unread)
+
+/** What is unread of these customers, of any organizations, in one statement. */
+export const unreadOf = Effect.fn("Messages.unread")(
+  function*(
+    { sql }: Pick<PluginDatabase["Service"], "sql">,
+    owners: ReadonlyArray<{ readonly organizationId: string; readonly customerId: CustomerId }>
+  ) {
+    return yield* unreads(sql)`select i.id as "customerId", count(l.id)::int4 as unread, max(l.id::text) as latest
+      from unnest(${owners.map(({ organizationId }) => organizationId)}::text[],
+          ${owners.map(({ customerId }) => customerId)}::uuid[]) as i(organization, id)
+        left join notification_log l on l.organization_id = i.organization and l.customer_id = i.id
+          and l.channel = 'in_app' and l.status = 'delivered' and l.read_at is null
+      group by i.id`
+  },
+  Effect.orDie
 )

@@ -4,6 +4,7 @@ import { callbackRoute } from "./Callbacks.ts"
 import { deliveries, messageMail } from "./Delivery.ts"
 import { onEvent, sendRoute } from "./Dispatch.ts"
 import { inboxRoutes } from "./Inbox.ts"
+import { InboxFeed } from "./InboxFeed.ts"
 import { logRoutes, messages } from "./Log.ts"
 import { forgetErased, forgetMessages } from "./MessagesRepo.ts"
 import { NotificationOptions, NotificationSettings } from "./NotificationOptions.ts"
@@ -26,7 +27,7 @@ export const notifications = pluginWith("notifications", NotificationSettings, (
     { scope: "notifications:print", description: "Fetch print jobs and report what became of them" }
   ],
   schema: () => ({ templates, preferences, messages, printJobs }),
-  layer: Layer.succeed(NotificationOptions, settings),
+  layer: Layer.merge(Layer.succeed(NotificationOptions, settings), InboxFeed.layer),
   mailTemplates: [messageMail],
   onEvents: { "*": onEvent },
   routes: () => [
