@@ -70,7 +70,7 @@ export const scheduledOrders = table("scheduled_orders", {
   unique: [
     {
       columns: ["cartId"],
-      where: "every_days is null and status in ('scheduled', 'paused', 'processing', 'completed')"
+      where: "every_days is null and status in ('scheduled', 'paused', 'processing', 'completed', 'failed')"
     },
     { columns: ["cartId", "everyDays"], where: "every_days is not null and status in ('scheduled', 'paused')" }
   ],

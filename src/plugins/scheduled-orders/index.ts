@@ -14,7 +14,7 @@ const scheduled = new HookRefusal("This cart is scheduled: cancel that to order 
 const checkouts = ({ db }: PluginContext): CheckoutExtension => ({
   decide: Effect.fnUntraced(function*({ cartId, checkoutId }) {
     if (cartId === null) return undefined
-    const open = { cartId, status: { in: ["scheduled", "paused", "processing", "completed"] as const } }
+    const open = { cartId, status: { in: ["scheduled", "paused", "processing", "completed", "failed"] as const } }
     const row = yield* db.table(orders).first({ or: [{ checkoutCartId: cartId }, open] })
     if (row === undefined) return undefined
     if (row.checkoutCartId !== cartId) return checkoutId === null ? undefined : yield* Effect.fail(scheduled)
