@@ -67,13 +67,12 @@ export const scheduledOrders = table("scheduled_orders", {
   orderId: idOf(OrderId).nullable,
   failureReason: longText.nullable
 }, {
-  unique: [
-    {
-      columns: ["cartId"],
-      where: "every_days is null and status in ('scheduled', 'paused', 'processing', 'completed', 'failed')"
-    },
-    { columns: ["cartId", "everyDays"], where: "every_days is not null and status in ('scheduled', 'paused')" }
-  ],
+  // One row of a cart is to come; one that does not repeat uses its cart up until it is cancelled or expires.
+  unique: [{
+    columns: ["cartId"],
+    where: `status in ('scheduled', 'paused')
+      or every_days is null and status in ('processing', 'completed', 'failed')`
+  }],
   indexes: [
     { columns: ["scheduledFor"], descending: true },
     { columns: ["customerId", "scheduledFor"], descending: true },

@@ -21,4 +21,27 @@ describe("the cart of a scheduled order", () => {
     await shop.done("POST", `/${id}/cancel`, undefined, ann)
     assert.strictEqual((await buy(cartId)).status, 201)
   })
+
+  it("has one order to come, whether that repeats or not", async () => {
+    for (const first of [{}, { everyDays: 7 }]) {
+      const { cartId } = await shop.row(await shop.scheduled(first))
+      for (const more of [{}, { everyDays: 7 }, { everyDays: 8 }]) {
+        await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId, more), ann)
+      }
+    }
+    const once = await shop.scheduled()
+    const { cartId } = await shop.due(once, "completed")
+    await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId, { everyDays: 7 }), ann)
+  })
+
+  it("has one order to come after the times between repeats were changed", async () => {
+    const id = await shop.scheduled({ paymentMethodId: "test_decline", everyDays: 7 })
+    const { cartId } = await shop.due(id, "failed")
+    const [next] = await shop.rows(`cartId=${cartId}&status=scheduled`)
+    const again = { everyDays: 8, scheduledFor: shop.inHours(3) }
+    await shop.refused("409 CONFLICT", "PATCH", `/${id}`, again, ann)
+    await shop.done("PATCH", `/${next.id}`, { everyDays: null }, ann)
+    await shop.refused("409 CONFLICT", "PATCH", `/${id}`, again, ann)
+    await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId), ann)
+  })
 })
