@@ -218,14 +218,27 @@ export const retry = Effect.fn("ScheduledOrders.retry")(
   }
 )
 
-/** Cancels an order that is not placed yet, with all its repeats. 404 for another one's, 422 once it is placed. */
+const cancelOne = Effect.fnUntraced(function*(tools: Tools, settings: ScheduleSettings, row: ScheduledOrder) {
+  if (settings.holdGoods === "scheduling" && row.status === "scheduled") yield* releaseGoods(tools, row)
+  const cancelled = yield* scheduling.move(tools.db, "cancel", row.id, { dueAt: null })
+  yield* announce(tools, "cancelled", cancelled)
+  return cancelled
+})
+
+/**
+ * Cancels an order that is not placed yet, with all its repeats: the next one, and those that have failed. 404 for another
+ * one's, 422 once it is placed.
+ */
 export const cancel = Effect.fn("ScheduledOrders.cancel")(
   function*(tools: Tools, settings: ScheduleSettings, id: string) {
-    const row = yield* scheduling.lock(tools.db, "cancel", yield* own.which(tools, id))
-    if (settings.holdGoods === "scheduling" && row.status === "scheduled") yield* releaseGoods(tools, row)
-    const cancelled = yield* scheduling.move(tools.db, "cancel", id, { dueAt: null })
-    yield* announce(tools, "cancelled", cancelled)
-    return cancelled
+    const { cartId } = yield* own.get(tools, id)
+    const open = { cartId, status: { in: ["scheduled", "paused", "failed"] as const } }
+    // In one order, so that two calls for a cart do not wait for each other.
+    const rows = yield* tools.db.table(scheduledOrders)
+      .list({ or: [{ id }, open] }, { order: ["id"], lock: true })
+    yield* scheduling.lock(tools.db, "cancel", id)
+    const cancelled = yield* Effect.forEach(rows, (row) => cancelOne(tools, settings, row))
+    return cancelled.find((row) => row.id === id) ?? (yield* own.get(tools, id))
   },
   (work, { db }) => db.transaction(work)
 )

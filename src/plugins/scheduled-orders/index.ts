@@ -1,5 +1,12 @@
-import { DateTime, Effect } from "effect"
-import { type CheckoutExtension, defineTask, HookRefusal, type PluginContext, pluginWith } from "stoa/plugin"
+import { DateTime, Effect, Schema } from "effect"
+import {
+  type CheckoutExtension,
+  defineTask,
+  HookRefusal,
+  InvalidTransition,
+  type PluginContext,
+  pluginWith
+} from "stoa/plugin"
 import { failedMail } from "./FailedMail.ts"
 import { orderingTasks } from "./Releases.ts"
 import { scheduledOrders as orders, slots } from "./ScheduledOrder.ts"
@@ -33,7 +40,12 @@ const forget = (context: PluginContext, settings: ScheduleSettings) =>
     handler: Effect.fnUntraced(function*() {
       const { db } = context
       const tools = yield* context.tools
-      yield* Effect.forEach(yield* openOfErased(db), ({ id }) => cancel(tools, settings, id), { discard: true })
+      yield* Effect.forEach(
+        yield* openOfErased(db),
+        // It was cancelled with another one of its cart, or released meanwhile.
+        ({ id }) => Effect.catchIf(cancel(tools, settings, id), Schema.is(InvalidTransition), () => Effect.void),
+        { discard: true }
+      )
       const before = DateTime.toDateUtc(DateTime.subtract(yield* DateTime.now, { days: settings.keepDays }))
       while ((yield* forgetEnded(db, before, pageSize)) === pageSize);
     })

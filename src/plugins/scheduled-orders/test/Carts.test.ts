@@ -44,4 +44,32 @@ describe("the cart of a scheduled order", () => {
     await shop.refused("409 CONFLICT", "PATCH", `/${id}`, again, ann)
     await shop.refused("409 CONFLICT", "POST", "", shop.wish(cartId), ann)
   })
+
+  it("has no order to come once one of its repeats is cancelled, whichever of them that is", async () => {
+    for (const by of ["failed", "scheduled"]) {
+      const first = await shop.scheduled({ paymentMethodId: "test_decline", everyDays: 7 })
+      const { cartId } = await shop.due(first, "failed")
+      const [{ id }] = await shop.rows(`cartId=${cartId}&status=${by}`) as [{ id: string }]
+      const cancelled = await shop.done("POST", `/${id}/cancel`, undefined, ann)
+      assert.deepInclude(Object(cancelled.at("data")), { id, status: "cancelled" })
+      assert.deepStrictEqual((await shop.rows(`cartId=${cartId}`)).map(({ status }) => status), [
+        "cancelled",
+        "cancelled"
+      ])
+    }
+  })
+
+  it("is cancelled once by callers at the same time, through any of its repeats", async () => {
+    const first = await shop.scheduled({ paymentMethodId: "test_decline", everyDays: 7 })
+    const { cartId } = await shop.due(first, "failed")
+    const ids = (await shop.rows(`cartId=${cartId}`)).map(({ id }) => id)
+    const calls = Array.from({ length: 8 }, (_, n) => `/scheduled-orders/${ids[n % 2]}/cancel`)
+    const answers = await Promise.all(calls.map((path) => shop.ask("POST", path, undefined, ann)))
+    assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [201, ...Array(7).fill(422)])
+    const events = await shop.db.query(
+      "select 1 from outbox_events where type = 'scheduled_order.cancelled' and entity_id = any($1)",
+      [ids]
+    )
+    assert.lengthOf(events, 2)
+  })
 })
