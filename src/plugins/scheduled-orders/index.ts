@@ -1,6 +1,7 @@
 import { DateTime, Effect, Schema } from "effect"
 import {
   type CheckoutExtension,
+  CurrentActor,
   defineTask,
   HookRefusal,
   InvalidTransition,
@@ -21,10 +22,17 @@ const scheduled = new HookRefusal("This cart is scheduled: cancel that to order 
 const checkouts = ({ db }: PluginContext): CheckoutExtension => ({
   decide: Effect.fnUntraced(function*({ cartId, checkoutId }) {
     if (cartId === null) return undefined
-    const open = { cartId, status: { in: ["scheduled", "paused", "processing", "completed", "failed"] as const } }
-    const row = yield* db.table(orders).first({ or: [{ checkoutCartId: cartId }, open] })
+    const row = yield* db.table(orders).first({
+      or: [
+        { checkoutCartId: cartId },
+        { cartId, status: { in: ["scheduled", "paused", "processing", "failed"] } },
+        { cartId, status: "completed", everyDays: null }
+      ]
+    })
     if (row === undefined) return undefined
-    if (row.checkoutCartId !== cartId) return checkoutId === null ? undefined : yield* Effect.fail(scheduled)
+    // Its customer, who sees the cart of the job's checkout, would pay twice.
+    const isJob = row.checkoutCartId === cartId && (yield* CurrentActor).source === "job"
+    if (!isJob) return checkoutId === null ? undefined : yield* Effect.fail(scheduled)
     return row.orderType === "delivery" ? undefined : { shippingTotal: 0, shippingMethod: row.orderType }
   })
 })

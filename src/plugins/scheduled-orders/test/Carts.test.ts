@@ -72,4 +72,24 @@ describe("the cart of a scheduled order", () => {
     )
     assert.lengthOf(events, 2)
   })
+
+  it("that the order is placed with is bought by no one else", async () => {
+    const id = await shop.scheduled({}, ann)
+    const cartId = await shop.cart(ann, await shop.product())
+    // As it is while its job waits for a payment provider.
+    await shop.db.query(
+      "update scheduled_orders set status = 'processing', checkout_cart_id = $1, due_at = $2 where id = $3",
+      [cartId, shop.inHours(1), id]
+    )
+    assert.strictEqual((await buy(cartId)).status, 422)
+    await shop.due(id, "completed", 1)
+  })
+
+  it("can be bought again once its repeats have ended", async () => {
+    const { cartId } = await shop.due(await shop.scheduled({ everyDays: 7 }), "completed")
+    const [next] = await shop.rows(`cartId=${cartId}&status=scheduled`)
+    assert.strictEqual((await buy(cartId)).status, 422)
+    await shop.done("POST", `/${next.id}/cancel`, undefined, ann)
+    assert.strictEqual((await buy(cartId)).status, 201)
+  })
 })
