@@ -50,17 +50,24 @@ export const openOfErased = Effect.fn("ScheduledOrders.openOfErased")(
   Effect.orDie
 )
 
-/** Deletes addresses, notes and means of payment of up to `limit` orders that ended before, or whose customer was erased; gives how many. */
+/**
+ * Deletes addresses, notes, texts of lines and means of payment of up to `limit` orders that ended before, or whose customer
+ * was erased; gives how many.
+ */
 export const forgetEnded = Effect.fn("ScheduledOrders.forgetEnded")(
   function*({ sql }: Database, before: Date, limit: number) {
     const { organizationId } = yield* CurrentActor
     const rows = yield* ids(sql)`update scheduled_orders
-      set delivery_address = null, notes = null, payment_method_token = null
+      set delivery_address = null, notes = null, payment_method_token = null,
+        items = (select jsonb_agg(i.item || '{"notes": null, "metadata": {}}' order by i.n)
+          from jsonb_array_elements(items) with ordinality i (item, n))
       where organization_id = ${organizationId} and id = any(array(select o.id from scheduled_orders o
         where o.organization_id = ${organizationId} and o.status in ('completed', 'cancelled', 'expired', 'failed')
-          and o.due_at is null and num_nonnulls(o.delivery_address, o.notes, o.payment_method_token) > 0
+          and o.due_at is null
           and (o.updated_at < ${before} or exists (select 1 from plugin_customers c
             where c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null))
+          and (num_nonnulls(o.delivery_address, o.notes, o.payment_method_token) > 0 or exists (
+            select 1 from jsonb_array_elements(o.items) i where i->'notes' <> 'null' or i->'metadata' <> '{}'))
         limit ${limit} for update skip locked)) returning id`
     return rows.length
   },
