@@ -4,6 +4,7 @@ import {
   defineTask,
   dueTask,
   InvalidTransition,
+  NotFound,
   type PluginContext,
   StillRunning,
   Unavailable,
@@ -105,7 +106,11 @@ const noteFailure = Effect.fnUntraced(
     })
     if (wait !== undefined) return
     yield* announce(tools, "failed", failed)
-    const { email } = yield* tools.services.customers.get(customerId)
+    // Erased customers have no profile.
+    const email = yield* tools.services.customers.get(customerId).pipe(
+      Effect.map((customer) => customer.email),
+      Effect.catchIf(Schema.is(NotFound), () => Effect.succeed(null))
+    )
     if (!tools.services.mail.isOn || email === null) return
     const data = { scheduledFor: failed.scheduledFor.toISOString().slice(0, 16).replace("T", " "), reason }
     yield* tools.services.mail.send(failedMail, { to: email, data, key: `${id}/${attempts}` })

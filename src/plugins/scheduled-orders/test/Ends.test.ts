@@ -15,6 +15,19 @@ describe("the end of a scheduled order", () => {
     assert.strictEqual((await shop.ask("DELETE", "/me", undefined, customer(name))).status, 200)
   const forget = () => shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
 
+  it("comes also when the last attempt fails after its customer was erased", async () => {
+    const id = await shop.scheduled({ paymentMethodId: "test_decline" }, customer("eve"))
+    await shop.due(id, "failed")
+    await erase("eve")
+    shop.clock.advance("61 minutes")
+    await shop.tick()
+    const failed = await waitFor("the last attempt", async () => {
+      const found = await shop.row(id)
+      return found.attempts === 2 && found
+    })
+    assert.deepInclude(failed, { status: "failed", dueAt: null })
+  }, 60_000)
+
   it("takes the texts of its lines with it when its customer is erased, and its repeats", async () => {
     const eva = customer("eva")
     const cartId = (await shop.ask("POST", "/carts", { currency: "USD" }, eva)).text("data.id")
