@@ -56,9 +56,12 @@ const release = Effect.fn("ScheduledOrders.release")(
 /** Releases what is for a time up to that many minutes from now. Gives the rows that this call has moved. */
 export const releaseDue = Effect.fn("ScheduledOrders.releaseDue")(
   function*(tools: Tools, settings: ScheduleSettings, bufferMinutes: number) {
-    const until = yield* later(bufferMinutes * minute)
+    const scheduledFor = {
+      gte: yield* later(-settings.expireHours * 60 * minute),
+      lte: yield* later(bufferMinutes * minute)
+    }
     const due = yield* tools.db.table(scheduledOrders)
-      .list({ status: "scheduled", scheduledFor: { lte: until } }, { order: ["scheduledFor"], limit: 500 })
+      .list({ status: "scheduled", scheduledFor }, { order: ["scheduledFor"], limit: 500 })
     const moved = yield* Effect.forEach(due, (row) =>
       // Another call has it, or its customer has cancelled it.
       Effect.catchIf(release(tools, settings, row), Schema.is(InvalidTransition), () => Effect.undefined))

@@ -64,4 +64,13 @@ describe("the end of a scheduled order", () => {
       assert.deepInclude(await shop.row(id), { notes: "Ring twice", deliveryAddress: address })
     }
   }, 60_000)
+
+  it("comes by itself for what nothing has placed for a day, also when staff places what is due", async () => {
+    const id = await shop.scheduled()
+    shop.clock.advance("30 hours")
+    const moved = await shop.done("POST", "/process-due", {})
+    assert.notInclude(moved.list("data").map((one) => Object(one).id), id)
+    await shop.tick()
+    await shop.isNow(id, "expired")
+  }, 60_000)
 })
