@@ -13,23 +13,32 @@ const minutesOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Numb
 const zoned = ({ timezone }: ScheduleSettings, at: DateTime.DateTime.Input) =>
   DateTime.makeZonedUnsafe(at, { timeZone: timezone })
 
-/** The opening hours of a day of the week, in minutes of that day. */
-const windowsOf = ({ openingHours }: ScheduleSettings, weekDay: number) =>
-  openingHours.length === 0
-    ? [{ from: 0, to: 1_440 }]
-    : openingHours.filter(({ dayOfWeek }) => dayOfWeek === weekDay).map(({ from, to }) => ({
-      from: minutesOf(from),
-      to: to === "00:00" ? 1_440 : minutesOf(to)
-    }))
+/** The opening hours of a day as moments: where clocks change they are shorter or longer than the clock says. */
+const windowsOf = (
+  { openingHours, timezone }: ScheduleSettings,
+  { day, month, year }: Pick<DateTime.DateTime.Parts, "day" | "month" | "year">
+) => {
+  const weekDay = new Date(Date.UTC(year, month - 1, day)).getUTCDay()
+  const at = (minutes: number) =>
+    DateTime.makeZonedUnsafe(
+      { year, month, day, hour: Math.floor(minutes / 60), minute: minutes % 60 },
+      { timeZone: timezone, adjustForTimeZone: true }
+    ).epochMilliseconds
+  if (openingHours.length === 0) return [{ from: at(0), to: at(1_440) }]
+  return openingHours.filter(({ dayOfWeek }) => dayOfWeek === weekDay).map(({ from, to }) => ({
+    from: at(minutesOf(from)),
+    to: at(to === "00:00" ? 1_440 : minutesOf(to))
+  }))
+}
 
 /** The beginning of the slot that a moment is in, without slots the moment; undefined while it is closed. */
 export const slotOf = (settings: ScheduleSettings, at: Date): Date | undefined => {
-  const { hour, minute: past, weekDay } = DateTime.toParts(zoned(settings, at))
-  const now = hour * 60 + past
-  const open = windowsOf(settings, weekDay).find(({ from, to }) => from <= now && now < to)
+  const now = at.getTime()
+  const open = windowsOf(settings, DateTime.toParts(zoned(settings, at))).find(({ from, to }) =>
+    from <= now && now < to
+  )
   if (open === undefined || settings.slotMinutes === 0) return open && at
-  const since = ((now - open.from) % settings.slotMinutes) * minute + at.getTime() % minute
-  return new Date(at.getTime() - since)
+  return new Date(now - (now - open.from) % (settings.slotMinutes * minute))
 }
 
 /**
@@ -67,24 +76,21 @@ export const Slot = Schema.Struct({
 /** The slots of a day of the store's time zone. Two statements; none without slots. */
 export const slotsOn = Effect.fn("Slots.on")(
   function*({ db }: Pick<Tools, "db">, settings: ScheduleSettings, date: string) {
-    const { slotCapacity, slotMinutes, timezone } = settings
+    const { slotCapacity, slotMinutes } = settings
     const [year = 0, month = 1, day = 1] = date.split("-").map(Number)
-    const at = (minutes: number) =>
-      DateTime.toDateUtc(DateTime.makeZonedUnsafe(
-        { year, month, day, hour: Math.floor(minutes / 60), minute: minutes % 60 },
-        { timeZone: timezone, adjustForTimeZone: true }
-      ))
-    const weekDay = new Date(Date.UTC(year, month - 1, day)).getUTCDay()
-    const starts = slotMinutes === 0 ? [] : windowsOf(settings, weekDay).flatMap(({ from, to }) => {
-      const [first, end] = [at(from).getTime(), at(to).getTime()]
-      const count = Math.ceil((end - first) / slotMinutes / minute)
-      return Array.from({ length: count }, (_, n) => new Date(first + n * slotMinutes * minute))
-    })
-    const found = yield* takenSlots(db, starts, null)
-    return starts.map((startsAt): typeof Slot.Type => {
+    const length = slotMinutes * minute
+    const all = slotMinutes === 0 ?
+      [] :
+      windowsOf(settings, { year, month, day }).flatMap(({ from, to }) =>
+        Array.from({ length: Math.ceil((to - from) / length) }, (_, n) => ({
+          startsAt: new Date(from + n * length),
+          endsAt: new Date(Math.min(to, from + (n + 1) * length))
+        }))
+      )
+    const found = yield* takenSlots(db, all.map(({ startsAt }) => startsAt), null)
+    return all.map(({ endsAt, startsAt }): typeof Slot.Type => {
       const slot = found.find((one) => one.startsAt.getTime() === startsAt.getTime())
       const [capacity, taken] = [slot?.capacity ?? slotCapacity, slot?.taken ?? 0]
-      const endsAt = new Date(startsAt.getTime() + slotMinutes * minute)
       return { startsAt, endsAt, capacity, taken, available: Math.max(0, capacity - taken) }
     })
   }

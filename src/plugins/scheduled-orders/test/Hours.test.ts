@@ -1,0 +1,55 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { ann, type BoxShop, openBoxShop } from "./BoxShop.ts"
+
+const everyDay = Array.from({ length: 7 }, (_, dayOfWeek) => ({ dayOfWeek, from: "00:00", to: "00:00" }))
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+
+describe("the hours of scheduled orders", () => {
+  let shop: BoxShop
+  beforeAll(async () => {
+    shop = await openBoxShop({
+      timezone: "Europe/Vienna",
+      openingHours: [...everyDay.slice(0, 6), { dayOfWeek: 6, from: "08:00", to: "12:00" }],
+      slotMinutes: 90,
+      slotCapacity: 1,
+      maxDaysAhead: 700
+    })
+  }, 60_000)
+  afterAll(() => shop.close())
+
+  const slots = async (date: string) =>
+    (await shop.done("GET", `/slots?date=${date}`, undefined, null)).list("data").map(Object)
+  /** The last Sunday of a month in which Vienna changes its clocks, of next year. */
+  const change = (month: number) => {
+    const at = new Date(Date.UTC(new Date(shop.clock.now()).getUTCFullYear() + 1, month, 0))
+    return dayOf(at.getTime() - at.getUTCDay() * 86_400_000)
+  }
+  const wishAt = async (scheduledFor: string) => shop.wish(await shop.cart(ann, await shop.product()), { scheduledFor })
+
+  it("have the slots of the list on the days on which clocks change, too", async () => {
+    for (const day of [change(3), change(10)]) {
+      const all = await slots(day)
+      assert.strictEqual(all.length, day === change(3) ? 16 : 17)
+      // Each hour of the night in which clocks change, in turn.
+      for (const time of ["00:30", "01:10", "01:50"]) {
+        const at = Date.parse(`${day}T${time}:30.500Z`)
+        const answer = await shop.ask("POST", "/scheduled-orders", await wishAt(new Date(at).toISOString()), ann)
+        const slot = all.find(({ endsAt, startsAt }) => Date.parse(startsAt) <= at && at < Date.parse(endsAt))
+        if (answer.status === 201) assert.strictEqual(answer.text("data.slotStart"), slot.startsAt)
+        else assert.strictEqual(answer.status, 409)
+      }
+      const after = await slots(day)
+      assert.deepStrictEqual(after.map(({ startsAt }) => startsAt), all.map(({ startsAt }) => startsAt))
+      assert.strictEqual(after.filter(({ taken }) => taken === 1).length, day === change(3) ? 1 : 2)
+      assert.isEmpty(after.filter(({ taken }) => taken > 1))
+    }
+  })
+
+  it("end with the last slot, however long a slot is", async () => {
+    const saturday = dayOf(shop.clock.now() + (13 - new Date(shop.clock.now()).getUTCDay()) * 86_400_000)
+    const times = (await slots(saturday)).map(({ endsAt, startsAt }) =>
+      (Date.parse(endsAt) - Date.parse(startsAt)) / 60_000
+    )
+    assert.deepStrictEqual(times, [90, 90, 60])
+  })
+})
