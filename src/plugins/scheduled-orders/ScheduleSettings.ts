@@ -8,8 +8,24 @@ const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) => Option.isSome(DateTime.zoneMakeNamed(name)) || "is no time zone")
 )
 
-/** Hours of a day of the week, 0 is Sunday. An end at 00:00 is that of the day. */
-const OpeningHours = Schema.Struct({ dayOfWeek: whole(0, 6), from: timeOfDay.schema, to: timeOfDay.schema })
+/** An end at 00:00 is that of the day. */
+const endOf = ({ to }: { readonly to: string }) => to === "00:00" ? "24:00" : to
+
+/** Hours of a day of the week, 0 is Sunday. */
+const OpeningHours = Schema.Struct({ dayOfWeek: whole(0, 6), from: timeOfDay.schema, to: timeOfDay.schema }).check(
+  Schema.makeFilter((hours) => hours.from < endOf(hours) || "end before they begin: hours over midnight are two")
+)
+
+/** Slots of hours that overlap would be counted twice. */
+const Week = Schema.Array(OpeningHours).check(
+  Schema.makeFilter((week) =>
+    !week.some((one, n) =>
+      week.slice(n + 1).some((other) =>
+        one.dayOfWeek === other.dayOfWeek && one.from < endOf(other) && other.from < endOf(one)
+      )
+    ) || "overlap"
+  )
+)
 
 /** What a deployment decides of its scheduled orders. */
 export const ScheduleSettings = Schema.Struct({
@@ -28,7 +44,7 @@ export const ScheduleSettings = Schema.Struct({
     "From when on goods are held: from the checkout on, or from the scheduling on"
   ),
   timezone: setting(TimeZone, "UTC", "The time zone of the opening hours and of repeats"),
-  openingHours: setting(Schema.Array(OpeningHours), [], "When orders can be for; empty: at any time"),
+  openingHours: setting(Week, [], "When orders can be for; empty: at any time"),
   slotMinutes: setting(whole(0, aDay), 0, "How long a slot with a capacity is; 0: there are none"),
   slotCapacity: setting(whole(0, 100_000), 10, "How many orders a slot takes unless staff says otherwise"),
   keepDays: setting(whole(1, 3_650), 730, "How many days addresses and notes are kept once an order has ended")

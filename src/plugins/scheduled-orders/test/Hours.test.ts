@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { scheduledOrders } from "../index.ts"
 import { ann, type BoxShop, openBoxShop } from "./BoxShop.ts"
 
 const everyDay = Array.from({ length: 7 }, (_, dayOfWeek) => ({ dayOfWeek, from: "00:00", to: "00:00" }))
@@ -51,5 +52,20 @@ describe("the hours of scheduled orders", () => {
       (Date.parse(endsAt) - Date.parse(startsAt)) / 60_000
     )
     assert.deepStrictEqual(times, [90, 90, 60])
+  })
+
+  it("end after they begin and do not overlap, else the service does not start", () => {
+    const hours = (...times: ReadonlyArray<readonly [string, string]>) =>
+      scheduledOrders({ openingHours: times.map(([from, to]) => ({ dayOfWeek: 1, from, to })) }).flaws
+    assert.isEmpty(hours(["10:00", "14:00"], ["14:00", "00:00"]))
+    for (
+      const wrong of [
+        hours(["22:00", "02:00"]),
+        hours(["10:00", "10:00"]),
+        hours(["10:00", "14:00"], ["09:00", "10:01"])
+      ]
+    ) {
+      assert.lengthOf(wrong, 1)
+    }
   })
 })
