@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import {
   type Actor,
   CartId,
@@ -15,12 +15,17 @@ import { releaseDue } from "./Releases.ts"
 import { admin, own, scheduledOrders, slots } from "./ScheduledOrder.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 import { cancel, Change, change, Means, NewSchedule, pause, resume, retry, schedule, skip } from "./Scheduling.ts"
-import { Slot, slotsOn } from "./Slots.ts"
+import { setCapacity, Slot, slotsOn } from "./Slots.ts"
 
 const routes = group("Scheduled orders", "/scheduled-orders")
 const success = scheduledOrders.Row
 const missing = "404 without it, and for another one's."
 const state = "422 INVALID_TRANSITION from another state."
+
+/** A day whose moments the database has in every time zone. */
+const Day = date.schema.check(
+  Schema.makeFilter((day: string) => ("1970-01-01" < day && day < "9999-12-31") || "is too far away")
+)
 
 /** Customers who have signed in and hold the scope, and staff. */
 const holder = (scope: string) => ({
@@ -115,14 +120,14 @@ const storeRoutes = (settings: ScheduleSettings) => [
     summary: "List the slots of a day",
     description: "In the store's time zone. None where the deployment has no slots.",
     public: "Visitors see when they can order.",
-    query: { date: date.schema },
+    query: { date: Day },
     success: Schema.Array(Slot)
   }).handle((call) => slotsOn(call, settings, call.query.date)),
   routes.put("/slots", {
     summary: "Set the capacity of a slot",
-    description: "0 closes it. Orders that have a place keep it.",
+    description: "0 closes it. Orders that have a place keep it. 422 for what is the beginning of no slot.",
     permission: admin,
     input: Schema.Struct({ startsAt: timestamp.sent, capacity: fieldsOf(slots).capacity }),
     success: slots.Row
-  }).handle(({ db, input }) => Effect.map(db.table(slots).upsert(input, ["startsAt"]), ({ row }) => row))
+  }).handle((call) => setCapacity(call, settings, call.input))
 ]

@@ -1,10 +1,11 @@
 import { DateTime, Effect, Schema } from "effect"
 import { conflict, invalid, Moment } from "stoa/plugin"
-import type { Tools } from "./ScheduledOrder.ts"
+import { slots, type Tools } from "./ScheduledOrder.ts"
 import { lockSlot, takenSlots } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 
 class Closed extends invalid("Closed", "scheduledFor", "is outside of the opening hours") {}
+class NoSlot extends invalid("NoSlot", "startsAt", "is the beginning of no slot") {}
 class SlotFull extends conflict("SlotFull", "No more orders are taken for this time.") {}
 
 const minute = 60_000
@@ -63,6 +64,19 @@ export const daysLater = (settings: ScheduleSettings, from: Date, days: number, 
   while (next < earliest)
   return next
 }
+
+/** Says how many orders a slot takes. 422 for what is none, which would have no effect. */
+export const setCapacity = Effect.fn("Slots.setCapacity")(
+  function*(
+    { db }: Pick<Tools, "db">,
+    settings: ScheduleSettings,
+    slot: { readonly startsAt: Date; readonly capacity: number }
+  ) {
+    const start = settings.slotMinutes === 0 ? undefined : slotOf(settings, slot.startsAt)
+    if (start?.getTime() !== slot.startsAt.getTime()) return yield* new NoSlot()
+    return (yield* db.table(slots).upsert(slot, ["startsAt"])).row
+  }
+)
 
 /** A slot of a day, and how many orders it still takes. */
 export const Slot = Schema.Struct({

@@ -54,6 +54,23 @@ describe("the hours of scheduled orders", () => {
     assert.deepStrictEqual(times, [90, 90, 60])
   })
 
+  it("are those of days that the database has", async () => {
+    const west = await openBoxShop({ timezone: "America/New_York", openingHours: everyDay, slotMinutes: 60 })
+    for (const one of [shop, west]) {
+      for (const date of ["0001-01-01", "0050-05-05", "9999-12-31"]) {
+        await one.refused("422 VALIDATION_FAILED", "GET", `/slots?date=${date}`, undefined, null)
+      }
+    }
+    await west.close()
+  }, 60_000)
+
+  it("refuse a capacity of what is no slot", async () => {
+    const [slot] = await slots(dayOf(shop.clock.now() + 86_400_000 * 9))
+    const inside = new Date(Date.parse(slot.startsAt) + 60_000).toISOString()
+    await shop.refused("422 VALIDATION_FAILED", "PUT", "/slots", { startsAt: inside, capacity: 0 })
+    await shop.done("PUT", "/slots", { startsAt: slot.startsAt, capacity: 0 })
+  })
+
   it("end after they begin and do not overlap, else the service does not start", () => {
     const hours = (...times: ReadonlyArray<readonly [string, string]>) =>
       scheduledOrders({ openingHours: times.map(([from, to]) => ({ dayOfWeek: 1, from, to })) }).flaws
