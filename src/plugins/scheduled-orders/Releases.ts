@@ -44,9 +44,10 @@ const release = Effect.fn("ScheduledOrders.release")(
       dueAt: yield* later(stuckAfter),
       failureReason: null
     })
+    // Slots are locked before goods, as for an order that is scheduled.
+    if (status === "scheduled" && claimed.everyDays !== null) yield* repeat(tools, settings, claimed)
     // The checkout reserves them itself.
     if (settings.holdGoods === "scheduling" && status === "scheduled") yield* releaseGoods(tools, claimed)
-    if (status === "scheduled" && claimed.everyDays !== null) yield* repeat(tools, settings, claimed)
     yield* place(tools, claimed)
     return claimed
   },
@@ -153,8 +154,8 @@ const expire = Effect.fn("ScheduledOrders.expire")(
     const expired = yield* scheduling.move(tools.db, "expire", row.id, { dueAt: null })
     yield* announce(tools, "expired", expired)
     if (row.status !== "scheduled") return
-    if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
     if (row.everyDays !== null) yield* repeat(tools, settings, expired)
+    if (settings.holdGoods === "scheduling") yield* releaseGoods(tools, row)
   }
 )
 

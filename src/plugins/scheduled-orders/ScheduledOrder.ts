@@ -135,20 +135,24 @@ export const announce = (
 
 const noStock = Schema.is(NotFound)
 
+/** In the order in which all that holds stock locks it: carts with the same goods do not wait for each other. */
+const inLockOrder = ({ items }: ScheduledOrder) =>
+  items.toSorted((a, b) => (a.variantId ?? a.entityId) < (b.variantId ?? b.entityId) ? -1 : 1)
+
 /** Reserves the goods of an order by hand; what has no stock needs none. 422 when there are too few. */
-export const holdGoods = ({ services: { inventory } }: Tools, { id, items }: ScheduledOrder) =>
+export const holdGoods = ({ services: { inventory } }: Tools, row: ScheduledOrder) =>
   Effect.forEach(
-    items,
+    inLockOrder(row),
     ({ entityId, quantity, variantId }) =>
-      Effect.catchIf(inventory.reserve({ entityId, variantId, quantity, orderId: id }), noStock, () => Effect.void),
+      Effect.catchIf(inventory.reserve({ entityId, variantId, quantity, orderId: row.id }), noStock, () => Effect.void),
     { discard: true }
   )
 
 /** Gives back what is reserved for an order. */
-export const releaseGoods = ({ services: { inventory } }: Tools, { id, items }: ScheduledOrder) =>
+export const releaseGoods = ({ services: { inventory } }: Tools, row: ScheduledOrder) =>
   Effect.forEach(
-    items,
+    inLockOrder(row),
     ({ entityId, quantity, variantId }) =>
-      Effect.catchIf(inventory.release({ entityId, variantId, quantity, orderId: id }), noStock, () => Effect.void),
+      Effect.catchIf(inventory.release({ entityId, variantId, quantity, orderId: row.id }), noStock, () => Effect.void),
     { discard: true }
   )

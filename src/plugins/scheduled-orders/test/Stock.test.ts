@@ -1,0 +1,97 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { waitFor } from "../../../../test/support/waitFor.ts"
+import { ann, type BoxShop, customer, openBoxShop } from "./BoxShop.ts"
+
+describe("goods that are held from the scheduling on", () => {
+  let shop: BoxShop
+  beforeAll(async () => {
+    shop = await openBoxShop({ holdGoods: "scheduling", retryMinutes: [60], slotMinutes: 60, slotCapacity: 1_000 })
+  }, 60_000)
+  afterAll(() => shop.close())
+
+  const reserved = async (product: string) => {
+    const [row] = await shop.db.query("select sum(reserved)::int as n from stock_levels where entity_id = $1::uuid", [
+      product
+    ])
+    return row?.["n"]
+  }
+  /** Schedules so many of a product; the id of the order. */
+  const hold = async (product: string, more: object = {}, as = ann) =>
+    (await shop.done("POST", "", shop.wish(await shop.cart(as, product, 2), more), as)).text("data.id")
+
+  it("are given back on every way that an order can end without them", async () => {
+    const product = await shop.product({ stock: 10 })
+    const act = (id: string, word: string, as = ann) => shop.done("POST", `/${id}/${word}`, undefined, as)
+    const cancelled = await hold(product)
+    const paused = await hold(product, { everyDays: 7 })
+    assert.strictEqual(await reserved(product), 4)
+    await act(paused, "pause")
+    assert.strictEqual(await reserved(product), 2)
+    await act(paused, "resume")
+    await act(paused, "skip")
+    assert.strictEqual(await reserved(product), 4)
+    await act(paused, "pause")
+    await act(paused, "cancel")
+    await act(cancelled, "cancel")
+    assert.strictEqual(await reserved(product), 0)
+    const failed = await hold(product, { paymentMethodId: "test_decline" })
+    await shop.due(failed, "failed")
+    assert.strictEqual(await reserved(product), 0)
+    await shop.done("PATCH", `/${failed}`, { scheduledFor: shop.inHours(3) }, ann)
+    assert.strictEqual(await reserved(product), 2)
+    await act(failed, "cancel")
+    const expired = await hold(product, { everyDays: 7 })
+    assert.strictEqual(await reserved(product), 2)
+    shop.clock.advance("30 hours")
+    await shop.tick()
+    await shop.isNow(expired, "expired")
+    assert.strictEqual(await reserved(product), 0)
+    const eve = customer("eve")
+    const erased = await hold(product, {}, eve)
+    assert.strictEqual((await shop.ask("DELETE", "/me", undefined, eve)).status, 200)
+    await shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
+    await shop.isNow(erased, "cancelled")
+    assert.strictEqual(await reserved(product), 0)
+  }, 60_000)
+
+  it("are not held for an order that cannot go on because they are short", async () => {
+    const product = await shop.product({ stock: 2 })
+    const paused = await hold(product, { everyDays: 7 })
+    await shop.done("POST", `/${paused}/pause`, undefined, ann)
+    const other = await hold(product)
+    await shop.refused("422 VALIDATION_FAILED", "POST", `/${paused}/resume`, undefined, ann)
+    assert.strictEqual((await shop.row(paused)).status, "paused")
+    await shop.done("POST", `/${other}/cancel`, undefined, ann)
+    assert.strictEqual(await reserved(product), 0)
+  })
+
+  it("are held for carts with the same goods in another order at the same time", async () => {
+    const [one, other] = [await shop.product(), await shop.product()]
+    const carts = await Promise.all(Array.from({ length: 16 }, async (_, n) => {
+      const [first, second] = n % 2 === 0 ? [one, other] : [other, one]
+      const id = await shop.cart(ann, first)
+      const added = await shop.ask("POST", `/carts/${id}/items`, { entityId: second, quantity: 1 }, ann)
+      assert.strictEqual(added.status, 201)
+      return id
+    }))
+    const made = await Promise.all(carts.map((id) => shop.done("POST", "", shop.wish(id), ann)))
+    assert.deepStrictEqual([await reserved(one), await reserved(other)], [16, 16])
+    await Promise.all(made.map(({ text }) => shop.done("POST", `/${text("data.id")}/cancel`, undefined, ann)))
+    assert.deepStrictEqual([await reserved(one), await reserved(other)], [0, 0])
+  })
+
+  it("are given to the checkouts of orders that repeat while others are scheduled for their next time", async () => {
+    const product = await shop.product({ stock: 1_000 })
+    const at = shop.inHours(2)
+    const next = new Date(Date.parse(at) + 86_400_000).toISOString()
+    const series: Array<string> = []
+    for (let n = 0; n < 12; n++) series.push(await hold(product, { scheduledFor: at, everyDays: 1 }))
+    const wishes: Array<object> = []
+    for (let n = 0; n < 12; n++) wishes.push(shop.wish(await shop.cart(ann, product), { scheduledFor: next }))
+    const released = [1, 2, 3].map(() => shop.ask("POST", "/scheduled-orders/process-due", { bufferMinutes: 121 }))
+    const scheduled = wishes.map((wish) => shop.ask("POST", "/scheduled-orders", wish, ann))
+    for (const { status } of await Promise.all([...released, ...scheduled])) assert.strictEqual(status, 201)
+    for (const id of series) await shop.isNow(id, "completed")
+    await waitFor("what is scheduled alone is held", async () => (await reserved(product)) === 24 + 12)
+  }, 60_000)
+})
