@@ -84,14 +84,18 @@ export const schedule = Effect.fn("ScheduledOrders.schedule")(function*(
     quantity,
     variantId
   }))
-  return yield* db.transaction(Effect.gen(function*() {
+  const made = yield* db.transaction(Effect.gen(function*() {
     const slotStart = yield* takePlace(tools, settings, scheduledFor, null)
     const dueAt = releaseOf(settings, scheduledFor)
-    const made = yield* db.table(scheduledOrders)
+    const row = yield* db.table(scheduledOrders)
       .insert({ ...rest, cartId, customerId, items, currency: cart.currency, scheduledFor, slotStart, dueAt })
-    if (settings.holdGoods === "scheduling") yield* holdGoods(tools, made)
-    return made
+    if (settings.holdGoods === "scheduling") yield* holdGoods(tools, row)
+    return row
   }))
+  // A checkout that claimed the cart before the order was there did not refuse it.
+  if ((yield* services.cart.get(cartId)).cart.status === "active") return made
+  yield* cancel(tools, settings, made.id)
+  return yield* new NothingToOrder()
 })
 
 /** Moves an order to a time, in the place that it takes there; the one that it had is free. */

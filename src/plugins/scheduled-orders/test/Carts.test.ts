@@ -1,4 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ann, type BoxShop, openBoxShop } from "./BoxShop.ts"
 
 const buyer = { ...ann, permissions: [...ann.permissions, "orders:create"] }
@@ -6,7 +8,7 @@ const buyer = { ...ann, permissions: [...ann.permissions, "orders:create"] }
 describe("the cart of a scheduled order", () => {
   let shop: BoxShop
   beforeAll(async () => {
-    shop = await openBoxShop({ retryMinutes: [60] })
+    shop = await openBoxShop({ retryMinutes: [60], slotMinutes: 60, slotCapacity: 1_000 })
   }, 60_000)
   afterAll(() => shop.close())
 
@@ -91,5 +93,23 @@ describe("the cart of a scheduled order", () => {
     assert.strictEqual((await buy(cartId)).status, 422)
     await shop.done("POST", `/${next.id}/cancel`, undefined, ann)
     assert.strictEqual((await buy(cartId)).status, 201)
+  })
+
+  it("is not scheduled once a checkout has claimed it, however close that is", async () => {
+    const { scheduledFor, slotStart } = await shop.row(await shop.scheduled())
+    const cartId = await shop.cart(ann, await shop.product())
+    const waits =
+      "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%scheduled_order_slots%'"
+    const locked = Effect.gen(function*() {
+      const { sql } = shop.tables
+      yield* sql`select 1 from scheduled_order_slots where starts_at = ${new Date(slotStart)} for update`
+      // It has read the cart and waits for its slot.
+      const scheduling = shop.ask("POST", "/scheduled-orders", shop.wish(cartId, { scheduledFor }), ann)
+      yield* Effect.promise(() => waitFor("the lock", async () => (await shop.db.query(waits)).length > 0))
+      return { scheduling, bought: yield* Effect.promise(() => buy(cartId)) }
+    })
+    const { bought, scheduling } = await shop.serviceRegistry.run(shop.tables.transaction(locked))
+    assert.deepStrictEqual([bought.status, (await scheduling).status], [201, 422])
+    assert.deepStrictEqual((await shop.rows(`cartId=${cartId}`)).map(({ status }) => status), ["cancelled"])
   })
 })
