@@ -43,6 +43,12 @@ export const Means = Schema.NullOr(
   inputOf(scheduledOrders, { optional: ["paymentMethodId", "paymentMethodToken"] })
 )
 
+/** Other means of payment do not get the token of those before. */
+const meansFor = <M extends NonNullable<typeof Means.Type>>({ paymentMethodId }: ScheduledOrder, means: M) =>
+  means.paymentMethodId === undefined || means.paymentMethodId === paymentMethodId
+    ? means
+    : { ...means, paymentMethodToken: means.paymentMethodToken ?? null }
+
 /** When an order for that time is placed. */
 const releaseOf = ({ releaseMinutes }: ScheduleSettings, scheduledFor: Date) =>
   new Date(scheduledFor.getTime() - releaseMinutes * 60_000)
@@ -116,8 +122,9 @@ const moveTo = Effect.fnUntraced(
 
 /** Changes an order until it is placed. 404 for another one's, 409 when the slot is full, 422 for a time that cannot be. */
 export const change = Effect.fn("ScheduledOrders.change")(
-  function*(tools: Tools, settings: ScheduleSettings, id: string, changed: Change) {
+  function*(tools: Tools, settings: ScheduleSettings, id: string, asked: Change) {
     const row = yield* scheduling.lock(tools.db, "plan", yield* own.which(tools, id))
+    const changed = meansFor(row, asked)
     const { deliveryAddress, orderType } = { ...row, ...changed }
     const scheduledFor = changed.scheduledFor ?? row.scheduledFor
     if (orderType === "delivery" && !deliveryAddress) return yield* new NoAddress()
@@ -217,8 +224,9 @@ export const resume = Effect.fn("ScheduledOrders.resume")(
 export const retry = Effect.fn("ScheduledOrders.retry")(
   function*(tools: Tools, id: string, means: typeof Means.Type) {
     const now = yield* DateTime.nowAsDate
-    const which = yield* own.which(tools, id)
-    return yield* tools.db.table(scheduledOrders).update(which, { ...means, dueAt: now }, { status: "failed" })
+    const row = yield* own.get(tools, id)
+    const change = { ...meansFor(row, means ?? {}), dueAt: now }
+    return yield* tools.db.table(scheduledOrders).update(id, change, { status: "failed" })
   }
 )
 
