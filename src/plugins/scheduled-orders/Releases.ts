@@ -5,6 +5,7 @@ import {
   dueTask,
   InvalidTransition,
   NotFound,
+  type OrderId,
   type PluginContext,
   StillRunning,
   Unavailable,
@@ -122,8 +123,15 @@ const noteFailure = Effect.fnUntraced(
   (work, { db }) => db.transaction(work)
 )
 
-/** What says nothing about the order: it is asked for again. */
-const isUndecided = Schema.is(Schema.Union([StillRunning, Unavailable]))
+const complete = Effect.fnUntraced(
+  function*(tools: Tools, id: string, orderId: OrderId) {
+    yield* announce(tools, "completed", yield* scheduling.move(tools.db, "complete", id, { orderId, dueAt: null }))
+  },
+  (work, { db }) => db.transaction(work)
+)
+
+/** What says nothing about the order: it is asked for again. Another run of the job may have noted its cart first. */
+const isUndecided = Schema.is(Schema.Union([InvalidTransition, StillRunning, Unavailable]))
 
 /**
  * Places an order. A cart is filled and noted before its checkout, so that a process that follows one that died asks for
@@ -135,17 +143,15 @@ const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, se
   if (row?.status !== "processing") return
   const placed = yield* Effect.result(Effect.gen(function*() {
     const cartId = row.checkoutCartId ?? (yield* filledCart(tools, row))
-    if (row.checkoutCartId === null) yield* orders.update(id, { checkoutCartId: cartId }, { status: "processing" })
-    return yield* checkOut(tools, row, cartId)
+    if (row.checkoutCartId === null) {
+      yield* orders.update(id, { checkoutCartId: cartId }, { status: "processing", checkoutCartId: null })
+    }
+    return (yield* checkOut(tools, row, cartId)).id
   }))
-  if (Result.isFailure(placed)) {
-    const { failure } = placed
-    return yield* isUndecided(failure) ? failure : noteFailure(tools, settings, row, failure.error.message)
-  }
-  yield* tools.db.transaction(Effect.flatMap(
-    scheduling.move(tools.db, "complete", id, { orderId: placed.success.id, dueAt: null }),
-    (completed) => announce(tools, "completed", completed)
-  ))
+  if (Result.isSuccess(placed)) return yield* complete(tools, id, placed.success)
+  const { failure } = placed
+  if (isUndecided(failure)) return yield* failure
+  return yield* noteFailure(tools, settings, row, failure.error.message)
 })
 
 /** Gives an order up whose time is over, with what is held for it; its repeats go on. */

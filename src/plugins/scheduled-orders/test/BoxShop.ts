@@ -1,4 +1,5 @@
 import { assert, inject } from "@effect/vitest"
+import type { Plugin } from "stoa/plugin"
 import {
   buildersOf,
   createPluginTestApp,
@@ -33,10 +34,11 @@ export const ann = customer("ann")
 /** A store that orders carts later. */
 export const openBoxShop = async (
   options: Parameters<typeof scheduledOrders>[0] = {},
-  config: PluginTestOptions = {}
+  config: PluginTestOptions = {},
+  others: ReadonlyArray<Plugin> = []
 ) => {
   const mails: Array<{ readonly template: string; readonly to: string }> = []
-  const app = await createPluginTestApp(scheduledOrders(options), {
+  const app = await createPluginTestApp([scheduledOrders(options), ...others], {
     postgres: inject("postgres").url,
     rateLimits: { api: 1_000_000, checkout: 1_000_000 },
     email: { send: async ({ template, to }) => void mails.push({ template, to }) },

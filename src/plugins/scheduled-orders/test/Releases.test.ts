@@ -1,14 +1,47 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { beforeHook, definePlugin } from "stoa/plugin"
 import { inOrganization, testAdminActor } from "stoa/plugin/testing"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { ann, type BoxShop, customer, openBoxShop } from "./BoxShop.ts"
 
 describe("the release of a scheduled order", () => {
   let shop: BoxShop
+  /** What another run of the same job does while the next cart of a release is filled. */
+  let meanwhile: (() => Promise<void>) | undefined
   beforeAll(async () => {
-    shop = await openBoxShop({ retryMinutes: [60] })
+    const disturbance = definePlugin({
+      id: "disturbance",
+      version: "1.0.0",
+      hooks: () => [
+        beforeHook("cart.beforeAddItem", ({ data }) =>
+          Effect.promise(async () => {
+            const run = meanwhile
+            meanwhile = undefined
+            await run?.()
+            return data
+          }))
+      ]
+    })
+    shop = await openBoxShop({ retryMinutes: [60] }, {}, [disturbance])
   }, 60_000)
   afterAll(() => shop.close())
+
+  const ordersOf = (id: string) =>
+    shop.db.query(
+      "select id, cart_id as cart from orders where metadata->>'scheduledOrderId' = $1 and status <> 'cancelled'",
+      [id]
+    )
+
+  it("is made with the cart that was noted first", async () => {
+    const id = await shop.scheduled()
+    const other = await shop.cart(ann, await shop.product())
+    meanwhile = async () => {
+      await shop.db.query("update scheduled_orders set checkout_cart_id = $1::uuid where id = $2::uuid", [other, id])
+    }
+    await shop.due(id, "completed")
+    assert.deepStrictEqual((await ordersOf(id)).map(({ cart }) => cart), [other])
+  }, 60_000)
 
   it("does not pay by other means with the token of those before", async () => {
     const means = { paymentMethodId: "test", paymentMethodToken: "test_decline" }
