@@ -21,6 +21,7 @@ import {
   scheduling,
   type Tools
 } from "./ScheduledOrder.ts"
+import { orderOfCart } from "./ScheduledRepo.ts"
 import type { ScheduleSettings } from "./ScheduleSettings.ts"
 import { repeat } from "./Scheduling.ts"
 
@@ -151,7 +152,11 @@ const placeOrder = Effect.fn("ScheduledOrders.place")(function*(tools: Tools, se
   if (Result.isSuccess(placed)) return yield* complete(tools, id, placed.success)
   const { failure } = placed
   if (isUndecided(failure)) return yield* failure
-  return yield* noteFailure(tools, settings, row, failure.error.message)
+  // Checkouts forget their keys after a day: a job that was away for longer finds its order by the cart.
+  const made = row.checkoutCartId === null ? undefined : yield* orderOfCart(tools.db, row.checkoutCartId)
+  return yield* made === undefined
+    ? noteFailure(tools, settings, row, failure.error.message)
+    : complete(tools, id, made)
 })
 
 /** Gives an order up whose time is over, with what is held for it; its repeats go on. */

@@ -1,9 +1,10 @@
 import { DateTime, Effect, Schema } from "effect"
-import { CurrentActor, type PluginDatabase, rowsOf } from "stoa/plugin"
+import { type CartId, CurrentActor, OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
 
 type Database = PluginDatabase["Service"]
 
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
+const orderIds = rowsOf(Schema.Struct({ id: OrderId }))
 const slotRows = rowsOf(Schema.Struct({
   startsAt: Schema.Date,
   capacity: Schema.NullOr(Schema.Int),
@@ -46,6 +47,17 @@ export const openOfErased = Effect.fn("ScheduledOrders.openOfErased")(
     return yield* ids(sql)`select o.id from scheduled_orders o
       join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null
       where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`
+  },
+  Effect.orDie
+)
+
+/** The order that a cart became. */
+export const orderOfCart = Effect.fn("ScheduledOrders.orderOfCart")(
+  function*({ sql }: Database, cartId: CartId) {
+    const { organizationId } = yield* CurrentActor
+    const [order] = yield* orderIds(sql)`select id from plugin_orders
+      where organization_id = ${organizationId} and cart_id = ${cartId} and status <> 'cancelled'`
+    return order?.id
   },
   Effect.orDie
 )

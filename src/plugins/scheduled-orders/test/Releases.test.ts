@@ -43,6 +43,20 @@ describe("the release of a scheduled order", () => {
     assert.deepStrictEqual((await ordersOf(id)).map(({ cart }) => cart), [other])
   }, 60_000)
 
+  it("finds the order that it has made, also when no one knows the key of its checkout any more", async () => {
+    const id = await shop.scheduled()
+    const { checkoutCartId, orderId } = await shop.due(id, "completed")
+    // As after an outage that outlasts the keys, of a process that died before it noted the order.
+    await shop.db.query("delete from idempotency_keys where true")
+    await shop.db.query(
+      "update scheduled_orders set status = 'processing', order_id = null, due_at = now() where id = $1::uuid",
+      [id]
+    )
+    await shop.due(id, "completed", 0)
+    assert.deepInclude(await shop.row(id), { checkoutCartId, orderId, failureReason: null })
+    assert.lengthOf(await ordersOf(id), 1)
+  }, 60_000)
+
   it("does not pay by other means with the token of those before", async () => {
     const means = { paymentMethodId: "test", paymentMethodToken: "test_decline" }
     const retried = await shop.scheduled(means)
