@@ -85,13 +85,28 @@ describe("goods that are held from the scheduling on", () => {
     const at = shop.inHours(2)
     const next = new Date(Date.parse(at) + 86_400_000).toISOString()
     const series: Array<string> = []
-    for (let n = 0; n < 12; n++) series.push(await hold(product, { scheduledFor: at, everyDays: 1 }))
+    for (let n = 0; n < 8; n++) series.push(await hold(product, { scheduledFor: at, everyDays: 1 }))
     const wishes: Array<object> = []
-    for (let n = 0; n < 12; n++) wishes.push(shop.wish(await shop.cart(ann, product), { scheduledFor: next }))
+    for (let n = 0; n < 8; n++) wishes.push(shop.wish(await shop.cart(ann, product), { scheduledFor: next }))
     const released = [1, 2, 3].map(() => shop.ask("POST", "/scheduled-orders/process-due", { bufferMinutes: 121 }))
     const scheduled = wishes.map((wish) => shop.ask("POST", "/scheduled-orders", wish, ann))
     for (const { status } of await Promise.all([...released, ...scheduled])) assert.strictEqual(status, 201)
     for (const id of series) await shop.isNow(id, "completed")
-    await waitFor("what is scheduled alone is held", async () => (await reserved(product)) === 24 + 12)
+    await waitFor("what is scheduled alone is held", async () => (await reserved(product)) === 16 + 8)
+  }, 60_000)
+
+  it("stay held, and the order scheduled, when the job of a release cannot be written", async () => {
+    const product = await shop.product({ stock: 2 })
+    const id = await hold(product, { scheduledFor: shop.inHours(1), everyDays: 7 })
+    await shop.db.query(`create function no_jobs() returns trigger language plpgsql as
+      $$ begin if new.task_slug = 'scheduled-orders/place' then raise exception 'no jobs'; end if; return new; end $$`)
+    await shop.db.query("create trigger no_jobs before insert on commerce_jobs for each row execute function no_jobs()")
+    const answer = await shop.ask("POST", "/scheduled-orders/process-due", { bufferMinutes: 61 })
+    await shop.db.query("drop trigger no_jobs on commerce_jobs")
+    assert.strictEqual(answer.status, 500)
+    const { cartId, status } = await shop.row(id)
+    assert.deepStrictEqual([status, (await shop.rows(`cartId=${cartId}`)).length], ["scheduled", 1])
+    assert.strictEqual(await reserved(product), 2)
+    await shop.due(id, "completed", 1)
   }, 60_000)
 })
