@@ -59,9 +59,10 @@ export const takePlace = Effect.fn("Slots.take")(
 
 /** The same time some days later, by the clock on the wall, from `earliest` on. */
 export const daysLater = (settings: ScheduleSettings, from: Date, days: number, earliest: Date): Date => {
+  const first = zoned(settings, from)
   let next = from
-  do next = DateTime.toDateUtc(DateTime.add(zoned(settings, next), { days }))
-  while (next < earliest)
+  // From the first on: a day without that time of the clock must not move those that follow.
+  for (let n = 1; n === 1 || next < earliest; n++) next = DateTime.toDateUtc(DateTime.add(first, { days: n * days }))
   return next
 }
 

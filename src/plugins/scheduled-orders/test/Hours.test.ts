@@ -85,4 +85,17 @@ describe("the hours of scheduled orders", () => {
       assert.lengthOf(wrong, 1)
     }
   })
+
+  it("stay those of repeats that rest while clocks change", async () => {
+    const vienna = await openBoxShop({ timezone: "Europe/Vienna", maxDaysAhead: 700 })
+    const day = Date.parse(`${change(3)}T00:00:00.000Z`)
+    // 02:30 in winter, a time that the day of the change does not have.
+    const scheduledFor = new Date(day - 2 * 86_400_000 + 90 * 60_000).toISOString()
+    const id = await vienna.scheduled({ scheduledFor, everyDays: 1 })
+    await vienna.done("POST", `/${id}/pause`, undefined, ann)
+    vienna.clock.advance(day + 3 * 86_400_000 - vienna.clock.now())
+    const resumed = await vienna.done("POST", `/${id}/resume`, undefined, ann)
+    assert.strictEqual(resumed.text("data.scheduledFor").slice(11, 16), "00:30")
+    await vienna.close()
+  }, 60_000)
 })
