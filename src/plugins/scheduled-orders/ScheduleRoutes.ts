@@ -75,13 +75,13 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
   }).handle((call) => change(call, settings, call.params.id, call.input)),
   routes.post("/:id/cancel", {
     summary: "Cancel a scheduled order",
-    description: `With all its repeats. ${missing} ${state}`,
+    description: `With all its repeats, also those that have failed. ${missing} ${state}`,
     ...creates,
     success
   }).handle((call) => cancel(call, settings, call.params.id)),
   routes.post("/:id/retry", {
     summary: "Place a failed order again",
-    description: `At once, maybe with another means of payment. ${missing} ${state}`,
+    description: `Within a minute, maybe with another means of payment. ${missing} ${state}`,
     ...creates,
     input: Means,
     success
@@ -109,7 +109,7 @@ const storeRoutes = (settings: ScheduleSettings) => [
   routes.post("/process-due", {
     summary: "Place the orders that are due",
     description:
-      "What the service does each minute, for orders up to `bufferMinutes` from now (default 15). Gives those that this call has moved; of several at once each moves others.",
+      "Those that are scheduled up to `bufferMinutes` from now (default 15), at most 500. Gives those that this call has moved; of several at once each moves others.",
     permission: admin,
     input: Schema.NullOr(Schema.Struct({
       bufferMinutes: Schema.optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 525_600 })))
