@@ -1,7 +1,5 @@
-import { Effect } from "effect"
-import { boolean, idOf, notFound, oneOf, type PluginDatabase, resource, table, text, WarehouseId } from "stoa/plugin"
+import { boolean, idOf, oneOf, resource, table, text, WarehouseId } from "stoa/plugin"
 import { admin, read, routes, someUnits } from "./Documents.ts"
-import { warehouseNames } from "./StockRepo.ts"
 
 /** Places within a warehouse. */
 export const bins = table("warehouse_bins", {
@@ -13,20 +11,10 @@ export const bins = table("warehouse_bins", {
   capacity: someUnits.nullable
 }, { counted: ["warehouseId"], unique: [{ columns: ["warehouseId", "code"] }] })
 
-class BinWarehouseNotFound extends notFound("BinWarehouse", "No such warehouse.") {}
-
-/** 404 for a warehouse that the organization does not have. */
-const inWarehouse = Effect.fnUntraced(function*(db: PluginDatabase["Service"], id: WarehouseId | undefined) {
-  if (id !== undefined && (yield* warehouseNames(db, [id])).size === 0) return yield* new BinWarehouseNotFound()
-})
-
 export const binRoutes = resource(routes, "/bins", bins, {
   noun: "bin",
   read,
   write: admin,
   filters: ["warehouseId", "type", "isActive"],
-  search: ["code", "name"],
-  create: ({ db, input }) => Effect.andThen(inWarehouse(db, input.warehouseId), db.table(bins).insert(input)),
-  patch: ({ db, input, which }) =>
-    Effect.andThen(inWarehouse(db, input.warehouseId), db.table(bins).update(which, input))
+  search: ["code", "name"]
 })

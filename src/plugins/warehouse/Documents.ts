@@ -6,10 +6,10 @@ import {
   idOf,
   integerBetween,
   invalid,
-  notFound,
   type PluginDatabase,
   type PluginTools,
   text,
+  ValidationFailed,
   VariantId,
   type WarehouseId
 } from "stoa/plugin"
@@ -60,7 +60,6 @@ export const goodsAt = <V>(
   warehouseId
 })
 
-class GoodsNotFound extends notFound("WarehouseGoods", (path: string, what: string) => `${path}: no such ${what}.`) {}
 class CostTooLarge extends invalid("CostTooLarge", "items", "cost more than an amount can be") {}
 class NotOfDocument extends invalid(
   "NotOfDocument",
@@ -99,18 +98,21 @@ export const givenFor = Effect.fnUntraced(function*<Item extends { readonly id: 
   return found
 })
 
-/** What a warehouse has of each line, with its cost. 404 for goods, a warehouse or an `other` one that is not there. */
+/** What a warehouse has of each line and its cost; 422 that names each line with unknown goods. */
 export const goodsIn = Effect.fn("Documents.goodsIn")(function*(
   db: PluginDatabase["Service"],
   warehouseId: WarehouseId,
-  lines: ReadonlyArray<StockLine>,
-  other: WarehouseId = warehouseId
+  lines: ReadonlyArray<StockLine>
 ) {
-  const found = yield* stockOf(db, warehouseId, lines, other)
-  for (const [n, { areWarehouses, isEntity, isVariant }] of found.entries()) {
-    if (!areWarehouses) return yield* new GoodsNotFound("warehouse", "warehouse")
-    if (!isEntity) return yield* new GoodsNotFound(`items.${n}.entityId`, "entity")
-    if (!isVariant) return yield* new GoodsNotFound(`items.${n}.variantId`, "variant of this entity")
-  }
-  return found
+  const found = yield* stockOf(db, warehouseId, lines)
+  const unknown = (n: number, name: string, message: string) => ({
+    path: `items.${n}.${name}`,
+    message,
+    code: "not_found"
+  })
+  const issues = found.flatMap(({ isEntity, isVariant }, n) => [
+    ...isEntity ? [] : [unknown(n, "entityId", "is no entity of this organization")],
+    ...isVariant ? [] : [unknown(n, "variantId", "is no variant of this entity")]
+  ])
+  return issues.length === 0 ? found : yield* ValidationFailed.issues(issues)
 })

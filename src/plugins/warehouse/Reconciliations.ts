@@ -92,7 +92,7 @@ class StockMoved extends conflict(
     `The stock of "${item.itemName}" has moved since it was counted: count it again.`
 ) {}
 
-/** Compares what was counted with what stock says now. 404 for unknown goods. */
+/** Compares what was counted with what stock says now. 422 for unknown goods. */
 const counted = Effect.fnUntraced(function*<Line extends StockLine & { readonly physicalQuantity: number }>(
   db: PluginDatabase["Service"],
   warehouseId: WarehouseId,
@@ -157,7 +157,7 @@ export const approve = Effect.fn("Reconciliations.approve")(function*({ db, serv
     )
   }
   // Posted goods are locked: what is not as it was counted has moved before, and everything is taken back.
-  const now = yield* stockOf(db, warehouseId, items, warehouseId)
+  const now = yield* stockOf(db, warehouseId, items)
   const moved = items.find(({ physicalQuantity }, n) => now[n]?.onHand !== physicalQuantity)
   if (moved !== undefined) return yield* new StockMoved(moved)
   if (different.length === 0) return head
@@ -186,7 +186,7 @@ export const reconciliationRoutes = [
   routes.post("/reconciliations", {
     summary: "Create a reconciliation",
     description:
-      "Compares with what stock says now. 404 for an unknown warehouse and goods; 409 for goods named twice.",
+      "Compares with what stock says now. 422 for an unknown warehouse and unknown goods; 409 for goods named twice.",
     permission: operate,
     input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
     success: reconciliations.Row

@@ -17,7 +17,6 @@ export interface StockLine {
 }
 
 const stock = rowsOf(Schema.Struct({
-  areWarehouses: Schema.Boolean,
   isEntity: Schema.Boolean,
   isVariant: Schema.Boolean,
   onHand: Schema.Int,
@@ -25,24 +24,20 @@ const stock = rowsOf(Schema.Struct({
   unitCost: Schema.String
 }))
 
-/** What a warehouse has of each line, and whether goods, it and another warehouse are the organization's. */
+/** What a warehouse has of each line, and whether its goods are the organization's. */
 export const stockOf = Effect.fn("Stock.of")(
   function*(
     { sql }: PluginDatabase["Service"],
     warehouseId: WarehouseId,
-    lines: ReadonlyArray<StockLine>,
-    other: WarehouseId
+    lines: ReadonlyArray<StockLine>
   ) {
     const { organizationId } = yield* CurrentActor
     const given = lines.map(({ entityId: entity, variantId: variant }, n) => ({ n, entity, variant }))
     // Each line is looked up by its keys in any plan.
-    return yield* stock(sql)`select w.known as "areWarehouses", e.known is not null as "isEntity",
+    return yield* stock(sql)`select e.known is not null as "isEntity",
         t.variant is null or v.known is not null as "isVariant", coalesce(l.quantity_on_hand, 0) as "onHand",
         coalesce(l.average_cost, 0)::text as "unitCost"
       from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) t (n int, entity uuid, variant uuid)
-        cross join (select count(*) = 2 as known from unnest(array[${warehouseId}, ${other}]::uuid[]) named (id)
-          where exists (select 1 from plugin_warehouses w
-            where w.organization_id = ${organizationId} and w.id = named.id)) w
         left join lateral (select true as known from plugin_entities
           where organization_id = ${organizationId} and id = t.entity limit 1) e on true
         left join lateral (select true as known from plugin_variants

@@ -61,13 +61,13 @@ export const transferRoutes = [
   }),
   routes.post("/transfers", {
     summary: "Create a transfer",
-    description: "404 for unknown warehouses and goods; 422 for two warehouses that are the same.",
+    description: "422 for unknown warehouses and goods, and for two warehouses that are the same.",
     permission: operate,
     input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
     success: transfers.Row
   }).handle(({ actor, db, input: { items, ...head } }) =>
     Effect.gen(function*() {
-      yield* goodsIn(db, head.fromWarehouseId, items, head.toWarehouseId)
+      yield* goodsIn(db, head.fromWarehouseId, items)
       return (yield* transferDocuments.create(db, { ...head, requestedBy: authorOf(actor) }, items)).head
     })
   ),

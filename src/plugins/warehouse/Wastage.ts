@@ -120,7 +120,7 @@ export const wastageRoutes = [
   }),
   routes.post("/wastage", {
     summary: "Create a wastage note",
-    description: "404 for an unknown warehouse and unknown goods.",
+    description: "422 for an unknown warehouse and unknown goods.",
     permission: operate,
     input: Schema.Struct({ ...Head.fields, items: linesOf(Line) }),
     success: wastageNotes.Row

@@ -77,18 +77,30 @@ describe("transfers", () => {
     const post = async (body: object) => {
       const item = { entityId, itemName: "thing", quantityRequested: 1 }
       const whole = { fromWarehouseId: here, toWarehouseId: there, items: [item], ...body }
-      return (await yard.ask("POST", "/warehouse/transfers", { body: whole })).status
+      const answer = await yard.ask("POST", "/warehouse/transfers", { body: whole })
+      return [answer.status, answer.at("error.code"), answer.at("error.details.issues.0.path")]
     }
+    const refused = (path: string) => [422, "VALIDATION_FAILED", path]
     assert.deepStrictEqual(
       [
         await post({ toWarehouseId: here }),
+        await post({ fromWarehouseId: randomUUID() }),
         await post({ toWarehouseId: randomUUID() }),
         await post({ items: [{ entityId: randomUUID(), itemName: "x", quantityRequested: 1 }] }),
         await post({ items: [{ entityId, variantId: randomUUID(), itemName: "x", quantityRequested: 1 }] }),
         await post({ items: [] }),
         await post({ items: [{ entityId, itemName: "x", quantityRequested: 0 }] })
       ],
-      [422, 404, 404, 404, 422, 422]
+      [
+        "",
+        "fromWarehouseId",
+        "toWarehouseId",
+        "items.0.entityId",
+        "items.0.variantId",
+        "items",
+        "items.0.quantityRequested"
+      ]
+        .map(refused)
     )
     const id = await yard.approved(await yard.transfer(here, there, [{ entityId, quantityRequested: 4 }]))
     const short = await move(id, "dispatch")

@@ -18,6 +18,11 @@ describe("a warehouse", () => {
 
   const send = (path: string, body?: object) =>
     yard.ask("POST", `/warehouse/${path}`, body === undefined ? {} : { body })
+  /** Status, code and the first named path of a refusal. */
+  const refusal = async (...request: Parameters<typeof send>) => {
+    const { at, status } = await send(...request)
+    return [status, at("error.code"), at("error.details.issues.0.path")]
+  }
   const adjust = (entityId: string, adjustment: number) =>
     yard.done("POST", "/inventory/adjust", { entityId, warehouseId: here, adjustment })
   const count = (items: ReadonlyArray<object>) =>
@@ -58,8 +63,15 @@ describe("a warehouse", () => {
     assert.strictEqual((await send(`wastage/${much}/approve`)).status, 422)
     assert.strictEqual((await send(`wastage/${much}/cancel`)).at("data.status"), "cancelled")
     const dear = { ...items[1], quantity: 2_147_483_647, unitCost: 1_000_000_000 }
-    for (const [body, status] of [[{ items: [dear] }, 422], [{ items, warehouseId: randomUUID() }, 404]] as const) {
-      assert.strictEqual((await send("wastage", { ...note, ...body })).status, status)
+    const unknown = { ...items[0], variantId: randomUUID() }
+    for (
+      const [path, body] of [
+        ["items", { items: [dear] }],
+        ["warehouseId", { items, warehouseId: randomUUID() }],
+        ["items.1.variantId", { items: [items[1], unknown] }]
+      ] as const
+    ) {
+      assert.deepStrictEqual(await refusal("wastage", { ...note, ...body }), [422, "VALIDATION_FAILED", path])
     }
   })
 
@@ -138,9 +150,10 @@ describe("a warehouse", () => {
     await yard.done("POST", `/warehouse/reconciliations/${id}/approve`)
     assert.deepStrictEqual(await yard.stock(entityId, here), [3, 0])
     const item = { entityId, itemName: "x", physicalQuantity: 1 }
-    for (const [items, status] of [[[item, item], 409], [[{ ...item, entityId: randomUUID() }], 404]] as const) {
-      assert.strictEqual((await send("reconciliations", { warehouseId: here, items })).status, status)
-    }
+    assert.strictEqual((await send("reconciliations", { warehouseId: here, items: [item, item] })).status, 409)
+    const unknown = { warehouseId: here, items: [item, { ...item, entityId: randomUUID() }] }
+    const refused = [422, "VALIDATION_FAILED", "items.1.entityId"]
+    assert.deepStrictEqual(await refusal("reconciliations", unknown), refused)
   })
 
   it("has bins with codes of which there is one, in warehouses that are there", async () => {
@@ -149,7 +162,8 @@ describe("a warehouse", () => {
     assert.strictEqual((await send("bins", bin)).status, 409)
     const elsewhere = { warehouseId: randomUUID() }
     const moved = await yard.ask("PATCH", `/warehouse/bins/${id}`, { body: elsewhere })
-    assert.deepStrictEqual([(await send("bins", { ...bin, ...elsewhere })).status, moved.status], [404, 404])
+    assert.strictEqual(moved.status, 422)
+    assert.deepStrictEqual(await refusal("bins", { ...bin, ...elsewhere }), [422, "VALIDATION_FAILED", "warehouseId"])
     const found = await yard.done("GET", `/warehouse/bins?warehouseId=${here}&type=cold&search=shelf`)
     assert.strictEqual(found.at("data.0.id"), id)
   })
