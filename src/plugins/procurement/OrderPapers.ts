@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { type CoreServices, mailTemplate, moneyText, type PluginTools } from "stoa/plugin"
+import { Units } from "../uom/index.ts"
 import type { OrderItem, PurchaseOrder } from "./PurchaseOrder.ts"
 import type { Supplier } from "./Supplier.ts"
 
@@ -10,7 +11,24 @@ const Sent = Schema.Struct({
   currency: Schema.String,
   grandTotal: Schema.Int,
   notes: Schema.NullOr(Schema.String),
-  lines: Schema.Array(Schema.Struct({ name: Schema.String, quantity: Schema.Int, totalCost: Schema.Int }))
+  lines: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      quantity: Schema.Int,
+      // Optional: mails that wait may have been written without it.
+      unit: Schema.optional(Schema.String),
+      totalCost: Schema.Int
+    })
+  )
+})
+
+/** The lines with the code of their unit; without one where the thing has no units. */
+const withUnits = Effect.fnUntraced(function*(items: ReadonlyArray<OrderItem>) {
+  const known = yield* Units.use((units) => units.known(items.map(({ entityId }) => entityId)))
+  return items.map((item) => {
+    const uomId = item.uomId ?? known.of(item.entityId)?.stockUomId
+    return { ...item, unit: uomId === undefined ? undefined : known.codeOf(uomId) }
+  })
 })
 
 /** The order as the supplier gets it. */
@@ -24,7 +42,7 @@ export const orderMail = mailTemplate({
     currency: "EUR",
     grandTotal: 12_000,
     notes: null,
-    lines: [{ name: "Flour", quantity: 10, totalCost: 12_000 }]
+    lines: [{ name: "Flour", quantity: 10, unit: "sack", totalCost: 12_000 }]
   },
   texts: {
     en: ({ contactName, currency, expectedDelivery, grandTotal, lines, notes, poNumber }, { locale, storeName }) => ({
@@ -35,8 +53,8 @@ export const orderMail = mailTemplate({
         ...(expectedDelivery === null ? [] : [`Please deliver by ${expectedDelivery}.`]),
         ...(notes === null ? [] : [notes])
       ],
-      lines: lines.map(({ name, quantity, totalCost }) => ({
-        label: `${quantity} × ${name}`,
+      lines: lines.map(({ name, quantity, totalCost, unit }) => ({
+        label: `${quantity} ${unit ?? "×"} ${name}`,
         amount: moneyText(totalCost, currency, locale)
       })),
       totals: [{ label: "Total", amount: moneyText(grandTotal, currency, locale) }]
@@ -45,13 +63,14 @@ export const orderMail = mailTemplate({
 })
 
 /** Mails an order to a supplier with an address, once and exactly if the caller's transaction commits. */
-export const sendOrder = (
+export const sendOrder = Effect.fn("OrderPaper.send")(function*(
   { services }: Pick<PluginTools, "services">,
   { currency, expectedDelivery, grandTotal, id, notes, poNumber }: PurchaseOrder,
   { contactEmail, contactName }: Supplier,
   items: ReadonlyArray<OrderItem>
-) =>
-  contactEmail === null ? Effect.void : services.mail.send(orderMail, {
+) {
+  if (contactEmail === null) return
+  yield* services.mail.send(orderMail, {
     to: contactEmail,
     key: id,
     data: {
@@ -61,13 +80,15 @@ export const sendOrder = (
       grandTotal,
       notes,
       expectedDelivery: expectedDelivery?.toISOString().slice(0, 10) ?? null,
-      lines: items.map(({ itemName, quantityOrdered, totalCost }) => ({
+      lines: (yield* withUnits(items)).map(({ itemName, quantityOrdered, totalCost, unit }) => ({
         name: itemName,
         quantity: quantityOrdered,
+        unit,
         totalCost
       }))
     }
   })
+})
 
 const some = (texts: ReadonlyArray<string | null>): ReadonlyArray<string> => texts.filter((text) => text !== null)
 
@@ -93,10 +114,10 @@ export const orderPaper = Effect.fn("OrderPaper.of")(
       ],
       parties: [{ label: "Supplier", lines: some([name, contactName, contactEmail, contactPhone, taxId]) }],
       columns: ["Item", "Quantity", "Unit cost", "Total"],
-      rows: items.map((item) => ({
+      rows: (yield* withUnits(items)).map((item) => ({
         title: item.itemName,
         details: some([item.notes]),
-        cells: [String(item.quantityOrdered), money(item.unitCost), money(item.totalCost)]
+        cells: [`${item.quantityOrdered} ${item.unit ?? ""}`.trimEnd(), money(item.unitCost), money(item.totalCost)]
       })),
       totals: [
         { label: "Subtotal", value: money(subtotal) },

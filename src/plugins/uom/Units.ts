@@ -39,6 +39,8 @@ export const ratiosOf = (edges: ReadonlyArray<Edge>): Ratios => {
 /** The units of an organization and of some entities, as they were read. */
 export interface KnownUnits {
   readonly has: (unitId: string) => boolean
+  /** How a unit is written: "kg". */
+  readonly codeOf: (unitId: string) => string | undefined
   /** Units in which an entity is bought, kept and sold; undefined where none are set. */
   readonly of: (entityId: EntityId) => EntityUnits | undefined
   /** An exact quantity in another unit, by the conversions of the entity and then those of all; undefined without any. */
@@ -105,7 +107,7 @@ const all = { order: ["createdAt"], limit: Number.MAX_SAFE_INTEGER } as const
 
 const makeUnits = (db: PluginDatabase["Service"]): Units["Service"] => {
   const known = Effect.fn("Units.known")(function*(entityIds: ReadonlyArray<EntityId>) {
-    const ids = new Set((yield* db.table(units).list({}, all)).map(({ id }) => id))
+    const codes = new Map((yield* db.table(units).list({}, all)).map(({ code, id }) => [id, code]))
     const edges = yield* db.table(conversions).list({ or: [{ entityId: null }, { entityId: { in: entityIds } }] }, all)
     const own = yield* db.table(entityUnits).list({ entityId: { in: entityIds } }, all)
     const byEntity = new Map(own.map((row) => [row.entityId, row]))
@@ -114,7 +116,8 @@ const makeUnits = (db: PluginDatabase["Service"]): Units["Service"] => {
     const forAll = ratiosOf(general)
     const ratios = new Map([...groups].map(([entityId, some]) => [entityId, ratiosOf([...some, ...general])]))
     return {
-      has: (unitId) => ids.has(unitId),
+      has: (unitId) => codes.has(unitId),
+      codeOf: (unitId) => codes.get(unitId),
       of: (entityId) => byEntity.get(entityId),
       convert: (quantity, pair, entityId) => (entityId && ratios.get(entityId) || forAll)(pair)?.times(quantity)
     } satisfies KnownUnits

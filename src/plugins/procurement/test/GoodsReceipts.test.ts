@@ -171,22 +171,8 @@ describe("goods receipts", () => {
 
   it("come in the unit of the order and in the store's currency, and lose nothing of their cost", async () => {
     const line = await shop.line({ quantityOrdered: 7, unitCost: 1_000 })
-    const unit = async (code: string) =>
-      (await shop.ask("POST", "/uom/units", { code, name: code, category: "count" })).text("data.id")
-    const [box, piece] = [
-      await unit(`box-${line.entityId}`.slice(0, 20)),
-      await unit(`pc-${line.entityId}`.slice(0, 20))
-    ]
     const { entityId } = line
-    const conversion = await shop.ask("POST", "/uom/conversions", {
-      fromUnitId: box,
-      toUnitId: piece,
-      entityId,
-      factorDecimal: "1.5"
-    })
-    assert.strictEqual(conversion.status, 201, JSON.stringify(conversion.body))
-    const units = { purchaseUomId: box, stockUomId: piece, saleUomId: piece }
-    assert.strictEqual((await shop.ask("POST", `/uom/entities/${entityId}/uom`, units)).status, 201)
+    const { piece } = await shop.boxed(entityId, "1.5")
     const abroad = await shop.supplier({ currency: "EUR" })
     const body = { supplierId: abroad, warehouseId: await shop.place(), exchangeRate: "1.1", items: [line] }
     await shop.refused("422 VALIDATION_FAILED", "POST", "/purchase-orders", body)

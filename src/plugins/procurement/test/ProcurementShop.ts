@@ -25,7 +25,7 @@ const valueAt = (body: unknown, path: string): unknown =>
 export interface SentMail {
   readonly template: string
   readonly to: string
-  readonly data: Readonly<Record<string, unknown>>
+  readonly text: string
 }
 
 /** A store that buys goods: every request by the admin unless it says who asks. */
@@ -34,8 +34,7 @@ export const openShop = async (
   config: PluginTestOptions = {}
 ) => {
   const mails: Array<SentMail> = []
-  const send = async ({ data, template, to }: { template: string; to: string; data: object }) =>
-    void mails.push({ template, to, data: { ...data } })
+  const send = async ({ template, text, to }: SentMail) => void mails.push({ template, to, text })
   const app = await createPluginTestApp([uom, warehouse, procurement(options)], {
     postgres: inject("postgres").url,
     rateLimits: { api: 1_000_000 },
@@ -65,6 +64,19 @@ export const openShop = async (
   const supplier = async (body: object = {}) =>
     (await done("POST", "/suppliers", { name: "Mill", code: `S-${++made}`, ...body })).text("data.id")
   const product = () => builders.product({ stock: 0 })
+  const created = async (path: string, body: object) => {
+    const answer = await ask("POST", path, body)
+    assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
+    return answer.text("data.id")
+  }
+  const unit = (code: string) => created("/uom/units", { code: `${code}-${++made}`, name: code, category: "count" })
+  /** A thing that is bought in boxes of so many pieces, and kept and sold in pieces. */
+  const boxed = async (entityId: string, factorDecimal: string) => {
+    const [box, piece] = [await unit("box"), await unit("piece")]
+    await created("/uom/conversions", { fromUnitId: box, toUnitId: piece, entityId, factorDecimal })
+    await created(`/uom/entities/${entityId}/uom`, { purchaseUomId: box, stockUomId: piece, saleUomId: piece })
+    return { box, piece }
+  }
   const place = async () =>
     (await ask("POST", "/inventory/warehouses", { name: "Dock", code: `W-${++made}` })).text("data.id")
 
@@ -107,6 +119,8 @@ export const openShop = async (
     refused,
     supplier,
     product,
+    unit,
+    boxed,
     place,
     draft,
     line,

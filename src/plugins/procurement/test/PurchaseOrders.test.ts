@@ -22,6 +22,14 @@ describe("purchase orders", () => {
   }, 60_000)
   afterAll(() => shop.close())
 
+  /** The texts of an order on paper. */
+  const printed = async (id: string) => {
+    const answer = await fetch(`${shop.app.url}/api/procurement/purchase-orders/${id}/order.pdf`, {
+      headers: { "x-test-actor": JSON.stringify(testAdminActor) }
+    })
+    return pdfTexts(new Uint8Array(await answer.arrayBuffer())).map((text) => text.trim())
+  }
+
   it("are drafted, changed, submitted, approved, sent by mail and cancelled, and show what is incoming", async () => {
     const supplierId = await shop.supplier({ name: "Mühle", contactEmail: "ann@mill.example", contactName: "Ann" })
     const line = await shop.line()
@@ -43,11 +51,7 @@ describe("purchase orders", () => {
     const whole = await shop.order(id)
     assert.match(whole.text("data.items.0.itemName"), /^Title of/)
     assert.deepInclude(Object(whole.at("data.po")), { status: "sent", approvedBy: testAdminActor.userId })
-    const answer = await fetch(`${shop.app.url}/api/procurement${path}/order.pdf`, {
-      headers: { "x-test-actor": JSON.stringify(testAdminActor) }
-    })
-    const texts = pdfTexts(new Uint8Array(await answer.arrayBuffer())).map((text) => text.trim())
-    assert.includeMembers(texts, ["PO-0001", "Mühle", "Rye", "fine", "$27.00", "2026-12-24"])
+    assert.includeMembers(await printed(id), ["PO-0001", "Mühle", "Rye", "fine", "$27.00", "2026-12-24"])
     await shop.move(id, "cancel")
     assert.deepStrictEqual(await shop.stock(line.entityId), [0, 0, null])
     const events = await shop.db.query(
@@ -57,6 +61,24 @@ describe("purchase orders", () => {
       events.map(({ type }) => type),
       ["approved", "sent", "cancelled"].map((name) => `purchase_order.${name}`)
     )
+  })
+
+  it("name the unit of each line in the mail and on paper", async () => {
+    const [unitless, bought] = [await shop.line({ itemName: "Bolts" }), await shop.line({ itemName: "Nuts" })]
+    const { box, piece } = await shop.boxed(bought.entityId, "12")
+    const lines = [unitless, bought, { ...bought, uomId: piece, quantityOrdered: 7 }]
+    const to = "units@mill.example"
+    const { id } = await shop.approved(lines, { supplierId: await shop.supplier({ contactEmail: to }) })
+    const code = async (unit: string) => (await shop.ask("GET", `/uom/units/${unit}`)).text("data.code")
+    const [boxes, pieces] = [`10 ${await code(box)}`, `7 ${await code(piece)}`]
+    assert.includeMembers(await printed(id), ["10", boxes, pieces])
+    await shop.move(id, "send")
+    const mail = await waitFor("the mail", () => shop.mails.find((one) => one.to === to))
+    for (const text of ["10 × Bolts", `${boxes} Nuts`, `${pieces} Nuts`]) assert.include(mail?.text, text)
+
+    // What was ordered without a unit is in the stock unit that the thing has got.
+    const { piece: bolt } = await shop.boxed(unitless.entityId, "100")
+    assert.include(await printed(id), `10 ${await code(bolt)}`)
   })
 
   it("are refused for what is unknown, and for suppliers that are not active", async () => {
