@@ -20,6 +20,7 @@ import {
   VariantId,
   WarehouseId
 } from "stoa/plugin"
+import { units } from "../uom/index.ts"
 import { maxCost, maxQuantity, suppliers } from "./Supplier.ts"
 
 /** Orders to suppliers (contract, plugins §5). Amounts are minor units of `currency`. */
@@ -63,7 +64,7 @@ export const orderItems = childOf(orders, "poId", "purchase_order_items", {
   variantId: idOf(VariantId).nullable,
   itemName: text,
   /** Unit of the quantities and of the cost; null: stock units. */
-  uomId: uuid.nullable,
+  uomId: uuid.references(units, "restrict").nullable,
   quantityOrdered: integerBetween(1, maxQuantity),
   quantityReceived: integer.default(0),
   /** What is ordered in stock units, as it was when the order was written. */

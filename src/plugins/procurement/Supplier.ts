@@ -21,6 +21,7 @@ import {
   uuid,
   VariantId
 } from "stoa/plugin"
+import { units } from "../uom/index.ts"
 
 /** Who goods are bought from (contract, plugins §5). */
 export const suppliers = table("suppliers", {
@@ -50,7 +51,7 @@ export const supplierItems = table("supplier_items", {
   /** Null: of all variants that have no price of their own. */
   variantId: idOf(VariantId).existing("variant").nullable,
   /** Unit of the price. Null: the one in which the thing is bought. */
-  uomId: uuid.nullable,
+  uomId: uuid.references(units, "restrict").nullable,
   supplierSku: text.nullable,
   unitCost: integerBetween(1, maxCost),
   minOrderQuantity: integerBetween(1, maxQuantity).default(1),

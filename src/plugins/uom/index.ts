@@ -5,6 +5,7 @@ import { conversions, entityUnits, units } from "./UnitTables.ts"
 
 export { type Exact, Rational } from "./Rational.ts"
 export { type KnownUnits, purchaseQuantity, type StockQuantity, type UnitLine, Units } from "./Units.ts"
+export { units } from "./UnitTables.ts"
 
 /** Units of measure, exact conversions, and the units of entities (contract, plugins §4): `plugins: [uom]`. */
 export const uom = definePlugin({

@@ -119,8 +119,8 @@ export class Column<A, E, Given extends boolean = true> {
   }
 
   /**
-   * The id of a row of that table, which the database holds it to. Of a table of the plugin's (and not of the name of any)
-   * it is a row of the same organization.
+   * The id of a row of that table, which the database holds it to. Where both tables are of organizations and the table is
+   * given (not its name), it is a row of the same one. Another plugin's table needs that plugin in `requires`.
    */
   references(
     table: string | { readonly name: string; readonly kind: "organization" | "child" },

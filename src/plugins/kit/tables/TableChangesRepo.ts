@@ -92,8 +92,13 @@ export const addMissing = Effect.fnUntraced(function*(plugin: string, tables: Re
 })
 
 const addNamed = Effect.fnUntraced(function*(sql: SqlClient.SqlClient, tables: ReadonlyArray<Table>) {
+  // The key that references use may be there already, on tables of other plugins too.
+  const indexed = tables.flatMap(({ columns, name }) => [
+    name,
+    ...Object.values(columns).flatMap(({ facts }) => facts.reference?.table ?? [])
+  ])
   const there = yield* decoding(sql, Schema.Struct({ name: Schema.String }))`select indexname as name from pg_indexes
-      where schemaname = current_schema() and tablename = any(${tables.map(({ name }) => name)}::text[])
+      where schemaname = current_schema() and tablename = any(${indexed}::text[])
     union all select conname from pg_constraint where conrelid = any(
       select c.oid from pg_class c where c.relnamespace = current_schema()::regnamespace
         and c.relname = any(${tables.map(({ name }) => name)}::text[]))`

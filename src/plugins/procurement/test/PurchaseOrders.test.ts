@@ -81,6 +81,36 @@ describe("purchase orders", () => {
     assert.include(await printed(id), `10 ${await code(bolt)}`)
   })
 
+  it("and prices name units of the organization, which are not deleted while they do", async () => {
+    const { entityId } = await shop.line()
+    const { box, piece } = await shop.boxed(entityId, "12")
+    const supplierId = await shop.supplier()
+    const [priced, named] = [await shop.unit("roll"), await shop.unit("bag")]
+    const { text } = await shop.done("POST", `/suppliers/${supplierId}/items`, { entityId, unitCost: 1, uomId: priced })
+    await shop.db.query("insert into organizations (id, slug, name) values ('org_units', 'org_units', 'Units')")
+    const [foreign] = await shop.db.query(
+      `insert into units_of_measure (organization_id, code, name, category) values ('org_units', 'x', 'X', 'count')
+        returning id`
+    )
+    for (const uomId of [randomUUID(), foreign?.["id"]]) {
+      const items = [{ entityId, quantityOrdered: 1, unitCost: 1, uomId }]
+      const [path, body] = [`/suppliers/${supplierId}/items`, { entityId, unitCost: 1, uomId }]
+      await shop.refused("422 VALIDATION_FAILED", "POST", path, body)
+      await shop.refused("422 VALIDATION_FAILED", "PATCH", `/supplier-items/${text("data.id")}`, { uomId })
+      const order = { supplierId, warehouseId: await shop.place(), items }
+      await shop.refused("422 VALIDATION_FAILED", "POST", "/purchase-orders", order)
+    }
+    await shop.ask("POST", "/uom/conversions", { fromUnitId: named, toUnitId: piece, factorDecimal: "5" })
+    await shop.draft([{ entityId, quantityOrdered: 1, unitCost: 1, uomId: named }])
+    const conversions = await shop.ask("GET", `/uom/conversions?fromUnitId=${named}`)
+    assert.strictEqual((await shop.ask("DELETE", `/uom/conversions/${conversions.text("data.0.id")}`)).status, 200)
+    for (const unit of [priced, named]) {
+      assert.strictEqual((await shop.ask("DELETE", `/uom/units/${unit}`)).text("error.code"), "CONFLICT")
+    }
+    await shop.done("PATCH", `/supplier-items/${text("data.id")}`, { uomId: box })
+    assert.strictEqual((await shop.ask("DELETE", `/uom/units/${priced}`)).status, 200)
+  })
+
   it("are refused for what is unknown, and for suppliers that are not active", async () => {
     const [line, supplierId, warehouseId] = [await shop.line(), await shop.supplier(), await shop.place()]
     const inactive = await shop.supplier({ isActive: false })
