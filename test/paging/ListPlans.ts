@@ -85,7 +85,7 @@ const pageOf = Effect.fnUntraced(function*(path: string, as: Who, page: number |
  * the rows of its number: whether the fiftieth has rows, and a line for what each statement read.
  */
 export const readOf = Effect.fnUntraced(function*(path: string, as: Who) {
-  const lines: Array<readonly [rows: number, line: string]> = []
+  const lines: Array<readonly [rows: number, line: string, isTotal: boolean]> = []
   let isLong = false
   const { cursor } = yield* pageOf(path, as, 900)
   for (const page of [1, 50, ...cursor]) {
@@ -95,7 +95,8 @@ export const readOf = Effect.fnUntraced(function*(path: string, as: Who) {
     for (const [text, parameters] of statements) {
       const { ms, nodes, sum } = yield* explained(text, parameters)
       const plan = nodes.map(([rows, what]) => `${what} ${Math.round(rows)}`).join(", ")
-      lines.push([sum, `${path} page ${page}: ${Math.round(sum)} rows, ${ms} ms, ${plan}`])
+      const line = `${path} page ${page}: ${Math.round(sum)} rows, ${ms} ms, ${plan}`
+      lines.push([sum, line, / as total\s*$/.test(text)])
     }
   }
   return { isLong, lines }

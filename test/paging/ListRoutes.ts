@@ -1,4 +1,5 @@
 import { OpenApi } from "effect/http-api"
+import { pageQuery } from "../../src/domain/paging/Paging.ts"
 import { Api } from "../../src/http/Api.ts"
 import type { Json } from "../../src/http/openapi/Json.ts"
 import { at } from "../support/TestApp.ts"
@@ -18,13 +19,23 @@ const isPage = (document: unknown, given: unknown): boolean => {
 
 const pathsOf = (document: unknown) => Object.entries(Object(at(document, "paths")))
 
+/** Parameters of a query but for those of pages. */
+const filtersOf = (operation: unknown): ReadonlyArray<string> => {
+  const parameters = at(operation, "parameters")
+  return (Array.isArray(parameters) ? parameters : []).flatMap((one) => {
+    const name = String(at(one, "name"))
+    return at(one, "in") === "query" && !(name in pageQuery) ? [name] : []
+  })
+}
+
 /** The list routes of an OpenAPI document; parameters of their paths have a colon. */
 export const listRoutesOf = (document: unknown) =>
   pathsOf(document).flatMap(([given, operations]) => {
     if (!isPage(document, at(operations, "get.responses.200.content.application/json.schema"))) return []
     const path = given.replace(/\{(\w+)\}/g, ":$1")
     const pattern = new RegExp(`^${path.replace(/:[^/]+/g, "[^/]+")}$`)
-    return [{ path, matches: (asked: string) => pattern.test(asked.split("?")[0] ?? "") }]
+    const filters = filtersOf(at(operations, "get"))
+    return [{ path, filters, matches: (asked: string) => pattern.test(asked.split("?")[0] ?? "") }]
   })
 
 const core: Json = JSON.parse(JSON.stringify(OpenApi.fromApi(Api)))

@@ -21,7 +21,9 @@ interface Copies {
 }
 
 /** Tables that grow, and how the copies of a row differ beyond what its unique indexes and times ask for. */
-export const growing: Readonly<Record<string, Copies>> = {
+export type Growing = Readonly<Record<string, Copies>>
+
+export const growing: Growing = {
   api_keys: {},
   brands: {},
   catalog_entities: {},
