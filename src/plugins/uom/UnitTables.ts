@@ -23,6 +23,7 @@ export const units = table("units_of_measure", {
   precision: integerBetween(0, 6).default(2)
 }, {
   unique: [{ columns: ["category"], where: "is_base_unit" }],
+  indexes: [{ columns: ["category", "createdAt"], descending: true }],
   checks: { code_length: "length(code) <= 20" }
 })
 export type Unit = RowOf<typeof units>
@@ -45,7 +46,11 @@ export const conversions = table("uom_conversions", {
     { columns: ["fromUnitId", "toUnitId"], where: "entity_id is null" },
     { columns: ["entityId", "fromUnitId", "toUnitId"], where: "entity_id is not null" }
   ],
-  indexes: [{ columns: ["entityId", "createdAt"], descending: true }],
+  indexes: [
+    { columns: ["entityId", "createdAt"], descending: true },
+    { columns: ["fromUnitId", "createdAt"], descending: true },
+    { columns: ["toUnitId", "createdAt"], descending: true }
+  ],
   checks: {
     above_zero: "factor_decimal > 0",
     two_units: "from_unit_id <> to_unit_id",

@@ -29,6 +29,9 @@ export const lots = table("warehouse_lots", {
   indexes: [
     { columns: ["entityId", "warehouseId"], where: "quantity > 0" },
     { columns: ["warehouseId", "expiryDate", "createdAt"], where: "quantity > 0" },
+    { columns: ["entityId", "expiryDate", "createdAt"], where: "quantity > 0" },
+    { columns: ["variantId", "expiryDate", "createdAt"], where: "quantity > 0" },
+    { columns: ["batchNumber", "expiryDate", "createdAt"], where: "quantity > 0" },
     { columns: ["expiryDate", "createdAt"], where: "quantity > 0" }
   ]
 })

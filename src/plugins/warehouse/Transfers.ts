@@ -35,7 +35,7 @@ export const transfers = table("stock_transfers", {
   metadata: json.default({})
 }, {
   counted: ["fromWarehouseId", "toWarehouseId"],
-  indexes: [newest("status"), newest("fromWarehouseId"), newest("toWarehouseId")],
+  indexes: [newest("status"), newest("type"), newest("fromWarehouseId"), newest("toWarehouseId")],
   checks: { two_warehouses: "from_warehouse_id <> to_warehouse_id" }
 })
 

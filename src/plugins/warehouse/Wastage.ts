@@ -45,7 +45,7 @@ export const wastageNotes = table("wastage_notes", {
   approvedBy: text.nullable,
   totalCost: amount,
   notes: longText.nullable
-}, { counted: ["warehouseId"], indexes: [newest("status"), newest("warehouseId")] })
+}, { counted: ["warehouseId"], indexes: [newest("status"), newest("type"), newest("warehouseId")] })
 
 export const wastageItems = childOf(wastageNotes, "noteId", "wastage_note_items", {
   noteId: uuid.references(wastageNotes),
