@@ -35,6 +35,7 @@ export const receipts = table("goods_received_notes", {
   notes: longText.nullable,
   metadata: json.default({})
 }, {
+  counted: ["warehouseId"],
   indexes: [
     { columns: ["status", "createdAt"], descending: true },
     { columns: ["poId", "createdAt"], descending: true },

@@ -46,6 +46,7 @@ export const orders = table("purchase_orders", {
   backOrderOf: uuid.nullable,
   metadata: json.default({})
 }, {
+  counted: ["warehouseId"],
   indexes: [
     { columns: ["status", "createdAt"], descending: true },
     { columns: ["supplierId", "createdAt"], descending: true },

@@ -36,6 +36,12 @@ export const suppliers = table("suppliers", {
   taxId: text.nullable,
   isActive: boolean.default(true),
   metadata: json.default({})
+}, {
+  counted: ["currency"],
+  indexes: [
+    { columns: ["isActive", "createdAt"], descending: true },
+    { columns: ["currency", "createdAt"], descending: true }
+  ]
 })
 export type Supplier = RowOf<typeof suppliers>
 
@@ -61,7 +67,12 @@ export const supplierItems = table("supplier_items", {
   validFrom: date.nullable,
   validTo: date.nullable
 }, {
-  indexes: [{ columns: ["entityId", "createdAt"] }, { columns: ["supplierId", "createdAt"] }],
+  indexes: [
+    { columns: ["entityId", "createdAt"] },
+    { columns: ["supplierId", "createdAt"] },
+    { columns: ["variantId", "createdAt"], descending: true },
+    { columns: ["isPreferred", "createdAt"], descending: true }
+  ],
   checks: { days: "valid_from is null or valid_to is null or valid_from <= valid_to" }
 })
 export type SupplierItem = RowOf<typeof supplierItems>
