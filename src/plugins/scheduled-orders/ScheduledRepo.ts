@@ -1,7 +1,5 @@
-import { DateTime, Effect, Schema } from "effect"
-import { type CartId, CurrentActor, OrderId, type PluginDatabase, rowsOf } from "stoa/plugin"
-
-type Database = PluginDatabase["Service"]
+import { DateTime, Schema } from "effect"
+import { type CartId, OrderId, rowsOf, statement } from "stoa/plugin"
 
 const ids = rowsOf(Schema.Struct({ id: Schema.String }))
 const orderIds = rowsOf(Schema.Struct({ id: OrderId }))
@@ -13,62 +11,52 @@ const slotRows = rowsOf(Schema.Struct({
 const capacities = rowsOf(Schema.Struct({ capacity: Schema.Int }))
 
 /** Locks a slot until the caller's transaction ends and gives its capacity; a slot that no one has used yet gets this one. */
-export const lockSlot = Effect.fn("ScheduledOrders.lockSlot")(
-  function*({ sql }: Database, startsAt: Date, capacity: number) {
-    const { organizationId } = yield* CurrentActor
+export const lockSlot = statement(
+  "ScheduledOrders.lockSlot",
+  function*(sql, organizationId, startsAt: Date, capacity: number) {
     const now = yield* DateTime.nowAsDate
     yield* sql`insert into scheduled_order_slots (id, organization_id, starts_at, capacity, created_at, updated_at)
       values (gen_random_uuid(), ${organizationId}, ${startsAt}, ${capacity}, ${now}, ${now}) on conflict do nothing`
     const [slot] = yield* capacities(sql)`select capacity from scheduled_order_slots
       where organization_id = ${organizationId} and starts_at = ${startsAt} for update`
     return slot?.capacity ?? capacity
-  },
-  Effect.orDie
+  }
 )
 
 /** Of these slots how many orders each has, but for one, and its capacity where someone has used it. */
-export const takenSlots = Effect.fn("ScheduledOrders.takenSlots")(
-  function*({ sql }: Database, starts: ReadonlyArray<Date>, without: string | null) {
+export const takenSlots = statement(
+  "ScheduledOrders.takenSlots",
+  function*(sql, organizationId, starts: ReadonlyArray<Date>, without: string | null) {
     if (starts.length === 0) return []
-    const { organizationId } = yield* CurrentActor
     return yield* slotRows(sql)`select i.at as "startsAt", s.capacity, (
         select count(*) from scheduled_orders o where o.organization_id = ${organizationId} and o.slot_start = i.at
           and o.status not in ('cancelled', 'expired') and o.id is distinct from ${without}::uuid)::int4 as taken
       from unnest(${starts.map((at) => at.toISOString())}::text[]::timestamptz[]) as i(at)
         left join scheduled_order_slots s on s.organization_id = ${organizationId} and s.starts_at = i.at`
-  },
-  Effect.orDie
+  }
 )
 
 /** What is still to come of customers whose personal data were erased. */
-export const openOfErased = Effect.fn("ScheduledOrders.openOfErased")(
-  function*({ sql }: Database) {
-    const { organizationId } = yield* CurrentActor
-    return yield* ids(sql)`select o.id from scheduled_orders o
+export const openOfErased = statement("ScheduledOrders.openOfErased", function*(sql, organizationId) {
+  return yield* ids(sql)`select o.id from scheduled_orders o
       join plugin_customers c on c.organization_id = o.organization_id and c.id = o.customer_id and c.erased_at is not null
       where o.organization_id = ${organizationId} and o.status in ('scheduled', 'paused', 'failed')`
-  },
-  Effect.orDie
-)
+})
 
 /** The order that a cart became. */
-export const orderOfCart = Effect.fn("ScheduledOrders.orderOfCart")(
-  function*({ sql }: Database, cartId: CartId) {
-    const { organizationId } = yield* CurrentActor
-    const [order] = yield* orderIds(sql)`select id from plugin_orders
+export const orderOfCart = statement("ScheduledOrders.orderOfCart", function*(sql, organizationId, cartId: CartId) {
+  const [order] = yield* orderIds(sql)`select id from plugin_orders
       where organization_id = ${organizationId} and cart_id = ${cartId} and status <> 'cancelled'`
-    return order?.id
-  },
-  Effect.orDie
-)
+  return order?.id
+})
 
 /**
  * Deletes addresses, notes, texts of lines and means of payment of up to `limit` orders that ended before, or whose customer
  * was erased; gives how many.
  */
-export const forgetEnded = Effect.fn("ScheduledOrders.forgetEnded")(
-  function*({ sql }: Database, before: Date, limit: number) {
-    const { organizationId } = yield* CurrentActor
+export const forgetEnded = statement(
+  "ScheduledOrders.forgetEnded",
+  function*(sql, organizationId, before: Date, limit: number) {
     const rows = yield* ids(sql)`update scheduled_orders
       set delivery_address = null, notes = null, payment_method_token = null,
         items = (select jsonb_agg(i.item || '{"notes": null, "metadata": {}}' order by i.n)
@@ -82,6 +70,5 @@ export const forgetEnded = Effect.fn("ScheduledOrders.forgetEnded")(
             select 1 from jsonb_array_elements(o.items) i where i->'notes' <> 'null' or i->'metadata' <> '{}'))
         limit ${limit} for update skip locked)) returning id`
     return rows.length
-  },
-  Effect.orDie
+  }
 )

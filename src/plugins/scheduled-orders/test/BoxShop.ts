@@ -70,11 +70,12 @@ export const openBoxShop = async (
   }
   const row = async (id: string) => Object((await calls.done("GET", `/${id}`)).at("data"))
   const rows = async (filter: string) => (await calls.done("GET", `?${filter}&limit=100`)).list("data").map(Object)
+  /** A checkout that found the machine too busy is asked for again, later each time. */
   const isNow = (id: string, status: string) =>
     waitFor(`${status} of ${id}`, async () => {
       const found = await row(id)
       return found.status === status ? found : undefined
-    })
+    }, 50_000)
   /** Runs what the service does each minute. */
   const tick = () => app.serviceRegistry.enqueue("scheduled-orders/process-due", {})
   /** Lets the time of an order come; the row once it is in a state. */

@@ -13,7 +13,7 @@ describe("a scheduled order that is changed, retried, stopped and released at th
       slotMinutes: 60,
       slotCapacity: 1_000
     })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => shop.close())
 
   /** Every call eight times, for each order beginning with another one. */

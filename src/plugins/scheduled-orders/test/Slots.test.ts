@@ -21,7 +21,7 @@ describe("slots of scheduled orders", () => {
       maxDaysAhead: 700,
       holdGoods: "scheduling"
     })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => shop.close())
 
   const slots = async (date: string) =>

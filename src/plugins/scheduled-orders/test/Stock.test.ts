@@ -6,7 +6,7 @@ describe("goods that are held from the scheduling on", () => {
   let shop: BoxShop
   beforeAll(async () => {
     shop = await openBoxShop({ holdGoods: "scheduling", retryMinutes: [60], slotMinutes: 60, slotCapacity: 1_000 })
-  }, 60_000)
+  }, 120_000)
   afterAll(() => shop.close())
 
   const reserved = async (product: string) => {
@@ -52,7 +52,7 @@ describe("goods that are held from the scheduling on", () => {
     await shop.serviceRegistry.enqueue("scheduled-orders/forget", {})
     await shop.isNow(erased, "cancelled")
     assert.strictEqual(await reserved(product), 0)
-  }, 60_000)
+  }, 120_000)
 
   it("are not held for an order that cannot go on because they are short", async () => {
     const product = await shop.product({ stock: 2 })
@@ -93,7 +93,7 @@ describe("goods that are held from the scheduling on", () => {
     for (const { status } of await Promise.all([...released, ...scheduled])) assert.strictEqual(status, 201)
     for (const id of series) await shop.isNow(id, "completed")
     await waitFor("what is scheduled alone is held", async () => (await reserved(product)) === 16 + 8)
-  }, 60_000)
+  }, 120_000)
 
   it("stay held, and the order scheduled, when the job of a release cannot be written", async () => {
     const product = await shop.product({ stock: 2 })
@@ -108,5 +108,5 @@ describe("goods that are held from the scheduling on", () => {
     assert.deepStrictEqual([status, (await shop.rows(`cartId=${cartId}`)).length], ["scheduled", 1])
     assert.strictEqual(await reserved(product), 2)
     await shop.due(id, "completed", 1)
-  }, 60_000)
+  }, 120_000)
 })
