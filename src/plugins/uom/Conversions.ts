@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { conflict, invalid, type NewRowOf, notFound, type PluginDatabase, type Which } from "stoa/plugin"
-import { needingEntity } from "./ConversionUseRepo.ts"
 import { Rational } from "./Rational.ts"
 import { ratiosOf } from "./Units.ts"
 import { type Conversion, conversions, units } from "./UnitTables.ts"
+import { needingEntity } from "./UnitUseRepo.ts"
 
 class UnitNotFound extends notFound("Unit", "Unit not found.") {}
 class ConversionExists extends conflict("ConversionExists", "There is a conversion between these units.") {}

@@ -12,6 +12,7 @@ import {
   Uuid
 } from "stoa/plugin"
 import { alone, changeConversion, createConversion, pairOf, removeConversion } from "./Conversions.ts"
+import { setEntityUnits } from "./EntityUnits.ts"
 import { Units } from "./Units.ts"
 import { conversions, entityUnits, units } from "./UnitTables.ts"
 
@@ -100,20 +101,16 @@ export const uomRoutes = [
   ),
   routes.post("/entities/:id/uom", {
     summary: "Set the units of an entity",
-    description: "404 for an unknown unit.",
+    description:
+      "404 for an unknown unit; 409 for another stock unit while the entity has stock; 422 for a unit that has no " +
+      "conversion to the stock unit.",
     permission: write,
     input: inputOf(entityUnits, {
       required: ["purchaseUomId", "stockUomId", "saleUomId"],
       optional: ["yieldPercentage"]
     }),
     success: entityUnits.Row
-  }).handle(({ db, input, params: { id } }) =>
-    Effect.gen(function*() {
-      yield* pairOf(db, input.purchaseUomId, input.stockUomId)
-      yield* pairOf(db, input.saleUomId, input.saleUomId)
-      return (yield* db.table(entityUnits).upsert({ ...input, entityId: EntityId.make(id) }, ["entityId"])).row
-    })
-  ),
+  }).handle(({ db, input, params: { id } }) => setEntityUnits(db, { ...input, entityId: EntityId.make(id) })),
   routes.get("/entities/:id/uom", {
     summary: "Get the units of an entity, with its conversions",
     description: "404 while none are set.",

@@ -145,6 +145,57 @@ describe("units of measure", () => {
     await shop.unitsOf(entityId, kg, g)
     assert.strictEqual(await status("DELETE", `/uom/conversions/${pack}`), 200)
   })
+
+  it("of an entity have conversions to its stock unit, also when one is deleted at the same time", async () => {
+    const [kg, g, litre, entityId] = [
+      await shop.unit(),
+      await shop.unit(),
+      await shop.unit("volume"),
+      await shop.entity()
+    ]
+    const path = `/uom/entities/${entityId.toUpperCase()}/uom`
+    const refused = async (purchaseUomId: string, saleUomId: string) => {
+      const { at } = await shop.ask("POST", path, { purchaseUomId, stockUomId: g, saleUomId })
+      return [at("error.code"), at("error.details.issues.0.path")]
+    }
+    assert.deepStrictEqual(await refused(litre, g), ["VALIDATION_FAILED", "purchaseUomId"])
+    assert.deepStrictEqual(await refused(g, litre), ["VALIDATION_FAILED", "saleUomId"])
+    await shop.conversion(litre, g, "1030", entityId)
+    await shop.unitsOf(entityId.toUpperCase(), litre, g, litre)
+    for (let round = 0; round < 5; round++) {
+      const [conversion, other] = [await shop.conversion(kg, g, "1000"), await shop.entity()]
+      const units = { purchaseUomId: kg, stockUomId: g, saleUomId: g }
+      const statuses = await Promise.all([
+        status("DELETE", `/uom/conversions/${conversion}`),
+        status("POST", `/uom/entities/${other}/uom`, units)
+      ])
+      assert.include([[200, 422], [409, 201]].map(String), String(statuses))
+      if (statuses[0] === 409) {
+        await shop.unitsOf(other, g, g)
+        assert.strictEqual(await status("DELETE", `/uom/conversions/${conversion}`), 200)
+      }
+    }
+  })
+
+  it("of an entity keep the stock unit while there is stock, and change the others", async () => {
+    const [kg, g, entityId] = [await shop.unit(), await shop.unit(), await shop.entity()]
+    await shop.conversion(kg, g, "1000")
+    const warehouseId = await shop.made("/inventory/warehouses", { name: "Mill", code: "MILL" })
+    const adjust = async (adjustment: number) =>
+      assert.strictEqual(await status("POST", "/inventory/adjust", { entityId, warehouseId, adjustment }), 200)
+    const set = (purchaseUomId: string, stockUomId: string) =>
+      status("POST", `/uom/entities/${entityId}/uom`, { purchaseUomId, stockUomId, saleUomId: stockUomId })
+    await adjust(5)
+    assert.deepStrictEqual([await set(kg, g), await set(g, g), await set(kg, kg)], [201, 201, 409])
+    await adjust(-5)
+    for (const column of ["incoming", "in_transit"]) {
+      await shop.app.db.query(`update stock_levels set ${column} = 1 where entity_id = $1`, [entityId])
+      assert.strictEqual(await set(kg, kg), 409, column)
+      await shop.app.db.query(`update stock_levels set ${column} = 0 where entity_id = $1`, [entityId])
+    }
+    assert.strictEqual((await shop.ask("GET", `/uom/entities/${entityId}/uom`)).at("data.stockUomId"), g)
+    assert.strictEqual(await set(kg, kg), 201)
+  })
 })
 
 describe("the service for other plugins", () => {
