@@ -1,8 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { WarehouseId } from "stoa/plugin"
 import { jsonHeaders, raceOf, testAdminActor } from "stoa/plugin/testing"
 import { pdfTexts } from "../../../../test/invoices/PdfText.ts"
+import { transferItems } from "../Transfers.ts"
 import { openYard, type Yard } from "./Yard.ts"
 
 describe("transfers", () => {
@@ -124,7 +126,8 @@ describe("transfers", () => {
     const [[item], [foreign]] = [await itemsOf(one), await itemsOf(two)]
     const receive = async (...items: ReadonlyArray<readonly [string | undefined, number]>) => {
       const body = { items: items.map(([itemId, quantityReceived]) => ({ itemId, quantityReceived })) }
-      return (await move(one, "receive", body)).status
+      const { at, status } = await move(one, "receive", body)
+      return [status, at("error.details.issues.0.path")]
     }
     assert.deepStrictEqual(
       [
@@ -133,10 +136,15 @@ describe("transfers", () => {
         await receive([foreign, 1]),
         await receive([item, 1], [item, 1])
       ],
-      [422, 422, 422, 422]
+      [[422, "items"], [422, "items.0.quantityReceived"], [422, "items.0.itemId"], [422, "items.1.itemId"]]
     )
+    // The database refuses a surplus by any statement.
+    for (const surplus of [{ quantityReceived: 4 }, { quantityDispatched: 4 }]) {
+      const { _tag } = await yard.run(Effect.flip(yard.app.tables.table(transferItems).update(String(item), surplus)))
+      assert.include(_tag, "ValidationFailed/ConditionNotMet")
+    }
     assert.deepStrictEqual(await yard.stock(entityId, there), [0, 6])
-    assert.strictEqual(await receive(), 201)
+    assert.deepStrictEqual(await receive(), [201, undefined])
     assert.deepStrictEqual(await yard.stock(entityId, there), [0, 3])
   })
 

@@ -137,6 +137,8 @@ describe("a warehouse", () => {
     const one = { itemId: item?.["id"], physicalQuantity: 14 }
     assert.strictEqual((await again([{ ...one, itemId: randomUUID() }])).status, 422)
     assert.strictEqual((await again([one, one])).status, 422)
+    const read = await yard.done("GET", `/warehouse/reconciliations/${id}`)
+    assert.strictEqual(read.at("data.reconciliation.status"), "submitted")
     assert.strictEqual((await again([one])).at("data.status"), "counting")
     await yard.done("POST", `/warehouse/reconciliations/${id}/submit`)
     await yard.done("POST", `/warehouse/reconciliations/${id}/approve`)
