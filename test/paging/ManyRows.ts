@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { inBulk } from "../support/InBulk.ts"
 
 /** Rows of one order, customer or entity, in lists of what belongs to it: more than 50 pages. */
-const ofOne = 1_200
+export const ofOne = 1_200
 
 /** SQL of an id for each number. */
 export const uuid = "('00000000-0000-4000-8000-' || lpad(to_hex(n), 12, '0'))::uuid"

@@ -9,13 +9,10 @@ import { recording } from "../pricing/Statements.ts"
 import { api, testAppLayer } from "../support/TestApp.ts"
 import { most, readOf } from "./ListPlans.ts"
 import { listRoutes, listRoutesOf } from "./ListRoutes.ts"
-import { type Growing, manyRows, uuid } from "./ManyRows.ts"
+import { type Growing, manyRows, ofOne, uuid } from "./ManyRows.ts"
 
 /** How many rows each table has. */
-const rows = Number(process.env["STOA_LIST_ROWS"] ?? 20_000)
-
-/** Rows of one value: more than 50 pages. */
-const ofOne = 1_200
+export const rows = Number(process.env["STOA_LIST_ROWS"] ?? 20_000)
 
 /** An id that rows are filtered by. */
 export const one = "11111111-1111-4111-8111-111111111111"

@@ -44,12 +44,17 @@ export const messages = table("notification_log", {
   readAt: timestamp.nullable
 }, {
   changeLog: false,
+  counted: ["event"],
   unique: [{ columns: ["eventId", "recipient", "templateId"] }],
   indexes: [
     { columns: ["nextAt"], where: "status = 'queued' and group_id = id" },
     { columns: ["groupId"] },
     { columns: ["customerId", "channel", "createdAt"], descending: true },
     { columns: ["customerId"], where: "channel = 'in_app' and status = 'delivered' and read_at is null" },
+    { columns: ["customerId", "createdAt"], descending: true },
+    { columns: ["channel", "createdAt"], descending: true },
+    { columns: ["event", "createdAt"], descending: true },
+    { columns: ["status", "createdAt"], descending: true },
     { columns: ["providerId", "adapterMessageId"] },
     { columns: ["createdAt"], where: "recipient is not null and status <> 'queued'" }
   ]

@@ -35,7 +35,14 @@ export const printJobs = table("notification_print_jobs", {
   messageId: uuid.unique().nullable
 }, {
   changeLog: false,
-  indexes: [{ columns: ["printerId", "createdAt"], where: "status in ('queued', 'printing')" }]
+  counted: ["printerId"],
+  indexes: [
+    { columns: ["printerId", "createdAt"], where: "status in ('queued', 'printing')" },
+    // An index is named by its columns: these differ from those of the one above.
+    { columns: ["printerId", "createdAt", "id"], descending: true },
+    { columns: ["status", "createdAt"], descending: true },
+    { columns: ["type", "createdAt"], descending: true }
+  ]
 })
 
 const printJob = machine(printJobs, {

@@ -34,6 +34,13 @@ export const templates = table("notification_templates", {
   printerId: text.nullable
 }, {
   unique: [{ columns: ["event", "channel", "locale"] }],
+  counted: ["locale", "category"],
+  indexes: [
+    { columns: ["channel", "createdAt"], descending: true },
+    { columns: ["locale", "createdAt"], descending: true },
+    { columns: ["category", "createdAt"], descending: true },
+    { columns: ["isActive", "createdAt"], descending: true }
+  ],
   checks: { has_printer: "channel <> 'print' or printer_id is not null" }
 })
 export type Template = RowOf<typeof templates>
