@@ -14,12 +14,13 @@ const buyer = { ...customer, permissions: [...customer.permissions ?? [], "revie
 const now = "2030-01-01T00:00:00.000Z"
 const fourHoursBefore = "2029-12-31T20:00:00.000Z"
 
-/** The first and the last rows of either order have the value of the row that is repeated. */
+const other = "22222222-2222-4222-8222-222222222222"
+/** What moderators are asked for has the newest rows, which they see last, and what customers are asked for the oldest. */
 const atBothEnds = (column: string, turn = 0) => {
   const [from, to] = [turn * ofOne, (turn + 1) * ofOne]
   return {
-    [column]: `case when n > ${from} and n <= ${to} or n > ${rows - to} and n <= ${rows - from} then t.${column}
-      else ${uuid} end`
+    [column]: `case when n > ${from} and n <= ${to} then '${other}'
+      when n > ${rows - to} and n <= ${rows - from} then '${one}' else ${uuid} end`
   }
 }
 
@@ -87,8 +88,8 @@ pluginLists("lists of reviews and messages", {
         "status=all",
         "status=pending",
         "status=approved",
-        `entityId=${one}`,
-        `customerId=${one}`,
+        `entityId=${other}`,
+        `customerId=${other}`,
         `from=${fourHoursBefore}`,
         `to=${fourHoursBefore}`
       ],

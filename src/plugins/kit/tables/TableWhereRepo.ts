@@ -32,8 +32,8 @@ export type Which<T> = string | (Where<T> & { readonly id: string })
 
 const words = new Set(["in", "not", "gt", "gte", "lt", "lte", "contains", "has"])
 
-/** An object with words of tests alone; any other one is a value of a JSON column. */
-const isTest = (value: unknown): value is Test<unknown> & ListTest<unknown> =>
+/** An object with words of tests alone, or none; any other one is a value of a JSON column. */
+export const isTest = (value: unknown): value is Test<unknown> & ListTest<unknown> =>
   typeof value === "object" && value !== null && !(value instanceof Date) && !Array.isArray(value) &&
   Object.keys(value).every((key) => words.has(key))
 
@@ -51,7 +51,9 @@ const testSql = (
   const value = (of: unknown) => valueSql(sql, table, name, of)
   const parts: Array<Statement.Fragment> = []
   if (test.has !== undefined) parts.push(sql`${String(test.has)}::text::${kind} = any(${column})`)
-  if (test.in !== undefined) {
+  // One value is no list: rows that are equal in a column come in the order of the rest of its index.
+  if (test.in?.length === 1) parts.push(sql`${column} = ${value(test.in[0])}`)
+  else if (test.in !== undefined) {
     const all = test.in.map((one) => (one instanceof Date ? one.toISOString() : String(one)))
     parts.push(sql`${column} = any(${all}::text[]::${kind}[])`)
   }
