@@ -39,7 +39,13 @@ export const serviceTypes = table("appointment_service_types", {
   /** What it is sold as in the catalog, for payments in advance. */
   entityId: idOf(EntityId).existing("entity").nullable,
   metadata: json.default({})
-}, { checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" } })
+}, {
+  indexes: [
+    { columns: ["isActive", "createdAt"], descending: true },
+    { columns: ["mode", "createdAt"], descending: true }
+  ],
+  checks: { price: "price_cents >= 0", currency: "currency ~ '^[A-Z]{3}$'" }
+})
 export type ServiceType = RowOf<typeof serviceTypes>
 
 /** Who can be booked. Hours of a provider are times of `timezone`. */
@@ -52,7 +58,7 @@ export const providers = table("appointment_providers", {
   timezone: text.default("UTC"),
   isActive: boolean.default(true),
   metadata: json.default({})
-})
+}, { indexes: [{ columns: ["isActive", "createdAt"], descending: true }] })
 export type Provider = RowOf<typeof providers>
 
 /** That a provider offers a service, in a time and for a price of their choice. */
@@ -138,6 +144,8 @@ export const bookings = table("appointment_bookings", {
     { columns: ["startTime"], descending: true },
     { columns: ["providerId", "startTime"], descending: true },
     { columns: ["customerId", "startTime"], descending: true },
+    { columns: ["serviceTypeId", "startTime"], descending: true },
+    { columns: ["status", "startTime"], descending: true },
     { columns: ["remindAt"], where: "remind_at is not null" },
     { columns: ["autoCancelAt"], where: "auto_cancel_at is not null" },
     { columns: ["payBy"], where: "payment_status = 'pending'" },

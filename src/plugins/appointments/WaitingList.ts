@@ -37,6 +37,10 @@ export const waiting = table("appointment_waiting_list", {
   unique: [{ columns: ["serviceTypeId", "customerId"], where: "status = 'waiting'" }],
   indexes: [
     { columns: ["customerId", "createdAt"], descending: true },
+    { columns: ["providerId", "createdAt"], descending: true },
+    { columns: ["status", "createdAt"], descending: true },
+    // An index is named by its columns: these differ from those of the one below.
+    { columns: ["serviceTypeId", "createdAt", "id"], descending: true },
     { columns: ["serviceTypeId", "createdAt"], where: "status = 'waiting'" },
     { columns: ["offeredProviderId"], where: "status = 'offered'" },
     { columns: ["expiresAt"], where: "status in ('waiting', 'offered')" }

@@ -78,7 +78,8 @@ export const scheduledOrders = table("scheduled_orders", {
     { columns: ["customerId", "scheduledFor"], descending: true },
     { columns: ["slotStart"], where: "slot_start is not null and status not in ('cancelled', 'expired')" },
     { columns: ["dueAt"], where: "due_at is not null" },
-    { columns: ["cartId"] },
+    { columns: ["cartId", "scheduledFor"], descending: true },
+    { columns: ["status", "scheduledFor"], descending: true },
     { columns: ["checkoutCartId"], where: "checkout_cart_id is not null" }
   ],
   checks: {
