@@ -177,7 +177,8 @@ export const orderingTasks = (context: PluginContext, settings: ScheduleSettings
   defineTask({
     slug: placeTask,
     concurrency: { key: ({ id }) => `${placeTask}/${id}` },
-    retries: { attempts: 10, backoff: { type: "exponential", delay: 1_000, ceiling: 60_000, jitter: 0.2 } },
+    // A checkout that goes on elsewhere is asked for every few seconds, until the order counts as stuck.
+    retries: { attempts: 100, backoff: { type: "exponential", delay: 1_000, ceiling: 5_000, jitter: 0.2 } },
     handler: Effect.fnUntraced(function*({ input }) {
       const { id } = yield* Schema.decodeUnknownEffect(Input)(input)
       yield* placeOrder(yield* context.tools, settings, id)

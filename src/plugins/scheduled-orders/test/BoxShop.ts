@@ -74,7 +74,7 @@ export const openBoxShop = async (
   const isNow = (id: string, status: string) =>
     waitFor(`${status} of ${id}`, async () => {
       const found = await row(id)
-      return found.status === status ? found : undefined
+      return found.status === status ? found : assert.fail(JSON.stringify(found))
     }, 50_000)
   /** Runs what the service does each minute. */
   const tick = () => app.serviceRegistry.enqueue("scheduled-orders/process-due", {})
