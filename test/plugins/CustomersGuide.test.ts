@@ -61,4 +61,4 @@ it("a reader of docs/customers-come-back.md gets what it says, and the mails tha
   } finally {
     await test.close()
   }
-}, 120_000)
+}, 240_000)
