@@ -82,7 +82,7 @@ describe("starting and stopping the embedded PostgreSQL", () => {
     const parent = await temporaryDirectory()
     const server = await start({ dir: join(parent, "pg"), throwaway: true, settings: { work_mem: "8MB" } })
     assert.strictEqual(await setting(server.url, "fsync"), "off")
-    assert.strictEqual(await setting(server.url, "max_connections"), "200")
+    assert.strictEqual(await setting(server.url, "max_connections"), "400")
     assert.strictEqual(await setting(server.url, "work_mem"), "8MB")
     await query(server.url, "create extension pg_stat_statements")
     await server.stop()
