@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { contractOf, machineOf, raceOf, testAdminActor } from "stoa/plugin/testing"
-import { valueAt } from "../../uom/test/UnitShop.ts"
+import { at } from "../../../../test/support/TestApp.ts"
 import { production } from "../index.ts"
 import { productionOrder } from "../ProductionOrder.ts"
 import { type Kitchen, openKitchen } from "./Kitchen.ts"
@@ -41,7 +41,7 @@ describe("a production order", () => {
     assert.deepStrictEqual(await kitchen.level(flour), { onHand: 26, cost })
     assert.deepStrictEqual(await kitchen.level(cake), { onHand: 10, cost: String(total / 10) })
     const sold = await kitchen.builders.order([[cake, 5]])
-    const parcel = { lineItems: [{ orderLineItemId: valueAt(sold, "lineItems.0.id"), quantity: 5 }] }
+    const parcel = { lineItems: [{ orderLineItemId: at(sold, "lineItems.0.id"), quantity: 5 }] }
     await kitchen.ask("PATCH", `/orders/${sold["id"]}/status`, { status: "confirmed" })
     const shipped = await kitchen.ask("POST", `/orders/${sold["id"]}/fulfillments`, parcel)
     assert.strictEqual(shipped.status, 201, JSON.stringify(shipped.body))

@@ -10,17 +10,9 @@ describe("a rational", () => {
 
   it("rounds half away from zero, and up where a part is a whole unit", () => {
     const of = (text: string) => Rational.of(text)
-    assert.deepStrictEqual([of("2.345").decimal(2), of("-2.345").decimal(2), of("-0.004").decimal(2)], [
-      "2.35",
-      "-2.35",
-      "0"
-    ])
-    assert.deepStrictEqual([of("2.5").round(), of("1").per(3).ceil(), of("3").ceil(), of("-1").per(3).ceil()], [
-      3,
-      1,
-      3,
-      0
-    ])
+    assert.deepStrictEqual(["2.345", "-2.345", "-0.004"].map((text) => of(text).decimal(2)), ["2.35", "-2.35", "0"])
+    const ceilings = [of("1").per(3), of("3"), of("-1").per(3)].map((one) => one.ceil())
+    assert.deepStrictEqual([of("2.5").round(), ...ceilings], [3, 1, 3, 0])
     assert.strictEqual(Rational.of(2).per(3).decimal(5), "0.66667")
   })
 
@@ -33,10 +25,6 @@ describe("a rational", () => {
   })
 
   it("says how much to buy so that enough is left", () => {
-    assert.deepStrictEqual([purchaseQuantity(10, 100), purchaseQuantity(10, 80), purchaseQuantity(10, 30)], [
-      10,
-      13,
-      34
-    ])
+    assert.deepStrictEqual([100, 80, 30].map((share) => purchaseQuantity(10, share)), [10, 13, 34])
   })
 })

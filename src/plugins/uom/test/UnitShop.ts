@@ -1,17 +1,7 @@
 import { assert, inject } from "@effect/vitest"
 import type { Plugin } from "stoa/plugin"
-import { createPluginTestApp, type PluginTestOptions, testAdminActor } from "stoa/plugin/testing"
-
-/** What came back, whose values are read by their paths. */
-export interface Read {
-  readonly status: number
-  readonly body: unknown
-  readonly at: (path: string) => unknown
-  readonly text: (path: string) => string
-}
-
-export const valueAt = (body: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
+import { createPluginTestApp, type PluginTestOptions } from "stoa/plugin/testing"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
 
 let codes = 0
 
@@ -22,19 +12,10 @@ export const openUnitShop = async (plugins: ReadonlyArray<Plugin>, options: Plug
     rateLimits: { api: 1_000_000 },
     ...options
   })
-  const ask = async (method: string, path: string, body?: unknown, as = testAdminActor): Promise<Read> => {
-    const sent = { as, ...(body === undefined ? {} : { body }) }
-    const { body: received, status } = await app.app.request(method, `/api${path}`, sent)
-    return {
-      status,
-      body: received,
-      at: (at) => valueAt(received, at),
-      text: (at) => String(valueAt(received, at))
-    }
-  }
-  /** The same for what a test takes for granted; its data's id. */
+  const calls = callsOf(app, "/uom")
+  /** Posts what a test takes for granted; its id. */
   const made = async (path: string, body: unknown): Promise<string> => {
-    const answer = await ask("POST", path, body)
+    const answer = await calls.ask("POST", path, body)
     assert.strictEqual(answer.status, 201, JSON.stringify(answer.body))
     return answer.text("data.id")
   }
@@ -60,10 +41,10 @@ export const openUnitShop = async (plugins: ReadonlyArray<Plugin>, options: Plug
     }
   }
   return {
+    ...calls,
     app,
     samplesIn,
     entity,
-    ask,
     made,
     unit: (category = "weight", body: object = {}) =>
       made("/uom/units", { code: `u${++codes}`, name: `Unit ${codes}`, category, ...body }),

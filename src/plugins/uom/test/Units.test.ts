@@ -16,43 +16,37 @@ afterAll(() => shop.app.close())
 const convert = (fromUnitId: string, toUnitId: string, quantity: unknown, entityId?: string) =>
   shop.ask("POST", "/uom/convert", { fromUnitId, toUnitId, quantity, ...(entityId && { entityId }) })
 const status = async (...request: Parameters<UnitShop["ask"]>) => (await shop.ask(...request)).status
+/** A thing that is bought in sacks of 25 kg. */
+const sacks = async () => {
+  const [sack, kg, g] = await Promise.all([shop.unit("count"), shop.unit(), shop.unit()])
+  const entityId = EntityId.make(await shop.entity())
+  await shop.conversion(kg, g, "1000")
+  return { entityId, g, kg, pack: await shop.conversion(sack, kg, "25", entityId), sack }
+}
 
 describe("units of measure", () => {
   it("have a code once, at most one base of a category, and are changed, filtered and deleted while unused", async () => {
-    const first = await shop.ask("POST", "/uom/units", {
-      code: "hour",
-      name: "Hour",
-      category: "time",
-      isBaseUnit: true
-    })
+    const [hour, day] = ["Hour", "Day"].map((name) => ({ code: name.toLowerCase(), name, category: "time" }))
+    const first = await shop.ask("POST", "/uom/units", { ...hour, isBaseUnit: true })
     assert.deepStrictEqual([first.status, first.at("data.precision")], [201, 2])
-    const again = { code: "hour", name: "Hour", category: "time" }
-    assert.strictEqual((await shop.ask("POST", "/uom/units", again)).at("error.code"), "CONFLICT")
-    const otherBase = { code: "day", name: "Day", category: "time", isBaseUnit: true }
-    assert.strictEqual(await status("POST", "/uom/units", otherBase), 409)
-    assert.strictEqual(
-      await status("POST", "/uom/units", { ...otherBase, code: "x".repeat(21), isBaseUnit: false }),
-      422
-    )
-    const day = await shop.made("/uom/units", { ...otherBase, isBaseUnit: false })
-    const listed = await shop.ask("GET", "/uom/units?category=time&limit=1")
+    await shop.refused("409 CONFLICT", "POST", "/units", hour)
+    await shop.refused("409 CONFLICT", "POST", "/units", { ...day, isBaseUnit: true })
+    await shop.refused("422 VALIDATION_FAILED", "POST", "/units", { ...day, code: "x".repeat(21) })
+    const id = await shop.made("/uom/units", { ...day, isBaseUnit: false })
+    const listed = await shop.done("GET", "/units?category=time&limit=1")
     assert.deepStrictEqual([listed.at("data.0.code"), listed.at("meta.pagination.total")], ["day", 2])
-    assert.strictEqual((await shop.ask("PATCH", `/uom/units/${day}`, { precision: 0 })).at("data.precision"), 0)
-    await shop.conversion(day, first.text("data.id"), "24")
-    assert.strictEqual(await status("PATCH", `/uom/units/${day}`, { category: "area" }), 409)
-    assert.strictEqual(await status("DELETE", `/uom/units/${day}`), 409)
-    assert.strictEqual(await status("DELETE", `/uom/units/${await shop.unit()}`), 200)
+    assert.strictEqual((await shop.done("PATCH", `/units/${id}`, { precision: 0 })).at("data.precision"), 0)
+    await shop.conversion(id, first.text("data.id"), "24")
+    await shop.refused("409 CONFLICT", "PATCH", `/units/${id}`, { category: "area" })
+    await shop.refused("409 CONFLICT", "DELETE", `/units/${id}`)
+    await shop.done("DELETE", `/units/${await shop.unit()}`)
   })
 
   it("are converted exactly, in any direction and over any number of conversions, and rounded once", async () => {
-    const [g, kg, t, lb] = [
-      await shop.unit(),
-      await shop.unit(),
-      await shop.unit("weight", { precision: 6 }),
-      await shop.unit()
-    ]
-    const made = await shop.ask("POST", "/uom/conversions", { fromUnitId: kg, toUnitId: lb, factor: 22_046 })
-    assert.deepStrictEqual([made.at("data.factor"), made.at("data.factorDecimal")], [22_046, "2.2046000000"])
+    const tonne = shop.unit("weight", { precision: 6 })
+    const [g, kg, t, lb] = await Promise.all([shop.unit(), shop.unit(), tonne, shop.unit()])
+    const made = await shop.done("POST", "/conversions", { fromUnitId: kg, toUnitId: lb, factor: 22_046 })
+    assert.deepInclude(made.at("data"), { factor: 22_046, factorDecimal: "2.2046000000" })
     await shop.conversion(kg, g, "1000")
     await shop.conversion(t, kg, "1000")
     const data = async (from: string, to: string, quantity: unknown) => (await convert(from, to, quantity)).at("data")
@@ -69,7 +63,7 @@ describe("units of measure", () => {
   })
 
   it("refuse conversions between categories, of one unit, of a pair that has one, and those that contradict", async () => {
-    const [a, b, c, litre] = [await shop.unit(), await shop.unit(), await shop.unit(), await shop.unit("volume")]
+    const [a, b, c, litre] = await Promise.all([shop.unit(), shop.unit(), shop.unit(), shop.unit("volume")])
     const post = (fromUnitId: string, toUnitId: string, factorDecimal?: string) =>
       status("POST", "/uom/conversions", { fromUnitId, toUnitId, factorDecimal })
     assert.deepStrictEqual(
@@ -81,85 +75,55 @@ describe("units of measure", () => {
     assert.deepStrictEqual([await post(a, b, "2"), await post(b, a, "0.5")], [409, 409])
     assert.strictEqual(await post(b, c, "3"), 201)
     assert.deepStrictEqual([await post(a, c, "7"), await post(a, c, "6")], [409, 201])
-    const found = await shop.ask("GET", `/uom/conversions?fromUnitId=${b}`)
-    const path = `/uom/conversions/${found.text("data.0.id")}`
+    const found = await shop.done("GET", `/conversions?fromUnitId=${b}`)
+    const path = `/conversions/${found.text("data.0.id")}`
     assert.deepStrictEqual([found.at("data.0.toUnitId"), found.at("meta.pagination.total")], [c, 1])
-    assert.strictEqual(await status("PATCH", path, { factor: 40_000 }), 409)
-    assert.deepStrictEqual([await status("PATCH", path, { factor: 30_000 }), await status("PATCH", path, {})], [
-      200,
-      422
-    ])
-    assert.deepStrictEqual([await status("DELETE", path), await status("DELETE", path)], [200, 404])
+    await shop.refused("409 CONFLICT", "PATCH", path, { factor: 40_000 })
+    await shop.done("PATCH", path, { factor: 30_000 })
+    await shop.refused("422 VALIDATION_FAILED", "PATCH", path, {})
+    await shop.done("DELETE", path)
+    await shop.refused("404 NOT_FOUND", "DELETE", path)
   })
 
   it("stay free of contradictions when conversions are written at once", async () => {
-    const [a, b] = [await shop.unit(), await shop.unit()]
-    await raceOf(shop.app, {
-      method: "POST",
-      path: "/api/uom/conversions",
-      body: { fromUnitId: a, toUnitId: b, factor: 20_000 }
-    })
-    const c = await shop.unit()
-    const post = (from: string, factor: number) =>
-      status("POST", "/uom/conversions", { fromUnitId: from, toUnitId: c, factor })
-    const statuses = await Promise.all([post(a, 10_000), post(b, 10_000)])
-    assert.deepStrictEqual(statuses.sort(), [201, 409])
+    const [a, b, c] = await Promise.all([shop.unit(), shop.unit(), shop.unit()])
+    const body = { fromUnitId: a, toUnitId: b, factor: 20_000 }
+    await raceOf(shop.app, { method: "POST", path: "/api/uom/conversions", body })
+    const post = (fromUnitId: string) =>
+      status("POST", "/uom/conversions", { ...body, fromUnitId, toUnitId: c, factor: 10_000 })
+    assert.deepStrictEqual((await Promise.all([post(a), post(b)])).sort(), [201, 409])
   })
 
   it("of an entity count before those of all, and are kept while its units need them", async () => {
-    const [sack, kg, g, entityId] = [
-      await shop.unit("count"),
-      await shop.unit(),
-      await shop.unit(),
-      await shop.entity()
-    ]
-    await shop.conversion(kg, g, "1000")
-    const pack = await shop.conversion(sack, kg, "25", entityId)
+    const { entityId, g, kg, pack, sack } = await sacks()
     await shop.conversion(kg, g, "1001", entityId)
     assert.strictEqual((await convert(sack, g, 2, entityId)).at("data.precise"), "50050")
-    assert.deepStrictEqual([(await convert(sack, g, 2)).status, (await convert(kg, g, 1)).at("data.result")], [
-      422,
-      1000
-    ])
-    assert.strictEqual(await status("GET", `/uom/entities/${entityId}/uom`), 404)
+    assert.strictEqual((await convert(sack, g, 2)).status, 422)
+    assert.strictEqual((await convert(kg, g, 1)).at("data.result"), 1000)
+    const units = `/entities/${entityId}/uom`
+    await shop.refused("404 NOT_FOUND", "GET", units)
     await shop.unitsOf(entityId, sack, g)
     await shop.unitsOf(entityId, sack, g, kg)
-    const read = await shop.ask("GET", `/uom/entities/${entityId}/uom`)
-    assert.deepStrictEqual([
-      read.at("data.saleUomId"),
-      read.at("data.yieldPercentage"),
-      read.at("data.conversions.1.factor")
-    ], [kg, 100, 250_000])
-    assert.deepStrictEqual([
-      await status("DELETE", `/uom/conversions/${pack}`),
-      await status("PATCH", `/uom/conversions/${pack}`, { factor: 1 })
-    ], [409, 409])
-    assert.strictEqual(
-      await status("POST", `/uom/entities/${entityId}/uom`, {
-        purchaseUomId: sack,
-        stockUomId: g,
-        saleUomId: entityId
-      }),
-      404
-    )
+    const { at } = await shop.done("GET", units)
+    assert.deepInclude(at("data"), { saleUomId: kg, yieldPercentage: 100 })
+    assert.strictEqual(at("data.conversions.1.factor"), 250_000)
+    await shop.refused("409 CONFLICT", "DELETE", `/conversions/${pack}`)
+    await shop.refused("409 CONFLICT", "PATCH", `/conversions/${pack}`, { factor: 1 })
+    const unknown = { purchaseUomId: sack, stockUomId: g, saleUomId: entityId }
+    await shop.refused("404 NOT_FOUND", "POST", units, unknown)
     await shop.unitsOf(entityId, kg, g)
-    assert.strictEqual(await status("DELETE", `/uom/conversions/${pack}`), 200)
+    await shop.done("DELETE", `/conversions/${pack}`)
   })
 
   it("of an entity have conversions to its stock unit, also when one is deleted at the same time", async () => {
-    const [kg, g, litre, entityId] = [
-      await shop.unit(),
-      await shop.unit(),
-      await shop.unit("volume"),
-      await shop.entity()
-    ]
-    const path = `/uom/entities/${entityId.toUpperCase()}/uom`
-    const refused = async (purchaseUomId: string, saleUomId: string) => {
-      const { at } = await shop.ask("POST", path, { purchaseUomId, stockUomId: g, saleUomId })
-      return [at("error.code"), at("error.details.issues.0.path")]
+    const [kg, g, litre] = await Promise.all([shop.unit(), shop.unit(), shop.unit("volume")])
+    const entityId = await shop.entity()
+    const path = `/entities/${entityId.toUpperCase()}/uom`
+    for (const wrong of ["purchaseUomId", "saleUomId"]) {
+      const body = { purchaseUomId: g, stockUomId: g, saleUomId: g, [wrong]: litre }
+      const { at } = await shop.refused("422 VALIDATION_FAILED", "POST", path, body)
+      assert.strictEqual(at("error.details.issues.0.path"), wrong)
     }
-    assert.deepStrictEqual(await refused(litre, g), ["VALIDATION_FAILED", "purchaseUomId"])
-    assert.deepStrictEqual(await refused(g, litre), ["VALIDATION_FAILED", "saleUomId"])
     await shop.conversion(litre, g, "1030", entityId)
     await shop.unitsOf(entityId.toUpperCase(), litre, g, litre)
     for (let round = 0; round < 5; round++) {
@@ -172,7 +136,7 @@ describe("units of measure", () => {
       assert.include([[200, 422], [409, 201]].map(String), String(statuses))
       if (statuses[0] === 409) {
         await shop.unitsOf(other, g, g)
-        assert.strictEqual(await status("DELETE", `/uom/conversions/${conversion}`), 200)
+        await shop.done("DELETE", `/conversions/${conversion}`)
       }
     }
   })
@@ -193,21 +157,14 @@ describe("units of measure", () => {
       assert.strictEqual(await set(kg, kg), 409, column)
       await shop.app.db.query(`update stock_levels set ${column} = 0 where entity_id = $1`, [entityId])
     }
-    assert.strictEqual((await shop.ask("GET", `/uom/entities/${entityId}/uom`)).at("data.stockUomId"), g)
+    assert.strictEqual((await shop.done("GET", `/entities/${entityId}/uom`)).at("data.stockUomId"), g)
     assert.strictEqual(await set(kg, kg), 201)
   })
 })
 
 describe("the service for other plugins", () => {
   it("gives lines in whole stock units with their cost, and names the line that it cannot", async () => {
-    const [sack, kg, g, entityId] = [
-      await shop.unit("count"),
-      await shop.unit(),
-      await shop.unit(),
-      EntityId.make(await shop.entity())
-    ]
-    await shop.conversion(kg, g, "1000")
-    await shop.conversion(sack, kg, "25", entityId)
+    const { entityId, g, kg, sack } = await sacks()
     await shop.unitsOf(entityId, sack, g)
     const toStock = (...lines: ReadonlyArray<UnitLine>) =>
       shop.app.serviceRegistry.run(
