@@ -81,11 +81,11 @@ export const scheduleRoutes = (settings: ScheduleSettings) => [
   }).handle((call) => cancel(call, settings, call.params.id)),
   routes.post("/:id/retry", {
     summary: "Place a failed order again",
-    description: `Within a minute, maybe with another means of payment. ${missing} ${state}`,
+    description: `Within a minute, maybe with another means of payment. 422 once its time is over. ${missing} ${state}`,
     ...creates,
     input: Means,
     success
-  }).handle((call) => retry(call, call.params.id, call.input)),
+  }).handle((call) => retry(call, settings, call.params.id, call.input)),
   ...repeatRoutes(settings),
   ...storeRoutes(settings)
 ]

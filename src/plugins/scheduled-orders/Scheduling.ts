@@ -21,6 +21,9 @@ class NothingToOrder extends invalid("NothingToOrder", "cartId", "must be an act
 class NoAddress extends invalid("NoAddress", "deliveryAddress", "is required of a delivery") {}
 class TooSoon extends invalid("TooSoon", "scheduledFor", "is too soon") {}
 class TooLate extends invalid("TooLate", "scheduledFor", "is too far ahead") {}
+class Over
+  extends invalid("Over", "", "the time of the order is over: it is scheduled again by a change of its time")
+{}
 class NotRepeated extends invalid("NotRepeated", "", "the order does not repeat") {}
 class LastOne extends invalid("LastOne", "", "the order repeats no longer") {}
 
@@ -222,9 +225,13 @@ export const resume = Effect.fn("ScheduledOrders.resume")(
 
 /** Tries to place a failed order again at once, maybe with another means of payment. */
 export const retry = Effect.fn("ScheduledOrders.retry")(
-  function*(tools: Tools, id: string, means: typeof Means.Type) {
+  function*(tools: Tools, { expireHours }: ScheduleSettings, id: string, means: typeof Means.Type) {
     const now = yield* DateTime.nowAsDate
     const row = yield* own.get(tools, id)
+    // The next run would let it expire.
+    if (row.status === "failed" && row.scheduledFor.getTime() + expireHours * 3_600_000 < now.getTime()) {
+      return yield* new Over()
+    }
     const change = { ...meansFor(row, means ?? {}), dueAt: now }
     return yield* tools.db.table(scheduledOrders).update(id, change, { status: "failed" })
   }

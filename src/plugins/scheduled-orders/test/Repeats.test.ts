@@ -133,4 +133,15 @@ describe("orders that repeat, and that fail", () => {
     const { failureReason } = await shop.due(made.text("data.id"), "failed")
     assert.isNotEmpty(failureReason)
   }, 120_000)
+
+  it("whose time is over are not tried again, but can be moved to another one", async () => {
+    const id = await shop.scheduled({ paymentMethodId: "test_decline" })
+    await shop.due(id, "failed")
+    await shop.db.query("update scheduled_orders set due_at = null where id = $1", [id])
+    shop.clock.advance("26 hours")
+    await shop.refused("422 VALIDATION_FAILED", "POST", `/${id}/retry`, { paymentMethodId: "test" }, ann)
+    assert.strictEqual((await shop.row(id)).status, "failed")
+    await shop.done("PATCH", `/${id}`, { paymentMethodId: "test", scheduledFor: shop.inHours(2) }, ann)
+    await shop.due(id, "completed")
+  }, 120_000)
 })
