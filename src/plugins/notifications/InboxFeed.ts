@@ -15,9 +15,8 @@ export interface InboxOwner {
 }
 
 interface Watched extends InboxOwner {
-  readonly readers: Set<Queue.Queue<Unread>>
-  /** What the readers saw last. */
-  seen: Unread | undefined
+  /** The readers, and what each has seen last. */
+  readonly readers: Map<Queue.Queue<Unread>, Unread | undefined>
 }
 
 const isSame = (a: Unread | undefined, b: Unread): boolean => a?.unread === b.unread && a.latest === b.latest
@@ -31,46 +30,49 @@ export class InboxFeed extends Context.Service<InboxFeed>()("stoa/plugins/notifi
     const { db } = yield* PluginHost
     const inboxes = new Map<string, Watched>()
     const watched = yield* Latch.make(false)
-    let readers = 0
+    let count = 0
 
-    const look = Effect.gen(function*() {
-      for (const found of yield* unreadOf(db, [...inboxes.values()])) {
-        const inbox = inboxes.get(found.customerId)
-        if (inbox === undefined || isSame(inbox.seen, found)) continue
-        inbox.seen = found
-        for (const queue of inbox.readers) Queue.offerUnsafe(queue, found)
-      }
-    }).pipe(Effect.catchCause((cause) => Effect.logWarning("inboxes could not be read", cause)))
+    const inform = (owners: ReadonlyArray<InboxOwner>) =>
+      Effect.gen(function*() {
+        for (const found of yield* unreadOf(db, owners)) {
+          const readers: Watched["readers"] = inboxes.get(found.customerId)?.readers ?? new Map()
+          for (const [queue, before] of readers) {
+            if (isSame(before, found)) continue
+            readers.set(queue, found)
+            Queue.offerUnsafe(queue, found)
+          }
+        }
+      })
+    const look = Effect.suspend(() => inform([...inboxes.values()])).pipe(
+      Effect.catchCause((cause) => Effect.logWarning("inboxes could not be read", cause))
+    )
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(watched.await, Effect.andThen(look, Effect.sleep(every)))))
 
-    const register = Effect.fnUntraced(function*(owner: InboxOwner) {
+    /** The place is taken before the first look-up, so that requests that arrive together count each other. */
+    const take = Effect.fnUntraced(function*(owner: InboxOwner) {
       const queue = yield* Queue.sliding<Unread>(1)
-      const [now] = yield* unreadOf(db, [owner])
-      if (now !== undefined) Queue.offerUnsafe(queue, now)
-      const inbox = inboxes.get(owner.customerId) ?? { ...owner, readers: new Set(), seen: now }
-      yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          inboxes.set(owner.customerId, inbox)
-          inbox.readers.add(queue)
-          readers += 1
-        }),
-        () => {
-          readers -= 1
-          inbox.readers.delete(queue)
-          if (inbox.readers.size === 0) inboxes.delete(owner.customerId)
-          return inboxes.size === 0 ? watched.close : Effect.void
-        }
-      )
-      yield* watched.open
-      return Stream.fromQueue(queue)
-    })
+      const inbox = inboxes.get(owner.customerId) ?? { ...owner, readers: new Map() }
+      if (count >= limits.all || inbox.readers.size >= limits.ofCustomer) return yield* Unavailable.of()
+      inboxes.set(owner.customerId, inbox)
+      inbox.readers.set(queue, undefined)
+      count += 1
+      yield* Effect.addFinalizer(() => {
+        count -= 1
+        inbox.readers.delete(queue)
+        if (inbox.readers.size === 0) inboxes.delete(owner.customerId)
+        return inboxes.size === 0 ? watched.close : Effect.void
+      })
+      return queue
+    }, Effect.uninterruptible)
 
     return {
-      /** What is unread of an inbox, until its reader ends; 503 where too many read. */
-      follow: (owner: InboxOwner) =>
-        readers >= limits.all || (inboxes.get(owner.customerId)?.readers.size ?? 0) >= limits.ofCustomer
-          ? Effect.fail(Unavailable.of())
-          : Effect.succeed(Stream.unwrap(register(owner)))
+      /** What is unread of an inbox, for as long as the request; 503 where too many read. */
+      follow: Effect.fnUntraced(function*(owner: InboxOwner) {
+        const queue = yield* take(owner)
+        yield* inform([owner])
+        yield* watched.open
+        return Stream.fromQueue(queue)
+      })
     }
   })
 }) {

@@ -2,7 +2,7 @@ import { Context, Effect, Record, type Schema } from "effect"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
 import { type PageOf, pageOf, pageQuery, type PageRequest } from "../../../domain/paging/Paging.ts"
-import { builtRaw, type RawAnswer, type RawCall } from "./RawRoute.ts"
+import { builtRaw, type OfRequest, type RawAnswer, type RawCall } from "./RawRoute.ts"
 import {
   type Described,
   groupOf,
@@ -165,8 +165,8 @@ export const group = (tag: string, prefix: string) => {
       { accepts, idempotent, produces, ...options }: RawOptions<Path, Query>,
       answer: (
         call: RawCall<QueryOf<Query>, ParamValues<Path>>
-      ) => Effect.Effect<RawAnswer<R | CurrentActor>, RouteError, R | CurrentActor>
-    ): Route<Exclude<R, CurrentActor>> => {
+      ) => Effect.Effect<RawAnswer<R | OfRequest>, RouteError, R | OfRequest>
+    ): Route<Exclude<R, OfRequest>> => {
       const raw = { ...(accepts && { accepts }), ...(produces && { produces }), ...(idempotent && { idempotent }) }
       const described = { ...describe(tag, prefix, method, path, options, false), raw }
       return {

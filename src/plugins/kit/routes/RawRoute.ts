@@ -1,4 +1,4 @@
-import { Context, Effect, Stream } from "effect"
+import { Context, Effect, type Scope, Stream } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import { type Actor, CurrentActor } from "../../../domain/access/Actor.ts"
@@ -18,6 +18,9 @@ export interface RawCall<Query, Params> extends PluginTools {
   readonly orgId: string
   readonly requestId: string | null
 }
+
+/** What a route of bytes has from its request; the scope ends when the whole answer has gone out, or its client. */
+export type OfRequest = CurrentActor | Scope.Scope
 
 /** What goes out, as it is. */
 export interface RawAnswer<R> {
@@ -54,13 +57,13 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest) =>
 export const builtRaw = <R>(
   described: Described,
   tools: Effect.Effect<PluginTools, never, CurrentActor>,
-  services: Context.Context<Exclude<R, CurrentActor>>,
-  answer: (call: AnyCall) => Effect.Effect<RawAnswer<R | CurrentActor>, RouteError, R | CurrentActor>
+  services: Context.Context<Exclude<R, OfRequest>>,
+  answer: (call: AnyCall) => Effect.Effect<RawAnswer<R | OfRequest>, RouteError, R | OfRequest>
 ) => {
   const group = groupOf(described)
   const answered = Effect.fnUntraced(function*(call: AnyCall) {
-    const ofRequest = yield* Effect.context<CurrentActor>()
-    const all = Context.merge(services, ofRequest) as Context.Context<R | CurrentActor>
+    const ofRequest = yield* Effect.context<OfRequest>()
+    const all = Context.merge(services, ofRequest) as Context.Context<R | OfRequest>
     const given = yield* Effect.provideContext(answer(call), all)
     if (described.raw?.idempotent === true && typeof given.body === "object") {
       return yield* Effect.die(new Error(`${nameOf(described)} is idempotent, so its answer has to be a text.`))

@@ -58,10 +58,10 @@ describe("who watches their inbox", () => {
 
   it("has ten streams at most, and needs a profile", async () => {
     const { as } = await someone(shop)
-    const streams = []
-    for (let n = 0; n < 10; n++) streams.push(await watch(as))
-    assert.strictEqual((await open(as)).status, 503)
-    await Promise.all(streams.map(({ end }) => end()))
+    const end = new AbortController()
+    const atOnce = await Promise.all(Array.from({ length: 12 }, () => open(as, end.signal)))
+    assert.deepStrictEqual(atOnce.map(({ status }) => status).sort(), [...Array<number>(10).fill(200), 503, 503])
+    end.abort()
     await waitFor("a place", async () => {
       const controller = new AbortController()
       const { status } = await open(as, controller.signal)
