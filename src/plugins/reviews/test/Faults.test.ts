@@ -1,6 +1,5 @@
 import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import { testAdminActor } from "stoa/plugin/testing"
 import { tapOn } from "../../../../test/support/StatementTap.ts"
 import { openShop, type Shop } from "./ReviewShop.ts"
 
@@ -43,11 +42,11 @@ describe("a process that ends between two statements", () => {
       const { counted, helpful, odd, published, votes } = Object(row)
       assert.deepStrictEqual([Number(counted), Number(helpful), Number(odd)], [Number(published), Number(votes), 0])
     }
-    const cutOff = async (...[as, method, path, body]: Parameters<Shop["ask"]>) => {
+    const cutOff = async (...[method, path, body, as]: Parameters<Shop["ask"]>) => {
       for (let at = 1; at <= 40; at++) {
         cutting = undefined
         left = at
-        const { status } = await shop.ask(as, method, path, body)
+        const { status } = await shop.ask(method, path, body, as)
         const isWhole = left > 0
         left = 0
         await agree()
@@ -56,16 +55,16 @@ describe("a process that ends between two statements", () => {
       }
       return assert.fail(`${path} is not done`)
     }
-    await cutOff(ada, "POST", "/reviews", { entityId, rating: 4, photoIds: [photo] })
-    const id = (await shop.done(ada, "GET", "/reviews/mine")).text("data.0.id")
-    await cutOff(testAdminActor, "PATCH", `/reviews/${id}/approve`)
+    await cutOff("POST", "/reviews", { entityId, rating: 4, photoIds: [photo] }, ada)
+    const id = (await shop.done("GET", "/reviews/mine", undefined, ada)).text("data.0.id")
+    await cutOff("PATCH", `/reviews/${id}/approve`)
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
-    await cutOff(bob, "POST", `/reviews/${id}/helpful`)
-    await cutOff(ada, "PATCH", `/reviews/${id}`, { rating: 1, photoIds: [other] })
+    await cutOff("POST", `/reviews/${id}/helpful`, undefined, bob)
+    await cutOff("PATCH", `/reviews/${id}`, { rating: 1, photoIds: [other] }, ada)
     assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
-    await cutOff(testAdminActor, "PATCH", `/reviews/${id}/approve`)
+    await cutOff("PATCH", `/reviews/${id}/approve`)
     assert.deepStrictEqual(await shop.summary(entityId), [1, 1])
-    await cutOff(ada, "DELETE", `/reviews/${id}`)
+    await cutOff("DELETE", `/reviews/${id}`, undefined, ada)
     assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
     const jobs = await counts("commerce_jobs where task_slug = 'reviews/remove-photos'")
     const events = await shop.app.db.query(

@@ -1,15 +1,14 @@
-import { assert, inject } from "@effect/vitest"
+import { inject } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import {
   buildersOf,
   createPluginTestApp,
   type PluginTestOptions,
   type TestActor,
-  testAdminActor,
   testCustomerActor,
   withPermissions
 } from "stoa/plugin/testing"
-import { answer } from "../../../../test/support/ServiceCalls.ts"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { reviewsPlugin } from "../index.ts"
 
 /** A store whose customers buy and review. */
@@ -25,18 +24,8 @@ export const openShop = async (config: PluginTestOptions = {}) => {
   })
   const { product } = buildersOf(app)
 
-  const ask = async (as: TestActor | undefined, method: string, path: string, body?: object, headers = {}) => {
-    const sent = { headers, ...(as && { as }), ...(body && { body }) }
-    const got = await app.app.request(method, `/api${path}`, sent)
-    return answer(got.status, got.headers, got.body)
-  }
-  /** The same, and it has to succeed. */
-  const done = async (...[as, method, path, body, headers]: Parameters<typeof ask>) => {
-    const got = await ask(as, method, path, body, headers)
-    assert.isBelow(got.status, 300, `${method} ${path} ${JSON.stringify(got.body)}`)
-    return got
-  }
-  const admin = (method: string, path: string, body?: object) => done(testAdminActor, method, path, body)
+  const calls = callsOf(app, "")
+  const { done } = calls
 
   const customer = (): TestActor => {
     const userId = randomUUID()
@@ -51,19 +40,17 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     const permissions = [...testCustomerActor.permissions, ...more]
     return { ...withPermissions(permissions, testCustomerActor), userId, email: `${userId}@example.com` }
   }
-  const profileOf = async (as: TestActor) => (await done(as, "GET", "/me/profile")).text("data.id")
+  const profileOf = async (as: TestActor) => (await done("GET", "/me/profile", undefined, as)).text("data.id")
   /** An order that a customer has paid; with `status` all of it is handed over. */
   const order = async (as: TestActor, entityId: string, status?: "delivered" | "shipped") => {
-    const cart = await done(as, "POST", "/carts", { currency: "USD" })
-    const headers = { "x-cart-secret": cart.text("data.secret") }
-    const cartId = cart.text("data.id")
-    await done(as, "POST", `/carts/${cartId}/items`, { entityId, quantity: 1 }, headers)
-    const bought = await done(as, "POST", "/checkout", { cartId, paymentMethodId: "test", currency: "USD" }, headers)
+    const cartId = (await done("POST", "/carts", { currency: "USD" }, as)).text("data.id")
+    await done("POST", `/carts/${cartId}/items`, { entityId, quantity: 1 }, as)
+    const bought = await done("POST", "/checkout", { cartId, paymentMethodId: "test", currency: "USD" }, as)
     const id = bought.text("data.id")
     if (status === undefined) return { id, parcel: "" }
-    await admin("PATCH", `/orders/${id}/status`, { status: "confirmed" })
+    await done("PATCH", `/orders/${id}/status`, { status: "confirmed" })
     const lineItems = [{ orderLineItemId: bought.text("data.lineItems.0.id"), quantity: 1 }]
-    const parcel = (await admin("POST", `/orders/${id}/fulfillments`, { lineItems, status })).text("data.id")
+    const parcel = (await done("POST", `/orders/${id}/fulfillments`, { lineItems, status })).text("data.id")
     return { id, parcel }
   }
   /** A private image in the media of the store. */
@@ -77,22 +64,20 @@ export const openShop = async (config: PluginTestOptions = {}) => {
     return id
   }
   const write = async (as: TestActor, entityId: string, rating = 5, more = {}) =>
-    (await done(as, "POST", "/reviews", { entityId, rating, ...more })).text("data.id")
+    (await done("POST", "/reviews", { entityId, rating, ...more }, as)).text("data.id")
   /** Average and count of an entity, as everybody sees them. */
   const summary = async (entityId: string) => {
-    const got = await done(undefined, "GET", `/reviews/entity/${entityId}/summary`)
+    const got = await done("GET", `/reviews/entity/${entityId}/summary`, undefined, null)
     return [got.at("data.averageRating"), got.at("data.totalCount")]
   }
   /** Whether a visitor is led to the file of a medium. */
   const isShown = async (mediaId: string) =>
     (await fetch(`${app.app.url}/api/media/${mediaId}`, { redirect: "manual" })).status === 302
   return {
+    ...calls,
     app,
     mails,
     product,
-    ask,
-    done,
-    admin,
     customer,
     profileOf,
     order,

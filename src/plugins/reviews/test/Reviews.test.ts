@@ -11,6 +11,9 @@ afterAll(() => shop.close())
 
 const eventually = { timeout: 20_000 }
 const runRequests = () => shop.app.serviceRegistry.enqueue("reviews/request", {})
+/** Waits until a medium is deleted. */
+const deleted = (mediaId: string) =>
+  expect.poll(() => shop.app.db.query("select 1 from media_assets where id = $1", [mediaId]), eventually).toEqual([])
 const dueRows = () => shop.app.db.query("select due_at, sent_at from customer_review_requests order by created_at")
 
 describe("reviews", () => {
@@ -22,69 +25,60 @@ describe("reviews", () => {
     // The parcel is still on its way when the request is due, and arrives a day later.
     shop.app.clock.advance("170 hours")
     await runRequests()
-    await expect.poll(async () => Number((await dueRows())[0]?.["due_at"]) > shop.app.clock.now(), eventually).toBe(
-      true
-    )
+    const isLater = async () => Number((await dueRows())[0]?.["due_at"]) > shop.app.clock.now()
+    await expect.poll(isLater, eventually).toBe(true)
     assert.lengthOf(shop.mails, 0)
-    await shop.admin("PATCH", `/orders/${orderId}/fulfillments/${parcel}`, { status: "delivered" })
+    await shop.done("PATCH", `/orders/${orderId}/fulfillments/${parcel}`, { status: "delivered" })
     for (const _ of ["a day", "a week"]) {
       shop.app.clock.advance("8 days")
       await runRequests()
-      await expect.poll(async () => {
-        const due = (await dueRows())[0]?.["due_at"]
-        return due === null || Number(due) > shop.app.clock.now()
-      }, eventually).toBe(true)
+      await expect.poll(async () => (await dueRows())[0]?.["due_at"] === null || isLater(), eventually).toBe(true)
     }
     await expect.poll(() => shop.mails, eventually).toMatchObject([
       { to: ada.email, data: { link: expect.stringContaining("https://shop.example/review?order=ORD-") } }
     ])
 
     const photo = await shop.photo()
-    const review = await shop.done(ada, "POST", "/reviews", { entityId, rating: 4, title: "Good", photoIds: [photo] })
+    const review = await shop.done("POST", "/reviews", { entityId, rating: 4, title: "Good", photoIds: [photo] }, ada)
     const id = review.text("data.id")
     assert.deepInclude(review.at("data"), { status: "pending", isVerified: true, orderId, photoIds: [photo] })
-    const seen = () => shop.done(undefined, "GET", `/reviews/entity/${entityId}?sort=helpful&rating=4&isVerified=true`)
+    const path = `/reviews/entity/${entityId}?sort=helpful&rating=4&isVerified=true`
+    const seen = () => shop.done("GET", path, undefined, null)
     assert.deepStrictEqual([(await seen()).at("data"), await shop.isShown(photo)], [[], false])
-    const queue = await shop.admin(
-      "GET",
-      `/reviews?rating=4&entityId=${entityId}&isVerified=true&search=goo&to=2099-01-01T00:00:00Z`
-    )
+    const filter = `rating=4&entityId=${entityId}&isVerified=true&search=goo&to=2099-01-01T00:00:00Z`
+    const queue = await shop.done("GET", `/reviews?${filter}`)
     assert.strictEqual(queue.text("data.0.id"), id)
 
-    await shop.admin("PATCH", `/reviews/${id}/approve`)
-    await shop.admin("POST", `/reviews/${id}/reply`, { response: "Thanks", responseBy: "Stoa" })
+    await shop.done("PATCH", `/reviews/${id}/approve`)
+    await shop.done("POST", `/reviews/${id}/reply`, { response: "Thanks", responseBy: "Stoa" })
     const first = (await seen()).at("data.0")
     assert.deepInclude(first, { id, title: "Good", response: "Thanks", photoIds: [photo] })
     assert.doesNotHaveAnyKeys(first, ["customerId", "orderId"])
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
-    const entity = await shop.done(undefined, "GET", `/catalog/entities/${entityId}`)
+    const entity = await shop.done("GET", `/catalog/entities/${entityId}`, undefined, null)
     assert.deepInclude(entity.at("data.extensions.reviews"), { averageRating: 4, totalCount: 1 })
-    const search = async () =>
-      (await shop.done(undefined, "GET", "/search?attr.rating=4..5&sort=rating:desc&attr.ratingStars=4")).at(
-        "data.0.id"
-      )
+    const found = "/search?attr.rating=4..5&sort=rating:desc&attr.ratingStars=4"
+    const search = async () => (await shop.done("GET", found, undefined, null)).at("data.0.id")
     await expect.poll(search, eventually).toBe(entityId)
-    const figures = await shop.admin("POST", "/analytics/query", {
-      measures: ["Reviews.count", "Reviews.averageRating"]
-    })
+    const measures = ["Reviews.count", "Reviews.averageRating"]
+    const figures = await shop.done("POST", "/analytics/query", { measures })
     assert.match(JSON.stringify(figures.at("data.rows.0")), /"Reviews.averageRating":"?4/)
 
-    await shop.admin("PATCH", `/reviews/${id}/reject`)
+    await shop.done("PATCH", `/reviews/${id}/reject`)
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[0, 0], false])
-    await shop.admin("PATCH", `/reviews/${id}/approve`)
+    await shop.done("PATCH", `/reviews/${id}/approve`)
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[4, 1], true])
 
     // A change waits for a moderator again: rating, photo and search forget it meanwhile.
     const other = await shop.photo()
-    const changed = await shop.done(ada, "PATCH", `/reviews/${id}`, { rating: 2, photoIds: [other] })
+    const changed = await shop.done("PATCH", `/reviews/${id}`, { rating: 2, photoIds: [other] }, ada)
     assert.deepInclude(changed.at("data"), { status: "pending", isPublished: false, rating: 2, photoIds: [other] })
     assert.deepStrictEqual([await shop.summary(entityId), await shop.isShown(photo)], [[0, 0], false])
     await expect.poll(search, eventually).toBeUndefined()
-    await expect.poll(() => shop.app.db.query("select 1 from media_assets where id = $1", [photo]), eventually).toEqual(
-      []
-    )
-    await shop.admin("PATCH", `/reviews/${id}/reject`)
-    assert.deepInclude((await shop.done(ada, "GET", "/reviews/mine")).at("data.0"), { id, status: "rejected" })
+    await deleted(photo)
+    await shop.done("PATCH", `/reviews/${id}/reject`)
+    const mine = await shop.done("GET", "/reviews/mine", undefined, ada)
+    assert.deepInclude(mine.at("data.0"), { id, status: "rejected" })
   }, 120_000)
 
   it("are refused with a reason", async () => {
@@ -92,53 +86,51 @@ describe("reviews", () => {
     const open = await shop.order(bob, entityId)
     const id = await shop.write(ada, entityId)
     const published = await shop.write(bob, entityId, 3, { orderId: open.id })
-    await shop.admin("PATCH", `/reviews/${published}/approve`)
-    await shop.done(ada, "POST", `/reviews/${published}/helpful`)
+    await shop.done("PATCH", `/reviews/${published}/approve`)
+    await shop.done("POST", `/reviews/${published}/helpful`, undefined, ada)
     const another = await shop.product()
     const fresh = { entityId: another, rating: 5 }
     const unknown = randomUUID()
-    const cases: ReadonlyArray<readonly [number, Parameters<Shop["ask"]>]> = [
-      [401, [undefined, "POST", "/reviews", fresh]],
-      [409, [ada, "POST", "/reviews", { entityId, rating: 1 }]],
-      [422, [ada, "POST", "/reviews", { ...fresh, rating: 6 }]],
-      [422, [ada, "POST", "/reviews", { ...fresh, entityId: unknown }]],
-      [422, [ada, "POST", "/reviews", { ...fresh, orderId: open.id }]],
-      [422, [ada, "POST", "/reviews", { ...fresh, photoIds: [unknown] }]],
-      [422, [ada, "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("image/png", true)] }]],
-      [422, [ada, "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("application/pdf")] }]],
-      [404, [testAdminActor, "POST", "/reviews", { ...fresh, customerId: unknown }]],
-      [422, [{ ...testAdminActor, type: "api_key" }, "POST", "/reviews", fresh]],
-      [403, [ada, "PATCH", `/reviews/${id}/approve`]],
-      [404, [testAdminActor, "PATCH", `/reviews/${unknown}/approve`]],
-      [404, [testAdminActor, "POST", `/reviews/${unknown}/reply`, { response: "a", responseBy: "b" }]],
-      [403, [ada, "GET", "/reviews"]],
-      [401, [undefined, "GET", `/reviews/${id}`]],
-      [403, [withPermissions([], ada), "DELETE", `/reviews/${id}`]],
-      [404, [bob, "GET", `/reviews/${id}`]],
-      [404, [bob, "PATCH", `/reviews/${id}`, { rating: 1 }]],
-      [404, [bob, "DELETE", `/reviews/${id}`]],
-      [404, [bob, "POST", `/reviews/${id}/helpful`]],
-      [422, [bob, "POST", `/reviews/${published}/helpful`]],
-      [409, [ada, "POST", `/reviews/${published}/helpful`]],
-      [404, [bob, "DELETE", `/reviews/${published}/helpful`]],
-      [404, [undefined, "GET", `/reviews/entity/${unknown}`]],
-      [404, [undefined, "GET", `/reviews/entity/${unknown}/summary`]]
+    const cases: ReadonlyArray<Parameters<Shop["refused"]>> = [
+      ["401 UNAUTHORIZED", "POST", "/reviews", fresh, null],
+      ["409 CONFLICT", "POST", "/reviews", { entityId, rating: 1 }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, rating: 6 }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, entityId: unknown }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, orderId: open.id }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [unknown] }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("image/png", true)] }, ada],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", { ...fresh, photoIds: [await shop.photo("application/pdf")] }, ada],
+      ["404 NOT_FOUND", "POST", "/reviews", { ...fresh, customerId: unknown }],
+      ["422 VALIDATION_FAILED", "POST", "/reviews", fresh, { ...testAdminActor, type: "api_key" }],
+      ["403 FORBIDDEN", "PATCH", `/reviews/${id}/approve`, undefined, ada],
+      ["404 NOT_FOUND", "PATCH", `/reviews/${unknown}/approve`],
+      ["404 NOT_FOUND", "POST", `/reviews/${unknown}/reply`, { response: "a", responseBy: "b" }],
+      ["403 FORBIDDEN", "GET", "/reviews", undefined, ada],
+      ["401 UNAUTHORIZED", "GET", `/reviews/${id}`, undefined, null],
+      ["403 FORBIDDEN", "DELETE", `/reviews/${id}`, undefined, withPermissions([], ada)],
+      ["404 NOT_FOUND", "GET", `/reviews/${id}`, undefined, bob],
+      ["404 NOT_FOUND", "PATCH", `/reviews/${id}`, { rating: 1 }, bob],
+      ["404 NOT_FOUND", "DELETE", `/reviews/${id}`, undefined, bob],
+      ["404 NOT_FOUND", "POST", `/reviews/${id}/helpful`, undefined, bob],
+      ["422 VALIDATION_FAILED", "POST", `/reviews/${published}/helpful`, undefined, bob],
+      ["409 CONFLICT", "POST", `/reviews/${published}/helpful`, undefined, ada],
+      ["404 NOT_FOUND", "DELETE", `/reviews/${published}/helpful`, undefined, bob],
+      ["404 NOT_FOUND", "GET", `/reviews/entity/${unknown}`, undefined, null],
+      ["404 NOT_FOUND", "GET", `/reviews/entity/${unknown}/summary`, undefined, null]
     ]
-    for (const [status, request] of cases) {
-      const got = await shop.ask(...request)
-      assert.strictEqual(got.status, status, `${request[1]} ${request[2]} ${JSON.stringify(got.body)}`)
-    }
-    const row = (await shop.done(bob, "GET", `/reviews/${published}`)).at("data")
+    for (const one of cases) await shop.refused(...one)
+    const row = (await shop.done("GET", `/reviews/${published}`, undefined, bob)).at("data")
     // The order was not fulfilled, so the review is not verified.
     assert.deepInclude(row, { isVerified: false, orderId: open.id, helpfulCount: 1 })
-    assert.strictEqual((await shop.done(ada, "DELETE", `/reviews/${published}/helpful`)).at("data.helpfulCount"), 0)
+    const withdrawn = await shop.done("DELETE", `/reviews/${published}/helpful`, undefined, ada)
+    assert.strictEqual(withdrawn.at("data.helpfulCount"), 0)
     // Staff write in the name of a customer; what a shopper names is not read.
     const customerId = await shop.profileOf(bob)
-    const made = await shop.admin("POST", "/reviews", { ...fresh, customerId })
+    const made = await shop.done("POST", "/reviews", { ...fresh, customerId })
     assert.strictEqual(made.text("data.customerId"), customerId)
-    assert.strictEqual((await shop.done(ada, "POST", "/reviews", { ...fresh, customerId })).status, 201)
+    assert.strictEqual((await shop.done("POST", "/reviews", { ...fresh, customerId }, ada)).status, 201)
     const moderator = { ...withPermissions(["reviews:admin"], ada), userId: "moderator" }
-    await shop.done(moderator, "DELETE", `/reviews/${published}`)
+    await shop.done("DELETE", `/reviews/${published}`, undefined, moderator)
     assert.deepStrictEqual(await shop.summary(entityId), [0, 0])
   }, 60_000)
 
@@ -147,21 +139,20 @@ describe("reviews", () => {
     const people = Array.from({ length: 8 }, shop.customer)
     const ids = await Promise.all(people.map((as, n) => shop.write(as, entityId, n % 5 + 1)))
     await Promise.all(
-      ids.flatMap((id) => ["approve", "approve"].map((verb) => shop.admin("PATCH", `/reviews/${id}/${verb}`)))
+      ids.flatMap((id) => ["approve", "approve"].map((verb) => shop.done("PATCH", `/reviews/${id}/${verb}`)))
     )
     assert.deepStrictEqual(await shop.summary(entityId), [2.63, 8])
-    await Promise.all(ids.map((id, n) => shop.admin("PATCH", `/reviews/${id}/${n < 4 ? "reject" : "approve"}`)))
+    await Promise.all(ids.map((id, n) => shop.done("PATCH", `/reviews/${id}/${n < 4 ? "reject" : "approve"}`)))
     assert.deepStrictEqual(await shop.summary(entityId), [2.75, 4])
     const [last = ""] = ids.slice(-1)
     const voters = [...people.slice(0, 7), ...people.slice(0, 7)]
-    const votes = await Promise.all(voters.map((as) => shop.ask(as, "POST", `/reviews/${last}/helpful`)))
+    const votes = await Promise.all(voters.map((as) => shop.ask("POST", `/reviews/${last}/helpful`, undefined, as)))
     assert.lengthOf(votes.filter(({ status }) => status === 201), 7)
-    assert.strictEqual((await shop.admin("GET", `/reviews/${last}`)).at("data.helpfulCount"), 7)
+    assert.strictEqual((await shop.done("GET", `/reviews/${last}`)).at("data.helpfulCount"), 7)
     const [zoe, another] = [shop.customer(), await shop.product()]
     await shop.profileOf(zoe)
-    const sent = await Promise.all(
-      people.map(() => shop.ask(zoe, "POST", "/reviews", { entityId: another, rating: 5 }))
-    )
+    const body = { entityId: another, rating: 5 }
+    const sent = await Promise.all(people.map(() => shop.ask("POST", "/reviews", body, zoe)))
     assert.deepStrictEqual(sent.map(({ status }) => status).sort(), [201, ...Array.from({ length: 7 }, () => 409)])
   }, 60_000)
 
@@ -169,26 +160,23 @@ describe("reviews", () => {
     const [ada, bob, entityId] = [shop.customer(), shop.customer(), await shop.product()]
     const before = shop.mails.length
     const theirs = async (id: string) =>
-      (await shop.app.db.query("select due_at from customer_review_requests where order_id = $1", [id])).map((row) =>
-        row["due_at"] === null
-      )
+      (await shop.app.db.query("select due_at is null as over from customer_review_requests where order_id = $1", [id]))
+        .map((row) => row["over"])
     const [first, second] = [await shop.order(ada, entityId, "delivered"), await shop.order(bob, entityId, "delivered")]
     const photo = await shop.photo()
     const id = await shop.write(ada, entityId, 5, { photoIds: [photo] })
     const kept = await shop.write(shop.customer(), entityId, 3)
-    for (const one of [id, kept]) await shop.admin("PATCH", `/reviews/${one}/approve`)
-    await shop.done(ada, "POST", `/reviews/${kept}/helpful`)
+    for (const one of [id, kept]) await shop.done("PATCH", `/reviews/${one}/approve`)
+    await shop.done("POST", `/reviews/${kept}/helpful`, undefined, ada)
     await expect.poll(() => theirs(second.id), eventually).toEqual([false])
-    await shop.done(bob, "DELETE", "/me")
+    await shop.done("DELETE", "/me", undefined, bob)
     shop.app.clock.advance("8 days")
     await runRequests()
     for (const { id } of [first, second]) await expect.poll(() => theirs(id), eventually).toEqual([true])
-    await shop.done(ada, "DELETE", "/me")
+    await shop.done("DELETE", "/me", undefined, ada)
     await expect.poll(() => shop.summary(entityId), eventually).toEqual([3, 1])
-    assert.strictEqual((await shop.admin("GET", `/reviews/${kept}`)).at("data.helpfulCount"), 0)
-    await expect.poll(() => shop.app.db.query("select 1 from media_assets where id = $1", [photo]), eventually).toEqual(
-      []
-    )
+    assert.strictEqual((await shop.done("GET", `/reviews/${kept}`)).at("data.helpfulCount"), 0)
+    await deleted(photo)
     assert.lengthOf(shop.mails, before)
   }, 60_000)
 
