@@ -1,13 +1,11 @@
 import { assert, inject } from "@effect/vitest"
 import { Effect } from "effect"
 import { type CurrentActor, EntityId, PluginDatabase, WarehouseId } from "stoa/plugin"
-import { buildersOf, createPluginTestApp, testAdminActor, type TestRequest } from "stoa/plugin/testing"
+import { buildersOf, createPluginTestApp } from "stoa/plugin/testing"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { warehouse } from "../index.ts"
 import { type LeavingUnits, Lots, type ReceivedUnits } from "../Lots.ts"
 import { shipLots } from "../ShippedLots.ts"
-
-const valueAt = (body: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
 
 /** A store with warehouses. */
 export const openYard = async () => {
@@ -18,25 +16,25 @@ export const openYard = async () => {
   const builders = buildersOf(app)
   let made = 0
 
-  const ask = async (method: string, path: string, request: TestRequest = {}) => {
-    const { body, status } = await app.app.request(method, `/api${path}`, { as: testAdminActor, ...request })
-    const at = (path: string) => valueAt(body, path)
-    return { status, body, at, text: (path: string) => String(at(path)) }
-  }
-  /** The same, and it has to succeed. */
-  const done = async (method: string, path: string, body?: object) => {
-    const answer = await ask(method, path, body === undefined ? {} : { body })
-    assert.isBelow(answer.status, 300, `${method} ${path} ${JSON.stringify(answer.body)}`)
-    return answer
+  const { ask, done, refused } = callsOf(app, "/warehouse")
+  /** A request that is refused for a value of its body. */
+  const wrong = async (named: string, path: string, body?: object) => {
+    const { at } = await refused("422 VALIDATION_FAILED", "POST", path, body)
+    assert.strictEqual(at("error.details.issues.0.path"), named, JSON.stringify(body))
   }
   const place = async () => {
     const code = `W-${++made}`
-    return WarehouseId.make((await done("POST", "/inventory/warehouses", { name: code, code })).text("data.id"))
+    return WarehouseId.make((await ask("POST", "/inventory/warehouses", { name: code, code })).text("data.id"))
+  }
+  const adjust = async (entityId: string, warehouseId: string, adjustment: number) => {
+    const { status } = await ask("POST", "/inventory/adjust", { entityId, warehouseId, adjustment })
+    assert.strictEqual(status, 200)
   }
   /** Things of which so many are in a warehouse, at a cost each. */
   const thing = async (warehouseId: WarehouseId, quantity: number, unitCost = 250) => {
     const entityId = EntityId.make(await builders.product({ stock: 0 }))
-    await done("POST", "/inventory/adjust", { entityId, warehouseId, type: "restock", quantity, unitCost })
+    const restock = { entityId, warehouseId, type: "restock", quantity, unitCost }
+    assert.strictEqual((await ask("POST", "/inventory/adjust", restock)).status, 200)
     return entityId
   }
   /** Goods whose units cost a part of a minor unit, as a receipt brings them in. */
@@ -55,11 +53,11 @@ export const openYard = async () => {
     return [row?.["on_hand"] ?? 0, row?.["in_transit"] ?? 0]
   }
   /** A new record; its id. */
-  const create = async (path: string, body: object) => (await done("POST", `/warehouse/${path}`, body)).text("data.id")
+  const create = async (path: string, body: object) => (await done("POST", `/${path}`, body)).text("data.id")
   const transfer = (fromWarehouseId: string, toWarehouseId: string, items: ReadonlyArray<object>) =>
     create("transfers", { fromWarehouseId, toWarehouseId, items: items.map((one) => ({ itemName: "thing", ...one })) })
   const approved = async (id: string) => {
-    await done("POST", `/warehouse/transfers/${id}/approve`)
+    await done("POST", `/transfers/${id}/approve`)
     return id
   }
   const tools = { db: app.tables, services: app.serviceRegistry.services }
@@ -67,15 +65,17 @@ export const openYard = async () => {
     work.pipe(Effect.provide(Lots.layer), Effect.provideService(PluginDatabase, app.tables))
   /** Batches with their units in a warehouse, first expired first. */
   const lotsIn = async (warehouseId: string, query = "") => {
-    const { at } = await done("GET", `/warehouse/lots?warehouseId=${warehouseId}${query}`)
-    const rows = at("data")
-    return (Array.isArray(rows) ? rows : []).map((row) => [valueAt(row, "batchNumber"), valueAt(row, "quantity")])
+    const rows = (await done("GET", `/lots?warehouseId=${warehouseId}${query}`)).list("data").map(Object)
+    return rows.map(({ batchNumber, quantity }) => [batchNumber, quantity])
   }
   return {
     app,
     builders,
     ask,
     done,
+    refused,
+    wrong,
+    adjust,
     place,
     thing,
     gram,
