@@ -1,25 +1,9 @@
 import { assert, inject } from "@effect/vitest"
-import {
-  buildersOf,
-  createPluginTestApp,
-  type PluginTestOptions,
-  type TestActor,
-  testAdminActor
-} from "stoa/plugin/testing"
+import { buildersOf, createPluginTestApp, type PluginTestOptions } from "stoa/plugin/testing"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { uom } from "../../uom/index.ts"
 import { warehouse } from "../../warehouse/index.ts"
 import { procurement } from "../index.ts"
-
-/** An answer, whose values are read by their paths. */
-export interface Read {
-  readonly status: number
-  readonly body: unknown
-  readonly at: (path: string) => unknown
-  readonly text: (path: string) => string
-}
-
-const valueAt = (body: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), body)
 
 /** A mail as the shop's mailer got it. */
 export interface SentMail {
@@ -28,7 +12,7 @@ export interface SentMail {
   readonly text: string
 }
 
-/** A store that buys goods: every request by the admin unless it says who asks. */
+/** A store that buys goods. */
 export const openShop = async (
   options: Parameters<typeof procurement>[0] = {},
   config: PluginTestOptions = {}
@@ -44,23 +28,7 @@ export const openShop = async (
   const builders = buildersOf(app)
   let made = 0
 
-  const ask = async (method: string, path: string, body?: unknown, as: TestActor = testAdminActor): Promise<Read> => {
-    const answer = await app.app.request(method, `/api${path}`, { as, ...(body === undefined ? {} : { body }) })
-    const at = (path: string) => valueAt(answer.body, path)
-    return { status: answer.status, body: answer.body, at, text: (path) => String(at(path)) }
-  }
-  /** Paths after `/procurement`; fails unless the request is done. */
-  const done = async (method: string, path: string, body?: unknown): Promise<Read> => {
-    const answer = await ask(method, `/procurement${path}`, body)
-    assert.isBelow(answer.status, 300, `${method} ${path}: ${JSON.stringify(answer.body)}`)
-    return answer
-  }
-  const refused = async (expected: string, method: string, path: string, body?: unknown, as?: TestActor) => {
-    const answer = await ask(method, `/procurement${path}`, body, as)
-    assert.strictEqual(`${answer.status} ${answer.text("error.code")}`, expected, JSON.stringify(answer.body))
-    return answer
-  }
-
+  const { ask, done, refused } = callsOf(app, "/procurement")
   const supplier = async (body: object = {}) =>
     (await done("POST", "/suppliers", { name: "Mill", code: `S-${++made}`, ...body })).text("data.id")
   const product = () => builders.product({ stock: 0 })
@@ -77,36 +45,31 @@ export const openShop = async (
     await created(`/uom/entities/${entityId}/uom`, { purchaseUomId: box, stockUomId: piece, saleUomId: piece })
     return { box, piece }
   }
-  const place = async () =>
-    (await ask("POST", "/inventory/warehouses", { name: "Dock", code: `W-${++made}` })).text("data.id")
+  const place = () => created("/inventory/warehouses", { name: "Dock", code: `W-${++made}` })
 
   /** A draft of ten of a thing at 2.50, or of these lines. */
   const draft = async (items: ReadonlyArray<object>, more: object = {}) => {
     const body = { supplierId: await supplier(), warehouseId: await place(), items, ...more }
-    return (await done("POST", "/purchase-orders", body)).at("data")
+    return Object((await done("POST", "/purchase-orders", body)).at("data"))
   }
   const line = async (more: object = {}) => ({ entityId: await product(), quantityOrdered: 10, unitCost: 250, ...more })
-  const move = (id: string, ...names: ReadonlyArray<string>) =>
-    names.reduce<Promise<Read | undefined>>(
-      (before, name) => before.then(() => done("POST", `/purchase-orders/${id}/${name}`)),
-      Promise.resolve(undefined)
-    )
-  /** An approved order, with its lines. */
-  const approved = async (items: ReadonlyArray<object>, more: object = {}) => {
-    const id = String(valueAt(await draft(items, more), "id"))
-    await move(id, "submit", "approve")
-    const whole = await done("GET", `/purchase-orders/${id}`)
-    return { id, path: `/purchase-orders/${id}`, item: (n: number) => whole.text(`data.items.${n}.id`) }
+  const move = async (id: string, ...names: ReadonlyArray<string>) => {
+    for (const name of names) await done("POST", `/purchase-orders/${id}/${name}`)
   }
   const order = (id: string) => done("GET", `/purchase-orders/${id}`)
+  /** An approved order, with its lines. */
+  const approved = async (items: ReadonlyArray<object>, more: object = {}) => {
+    const { id } = await draft(items, more)
+    await move(id, "submit", "approve")
+    const whole = await order(id)
+    return { id, path: `/purchase-orders/${id}`, item: (n: number) => whole.text(`data.items.${n}.id`) }
+  }
   const receive = (poId: string, items: ReadonlyArray<object>) => done("POST", "/grn", { poId, items })
   /** On hand and incoming in all warehouses, and the average cost of a thing in the first. */
   const stock = async (entityId: string) => {
-    const { at } = await ask("GET", `/inventory/levels?entityId=${entityId}`)
-    const levels = at("data")
-    const sum = (name: string) =>
-      (Array.isArray(levels) ? levels : []).reduce((total, level) => total + Number(level[name]), 0)
-    return [sum("quantityOnHand"), sum("quantityIncoming"), at("data.0.averageCost")]
+    const levels = (await ask("GET", `/inventory/levels?entityId=${entityId}`)).list("data").map(Object)
+    const sum = (name: string) => levels.reduce((total, level) => total + level[name], 0)
+    return [sum("quantityOnHand"), sum("quantityIncoming"), levels[0]?.averageCost]
   }
   return {
     ...app,

@@ -34,12 +34,12 @@ describe("purchase orders", () => {
     const supplierId = await shop.supplier({ name: "Mühle", contactEmail: "ann@mill.example", contactName: "Ann" })
     const line = await shop.line()
     const draft = await shop.draft([line], { supplierId, expectedDelivery: "2026-12-24", notes: "Back door" })
-    assert.deepInclude(Object(draft), { poNumber: "PO-0001", status: "draft", subtotal: 2_500, grandTotal: 2_500 })
-    const id = String(Object(draft).id)
+    assert.deepInclude(draft, { poNumber: "PO-0001", status: "draft", subtotal: 2_500, grandTotal: 2_500 })
+    const { id } = draft
     const path = `/purchase-orders/${id}`
     const items = [line, { ...line, itemName: "Rye", quantityOrdered: 2, unitCost: 100, notes: "fine" }]
     const changed = await shop.done("PATCH", path, { items, notes: null })
-    assert.deepInclude(Object(changed.at("data")), { grandTotal: 2_700, notes: null, status: "draft" })
+    assert.deepInclude(changed.at("data"), { grandTotal: 2_700, notes: null, status: "draft" })
     await shop.move(id, "submit")
     await shop.refused("422 INVALID_TRANSITION", "PATCH", path, { items })
     assert.deepStrictEqual(await shop.stock(line.entityId), [0, 0, undefined])
@@ -50,17 +50,15 @@ describe("purchase orders", () => {
     assert.deepInclude(shop.mails[0], { template: "procurement/purchase-order", to: "ann@mill.example" })
     const whole = await shop.order(id)
     assert.match(whole.text("data.items.0.itemName"), /^Title of/)
-    assert.deepInclude(Object(whole.at("data.po")), { status: "sent", approvedBy: testAdminActor.userId })
+    assert.deepInclude(whole.at("data.po"), { status: "sent", approvedBy: testAdminActor.userId })
     assert.includeMembers(await printed(id), ["PO-0001", "Mühle", "Rye", "fine", "$27.00", "2026-12-24"])
     await shop.move(id, "cancel")
     assert.deepStrictEqual(await shop.stock(line.entityId), [0, 0, null])
     const events = await shop.db.query(
       "select type from outbox_events where type like 'purchase\\_order.%' order by id"
     )
-    assert.deepStrictEqual(
-      events.map(({ type }) => type),
-      ["approved", "sent", "cancelled"].map((name) => `purchase_order.${name}`)
-    )
+    const names = ["approved", "sent", "cancelled"].map((name) => `purchase_order.${name}`)
+    assert.deepStrictEqual(events.map(({ type }) => type), names)
   })
 
   it("name the unit of each line in the mail and on paper", async () => {
@@ -116,37 +114,29 @@ describe("purchase orders", () => {
     const inactive = await shop.supplier({ isActive: false })
     const abroad = await shop.supplier({ currency: "EUR" })
     const body = { supplierId, warehouseId, items: [line] }
-    const cases: ReadonlyArray<readonly [string, string, object]> = [
-      ["422 VALIDATION_FAILED", "supplierId", { supplierId: randomUUID() }],
-      ["422 VALIDATION_FAILED", "warehouseId", { warehouseId: randomUUID() }],
-      ["422 VALIDATION_FAILED", "items.1.entityId", { items: [line, { ...line, entityId: randomUUID() }] }],
-      ["422 VALIDATION_FAILED", "items.0.variantId", { items: [{ ...line, variantId: randomUUID() }] }],
-      ["422 VALIDATION_FAILED", "items.0.uomId", { items: [{ ...line, uomId: randomUUID() }] }],
-      ["422 VALIDATION_FAILED", "items.0.unitCost", { items: [{ ...line, unitCost: undefined }] }],
-      ["422 VALIDATION_FAILED", "items.0.quantityOrdered", { items: [{ ...line, quantityOrdered: 0 }] }],
-      ["422 VALIDATION_FAILED", "items", { items: [] }],
-      ["422 VALIDATION_FAILED", "exchangeRate", { supplierId: abroad }],
-      ["422 VALIDATION_FAILED", "exchangeRate", { exchangeRate: "0.1" }],
-      ["409 CONFLICT", "", { supplierId: inactive }]
+    const cases: ReadonlyArray<readonly [string, object]> = [
+      ["supplierId", { supplierId: randomUUID() }],
+      ["warehouseId", { warehouseId: randomUUID() }],
+      ["items.1.entityId", { items: [line, { ...line, entityId: randomUUID() }] }],
+      ["items.0.variantId", { items: [{ ...line, variantId: randomUUID() }] }],
+      ["items.0.uomId", { items: [{ ...line, uomId: randomUUID() }] }],
+      ["items.0.unitCost", { items: [{ ...line, unitCost: undefined }] }],
+      ["items.0.quantityOrdered", { items: [{ ...line, quantityOrdered: 0 }] }],
+      ["items", { items: [] }],
+      ["exchangeRate", { supplierId: abroad }],
+      ["exchangeRate", { exchangeRate: "0.1" }]
     ]
-    const refused = async (expected: string, path: string, ...request: readonly [string, string, object]) => {
-      const answer = await shop.refused(expected, ...request)
-      if (path !== "") {
-        assert.strictEqual(answer.text("error.details.issues.0.path"), path, answer.text("error.message"))
-      }
+    const refused = async (path: string, ...request: readonly [string, string, object]) => {
+      const answer = await shop.refused("422 VALIDATION_FAILED", ...request)
+      assert.strictEqual(answer.text("error.details.issues.0.path"), path, answer.text("error.message"))
     }
-    for (const [expected, path, more] of cases) {
-      await refused(expected, path, "POST", "/purchase-orders", { ...body, ...more })
-    }
-    const [own, foreign] = [
-      await shop.draft([line]),
-      await shop.draft([line], { supplierId: abroad, exchangeRate: "1.1" })
-    ]
-    await refused("422 VALIDATION_FAILED", "exchangeRate", "PATCH", `/purchase-orders/${Object(own).id}`, {
-      exchangeRate: "0.1"
-    })
+    for (const [path, more] of cases) await refused(path, "POST", "/purchase-orders", { ...body, ...more })
+    await shop.refused("409 CONFLICT", "POST", "/purchase-orders", { ...body, supplierId: inactive })
+    const own = await shop.draft([line])
+    const foreign = await shop.draft([line], { supplierId: abroad, exchangeRate: "1.1" })
+    await refused("exchangeRate", "PATCH", `/purchase-orders/${own.id}`, { exchangeRate: "0.1" })
     await shop.done("PUT", `/suppliers/${abroad}`, { name: "Abroad", code: "ABROAD", currency: "CHF" })
-    await refused("409 CONFLICT", "", "PATCH", `/purchase-orders/${Object(foreign).id}`, { items: [line] })
+    await shop.refused("409 CONFLICT", "PATCH", `/purchase-orders/${foreign.id}`, { items: [line] })
 
     const [{ entityId }, unknown] = [line, randomUUID()]
     const [priced, rules] = [`/suppliers/${supplierId}/items`, "/reorder-rules"]
@@ -158,23 +148,23 @@ describe("purchase orders", () => {
       ["variantId", rules, { ...rule, variantId: unknown }],
       ["warehouseId", rules, { ...rule, warehouseId: unknown }]
     ]
-    for (const [path, route, sent] of goods) await refused("422 VALIDATION_FAILED", path, "POST", route, sent)
+    for (const [path, route, sent] of goods) await refused(path, "POST", route, sent)
     const { id } = Object((await shop.done("POST", rules, rule)).at("data"))
-    await refused("422 VALIDATION_FAILED", "warehouseId", "PATCH", `${rules}/${id}`, { warehouseId: unknown })
+    await refused("warehouseId", "PATCH", `${rules}/${id}`, { warehouseId: unknown })
     await shop.refused("404 NOT_FOUND", "GET", `/purchase-orders/${randomUUID()}`)
   })
 
   it("are approved up to the limit of a role, and by others without one", async () => {
     const staff = withPermissions(["procurement:admin"], testStaffActor)
     const submitted = async (quantityOrdered: number, more = {}) => {
-      const { id } = Object(await shop.draft([await shop.line({ quantityOrdered, unitCost: 260 })], more))
+      const { id } = await shop.draft([await shop.line({ quantityOrdered, unitCost: 260 })], more)
       await shop.move(id, "submit")
       return `/purchase-orders/${id}/approve`
     }
     const supplierId = await shop.supplier({ currency: "EUR" })
     // 2,600 at 1.1 are 2,860 exactly, and a little more as floating point has it.
     for (const path of [await submitted(11), await submitted(10, { supplierId, exchangeRate: "1.1" })]) {
-      assert.strictEqual((await shop.ask("POST", `/procurement${path}`, undefined, staff)).status, 201)
+      await shop.done("POST", path, undefined, staff)
     }
     const above = [await submitted(12), await submitted(10, { supplierId, exchangeRate: "1.1000000001" })]
     for (const path of above) {
@@ -194,29 +184,23 @@ describe("purchase orders", () => {
     await price({ unitCost: 100, validFrom: "2126-01-01" })
     await price({ unitCost: 400, variantId, validFrom: "2020-01-01", validTo: "2120-01-01" })
     const cost = async (quantityOrdered: number, more: object = {}) => {
-      const { id } = Object(await shop.draft([{ entityId, quantityOrdered, ...more }], { supplierId }))
+      const { id } = await shop.draft([{ entityId, quantityOrdered, ...more }], { supplierId })
       return (await shop.order(id)).at("data.items.0.unitCost")
     }
     assert.deepStrictEqual([await cost(9), await cost(10), await cost(10, { variantId })], [300, 250, 400])
-    await shop.refused("422 VALIDATION_FAILED", "POST", `/suppliers/${supplierId}/items`, {
-      entityId,
-      unitCost: 1,
-      validFrom: "2026-02-01",
-      validTo: "2026-01-01"
-    })
+    const backwards = { entityId, unitCost: 1, validFrom: "2026-02-01", validTo: "2026-01-01" }
+    await shop.refused("422 VALIDATION_FAILED", "POST", `/suppliers/${supplierId}/items`, backwards)
     const listed = await shop.done("GET", `/supplier-items?supplierId=${supplierId}&entityId=${entityId}&limit=2`)
     assert.strictEqual(listed.at("meta.pagination.total"), 5)
   })
 
   it("have one number each, and of eight submits, approves, sends and cancels one takes effect", async () => {
     const line = await shop.line()
-    const more = {
-      supplierId: await shop.supplier({ contactEmail: "race@mill.example" }),
-      warehouseId: await shop.place()
-    }
+    const supplierId = await shop.supplier({ contactEmail: "race@mill.example" })
+    const more = { supplierId, warehouseId: await shop.place() }
     const drafts = await Promise.all(Array.from({ length: 8 }, () => shop.draft([line], more)))
-    assert.lengthOf([...new Set(drafts.map((one) => Object(one).poNumber))], 8)
-    const path = `/api/procurement/purchase-orders/${Object(drafts[0]).id}`
+    assert.lengthOf([...new Set(drafts.map((one) => one.poNumber))], 8)
+    const path = `/api/procurement/purchase-orders/${drafts[0].id}`
     for (const name of ["submit", "approve", "send", "cancel"]) {
       await raceOf(shop, { method: "POST", path: `${path}/${name}` })
       const incoming = name === "approve" || name === "send" ? 10 : 0
@@ -233,12 +217,8 @@ describe("purchase orders", () => {
     await shop.refused("422 VALIDATION_FAILED", "POST", "/suppliers", { name: "Other", code: "M", contactEmail: "ann" })
     await shop.done("PUT", `/suppliers/${id}`, { name: "Mill", code: "MILL-2" })
     const { at } = await shop.done("GET", `/suppliers/${id}`)
-    assert.deepInclude(Object(at("data.supplier")), {
-      code: "MILL-2",
-      contactEmail: null,
-      paymentTermsDays: 30,
-      currency: "USD"
-    })
+    const bare = { code: "MILL-2", contactEmail: null, paymentTermsDays: 30, currency: "USD" }
+    assert.deepInclude(at("data.supplier"), bare)
     assert.deepStrictEqual(at("data.items"), [])
     await shop.refused("404 NOT_FOUND", "PUT", `/suppliers/${randomUUID()}`, { name: "Mill", code: "M" })
     await shop.refused("404 NOT_FOUND", "POST", `/suppliers/${randomUUID()}/items`, { entityId: id, unitCost: 1 })
@@ -248,30 +228,24 @@ describe("purchase orders", () => {
 
   it("are counted and added up by supplier and status", async () => {
     const supplierId = await shop.supplier()
-    const drafts = [
-      await shop.draft([await shop.line()], { supplierId }),
-      await shop.draft([await shop.line()], { supplierId })
-    ]
-    await shop.move(String(Object(drafts[0]).id), "submit")
-    const { at } = await shop.ask("POST", "/analytics/query", {
+    const draft = await shop.draft([await shop.line()], { supplierId })
+    await shop.draft([await shop.line()], { supplierId })
+    await shop.move(draft.id, "submit")
+    const { list } = await shop.ask("POST", "/analytics/query", {
       measures: ["PurchaseOrders.count", "PurchaseOrders.grandTotal"],
       dimensions: ["PurchaseOrders.supplierId", "PurchaseOrders.status"],
       filters: [{ member: "PurchaseOrders.supplierId", operator: "equals", values: [supplierId] }]
     })
-    const rows = at("data.rows")
-    assert.sameDeepMembers(
-      (Array.isArray(rows) ? rows : []).map((
-        row
-      ) => [row["PurchaseOrders.status"], row["PurchaseOrders.count"], row["PurchaseOrders.grandTotal"]]),
-      [["draft", 1, 2_500], ["pending_approval", 1, 2_500]]
+    const rows = list("data.rows").map(Object).map((row) =>
+      ["status", "count", "grandTotal"].map((name) => row[`PurchaseOrders.${name}`])
     )
+    assert.sameDeepMembers(rows, [["draft", 1, 2_500], ["pending_approval", 1, 2_500]])
     const listed = await shop.done("GET", `/purchase-orders?supplierId=${supplierId}&status=draft&search=po-`)
     assert.deepStrictEqual([listed.at("meta.pagination.total"), listed.at("data.0.status")], [1, "draft"])
   })
 
   it("and goods receipts keep to the rules of every plugin and to their moves", async () => {
     const [entityId, warehouseId] = [await shop.product(), await shop.place()]
-    // Nothing of it is incoming any more, so that a state that the checks write down moves no stock.
     const samples = {
       suppliers: { currency: "USD" },
       purchase_orders: { warehouseId, currency: "USD", subtotal: 10, grandTotal: 10 },
@@ -288,18 +262,11 @@ describe("purchase orders", () => {
       goods_received_notes: { warehouseId, status: "rejected" },
       grn_items: { entityId, quantityReceived: 1, quantityAccepted: 1, stockReceived: 1, stockAccepted: 1 }
     }
+    const path = "/api/procurement"
     const checks = [
       ...contractOf(shop, { samples, bodies: 8 }),
-      ...machineOf(shop, purchaseOrder, {
-        samples,
-        path: "/api/procurement/purchase-orders",
-        without: ["edit", "receive"]
-      }),
-      ...machineOf(shop, goodsReceipt, {
-        samples,
-        path: "/api/procurement/grn",
-        without: ["acceptWithDiscrepancy"]
-      })
+      ...machineOf(shop, purchaseOrder, { samples, path: `${path}/purchase-orders`, without: ["edit", "receive"] }),
+      ...machineOf(shop, goodsReceipt, { samples, path: `${path}/grn`, without: ["acceptWithDiscrepancy"] })
     ]
     for (const { name, run } of checks) await run().catch((error) => assert.fail(`${name}: ${error}`))
   }, 240_000)

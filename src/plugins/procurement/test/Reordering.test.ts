@@ -17,8 +17,8 @@ describe("reorder rules", () => {
     shop.done("POST", `/suppliers/${supplierId}/items`, { entityId, unitCost, ...more })
   const run = async () => Object((await shop.done("POST", "/reorder")).at("data"))
   const linesOf = async (id: string) => {
-    const items = (await shop.order(id)).at("data.items")
-    return (Array.isArray(items) ? items : []).map((one) => [one.entityId, one.quantityOrdered, one.unitCost])
+    const items = (await shop.order(id)).list("data.items").map(Object)
+    return items.map((one) => [one.entityId, one.quantityOrdered, one.unitCost])
   }
 
   it("draft one order for a supplier, once for a shortage, until it is there again", async () => {
@@ -28,20 +28,18 @@ describe("reorder rules", () => {
     const id = await rule(flour, { warehouseId })
     await rule(rye, { warehouseId, supplierId })
     const runs = await Promise.all(Array.from({ length: 8 }, run))
-    const orders: ReadonlyArray<{ readonly id: string }> = runs.flatMap((one) => one.orders)
+    const orders = runs.flatMap((one) => one.orders)
     assert.lengthOf(orders, 1)
     const [first] = orders
-    assert.deepInclude(Object(first), { supplierId, warehouseId, status: "draft", grandTotal: 4_000 })
-    assert.deepStrictEqual(await linesOf(first?.id ?? ""), [[flour, 20, 100], [rye, 20, 100]])
+    assert.deepInclude(first, { supplierId, warehouseId, status: "draft", grandTotal: 4_000 })
+    assert.deepStrictEqual(await linesOf(first.id), [[flour, 20, 100], [rye, 20, 100]])
     for (const name of ["submit", "approve"]) {
-      await shop.move(first?.id ?? "", name)
+      await shop.move(first.id, name)
       assert.deepStrictEqual((await run()).orders, [], name)
     }
-    await shop.move(first?.id ?? "", "cancel")
-    assert.strictEqual(
-      (await shop.done("PATCH", `/reorder-rules/${id}`, { isActive: false })).at("data.isActive"),
-      false
-    )
+    await shop.move(first.id, "cancel")
+    const changed = await shop.done("PATCH", `/reorder-rules/${id}`, { isActive: false })
+    assert.strictEqual(changed.at("data.isActive"), false)
     await shop.serviceRegistry.enqueue("procurement/reorder", {})
     const second = await waitFor("the draft of the job", async () => {
       const { at } = await shop.done("GET", `/purchase-orders?supplierId=${supplierId}&status=draft`)
@@ -75,10 +73,8 @@ describe("reorder rules", () => {
     await shop.db.query("delete from warehouses where id = $1", [closed])
     const { orders, skipped } = await run()
     assert.deepStrictEqual(orders, [])
-    assert.deepStrictEqual(
-      skipped.map(({ ruleId }: { readonly ruleId: string }) => ruleId).sort(),
-      [unpriced, unplaced].sort()
-    )
+    const rules = skipped.map(({ ruleId }: { readonly ruleId: string }) => ruleId)
+    assert.sameMembers(rules, [unpriced, unplaced])
     const again = { entityId, warehouseId, minQuantity: 1, targetQuantity: 1 }
     await shop.refused("409 CONFLICT", "POST", "/reorder-rules", again)
     await shop.refused("422 VALIDATION_FAILED", "POST", "/reorder-rules", { ...again, minQuantity: 2 })
