@@ -1,25 +1,17 @@
-import { afterAll, assert, beforeAll, describe, inject, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
-import { tapOn } from "../../../../test/support/StatementTap.ts"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { type Cutter, openCutter } from "../../../../test/support/OpenTap.ts"
 import { openShop, type Shop } from "./ReviewShop.ts"
 
 describe("a process that ends between two statements", () => {
   let shop: Shop
-  const scope = Scope.makeUnsafe()
-  /** Before which statement the connection of the request is cut, counted from its first one about reviews. */
-  let left = 0
-  let cutting: number | undefined
+  let cutter: Cutter
   beforeAll(async () => {
-    const before = (text: string, connection: number, cut: () => void) => {
-      if (left > 0 && cutting === undefined && /customer_review|review_summaries/.test(text)) cutting = connection
-      if (connection === cutting && left > 0 && --left === 0) cut()
-    }
-    const tap = await Effect.runPromise(Scope.provide(tapOn(inject("postgres").url, before), scope))
-    shop = await openShop({ postgres: tap.url, jobs: { autorun: { enabled: false } } })
+    cutter = await openCutter(/customer_review|review_summaries/)
+    shop = await openShop({ postgres: cutter.url, jobs: { autorun: { enabled: false } } })
   }, 60_000)
   afterAll(async () => {
     await shop.close()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await cutter.close()
   })
 
   it("leaves reviews, ratings, photos, votes and jobs agreed, and what is repeated is done once", async () => {
@@ -42,18 +34,10 @@ describe("a process that ends between two statements", () => {
       const { counted, helpful, odd, published, votes } = Object(row)
       assert.deepStrictEqual([Number(counted), Number(helpful), Number(odd)], [Number(published), Number(votes), 0])
     }
-    const cutOff = async (...[method, path, body, as]: Parameters<Shop["ask"]>) => {
-      for (let at = 1; at <= 40; at++) {
-        cutting = undefined
-        left = at
-        const { status } = await shop.ask(method, path, body, as)
-        const isWhole = left > 0
-        left = 0
-        await agree()
-        if (isWhole || status < 300) return assert.isAtLeast(at, 4, path)
-        assert.isAtLeast(status, 500, path)
-      }
-      return assert.fail(`${path} is not done`)
+    // A change that was made before it was cut off is refused the next time.
+    const cutOff = async (...request: Parameters<Shop["ask"]>) => {
+      const times = await cutter.cutOff(shop.app, [200, 201, 404, 409], () => shop.ask(...request), agree)
+      assert.isAtLeast(times, 4, request[1])
     }
     await cutOff("POST", "/reviews", { entityId, rating: 4, photoIds: [photo] }, ada)
     const id = (await shop.done("GET", "/reviews/mine", undefined, ada)).text("data.0.id")
