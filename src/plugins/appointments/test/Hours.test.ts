@@ -20,20 +20,21 @@ describe("hours", () => {
     const hours = `/availability/${id}`
     const free = () => salon.slots(id, service, date, null)
     assert.deepStrictEqual(await free(), ["09:00", "10:00", "20:00", "21:00", "22:00", "23:00"])
-    const pause = (await salon.done("POST", `${hours}/breaks`, { startTime: "10:30", endTime: "21:00", label: "Nap" }))
-      .text("data.id")
-    const late = (await salon.done("POST", `${hours}/breaks`, on("22:30", "00:00"))).text("data.id")
+    const add = async (what: string, body: object) =>
+      (await salon.done("POST", `${hours}/${what}`, body)).text("data.id")
+    const pause = await add("breaks", { startTime: "10:30", endTime: "21:00", label: "Nap" })
+    const late = await add("breaks", on("22:30", "00:00"))
     assert.deepStrictEqual(await free(), ["09:00", "21:00"])
     await salon.done("DELETE", `${hours}/breaks/${late}`)
     await salon.done("DELETE", `${hours}/breaks/${pause}`)
     const special = { date, isAvailable: true, startTime: "06:00", endTime: "08:00" }
-    const other = (await salon.done("POST", `${hours}/overrides`, special)).text("data.id")
+    const other = await add("overrides", special)
     assert.deepStrictEqual(await free(), ["06:00", "07:00"])
     await salon.refused("409 CONFLICT", "POST", `${hours}/overrides`, { date })
     const listed = await salon.done("GET", `${hours}/overrides?from=${date}&to=${date}`, undefined, null)
     assert.deepStrictEqual([listed.at("data.length"), listed.at("data.0.id")], [1, other])
     await salon.done("DELETE", `${hours}/overrides/${other}`)
-    await salon.done("POST", `${hours}/overrides`, { date, isAvailable: false, reason: "Ill" })
+    await add("overrides", { date, isAvailable: false, reason: "Ill" })
     assert.deepStrictEqual(await free(), [])
     assert.strictEqual((await salon.done("GET", `${hours}/weekly`, undefined, null)).at("data.length"), 2)
     assert.strictEqual((await salon.done("GET", `${hours}/breaks`, undefined, null)).at("data.length"), 0)
@@ -74,34 +75,27 @@ describe("hours", () => {
 
   it("are one whole week of several that are written at once", async () => {
     const id = await salon.provider(await salon.service())
-    const weeks = Array.from(
-      { length: 8 },
-      (_, n) => [1, 2, 3].map((dayOfWeek) => ({ dayOfWeek, startTime: `0${n + 1}:00`, endTime: "12:00" }))
-    )
-    await Promise.all(weeks.map((schedules) => salon.done("PUT", `/availability/${id}/weekly`, { schedules })))
+    await Promise.all(Array.from({ length: 8 }, (_, n) => {
+      const schedules = [1, 2, 3].map((dayOfWeek) => ({ dayOfWeek, startTime: `0${n + 1}:00`, endTime: "12:00" }))
+      return salon.done("PUT", `/availability/${id}/weekly`, { schedules })
+    }))
     const rows = (await salon.done("GET", `/availability/${id}/weekly`)).list("data")
     assert.deepStrictEqual([rows.length, new Set(rows.map((row) => Object(row).startTime)).size], [3, 1])
   })
 
   it("of all providers are merged, with how many are free", async () => {
     const service = await salon.service()
-    const [one] = [
-      await salon.provider(service),
-      await salon.provider(service, { link: { customDurationMinutes: 120 } })
-    ]
+    const one = await salon.provider(service)
+    await salon.provider(service, { link: { customDurationMinutes: 120 } })
     await salon.provider(service)
     await salon.book(ann, service, salon.at(2, "09:00"), { providerId: one })
-    const found = await salon.done(
-      "GET",
-      `/availability/slots?from=${salon.day(2)}&to=${salon.day(3)}&serviceTypeId=${service}`,
-      undefined,
-      null
-    )
-    assert.deepStrictEqual(found.list("data").slice(0, 3), [
+    const path = `/availability/slots?from=${salon.day(2)}&to=${salon.day(3)}&serviceTypeId=${service}`
+    const free = (await salon.done("GET", path, undefined, null)).list("data")
+    assert.deepStrictEqual(free.slice(0, 3), [
       { start: salon.at(2, "09:00"), end: salon.at(2, "10:00"), providers: 1 },
       { start: salon.at(2, "09:00"), end: salon.at(2, "11:00"), providers: 1 },
       { start: salon.at(2, "10:00"), end: salon.at(2, "11:00"), providers: 2 }
     ])
-    assert.strictEqual(found.list("data").length, 24)
+    assert.lengthOf(free, 24)
   })
 })

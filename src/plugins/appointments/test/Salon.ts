@@ -1,14 +1,13 @@
-import { assert, inject } from "@effect/vitest"
+import { inject } from "@effect/vitest"
 import {
   buildersOf,
   createPluginTestApp,
   type PluginTestOptions,
   type TestActor,
-  testAdminActor,
   testCustomerActor,
   withPermissions
 } from "stoa/plugin/testing"
-import { answer } from "../../../../test/support/ServiceCalls.ts"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { waitFor } from "../../../../test/support/waitFor.ts"
 import { appointments } from "../index.ts"
 
@@ -30,7 +29,7 @@ export const customer = (name: string): TestActor => ({
 const everyDay = (startTime: string, endTime: string) =>
   Array.from({ length: 7 }, (_, dayOfWeek) => ({ dayOfWeek, startTime, endTime }))
 
-/** A store that takes appointments: every request by the admin unless it says who asks. Paths are those after `/appointments`. */
+/** A store that takes appointments. */
 export const openSalon = async (
   options: Parameters<typeof appointments>[0] = {},
   config: PluginTestOptions = {}
@@ -46,22 +45,8 @@ export const openSalon = async (
   })
   let made = 0
 
-  const ask = async (method: string, path: string, body?: unknown, as: TestActor | null = testAdminActor) => {
-    const sent = { ...(as && { as }), ...(body === undefined ? {} : { body }) }
-    const { body: got, headers, status } = await app.app.request(method, `/api${path}`, sent)
-    return answer(status, headers, got)
-  }
-  /** Fails unless the request is done. */
-  const done = async (method: string, path: string, body?: unknown, as?: TestActor | null) => {
-    const got = await ask(method, `/appointments${path}`, body, as)
-    assert.isBelow(got.status, 300, `${method} ${path}: ${JSON.stringify(got.body)}`)
-    return got
-  }
-  const refused = async (expected: string, method: string, path: string, body?: unknown, as?: TestActor | null) => {
-    const got = await ask(method, `/appointments${path}`, body, as)
-    assert.strictEqual(`${got.status} ${got.text("error.code")}`, expected, JSON.stringify(got.body))
-    return got
-  }
+  const calls = callsOf(app, "/appointments")
+  const { done } = calls
 
   const service = async (body: object = {}) => {
     const whole = { name: "Cut", slug: `cut-${++made}`, durationMinutes: 60, minNoticeMins: 0, ...body }
@@ -74,9 +59,8 @@ export const openSalon = async (
       & { link?: object; week?: ReadonlyArray<object> }
       & Readonly<Record<string, unknown>> = {}
   ) => {
-    const id = (await done("POST", "/providers", { name: "Grace", email: "g@example.com", phone: "1", ...body })).text(
-      "data.id"
-    )
+    const whole = { name: "Grace", email: "g@example.com", phone: "1", ...body }
+    const id = (await done("POST", "/providers", whole)).text("data.id")
     await done("POST", `/providers/${id}/services`, { serviceTypeId, ...link })
     await done("PUT", `/availability/${id}/weekly`, { schedules: week })
     return id
@@ -97,8 +81,7 @@ export const openSalon = async (
   /** The beginnings of the free times of a provider on a day: `HH:mm` in UTC. */
   const slots = async (providerId: string, serviceTypeId: string, date: string, as?: TestActor | null) => {
     const path = `/availability/${providerId}/slots?date=${date}&serviceTypeId=${serviceTypeId}`
-    const found = (await done("GET", path, undefined, as)).at("data")
-    return (Array.isArray(found) ? found : []).map(({ start }) => String(start).slice(11, 16))
+    return (await done("GET", path, undefined, as)).list("data").map((one) => Object(one).start.slice(11, 16))
   }
   const status = async (id: string) => (await done("GET", `/bookings/${id}`)).at("data.status")
   /** Runs a task and waits until a state is there. */
@@ -115,10 +98,8 @@ export const openSalon = async (
   return {
     ...app,
     ...buildersOf(app),
+    ...calls,
     mails,
-    ask,
-    done,
-    refused,
     service,
     provider,
     day,

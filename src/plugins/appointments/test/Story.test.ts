@@ -20,11 +20,8 @@ describe("a hair salon with three chairs over the end of summer time", () => {
   it("books, reminds, notes a no-show and gives a cancelled time to who waits for it", async () => {
     const cut = await salon.service({ maxAdvanceDays: 400, minNoticeMins: 60, priceCents: 4_000, currency: "EUR" })
     const week = [{ dayOfWeek: 0, startTime: "00:00", endTime: "05:00" }]
-    const chairs = []
-    for (const name of ["Ada", "Grace", "Edith"]) {
-      chairs.push(await salon.provider(cut, { name, week, timezone: "Europe/Vienna" }))
-    }
-    const [ada = "", grace = "", edith = ""] = chairs
+    const chair = (name: string) => salon.provider(cut, { name, week, timezone: "Europe/Vienna" })
+    const [ada, grace, edith] = [await chair("Ada"), await chair("Grace"), await chair("Edith")]
     // Five hours of the clock are six.
     const night = ["22:00", "23:00", "00:00", "01:00", "02:00", "03:00"]
     assert.deepStrictEqual(await salon.slots(ada, cut, sunday), night)
@@ -48,16 +45,10 @@ describe("a hair salon with three chairs over the end of summer time", () => {
       (await salon.done("POST", "/waiting-list", { ...window, ...contact(who) }, who)).text("data.id")
     const [eves, idas] = [await waits(eve), await waits(ida)]
     await salon.refused("409 CONFLICT", "POST", "/waiting-list", { ...window, ...contact(eve) }, eve)
-    await salon.refused("422 VALIDATION_FAILED", "POST", "/waiting-list", {
-      ...window,
-      ...contact(eve),
-      latest: at("00:00")
-    }, bob)
-    await salon.refused("422 VALIDATION_FAILED", "POST", "/waiting-list", {
-      ...window,
-      ...contact(eve),
-      customerEmail: "x"
-    }, bob)
+    for (const wrong of [{ latest: at("00:00") }, { customerEmail: "x" }]) {
+      const body = { ...window, ...contact(eve), ...wrong }
+      await salon.refused("422 VALIDATION_FAILED", "POST", "/waiting-list", body, bob)
+    }
     const place = async (id: string) => (await salon.done("GET", `/waiting-list/${id}`)).at("data.status")
     await salon.refused("404 NOT_FOUND", "GET", `/waiting-list/${eves}`, undefined, ida)
 
@@ -102,9 +93,8 @@ describe("a hair salon with three chairs over the end of summer time", () => {
     // Bob does not come, and cannot undo that.
     until("2027-10-31T01:20:00Z")
     await salon.refused("422 VALIDATION_FAILED", "POST", `/bookings/${missed}/cancel`, {}, bob)
-    await salon.refused("422 VALIDATION_FAILED", "POST", `/bookings/${missed}/reschedule`, {
-      newStartTime: at("03:00")
-    }, bob)
+    const move = { newStartTime: at("03:00") }
+    await salon.refused("422 VALIDATION_FAILED", "POST", `/bookings/${missed}/reschedule`, move, bob)
     await salon.done("POST", `/bookings/${missed}/no-show`, {})
     await salon.mailed("no-show", "bob@example.com")
   }, 120_000)
