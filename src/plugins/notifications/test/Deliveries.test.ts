@@ -1,15 +1,14 @@
-import { afterAll, assert, beforeAll, describe, expect, inject, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { afterAll, assert, beforeAll, describe, expect, it } from "@effect/vitest"
 import { randomUUID } from "node:crypto"
 import { testNoPermActor, withPermissions } from "stoa/plugin/testing"
-import { tapOn } from "../../../../test/support/StatementTap.ts"
+import { type OpenTap, openTap } from "../../../../test/support/OpenTap.ts"
 import { type NotificationShop, openShop, provider } from "./NotificationShop.ts"
 
 const wait = { timeout: 60_000, interval: 200 }
 
 describe("a batch of messages", () => {
   let shop: NotificationShop
-  const scope = Scope.makeUnsafe()
+  let tap: OpenTap
   const [local, other] = [provider("local"), provider("other", "push")]
   /** Before which statement of the plugin's delivery the connection is cut; 0: none. */
   let left = 0
@@ -26,12 +25,12 @@ describe("a batch of messages", () => {
         cut()
       }
     }
-    const tap = await Effect.runPromise(Scope.provide(tapOn(inject("postgres").url, before), scope))
+    tap = await openTap(before)
     shop = await openShop({ adapters: [local.adapter, other.adapter] }, { postgres: tap.url })
   }, 60_000)
   afterAll(async () => {
     await shop.close()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await tap.close()
   })
 
   /** So many messages that are due, as events have queued them. */
@@ -42,10 +41,7 @@ describe("a batch of messages", () => {
          i.id from (select gen_random_uuid() as id, n from generate_series(1, $2::int) n) i returning id`,
       [channel, count]
     )
-  const waiting = async () =>
-    Number(
-      (await shop.app.db.query("select count(*)::int4 as n from notification_log where status = 'queued'"))[0]?.["n"]
-    )
+  const waiting = async () => (await shop.app.db.query("select 1 from notification_log where status = 'queued'")).length
   const drained = async () => {
     await shop.drain()
     await expect.poll(waiting, wait).toBe(0)
@@ -61,12 +57,10 @@ describe("a batch of messages", () => {
   it("of a process that ends before any statement is sent whole, each message once for its key", async () => {
     for (let at = 1; at <= 30; at++) {
       const [mails, keys] = [shop.mails.length, local.sent.size]
-      const rows = [
-        ...await queue("sms", 3),
-        ...await queue("email", 2),
-        ...await queue("print", 2),
-        ...await queue("in_app", 1)
-      ]
+      const rows = []
+      for (const [channel, count] of Object.entries({ sms: 3, email: 2, print: 2, in_app: 1 })) {
+        rows.push(...await queue(channel, count))
+      }
       const before = cuts
       own = undefined
       left = at
@@ -83,11 +77,8 @@ describe("a batch of messages", () => {
       if (wasCut) await expect.poll(expire, { timeout: 60_000, interval: 1_000 }).toBe(0)
       await expect.poll(() => shop.mails.length, wait).toBe(mails + 2)
       assert.strictEqual(local.sent.size, keys + 3)
-      const printed = await shop.app.db.query(
-        "select 1 from notification_print_jobs where message_id = any($1::uuid[])",
-        [rows.map(({ id }) => id)]
-      )
-      assert.strictEqual(printed.length, 2)
+      const printed = "select 1 from notification_print_jobs where message_id = any($1::uuid[])"
+      assert.lengthOf(await shop.app.db.query(printed, [rows.map(({ id }) => id)]), 2)
       if (!wasCut) return assert.isAtLeast(at, 6)
     }
     return assert.fail("It is not done.")
@@ -155,24 +146,16 @@ describe("print jobs", () => {
 
   it("move from queued over printing to printed or failed alone, and are fetched by agents alone", async () => {
     const id = await job("p2")
-    const move = (status: string) => shop.status("PATCH", `/notifications/print/${id}/status`, { status })
+    const move = async (status: string) =>
+      (await shop.ask("PATCH", `/notifications/print/${id}/status`, { status })).status
     assert.strictEqual((await ack(id, { status: "printed" })).status, 422)
     assert.strictEqual((await ack(randomUUID(), { status: "printed" })).status, 404)
-    assert.deepStrictEqual(
-      [
-        await move("printed"),
-        await move("printing"),
-        await move("printing"),
-        await move("printed"),
-        await move("failed")
-      ],
-      [422, 200, 422, 200, 422]
-    )
+    const moves = []
+    for (const status of ["printed", "printing", "printing", "printed", "failed"]) moves.push(await move(status))
+    assert.deepStrictEqual(moves, [422, 200, 422, 200, 422])
     assert.strictEqual((await shop.done("GET", "/notifications/print?printerId=p2&status=printed")).at("data.0.id"), id)
-    assert.strictEqual(
-      await shop.status("GET", "/notifications/print/next?printerId=p2", undefined, testNoPermActor),
-      403
-    )
-    assert.strictEqual(await shop.status("GET", "/notifications/print", undefined, agent), 403)
+    const path = "/notifications/print"
+    await shop.refused("403 FORBIDDEN", "GET", `${path}/next?printerId=p2`, undefined, testNoPermActor)
+    await shop.refused("403 FORBIDDEN", "GET", path, undefined, agent)
   }, 60_000)
 })

@@ -24,10 +24,8 @@ describe("the texts of a message", () => {
     "are filled for %s: values are escaped where they need it, and missing ones are empty",
     (channel, bodyTemplate, body) => {
       const data = { a: { b: "<b>" }, c: 7, e: ["x"] }
-      assert.deepStrictEqual(render({ channel, bodyTemplate, subject: "{{a.b}}\n{{no}}" }, data), {
-        subject: "<b>\n",
-        body
-      })
+      const rendered = render({ channel, bodyTemplate, subject: "{{a.b}}\n{{no}}" }, data)
+      assert.deepStrictEqual(rendered, { subject: "<b>\n", body })
     }
   )
 
@@ -43,19 +41,18 @@ describe("messages", () => {
     const event = shop.event()
     const id = await shop.template(event, { category: "orders" })
     const body = { event, channel: "sms", bodyTemplate: "x" }
-    assert.strictEqual(await shop.status("POST", "/notifications/templates", body), 409)
-    assert.strictEqual(await shop.status("POST", "/notifications/templates", { ...body, channel: "print" }), 422)
-    const shown = await shop.done("POST", `/notifications/templates/${id}/preview`, { data: { name: "Ann" } })
+    const templates = "/notifications/templates"
+    await shop.refused("409 CONFLICT", "POST", templates, body)
+    await shop.refused("422 VALIDATION_FAILED", "POST", templates, { ...body, channel: "print" })
+    const shown = await shop.done("POST", `${templates}/${id}/preview`, { data: { name: "Ann" } })
     assert.deepStrictEqual(shown.at("data"), { subject: null, body: "Hello Ann" })
-    assert.strictEqual(await shop.status("POST", `/notifications/templates/${randomUUID()}/preview`, {}), 404)
-    await shop.done("DELETE", `/notifications/templates/${id}`)
-    const listed = await shop.done("GET", `/notifications/templates?event=${event}&isActive=false`)
+    await shop.refused("404 NOT_FOUND", "POST", `${templates}/${randomUUID()}/preview`, {})
+    await shop.done("DELETE", `${templates}/${id}`)
+    const listed = await shop.done("GET", `${templates}?event=${event}&isActive=false`)
     assert.deepStrictEqual([listed.at("meta.pagination.total"), listed.at("data.0.id")], [1, id])
     const failed = await shop.message(await shop.send(event))
-    assert.deepInclude(failed.at("data"), {
-      status: "failed",
-      error: `There is no active template for ${event} on sms.`
-    })
+    const error = `There is no active template for ${event} on sms.`
+    assert.deepInclude(failed.at("data"), { status: "failed", error })
     await shop.template(event, { channel: "push" })
     const noAdapter = await shop.message(await shop.send(event, { channel: "push", recipient: "token" }))
     assert.deepInclude(noAdapter.at("data"), { status: "failed", error: "There is no adapter for push." })
@@ -75,13 +72,11 @@ describe("messages", () => {
     await expect.poll(() => first.asked.filter((key) => key === maybe).length, wait).toBe(1)
     await expect.poll(async () => (await shop.message(maybe)).at("data.error"), wait).toBe("first: unknown.")
     first.behave(() => "unavailable")
-    await shop.app.db.query("update notification_log set next_at = now() where id = $1", [maybe])
-    await shop.drain()
+    await shop.retry(maybe)
     await expect.poll(() => first.asked.filter((key) => key === maybe).length, wait).toBe(2)
     first.behave(() => "sent")
     await expect.poll(async () => (await shop.message(maybe)).at("data.error"), wait).toBe("first: unavailable.")
-    await shop.app.db.query("update notification_log set next_at = now() where id = $1", [maybe])
-    await shop.drain()
+    await shop.retry(maybe)
     await shop.settled(maybe, "sent")
     assert.isFalse(second.asked.includes(maybe))
 
@@ -104,14 +99,11 @@ describe("messages", () => {
       await expect.poll(async () => (await shop.message(id)).at("data.providerId"), wait).toBe(null)
       const row = await shop.message(id)
       waits.push(Date.parse(row.text("data.nextAt")) - Date.parse(row.text("data.updatedAt")))
-      await shop.app.db.query("update notification_log set next_at = now() where id = $1", [id])
-      await shop.drain()
+      await shop.retry(id)
     }
     await shop.settled(id, "failed")
-    assert.deepStrictEqual([waits, (await shop.message(id)).at("data.error")], [
-      [30_000, 60_000],
-      "second: unavailable."
-    ])
+    assert.deepStrictEqual(waits, [30_000, 60_000])
+    assert.strictEqual((await shop.message(id)).at("data.error"), "second: unavailable.")
     first.behave(() => "sent")
     second.behave(() => "sent")
   }, 90_000)
@@ -123,7 +115,7 @@ describe("messages", () => {
     await Promise.all([shop.settled(id, "sent"), shop.settled(other, "sent")])
     const report = async (body: string, key = secret) => {
       const headers = { "x-signature": createHmac("sha256", key).update(body).digest("hex") }
-      return (await shop.app.app.request("POST", "/api/notifications/callbacks/first", { body, headers })).status
+      return (await shop.ask("POST", "/notifications/callbacks/first", body, null, headers)).status
     }
     const body = (messageId: string, status: string) => JSON.stringify({ messageId, status, error: "No such number." })
     assert.strictEqual(await report(body(`first-${id}`, "delivered"), "a wrong secret of one"), 401)
@@ -154,52 +146,44 @@ describe("messages", () => {
 })
 
 describe("events", () => {
-  const as = withPermissions(
-    [...testCustomerActor.permissions, "notifications:write", "customers:update:self"],
-    testCustomerActor
-  )
+  const more = ["notifications:write", "customers:update:self"]
+  const as = withPermissions([...testCustomerActor.permissions, ...more], testCustomerActor)
   const name = "customers.update"
   const change = (id: string, body: object) => shop.done("PATCH", `/customers/${id}`, body)
   const log = async (customerId: string, channel: string) =>
     shop.done("GET", `/notifications/log?customerId=${customerId}&channel=${channel}`)
   const total = async (customerId: string, channel = "email") =>
     (await log(customerId, channel)).at("meta.pagination.total")
+  const preferences = "/notifications/preferences"
 
   it("reach their customer in the best language, escaped, on the channels that were not declined", async () => {
-    await shop.template(name, {
-      channel: "email",
-      subject: "Hi {{customer.firstName}}",
-      bodyTemplate: "<p>{{customer.firstName}}</p>"
-    })
+    const [subject, bodyTemplate] = ["Hi {{customer.firstName}}", "<p>{{customer.firstName}}</p>"]
+    await shop.template(name, { channel: "email", subject, bodyTemplate })
     await shop.template(name, { channel: "email", locale: "de", subject: "Hallo", bodyTemplate: "<p>Guten Tag</p>" })
     await shop.template(name, { channel: "in_app", bodyTemplate: "You changed {{event.type}}" })
     await shop.template(name, { bodyTemplate: "By phone", category: "alerts" })
     const id = await shop.customer()
-    await shop.done("POST", "/notifications/preferences", { customerId: id, channel: "sms", isEnabled: false })
+    const sms = { customerId: id, channel: "sms" }
+    await shop.done("POST", preferences, { ...sms, isEnabled: false })
     await change(id, { firstName: "<Ann>", phone: "+15550100" })
     await expect.poll(() => total(id), wait).toBe(1)
-    await expect.poll(() => shop.mails.filter(({ data }) => JSON.stringify(data).includes("&lt;Ann&gt;")).length, wait)
-      .toBe(1)
+    const escaped = () => shop.mails.filter(({ data }) => JSON.stringify(data).includes("&lt;Ann&gt;"))
+    await expect.poll(escaped, wait).toHaveLength(1)
     assert.deepStrictEqual([await total(id, "sms"), await total(id, "in_app")], [0, 1])
-    const row = await log(id, "email")
-    assert.deepInclude(row.at("data.0"), { subject: "Hi <Ann>", body: "<p>&lt;Ann&gt;</p>" })
+    assert.deepInclude((await log(id, "email")).at("data.0"), { subject: "Hi <Ann>", body: "<p>&lt;Ann&gt;</p>" })
     // The exact category comes before all others.
-    await shop.done("POST", "/notifications/preferences", {
-      customerId: id,
-      channel: "sms",
-      category: "alerts",
-      isEnabled: true,
-      destination: "+15550199"
-    })
+    const alerts = { ...sms, category: "alerts" }
+    await shop.done("POST", preferences, { ...alerts, isEnabled: true, destination: "+15550199" })
     await change(id, { metadata: { locale: "de-AT" } })
     await expect.poll(() => total(id), wait).toBe(2)
     assert.strictEqual((await log(id, "email")).at("data.0.subject"), "Hallo")
     assert.strictEqual((await log(id, "sms")).at("data.0.recipient"), "+15550199")
-    const sending = { event: name, channel: "sms", recipient: "+1", customerId: id }
-    await shop.done("POST", "/notifications/preferences", { ...sending, category: "alerts", isEnabled: false })
-    assert.strictEqual((await shop.ask("POST", "/notifications/send", sending)).at("error.code"), "OPTED_OUT")
-    assert.strictEqual(await shop.status("POST", "/notifications/send", { ...sending, customerId: randomUUID() }), 404)
-    assert.strictEqual((await shop.done("GET", `/notifications/preferences/${id}`)).at("meta.pagination.total"), 2)
+    const sending = { ...sms, event: name, recipient: "+1" }
+    await shop.done("POST", preferences, { ...alerts, isEnabled: false })
+    await shop.refused("409 OPTED_OUT", "POST", "/notifications/send", sending)
+    const unknown = { ...sending, customerId: randomUUID() }
+    await shop.refused("404 NOT_FOUND", "POST", "/notifications/send", unknown)
+    assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 2)
   }, 90_000)
 
   it("that are handled again send nothing again", async () => {
@@ -218,24 +202,21 @@ describe("events", () => {
     const put = { preferences: [{ channel: "email", isEnabled: false }] }
     const set = await shop.done("PUT", "/me/notification-preferences", put, as)
     const own = set.text("data.0.customerId")
-    assert.strictEqual(
-      (await shop.done("GET", "/me/notification-preferences", undefined, as)).at("data.0.isEnabled"),
-      false
-    )
+    const shown = await shop.done("GET", "/me/notification-preferences", undefined, as)
+    assert.strictEqual(shown.at("data.0.isEnabled"), false)
     const withoutProfile = { ...testAdminActor, type: "api_key", userId: null, keyId: "key" } as const
-    assert.strictEqual(await shop.status("PUT", "/me/notification-preferences", put, withoutProfile), 404)
-    const unknown = { customerId: randomUUID(), channel: "sms", isEnabled: false }
-    assert.strictEqual(await shop.status("POST", "/notifications/preferences", unknown), 422)
-    const others = { customerId: await shop.customer(), channel: "sms", isEnabled: false }
-    assert.strictEqual(await shop.status("POST", "/notifications/preferences", others, as), 403)
-    assert.strictEqual(await shop.status("POST", "/notifications/preferences", { ...others, customerId: own }, as), 201)
+    await shop.refused("404 NOT_FOUND", "PUT", "/me/notification-preferences", put, withoutProfile)
+    const of = (customerId: string) => ({ customerId, channel: "sms", isEnabled: false })
+    await shop.refused("422 VALIDATION_FAILED", "POST", preferences, of(randomUUID()))
+    await shop.refused("403 FORBIDDEN", "POST", preferences, of(await shop.customer()), as)
+    await shop.done("POST", preferences, of(own), as)
     await change(own, { firstName: "Cid" })
     const inbox = (query = "") => shop.done("GET", `/me/notifications${query}`, undefined, as)
     await expect.poll(async () => (await inbox()).at("meta.pagination.total"), wait).toBe(1)
     const id = (await inbox()).text("data.0.id")
     const unread = async () => (await shop.done("GET", "/me/notifications/unread", undefined, as)).at("data.unread")
     assert.strictEqual(await unread(), 1)
-    assert.strictEqual(await shop.status("POST", `/me/notifications/${id}/read`, {}), 404)
+    await shop.refused("404 NOT_FOUND", "POST", `/me/notifications/${id}/read`, {})
     await shop.done("POST", `/me/notifications/${id}/read`, {}, as)
     assert.deepStrictEqual([await unread(), (await inbox("?unread=true")).at("data.length")], [0, 0])
     assert.strictEqual((await shop.done("POST", "/me/notifications/read", {}, as)).at("data.read"), 0)
@@ -243,10 +224,8 @@ describe("events", () => {
   }, 60_000)
 
   it("of an erased customer leave nothing behind", async () => {
-    const [own] = await shop.app.db.query("select id from customers where user_id = $1", [
-      as.userId
-    ])
-    const id = String(own?.["id"])
+    const [own] = await shop.app.db.query("select id::text from customers where user_id = $1", [as.userId])
+    const { id } = Object(own)
     await shop.template(name, { channel: "print", printerId: "front", bodyTemplate: "{{customer.firstName}}" })
     await change(id, { firstName: "Eve" })
     const printed = async () => (await shop.done("GET", "/notifications/print?printerId=front")).at("data.0")
@@ -254,7 +233,7 @@ describe("events", () => {
     await shop.done("DELETE", "/me", undefined, as)
     await shop.app.serviceRegistry.enqueue("notifications/forget", {})
     await expect.poll(async () => (await log(id, "in_app")).at("data.0.recipient"), wait).toBe(null)
-    assert.strictEqual((await shop.done("GET", `/notifications/preferences/${id}`)).at("meta.pagination.total"), 0)
+    assert.strictEqual((await shop.done("GET", `${preferences}/${id}`)).at("meta.pagination.total"), 0)
     assert.deepInclude(Object(await printed()), { content: {}, status: "failed" })
   }, 60_000)
 })

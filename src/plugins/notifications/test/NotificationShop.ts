@@ -1,14 +1,8 @@
-import { assert, inject } from "@effect/vitest"
+import { inject } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  buildersOf,
-  createPluginTestApp,
-  type PluginTestOptions,
-  type TestActor,
-  testAdminActor
-} from "stoa/plugin/testing"
-import { eventually } from "../../../../test/support/Eventually.ts"
-import { answer } from "../../../../test/support/ServiceCalls.ts"
+import { buildersOf, createPluginTestApp, type PluginTestOptions } from "stoa/plugin/testing"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
+import { waitFor } from "../../../../test/support/waitFor.ts"
 import { type NotificationAdapter, notifications, NotSent, type OutgoingMessage } from "../index.ts"
 
 type Behaviour = (message: OutgoingMessage) => "sent" | NotSent["outcome"]
@@ -46,44 +40,32 @@ export const openShop = async (
     email: { send: async (mail) => void mails.push(mail) },
     ...config
   })
-  const ask = async (method: string, path: string, body?: unknown, as: TestActor = testAdminActor) => {
-    const sent = { as, ...(body === undefined ? {} : { body }) }
-    const { body: received, headers, status } = await app.app.request(method, `/api${path}`, sent)
-    return answer(status, headers, received)
-  }
-  const done = async (method: string, path: string, body?: unknown, as: TestActor = testAdminActor) => {
-    const read = await ask(method, path, body, as)
-    assert.oneOf(read.status, [200, 201], JSON.stringify(read.body))
-    return read
-  }
+  const calls = callsOf(app, "")
+  const { done } = calls
   let names = 0
   const shop = {
+    ...calls,
     app,
     mails,
-    ask,
-    done,
-    status: async (...request: Parameters<typeof ask>) => (await ask(...request)).status,
     customer: () => buildersOf(app).customer(),
     /** An event that no other test sends. */
     event: () => `test.event${++names}`,
-    template: async (event: string, body: object = {}) =>
-      (await done("POST", "/notifications/templates", {
-        event,
-        channel: "sms",
-        bodyTemplate: "Hello {{name}}",
-        ...body
-      })).text("data.id"),
+    template: async (event: string, body: object = {}) => {
+      const whole = { event, channel: "sms", bodyTemplate: "Hello {{name}}", ...body }
+      return (await done("POST", "/notifications/templates", whole)).text("data.id")
+    },
     send: async (event: string, body: object = {}) =>
       (await done("POST", "/notifications/send", { event, channel: "sms", recipient: "+1", ...body })).text("data.id"),
     message: (id: string) => done("GET", `/notifications/log/${id}`),
+    /** Lets the next try of a message be due now. */
+    retry: async (id: string) => {
+      await app.db.query("update notification_log set next_at = now() where id = $1", [id])
+      await shop.drain()
+    },
     drain: () => app.serviceRegistry.enqueue("notifications/send", {}),
     /** Waits until a message has this status. */
     settled: (id: string, status: string) =>
-      Effect.runPromise(eventually(
-        `${id} is ${status}`,
-        Effect.promise(async () => (await shop.message(id)).at("data.status") === status),
-        30_000
-      )),
+      waitFor(`${id} is ${status}`, async () => (await shop.message(id)).at("data.status") === status, 30_000),
     close: app.close
   }
   return shop
