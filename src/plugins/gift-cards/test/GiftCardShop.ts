@@ -1,14 +1,6 @@
 import { assert, inject } from "@effect/vitest"
-import {
-  buildersOf,
-  createPluginTestApp,
-  type PluginTestApp,
-  type PluginTestOptions,
-  type TestActor,
-  testAdminActor,
-  type TestRequest
-} from "stoa/plugin/testing"
-import { answer } from "../../../../test/support/ServiceCalls.ts"
+import { buildersOf, createPluginTestApp, type PluginTestOptions, type TestActor } from "stoa/plugin/testing"
+import { callsOf } from "../../../../test/support/PluginCalls.ts"
 import { giftCards } from "../index.ts"
 
 /** A mail as the shop's mailer got it. */
@@ -23,7 +15,7 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
   const mails: Array<SentMail> = []
   const send = async ({ data, template, to }: { template: string; to: string; data: object }) =>
     void mails.push({ template, to, data: { ...data } })
-  const app: PluginTestApp = await createPluginTestApp(giftCards(options), {
+  const app = await createPluginTestApp(giftCards(options), {
     postgres: inject("postgres").url,
     rateLimits: { strict: 1_000_000, api: 1_000_000, checkout: 1_000_000 },
     email: { send },
@@ -31,60 +23,52 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
   })
   const builders = buildersOf(app)
 
-  const ask = async (method: string, path: string, request: TestRequest = {}) => {
-    const { body, headers, status } = await app.app.request(method, `/api${path}`, request)
-    return answer(status, headers, body)
-  }
-  const asAdmin = (method: string, path: string, body?: unknown) =>
-    ask(method, path, { as: testAdminActor, ...(body === undefined ? {} : { body }) })
+  const calls = callsOf(app, "/gift-cards")
+  const { ask, done } = calls
 
   const issue = async (amount = 5_000, body: object = {}) => {
-    const made = await asAdmin("POST", "/gift-cards", { amount, currency: "USD", ...body })
-    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
-    return { id: made.text("data.id"), code: made.text("data.code"), made, path: `/gift-cards/${made.text("data.id")}` }
+    const made = await done("POST", "", { amount, currency: "USD", ...body })
+    return { id: made.text("data.id"), code: made.text("data.code"), made, path: `/${made.text("data.id")}` }
   }
-  const card = (id: string) => asAdmin("GET", `/gift-cards/${id}`)
+  const card = (id: string) => done("GET", `/${id}`)
   const balance = async (id: string) => (await card(id)).at("data.balance")
 
   /** A cart of a new product, as a guest or a customer has it. */
   const cartOf = async (
     price: number,
     lines: ReadonlyArray<object> = [{}],
-    as?: TestActor,
+    as: TestActor | null = null,
     email?: string,
     type = "product",
     currency = "USD"
   ) => {
     const entityId = await builders.product({ price, type, currency })
-    const who = as === undefined ? {} : { as }
-    const cart = await ask("POST", "/carts", { ...who, body: { currency, ...(email && { email }) } })
+    const cart = await ask("POST", "/carts", { currency, ...(email && { email }) }, as)
     const headers = { "x-cart-secret": cart.text("data.secret") }
     for (const line of lines) {
       const body = { entityId, quantity: 1, ...line }
-      const added = await ask("POST", `/carts/${cart.text("data.id")}/items`, { ...who, headers, body })
+      const added = await ask("POST", `/carts/${cart.text("data.id")}/items`, body, as, headers)
       assert.strictEqual(added.status, 201, JSON.stringify(added.body))
     }
-    return { id: cart.text("data.id"), currency, headers, ...who }
+    return { id: cart.text("data.id"), currency, headers, as }
   }
   type Cart = Awaited<ReturnType<typeof cartOf>>
-  const checkOut = ({ currency, id, ...who }: Cart, codes: ReadonlyArray<string>, body: object = {}) =>
-    ask("POST", "/checkout", {
-      ...who,
-      body: { cartId: id, paymentMethodId: "test", currency, giftCardCodes: codes, ...body }
-    })
+  const checkOut = ({ as, currency, headers, id }: Cart, giftCardCodes: ReadonlyArray<string>, more: object = {}) => {
+    const body = { cartId: id, paymentMethodId: "test", currency, giftCardCodes, ...more }
+    return ask("POST", "/checkout", body, as, headers)
+  }
   /** An order of one thing. */
   const buy = async (price: number, codes: ReadonlyArray<string>, body: object = {}) =>
     checkOut(await cartOf(price), codes, body)
   const buyIn = async (currency: string, price: number, codes: ReadonlyArray<string>) =>
-    checkOut(await cartOf(price, [{}], undefined, undefined, "product", currency), codes)
+    checkOut(await cartOf(price, [{}], null, undefined, "product", currency), codes)
 
-  const refund = (orderId: string, amount?: number) =>
-    asAdmin("POST", `/orders/${orderId}/refunds`, amount === undefined ? {} : { amount })
+  const refund = (orderId: string, amount?: number) => ask("POST", `/orders/${orderId}/refunds`, { amount })
 
   /** The liability as analytics show it: all measures of a currency. */
   const liability = async (currency: string) => {
     const names = ["issued", "redeemed", "refunded", "adjusted", "outstanding"]
-    const answer = await asAdmin("POST", "/analytics/query", {
+    const answer = await ask("POST", "/analytics/query", {
       measures: names.map((name) => `GiftCardLiability.${name}`),
       filters: [{ member: "GiftCardLiability.currency", operator: "equals", values: [currency] }]
     })
@@ -93,10 +77,9 @@ export const openShop = async (options: Parameters<typeof giftCards>[0] = {}, co
   }
 
   return {
+    ...calls,
     app,
     mails,
-    ask,
-    asAdmin,
     issue,
     card,
     balance,

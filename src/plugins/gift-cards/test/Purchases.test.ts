@@ -10,17 +10,15 @@ describe("a gift card that is bought", () => {
   })
   afterAll(() => shop.close())
 
-  const cardsOf = async (orderId: string) => {
-    const found = await shop.app.db.query(
+  const cardsOf = (orderId: string) =>
+    shop.app.db.query(
       `select id, unit, initial_amount::int4 as amount, balance::int4 as balance, recipient_email as email,
         personal_message as message, purchaser_id as customer from gift_cards where source_order_id = $1
         order by order_line_id, unit`,
       [orderId]
     )
-    return found
-  }
   const ofCards = (lines: ReadonlyArray<object>, email = "buyer@example.com") =>
-    shop.cartOf(2_500, lines, undefined, email, "gift_card")
+    shop.cartOf(2_500, lines, null, email, "gift_card")
 
   it("is one card for each unit, once, as soon as the order is paid", async () => {
     const cart = await ofCards([
@@ -38,7 +36,7 @@ describe("a gift card that is bought", () => {
       "buyer@example.com null"
     ])
     for (const status of ["confirmed", "processing", "fulfilled"]) {
-      assert.strictEqual((await shop.asAdmin("PATCH", `/orders/${orderId}/status`, { status })).status, 200)
+      assert.strictEqual((await shop.ask("PATCH", `/orders/${orderId}/status`, { status })).status, 200)
     }
     assert.strictEqual((await shop.refund(orderId, 100)).status, 201)
     assert.deepStrictEqual(await cardsOf(orderId), cards)
@@ -55,13 +53,8 @@ describe("a gift card that is bought", () => {
     const mail = shop.mails.find(({ to }) => to === "now@example.com")
     assert.strictEqual(mail?.template, "gift-cards/gift-card-delivery")
     assert.match(String(mail?.data["displayCode"]), /^[A-Z2-9]{8}-[A-Z2-9]{8}$/)
-    const kept = () =>
-      shop.app.db.query(
-        "select recipient_email as to from gift_cards where code is not null and source_order_id = $1",
-        [
-          made.text("data.id")
-        ]
-      )
+    const codes = "select recipient_email as to from gift_cards where code is not null and source_order_id = $1"
+    const kept = () => shop.app.db.query(codes, [made.text("data.id")])
     assert.deepStrictEqual(await kept(), [{ to: "later@example.com" }])
     shop.app.clock.advance("2 hours")
     await Promise.all([shop.run("deliver"), shop.run("deliver")])
@@ -74,7 +67,7 @@ describe("a gift card that is bought", () => {
 
   it("that waits for its mail is sent with the code that replaced its first one", async () => {
     const { code, path } = await shop.issue(700, { recipientEmail: "new@example.com" })
-    const given = await shop.asAdmin("POST", `${path}/code`)
+    const given = await shop.done("POST", `${path}/code`)
     await shop.run("deliver")
     const mail = await waitFor("the mail", () => shop.mails.find(({ to }) => to === "new@example.com"))
     assert.strictEqual(mail.data["displayCode"], given.at("data.displayCode"))
@@ -83,9 +76,8 @@ describe("a gift card that is bought", () => {
 
   /** The codes that were sent to an address. */
   const codesTo = (address: string) =>
-    shop.mails.filter(({ to }) => to === address).flatMap(({ data }) =>
-      String(data["displayCode"] ?? "").match(/.+/) ?? []
-    )
+    shop.mails.filter(({ to }) => to === address)
+      .flatMap(({ data }) => String(data["displayCode"] ?? "").match(/.+/) ?? [])
 
   /** Two cards of one line, whose codes came by mail. */
   const twoSold = async (email: string) => {
@@ -97,10 +89,9 @@ describe("a gift card that is bought", () => {
       return found.length === 2 && found
     })
     const refundUnit = (amount?: number) =>
-      shop.asAdmin("POST", `/orders/${orderId}/refunds`, { lines: [{ lineItemId, quantity: 1 }], amount })
+      shop.ask("POST", `/orders/${orderId}/refunds`, { lines: [{ lineItemId, quantity: 1 }], amount })
     const states = async () => {
-      const { body } = await shop.asAdmin("GET", `/gift-cards?sourceOrderId=${orderId}`)
-      const all: ReadonlyArray<Record<string, unknown>> = Object(body).data
+      const all = (await shop.done("GET", `?sourceOrderId=${orderId}`)).list("data").map(Object)
       return all.map(({ balance, status }) => `${status} ${balance}`).sort()
     }
     return { orderId, codes, refundUnit, states }
@@ -123,22 +114,15 @@ describe("a gift card that is bought", () => {
     assert.strictEqual((await shop.refund(orderId)).status, 422)
     const refused = await shop.buy(400, [code])
     assert.match(refused.text("error.message"), /is disabled/)
-    const taken = await shop.app.db.query(
-      "select amount::int4 as amount from gift_card_entries where type = 'withdraw' and order_id = $1 order by 1",
-      [orderId]
-    )
-    assert.deepStrictEqual(taken, [{ amount: -2_500 }, { amount: -1_100 }])
+    const taken = "select amount::int4 from gift_card_entries where type = 'withdraw' and order_id = $1 order by 1"
+    assert.deepStrictEqual(await shop.app.db.query(taken, [orderId]), [{ amount: -2_500 }, { amount: -1_100 }])
     const { adjusted = 0, issued = 0, outstanding, redeemed = 0, refunded = 0 } = await shop.liability("USD")
     assert.strictEqual(outstanding, issued - redeemed + refunded + adjusted)
   })
 
   it("is withdrawn when the whole order is refunded or cancelled, and brings no mail then", async () => {
-    for (
-      const [n, end] of [
-        (id: string) => shop.refund(id),
-        (id: string) => shop.asAdmin("PATCH", `/orders/${id}/status`, { status: "cancelled" })
-      ].entries()
-    ) {
+    const cancel = (id: string) => shop.ask("PATCH", `/orders/${id}/status`, { status: "cancelled" })
+    for (const [n, end] of [shop.refund, cancel].entries()) {
       const deliverAt = new Date(shop.app.clock.now() + 3_600_000).toISOString()
       const cart = await ofCards([{ quantity: 2, metadata: { deliverAt } }], `whole${n}@example.com`)
       const made = await shop.checkOut(cart, [])
@@ -155,7 +139,7 @@ describe("a gift card that is bought", () => {
 
   it("keeps its order from being refunded or cancelled as a whole once it was spent", async () => {
     const { codes: [code = ""], orderId, states } = await twoSold("spent@example.com")
-    const cancel = () => shop.asAdmin("PATCH", `/orders/${orderId}/status`, { status: "cancelled" })
+    const cancel = () => shop.ask("PATCH", `/orders/${orderId}/status`, { status: "cancelled" })
     await shop.buy(1_000, [code])
     assert.strictEqual((await shop.refund(orderId)).status, 422)
     assert.strictEqual((await shop.refund(orderId, 5_000)).status, 422)
@@ -177,7 +161,7 @@ describe("a gift card that is bought", () => {
   it("is not sent any more once it is disabled, and its code is forgotten", async () => {
     // The scheduler must not deliver it before it is disabled.
     const { id, path } = await shop.issue(700, { recipientEmail: "disabled@example.com", deliverAt: "2100-01-01" })
-    await shop.asAdmin("POST", `${path}/disable`)
+    await shop.done("POST", `${path}/disable`)
     await shop.app.db.query("update gift_cards set deliver_at = now() where id = $1", [id])
     await shop.issue(700, { recipientEmail: "enabled@example.com" })
     await shop.run("deliver")
@@ -202,7 +186,7 @@ describe("a gift card that is bought", () => {
     const cart = await shop.cartOf(2_500, [{}], buyer, undefined, "gift_card")
     const made = await shop.checkOut(cart, [])
     assert.strictEqual(made.status, 201, JSON.stringify(made.body))
-    const mine = await shop.ask("GET", "/me/gift-cards", { as: testCustomerActor })
+    const mine = await shop.ask("GET", "/me/gift-cards", undefined, testCustomerActor)
     assert.deepStrictEqual([mine.at("data.0.sourceOrderId"), mine.at("meta.pagination.total")], [made.at("data.id"), 1])
     await shop.checkOut(await ofCards([{}]), [], { paymentMethodId: "test_capture_fail" })
     const unpaid = await shop.app.db.query(
