@@ -37,6 +37,10 @@ const Plan = Schema.Struct({
   "QUERY PLAN": Schema.NonEmptyArray(Schema.Struct({ Plan: Schema.Unknown, "Execution Time": Schema.Number }))
 })
 
+/** Whether a statement may run again: what the process does beside the request may write. */
+const onlyReads = (text: string): boolean =>
+  /^\s*(select|with)\b/i.test(text) && !/\b(insert into|update|delete from)\b/i.test(text)
+
 const numberAt = (node: unknown, key: string): number => Number(at(node, key) ?? 0)
 
 /** What the nodes of a plan read from tables, in rows, with those that were read in vain: a line for each. */
@@ -76,7 +80,7 @@ const pageOf = Effect.fnUntraced(function*(path: string, as: Who, page: number |
     const before = shown.length === 0 ? 0 : (answer.number("meta.pagination.page") - 1) * 20
     assert.isAtLeast(answer.number("meta.pagination.total"), before + shown.length, url)
   })
-  const statements = (yield* statementsOf(request)).filter(([text]) => /^\s*(select|with)\b/i.test(text))
+  const statements = (yield* statementsOf(request)).filter(([text]) => onlyReads(text))
   return { cursor: typeof cursor === "string" ? [cursor] : [], shown, statements }
 })
 
